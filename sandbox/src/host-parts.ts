@@ -116,7 +116,10 @@ function upstreamOf(
       changed();
     },
     holder: () => undefined,
-    answerer: (answerer) => parts().answers?.answererIs(answerer),
+    answerer: (answerer) => {
+      parts().answers?.answererIs(answerer);
+      return false;
+    },
   };
 }
 

@@ -53,7 +53,7 @@ export class Bridge {
       reuseFrames: false,
       upstream: {
         ...{ attached: nothing, signal: nothing, resize: nothing, kill: nothing, acked: nothing, departed: nothing },
-        ...{ holder: nothing, answerer: nothing, pane: nothing },
+        ...{ holder: nothing, answerer: () => false, pane: nothing },
         input: (client, entry) => {
           if (entry.kind !== "bytes") return;
           const text = new TextDecoder().decode(entry.bytes);

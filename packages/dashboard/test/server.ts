@@ -74,7 +74,7 @@ export class PlayedProcess {
         attached: () => undefined,
         departed: () => undefined,
         holder: () => undefined,
-        answerer: () => undefined,
+        answerer: () => false,
         pane: () => undefined,
       },
       now: () => performance.now(),

@@ -127,6 +127,24 @@ describe("H13: the bridge answers where the Durable Object has nobody", () => {
     expect(join(later.session, "a").peer.of("hello")).toMatchObject([{ answerer: { id: "a", offset: 9 } }]);
   });
 
+  test("K5g: who comes before the bridge has heard that it answers takes over once it has, behind what came until then", () => {
+    const hop = new InnerRig(TTY).connect().flush();
+    const first = join(hop.session, "a");
+    hop.flush();
+    hop.session.leave(first.client);
+    const { peer } = join(hop.session, "b");
+    // Sent before the bridge hears: it will answer this, and can't say so in time.
+    output(hop.bridge, "\x1b[6n");
+    expect(hop.session.answerer.id).toBe("");
+    hop.flush();
+    expect(hop.bridge.upstream.of("answerer")).toEqual([
+      ["answerer", "a", 0],
+      ["answerer", "", 0],
+      ["answerer", "b", 4],
+    ]);
+    expect(peer.of("answerer")).toEqual([{ type: "answerer", id: "b", offset: 4 }]);
+  });
+
   test("while the hop is broken nothing changes at the bridge, and it is told when it is back", () => {
     const hop = new InnerRig(TTY).connect().flush();
     const { client } = join(hop.session, "a");

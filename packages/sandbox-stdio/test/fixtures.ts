@@ -110,8 +110,11 @@ export class FakeUpstream implements Upstream {
   holder(id: string): void {
     this.asked.push(["holder", id]);
   }
-  answerer({ id, offset }: Answerer): void {
+  /** Whether it says when the bridge has heard that it answers. */
+  confirms = false;
+  answerer({ id, offset }: Answerer): boolean {
     this.asked.push(["answerer", id, offset]);
+    return this.confirms && id === "";
   }
   of(...kinds: string[]): unknown[][] {
     return this.asked.filter(([kind]) => kinds.includes(String(kind)));

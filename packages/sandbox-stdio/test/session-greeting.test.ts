@@ -26,7 +26,7 @@ function sessionOf(): ProcessSession {
       acked: nothing,
       departed: nothing,
       holder: nothing,
-      answerer: nothing,
+      answerer: () => false,
     },
     now: () => 0,
     reuseFrames: false,

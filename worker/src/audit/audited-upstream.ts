@@ -75,7 +75,7 @@ export class AuditedUpstream implements Upstream {
   }
 
   /** Follows from the clients that are here and from the holder of the keyboard: not noted. */
-  answerer(answerer: Answerer): void {
-    this.#upstream.answerer(answerer);
+  answerer(answerer: Answerer): boolean {
+    return this.#upstream.answerer(answerer);
   }
 }

@@ -269,8 +269,12 @@ export class InnerClient implements Upstream, SnapshotSource {
     this.#acks.relayPacer();
   }
 
-  answerer({ id, offset }: Answerer): void {
-    if (this.#isReady) this.#say({ type: "answerer", id, offset });
+  answerer({ id, offset }: Answerer): boolean {
+    if (!this.#isReady) return false; // Told with the next greeting.
+    this.#say({ type: "answerer", id, offset });
+    const isAwaited = id === "";
+    if (isAwaited) this.#orders.confirm(() => this.#session?.bridgeHears());
+    return isAwaited;
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------

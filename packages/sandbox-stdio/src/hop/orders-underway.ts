@@ -1,5 +1,5 @@
-// Orders about panes on their way to the bridge, which answers none that it carries out: a ping behind each tells that it has come.
-// What is lost with the hop is told to whoever said it (B8).
+// What is on its way to the bridge, and is not answered there: a ping behind each tells that it has come. Of orders about panes
+// that are lost with the hop whoever said them is told (B8).
 
 import type { ClientRecord } from "../session/client-record.ts";
 import type { InnerCommand } from "../wire/inner-messages.ts";
@@ -11,7 +11,7 @@ const MAX_UNDERWAY = 4_096;
 export class OrdersUnderway {
   readonly #say: (command: InnerCommand) => void;
   /** In the order in which they were said; undefined: a ping. */
-  #said: (ClientRecord | undefined)[] = [];
+  #said: (ClientRecord | (() => void) | undefined)[] = [];
 
   constructor(say: (command: InnerCommand) => void) {
     this.#say = say;
@@ -23,6 +23,12 @@ export class OrdersUnderway {
     this.ping();
   }
 
+  /** @param come Called once all that was said before has come; never, if the hop breaks before that. */
+  confirm(come: () => void): void {
+    this.#note(come);
+    this.ping();
+  }
+
   ping(): void {
     this.#say({ type: "ping" });
     this.#note(undefined);
@@ -30,15 +36,15 @@ export class OrdersUnderway {
 
   /** What was said before the oldest ping has come. */
   pong(): void {
-    this.#said.splice(0, this.#said.indexOf(undefined) + 1);
+    for (const one of this.#said.splice(0, this.#said.indexOf(undefined) + 1)) if (typeof one === "function") one();
   }
 
   /** The hop has broken. */
   lost(): void {
-    for (const client of this.#said.splice(0)) client?.tell(PANE_LOST);
+    for (const one of this.#said.splice(0)) if (typeof one === "object") one.tell(PANE_LOST);
   }
 
-  #note(one: ClientRecord | undefined): void {
+  #note(one: ClientRecord | (() => void) | undefined): void {
     this.#said.push(one);
     if (this.#said.length > MAX_UNDERWAY) this.#said.shift();
   }

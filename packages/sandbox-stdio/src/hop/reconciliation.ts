@@ -27,7 +27,8 @@ export function reconcile(session: RelaySession, hello: InnerHello, ports: Recon
   session.noteEnd(hello.live);
   session.lastOutputMs = hello.lastOutputMs ?? session.lastOutputMs;
   // Before the bridge hears which clients have left, or it would answer from there on, and not from where that was.
-  ports.upstream.answerer(session.answererToTell);
+  const hasClients = hello.clients.some(({ isAbsent }) => !isAbsent);
+  session.tellAnswerer(ports.upstream, hasClients);
   compareClients(session, hello, ports);
   session.setHolder(session.keyboard.holder);
   const present = [...session.clients].filter((client) => client.isPresent);

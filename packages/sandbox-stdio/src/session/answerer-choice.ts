@@ -6,6 +6,7 @@ import { isReport } from "../terminal/reports.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
+import type { Upstream } from "./session-types.ts";
 
 /** How long a former answerer's reports are still taken after the hand-over: it was asked before. */
 const LATE_REPORT_MS = 2_000;
@@ -16,8 +17,8 @@ export interface AnswererChoicePorts {
   readonly now: () => number;
   /** As far as there has been output. */
   end(): number;
-  /** To be told upstream. */
-  decided(answerer: Answerer): void;
+  /** To be told upstream. @see Upstream.answerer */
+  decided(answerer: Answerer): boolean;
 }
 
 export class AnswererChoice {
@@ -29,6 +30,8 @@ export class AnswererChoice {
   /** The bridge has answered queries that end before this. */
   #answered = 0;
   #hasChosen = false;
+  /** The bridge was told that it answers, and may not have heard of it: until it has, it announces nothing of what it will answer. */
+  #isUnheard = false;
 
   constructor(ports: AnswererChoicePorts) {
     this.#ports = ports;
@@ -42,7 +45,8 @@ export class AnswererChoice {
   /** Whether no other client's answers are still taken, and no hand-over lies ahead. */
   get isSettled(): boolean {
     const { end, now } = this.#ports;
-    return now() >= (this.#former?.untilMs ?? 0) && this.#current.offset <= end() && this.#answered <= end();
+    const isHandedOver = now() >= (this.#former?.untilMs ?? 0) && !this.#isUnheard;
+    return isHandedOver && this.#current.offset <= end() && this.#answered <= end();
   }
 
   get kept(): Answerer & { readonly hasChosen: boolean } {
@@ -67,9 +71,20 @@ export class AnswererChoice {
     this.#decide(id, id === answerer.id ? answerer.offset : this.#ports.end());
   }
 
-  /** The answerer to tell the bridge after its greeting. A new object does not know the earlier answerers. */
-  get toTell(): Answerer {
-    return this.#hasChosen ? this.#current : { id: "", offset: this.#ports.end() };
+  /**
+   * Tells the bridge after its greeting. A new object does not know the earlier answerers.
+   * @param hasClients Whether the bridge knew of clients that are attached: else it has answered anyway, and has nothing new to hear.
+   */
+  told(upstream: Pick<Upstream, "answerer">, hasClients: boolean): void {
+    const isAwaited = upstream.answerer(this.#hasChosen ? this.#current : { id: "", offset: this.#ports.end() });
+    this.#isUnheard = isAwaited && hasClients;
+  }
+
+  /** The bridge has heard that it answers: what it answers of later output it announces. A client may take over. */
+  heard(): void {
+    if (!this.#isUnheard) return;
+    this.#isUnheard = false;
+    this.choose();
   }
 
   /** The bridge says, before their last bytes, that it answers the queries that end before `offset`. */
@@ -98,7 +113,7 @@ export class AnswererChoice {
     this.#former = { id: this.#current.id, untilMs: this.#ports.now() + LATE_REPORT_MS };
     this.#hasChosen = true;
     this.#set({ id, offset });
-    this.#ports.decided(this.#current);
+    this.#isUnheard = this.#ports.decided(this.#current);
   }
 
   #set(answerer: Answerer): void {
@@ -108,6 +123,8 @@ export class AnswererChoice {
 
   /** The client that the Durable Object has told of; else the holder, else the longest attached driver. "": the bridge. */
   #chosen(): string {
+    // Of what has come since, the bridge will answer what was sent before it hears, and can't announce it any more.
+    if (this.#isUnheard) return "";
     const { keyboard, clients } = this.#ports;
     const told = clients.get(this.#told?.id ?? "");
     // One that may come back to the Durable Object has not left.

@@ -2,7 +2,6 @@
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
-import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attention } from "../wire/attention.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
@@ -15,7 +14,7 @@ import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record
 import { earlier } from "./earlier.ts";
 import type { Peer } from "./presence.ts";
 import { SessionCore } from "./session-core.ts";
-import type { SessionOptions } from "./session-types.ts";
+import type { SessionOptions, Upstream } from "./session-types.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
@@ -169,9 +168,14 @@ export class RelaySession extends SessionCore {
     this.commands.setHolder(told);
   }
 
-  /** The answerer to tell the bridge after its greeting. */
-  get answererToTell(): Answerer {
-    return this.answererChoice.toTell;
+  /** @see AnswererChoice.told */
+  tellAnswerer(upstream: Pick<Upstream, "answerer">, hasClients: boolean): void {
+    this.answererChoice.told(upstream, hasClients);
+  }
+
+  /** The bridge has heard that it answers, and all that it is told before that. */
+  bridgeHears(): void {
+    this.answererChoice.heard();
   }
 
   /** The bridge itself answers the queries that end before `offset`. Told before their last bytes. */

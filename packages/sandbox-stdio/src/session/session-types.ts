@@ -88,8 +88,11 @@ export interface Upstream {
   acked(client: ClientRecord): void;
   departed(client: ClientRecord, how: "left" | "vanished"): void;
   holder(id: string): void;
-  /** Another client answers terminal queries from an offset on. If no client does (""), the bridge answers. */
-  answerer(answerer: Answerer): void;
+  /**
+   * Another client answers terminal queries from an offset on. If no client does (""), the bridge answers.
+   * @returns Whether it is told when the bridge has heard of that: see `RelaySession.bridgeHears`.
+   */
+  answerer(answerer: Answerer): boolean;
 }
 
 export type SessionOptions = {

@@ -65,9 +65,9 @@ class TracedUpstream implements Upstream {
     this.#upstream.holder(id);
   }
 
-  answerer(answerer: Answerer): void {
+  answerer(answerer: Answerer): boolean {
     this.#decided({ type: "answerer", id: answerer.id, offset: answerer.offset });
-    this.#upstream.answerer(answerer);
+    return this.#upstream.answerer(answerer);
   }
 
   #decided(decision: Readonly<Record<string, unknown>>): void {

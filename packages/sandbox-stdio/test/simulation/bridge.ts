@@ -195,7 +195,7 @@ export class SimBridge {
           this.changed();
         },
         holder: () => undefined,
-        answerer: () => undefined,
+        answerer: () => false,
       },
     });
     this.process = new SimProcess(world, plan, this, written, isLoose);
