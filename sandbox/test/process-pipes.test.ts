@@ -110,9 +110,14 @@ function pipeBytes(pid: number, stream: 0 | 1): number {
 
 test("input's pipe has grown once it was full and read; only 64 have, and others may when those have ended", async () => {
   const fill = async () => {
-    const run = start(["sh", "-c", "head -c 65536 >/dev/null; exec sleep 60"]);
+    // It reads when it is told: then its pipe has been full, however fast it is.
+    const told = "sleep 60 & trap : USR1; echo up; wait $!; head -c 65536 >/dev/null; exec sleep 60";
+    const run = start(["sh", "-c", told]);
+    await run.sink.until(/up/);
+    const typed = run.type(new Uint8Array(65_537));
+    run.child.signal("SIGUSR1");
     // The last byte goes in when the program has read. More than fits then asks for room.
-    await run.type(new Uint8Array(65_537));
+    await typed;
     run.child.write(new Uint8Array(100_000));
     return { ...run, pipeBytes: pipeBytes(run.child.pid, 0) };
   };
