@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * JavaScriptCore without its last compiler. That one compiles for as long as the bridge runs, on a thread that takes a core from
- * whoever types, and what it makes of this program runs no faster: a key costs the same on the main thread, and 30 % less in all.
+ * whoever types, and what it makes of this program runs no faster: a key costs the same on the main thread, and a quarter less in all.
  */
 export const RUNTIME_OPTIONS = { BUN_JSC_useFTLJIT: "0" } as const;
 

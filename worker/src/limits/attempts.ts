@@ -9,7 +9,7 @@ export type AttemptLimit = {
   readonly burst: number;
 };
 
-/** `fullAtMs` is kept in either case. */
+/** `fullAtMs` goes in at the next attempt, also after a refusal. */
 export type CountedAttempt =
   | { readonly ok: true; readonly fullAtMs: number }
   | { readonly ok: false; readonly fullAtMs: number; readonly retryAfterSeconds: number };
