@@ -5,7 +5,7 @@ import type { ClientRecord } from "../session/client-record.ts";
 import type { InnerCommand } from "../wire/inner-messages.ts";
 import { PANE_LOST, type PaneOrder } from "../wire/pane-messages.ts";
 
-/** A bridge that answers no ping is taken for gone long before. */
+/** Of more, the oldest orders are forgotten. A bridge that answers no ping is taken for gone long before. */
 const MAX_UNDERWAY = 4_096;
 
 export class OrdersUnderway {
@@ -46,6 +46,9 @@ export class OrdersUnderway {
 
   #note(one: ClientRecord | (() => void) | undefined): void {
     this.#said.push(one);
-    if (this.#said.length > MAX_UNDERWAY) this.#said.shift();
+    if (this.#said.length <= MAX_UNDERWAY) return;
+    // An order only: each ping is answered, and what waits for one must hear of it.
+    const oldest = this.#said.findIndex((said) => typeof said === "object");
+    if (oldest >= 0) this.#said.splice(oldest, 1);
   }
 }
