@@ -2,6 +2,7 @@
 
 import { constants } from "node:os";
 import { setLogLevel } from "./src/log.ts";
+import { shortenSlices } from "./src/process/slice.ts";
 import { hideMemory, receiveSecret } from "./src/secret.ts";
 import { startBridge } from "./src/server.ts";
 import { readSettings } from "./src/settings.ts";
@@ -14,6 +15,7 @@ if (!settings.ok) {
   process.exit(2);
 }
 hideMemory();
+shortenSlices();
 setLogLevel(settings.settings.logLevel);
 const bridge = startBridge(settings.settings);
 

@@ -149,4 +149,6 @@ export const SYS = {
   io_getevents: isX64 ? 208 : 4,
   io_submit: isX64 ? 209 : 2,
   pidfd_open: 434,
+  sched_getattr: isX64 ? 315 : 275,
+  sched_setattr: isX64 ? 314 : 274,
 } as const;

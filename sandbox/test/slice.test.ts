@@ -1,0 +1,62 @@
+// Which slices of a core the kernel gives the bridge's thread, and those that it starts. In a process of its own: slices can't be given back.
+
+import { spawnSync } from "node:child_process";
+import { release } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const SOURCES = join(import.meta.dirname, "../src/process");
+/** The first kernel that gives what is asked for. */
+const [MAJOR = 0, MINOR = 0] = release().split(".").map(Number);
+const GIVES = MAJOR > 6 || (MAJOR === 6 && MINOR >= 12);
+
+/** Prints what the kernel says of this thread, and of a process that is started. */
+const LOOK = `
+  const { addressOf, libc, Struct, SYS } = await import("${SOURCES}/libc.ts");
+  const { view, bytes } = new Struct(56);
+  const look = (pid) => {
+    if (libc.syscall(SYS.sched_getattr, pid, addressOf(bytes), 56, 0, 0) !== 0) throw new Error("no attributes");
+    return { flags: String(view.getBigUint64(8, true)), slice: String(view.getBigUint64(24, true)) };
+  };
+  const started = () => {
+    const child = Bun.spawn(["sleep", "60"]);
+    const seen = look(child.pid);
+    child.kill("SIGKILL");
+    return seen;
+  };
+`;
+
+type Seen = { readonly flags: string; readonly slice: string };
+type Looks = { readonly own: Seen; readonly child: Seen; readonly isTaken?: boolean };
+
+function look(script: string, nice = 0): Looks {
+  const args = ["-n", String(nice), process.execPath, "-e", LOOK + script];
+  const { stdout, stderr } = spawnSync("nice", args, { encoding: "utf8", timeout: 20_000 });
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout) as Looks;
+}
+
+const SHORTEN = `
+  const { shortenSlices } = await import("${SOURCES}/slice.ts");
+  const isTaken = shortenSlices();
+  console.log(JSON.stringify({ own: look(0), child: started(), isTaken }));
+`;
+
+test("the bridge's thread has short slices, and what it starts has the kernel's own", () => {
+  const before = look("console.log(JSON.stringify({ own: look(0), child: started() }))");
+  expect(before.own.flags).toBe("0");
+  expect(look(SHORTEN)).toEqual({
+    own: { flags: "1", slice: GIVES ? "100000" : before.own.slice },
+    child: before.child,
+    isTaken: true,
+  });
+});
+
+test("a priority that its processes would lose is left as it is", () => {
+  // Only root may raise it; for everybody else nothing is to be lost.
+  const nice = process.getuid?.() === 0 ? -5 : 0;
+  const { own, isTaken } = look(SHORTEN, nice);
+  expect({ flags: own.flags, isTaken }).toEqual(
+    nice < 0 ? { flags: "0", isTaken: false } : { flags: "1", isTaken: true },
+  );
+});
