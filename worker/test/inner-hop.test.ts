@@ -2,6 +2,7 @@
 // or when nobody answers.
 
 import { env, runInDurableObject } from "cloudflare:test";
+import { PING_TEXT } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import { InnerHop, type InnerHopEvents, sendQuietly } from "../src/bridge/inner-hop.ts";
@@ -50,6 +51,24 @@ test("attempts under way are shared", async () => {
   bridge.send(JSON.stringify(INNER_HELLO));
   expect((await Promise.all(opened)).map((outcome) => outcome.kind)).toEqual(["open", "open"]);
   expect(greetings).toEqual(["i1"]);
+});
+
+test("the bridge is pinged each 15 s, and by all objects at the same moments", async () => {
+  const { hop, answers } = makeHop();
+  const opened = hop.open();
+  const { socket, bridge } = openSocket();
+  const heard: unknown[] = [];
+  bridge.addEventListener("message", ({ data }) => heard.push(data));
+  vi.useFakeTimers({ toFake: ["Date"], now: 100_420 });
+  answers[0]?.({ kind: "open", socket });
+  bridge.send(JSON.stringify(INNER_HELLO));
+  await opened;
+  expect(hop.nextTickMs).toBe(115_000);
+  hop.tick(114_999);
+  expect(hop.nextTickMs).toBe(115_000);
+  hop.tick(115_003);
+  expect(hop.nextTickMs).toBe(130_000);
+  await vi.waitFor(() => expect(heard).toEqual([PING_TEXT]));
 });
 
 test("an attach that was under way when the hop was let go of is given up, and the next one is made anew", async () => {

@@ -2,7 +2,7 @@
 
 import { addressOf, libc, Struct, SYS } from "./libc.ts";
 
-/** The least that the kernel gives. Its own is 3 ms. */
+/** The least that the kernel gives. Its own is 1.4 ms on two cores. */
 const SLICE_NANOSECONDS = 100_000n;
 
 // struct sched_attr

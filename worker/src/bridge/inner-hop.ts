@@ -53,6 +53,8 @@ const SHORT_LIVED_MS = 1_000;
 const FREE_SHORT_LIVED = 20;
 const MOST_ATTEMPTS = 4;
 const GIVEN_UP = { kind: "unreachable", message: "nobody needs the bridge any more", retryAfterSeconds: 1 } as const;
+/** Pings go at whole seconds: objects that share a machine wake it together, and the bridge hears many at once. */
+const PING_STEP_MS = 1_000;
 
 export class InnerHop {
   readonly client: InnerClient;
@@ -98,7 +100,7 @@ export class InnerHop {
     if (this.#socket === undefined) return;
     if (this.client.silentAtMs <= nowMs) this.#closed(1006);
     else if (this.#nextPingMs <= nowMs) {
-      this.#nextPingMs = nowMs + PING_INTERVAL_MS;
+      this.#nextPingMs = pingAfter(nowMs);
       this.client.ping();
     }
   }
@@ -150,7 +152,7 @@ export class InnerHop {
     });
     const now = Date.now();
     this.#socket = socket;
-    this.#nextPingMs = now + PING_INTERVAL_MS;
+    this.#nextPingMs = pingAfter(now);
     const trace = this.#events.trace?.();
     const own = { send: (frame: string | Uint8Array) => sendQuietly(socket, frame) };
     this.client.opened(tracedSocket(own, trace, "bridge", "object"), now);
@@ -262,4 +264,9 @@ function closeQuietly(socket: WebSocket | undefined, code: number, reason: strin
   } catch {
     // Already closed.
   }
+}
+
+/** When the bridge is pinged next. */
+function pingAfter(nowMs: number): number {
+  return Math.floor((nowMs + PING_INTERVAL_MS) / PING_STEP_MS) * PING_STEP_MS;
 }
