@@ -1,6 +1,7 @@
 // Which slices of a core the kernel gives the bridge's thread, and those that it starts. In a process of its own: slices can't be given back.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { release } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +11,7 @@ const SOURCES = join(import.meta.dirname, "../src/process");
 const [MAJOR = 0, MINOR = 0] = release().split(".").map(Number);
 const GIVES = MAJOR > 6 || (MAJOR === 6 && MINOR >= 12);
 
-/** Prints what the kernel says of this thread, and of a process that is started. */
+/** Asks the kernel about this thread, and about a process that is started. */
 const LOOK = `
   const { addressOf, libc, Struct, SYS } = await import("${SOURCES}/libc.ts");
   const { view, bytes } = new Struct(56);
@@ -52,8 +53,21 @@ test("the bridge's thread has short slices, and what it starts has the kernel's 
   });
 });
 
+test("the bridge asks for them at its start", async () => {
+  const env = { STDIO_TOKEN: "a-secret-of-this-test-only", HOST: "127.0.0.1", PORT: "0", PATH: process.env.PATH };
+  const entry = join(import.meta.dirname, "../stdio-ws.ts");
+  const bridge = spawn(process.execPath, [entry], { env, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    await once(bridge.stdout, "data");
+    const script = `console.log(JSON.stringify({ own: look(${bridge.pid}), child: started() }))`;
+    expect(look(script).own.flags).toBe("1");
+  } finally {
+    bridge.kill("SIGKILL");
+  }
+});
+
 test("a priority that its processes would lose is left as it is", () => {
-  // Only root may raise it; for everybody else nothing is to be lost.
+  // Only root may raise it; others have none to lose.
   const nice = process.getuid?.() === 0 ? -5 : 0;
   const { own, isTaken } = look(SHORTEN, nice);
   expect({ flags: own.flags, isTaken }).toEqual(

@@ -13,14 +13,14 @@ const SCHED_OTHER = 0;
 const SCHED_FLAG_RESET_ON_FORK = 1n;
 
 /**
- * Asks for short slices, so that this thread is not put off when what it has just woken is ready, and runs at once when it is
+ * Asks for short slices: this thread is then not put off for a program that it has just woken, and runs at once when it is
  * woken itself. Its share of a busy core stays the same. It is a wish: a kernel before Linux 6.12 hears it and does nothing.
  * @returns Whether the kernel took it.
  */
 export function shortenSlices(): boolean {
   const { view, bytes } = new Struct(ATTRIBUTE_BYTES);
   if (libc.syscall(SYS.sched_getattr, 0, addressOf(bytes), ATTRIBUTE_BYTES, 0, 0) !== 0) return false;
-  // Whoever chose another class, or a priority that the flag would take from our programs, has a plan of their own.
+  // Another class was chosen by somebody, and so was a priority that the flag would take from our programs.
   if (view.getUint32(POLICY, true) !== SCHED_OTHER || view.getInt32(NICE, true) < 0) return false;
   view.setBigUint64(FLAGS, view.getBigUint64(FLAGS, true) | SCHED_FLAG_RESET_ON_FORK, true);
   view.setBigUint64(SLICE, SLICE_NANOSECONDS, true);
