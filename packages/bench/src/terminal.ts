@@ -3,7 +3,7 @@
 
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { type ClientEnd, type ClientState, StdioClient } from "sandbox-stdio/core";
+import { type ClientEnd, type ClientState, MAX_KEPT_INPUT_BYTES, StdioClient } from "sandbox-stdio/core";
 import WebSocket from "ws";
 import { NEAR } from "./ip-link.ts";
 
@@ -117,6 +117,7 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
             ["sandbox", "bench"],
             ["tty", spec.tty === false ? "0" : "1"],
             ["role", spec.role ?? "driver"],
+            ["keeps", String(MAX_KEPT_INPUT_BYTES)],
             ...resume,
           ]);
           if (spec.delivery !== undefined) query.set("delivery", spec.delivery);

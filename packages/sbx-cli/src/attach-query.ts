@@ -34,7 +34,7 @@ export function attachQuery(
       ...(wish.keep === undefined ? {} : { keep: wish.keep }),
       ...(wish.linger === undefined ? {} : { linger: wish.linger }),
     },
-    ...(tty || isOnlyLooking ? {} : { keeps: MAX_KEPT_INPUT_BYTES }),
+    ...(isOnlyLooking ? {} : { keeps: MAX_KEPT_INPUT_BYTES }),
     ...(tty && size !== undefined ? { size } : {}),
     ...(wish.name === undefined ? {} : { name: wish.name }),
     ...(wish.role === undefined ? {} : { role: wish.role }),

@@ -133,12 +133,17 @@ test("input beyond 256 KiB that waits for the process closes with 1008", async (
   await expectClosed(client, 1008, "more than 262144 bytes of input wait");
 });
 
-test("I3b: the client that a process on pipes was started for may have asked for 1 MiB of waiting input", async () => {
-  const client = await connect(await person(), { cmd: "sleep", arg: ["1000"], keeps: "1048576" });
-  expect(await client.hello()).toMatchObject({ inputWindow: 1_048_576 });
-  for (let i = 0; i < 20; i += 1) client.type(Buffer.alloc(64 * KIB));
-  await expectClosed(client, 1008, "more than 1048576 bytes of input wait");
-});
+test.each(["0", "1"])(
+  "I3b: the client that the process was started for may have asked for 1 MiB of waiting input (tty=%s)",
+  async (tty) => {
+    const arg = ["-c", tty === "1" ? "stty raw; echo ready; sleep 1000" : "echo ready; sleep 1000"];
+    const client = await connect(await person(), { cmd: "sh", arg, tty, keeps: "1048576" });
+    expect(await client.hello()).toMatchObject({ inputWindow: 1_048_576 });
+    await client.output("ready");
+    for (let i = 0; i < 20; i += 1) client.type(Buffer.alloc(64 * KIB));
+    await expectClosed(client, 1008, "more than 1048576 bytes of input wait");
+  },
+);
 
 test("L3: the 65th client is told 1013 and may come back; 8 places are kept for drivers with a token", async () => {
   const owner = await person();

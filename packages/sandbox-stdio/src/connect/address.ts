@@ -35,7 +35,6 @@ export function attachQueryOf(options: ConnectOptions): [string, string][] {
   const { command, cmd = command === undefined ? undefined : "bash", env = {}, role, mode, delivery } = options;
   const args = command === undefined ? options.args : ["-lc", command];
   const { cols, rows, cwd, tty, keepSeconds, shellIntegration, name, sandbox } = options;
-  const isOnPipes = tty === false || (tty === undefined && cmd !== undefined);
   return attachParams({
     ...(sandbox === undefined ? {} : { sandbox }),
     process: {
@@ -51,7 +50,7 @@ export function attachQueryOf(options: ConnectOptions): [string, string][] {
     ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
-    ...(isOnPipes ? { keeps: MAX_KEPT_INPUT_BYTES } : {}),
+    ...(role === "viewer" ? {} : { keeps: MAX_KEPT_INPUT_BYTES }),
     ...(delivery === undefined ? {} : { delivery }),
     ...(options.ended === undefined ? {} : { ended: options.ended }),
   });

@@ -117,7 +117,7 @@ export function makeParts(options: SessionOptions, rules: HopRules, ports: Sessi
     answererChoice,
     upstream,
     now,
-    inputWindow: facts.tty ? undefined : facts.inputWindow,
+    inputWindow: facts.inputWindow,
     creator,
     hasExited,
     newInput: () => ports.newInput(),

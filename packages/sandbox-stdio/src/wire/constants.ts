@@ -38,7 +38,7 @@ export const ACK_BYTES = MAX_FRAME_BYTES;
 export const ACK_DELAY_MS = 50;
 /** Input bytes that a client may have sent and `stdin_ack` has not covered. Beyond it a client stops reading its own input. */
 export const MAX_UNACKED_INPUT_BYTES = 256 * KIB;
-/** The same of the client that a process on pipes was started for, if it says that it keeps so much (I3b). */
+/** The same of the client that the process was started for, if it says that it keeps so much (I3b). */
 export const MAX_KEPT_INPUT_BYTES = MIB;
 /** Bytes of one stdin frame at most. */
 export const MAX_STDIN_FRAME_BYTES = 64 * KIB;
