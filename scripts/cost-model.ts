@@ -97,7 +97,7 @@ export function costOf(use: Use, inputs: Inputs, way: Way): Cost {
     sessionObjects: (openHours + (looks * AWAKE_SECONDS) / 3_600) * PRICES.objectHour,
     containerObjects: containerObjectHours * PRICES.objectHour,
     requests:
-      (messages / PRICES.messagesPerRequest + looks * 2 + alarms + use.sessions * 4 + pauses * REQUESTS_PER_PARK) *
+      (messages / PRICES.messagesPerRequest + looks * 2 + alarms + use.sessions * 5 + pauses * REQUESTS_PER_PARK) *
       PRICES.objectRequest,
     rows:
       (use.keys * inputs.rowsPerKey +

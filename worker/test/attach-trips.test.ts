@@ -1,10 +1,12 @@
 // What an attach waits for, one after another: each is a round trip to another object, and a person waits for all of them.
 import { env, runInDurableObject } from "cloudflare:test";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
 import { SessionObject } from "../src/session/session-object.ts";
+import { ask } from "./ask.ts";
 import { attach } from "./attach.ts";
+import { newRealm, ORIGIN } from "./auth/realm.ts";
 import { GREETED_SETTINGS, greeting } from "./stand-in-bridge.ts";
 
 const real = env as unknown as Env;
@@ -70,3 +72,56 @@ test("a container whose object does not answer is told by what the bridge says, 
       expect(await client.next("hello")).toMatchObject({ type: "hello" });
     },
   ));
+
+describe("the session's object wakes while those of address and tenant are asked", () => {
+  /** An upgrade; `agree` is what the tenant answers, when it does. */
+  async function upgrade() {
+    const realm = newRealm();
+    const happened: string[] = [];
+    let agree: (answer: { kind: "admitted" | "revoked" }) => void = () => undefined;
+    const agreed = new Promise((resolve) => {
+      agree = resolve;
+    });
+    let woke: () => void = () => undefined;
+    const woken = new Promise<void>((resolve) => {
+      woke = resolve;
+    });
+    const session = {
+      wake: async () => {
+        happened.push("woken");
+        woke();
+      },
+      fetch: async () => {
+        happened.push("upgrade");
+        return new Response();
+      },
+    };
+    const object = (calls: object) => ({ getByName: () => calls, idFromName: (name: string) => name });
+    const settings = {
+      ...{ ...real, ...realm.env },
+      SESSION: object(session),
+      ADDRESS: object({ take: async () => true, giveBack: async () => happened.push("given back") }),
+      TENANT: object({ admit: () => agreed }),
+    };
+    const Authorization = `Bearer ${await realm.sign({ scope: "sandbox:exec" })}`;
+    const headers = { Authorization, Upgrade: "websocket", Origin: ORIGIN };
+    return { answer: ask("/attach?sandbox=box&session=s", { headers }, settings), agree, woken, happened };
+  }
+
+  test("and gets the upgrade once both have agreed", async () => {
+    const { answer, agree, woken, happened } = await upgrade();
+    await woken;
+    expect(happened).toEqual(["woken"]);
+    agree({ kind: "admitted" });
+    await answer;
+    expect(happened).toEqual(["woken", "upgrade"]);
+  });
+
+  test("and gets none where one refuses", async () => {
+    const { answer, agree, woken, happened } = await upgrade();
+    await woken;
+    agree({ kind: "revoked" });
+    expect((await answer).status).toBe(401);
+    expect(happened).toEqual(["woken", "given back"]);
+  });
+});

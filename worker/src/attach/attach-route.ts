@@ -106,11 +106,14 @@ async function attach(
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   const keys = { sandboxKey, sandbox: query.sandbox, sessionKey: await sessionKey(session) };
   const kind = row.limits === "json" ? "json" : "other";
+  const sessionObject = env.SESSION.getByName(keys.sessionKey);
+  // It may be far away, or not be there yet. If it can't be woken, the upgrade will say so.
+  sessionObject.wake().catch(() => undefined);
   const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume }, question);
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
   const { user } = passed;
   const ticket = (grant.share ?? grant.attachTicket)?.id;
-  return env.SESSION.getByName(keys.sessionKey).fetch(
+  return sessionObject.fetch(
     requestOf({
       ...answering({ ...row, dialect }, offered),
       sandboxKey,

@@ -64,6 +64,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return this.#parts.attaching.attach(spec, request.signal);
   }
 
+  /** Does no more than its constructor: nothing begins before a client has been let in. */
+  async wake(): Promise<void> {
+    // The runtime has made the object for this call.
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const { connections, programs } = this.#parts;
     return this.#awake(() => {
