@@ -21,9 +21,15 @@ const DIALECTS = new Map(DIALECT_ROUTES.map(({ dialect }) => [dialect.name, dial
 
 function speaking(
   at = rig({ tty: true, delivery: "live" }),
-  over: { dialect?: Dialect; role?: "driver" | "viewer"; isResume?: boolean; limits?: BudgetLimits } = {},
+  over: {
+    dialect?: Dialect;
+    role?: "driver" | "viewer";
+    isResume?: boolean;
+    limits?: BudgetLimits;
+    keeps?: number;
+  } = {},
 ) {
-  const { dialect = STDIO, role = "viewer", isResume = false, limits } = over;
+  const { dialect = STDIO, role = "viewer", isResume = false, limits, keeps } = over;
   const closes: [number, string][] = [];
   const socket = {
     send: () => undefined,
@@ -37,7 +43,8 @@ function speaking(
     connection,
     closes,
     attach() {
-      connection.attach(at.session, request("a", { acknowledges, canResume, role, isResume, delivery: "live" }));
+      const wish = { acknowledges, canResume, role, isResume, ...(keeps === undefined ? {} : { keeps }) };
+      connection.attach(at.session, request("a", { ...wish, delivery: "live" }));
       return this;
     },
     /** @returns How many of `count` such frames were taken before the close. */
@@ -97,6 +104,17 @@ describe.each([...DIALECTS.values()])("L10: of $name", (dialect) => {
 });
 
 describe("L10: of stdio.v1", () => {
+  test("refused input: as much at once as its window holds, and all else as before", () => {
+    const at = rig({ tty: true, delivery: "live", mode: "exclusive", inputWindow: 1_048_576 });
+    const one = speaking(at, { role: "driver", keeps: 1_048_576 }).attach();
+    join(at.session, "b");
+    at.session.setHolder("b");
+    expect(one.say(new Uint8Array(65_536), 16)).toBe(16);
+    expect(one.say(resized(STDIO), 100)).toBe(100);
+    expect(one.say(new Uint8Array(1), 1)).toBe(0);
+    expect(one.closes).toEqual([[1008, "too much input was refused"]]);
+  });
+
   test("pings cost nothing", () => {
     expect(speaking().attach().say('{"type":"ping"}', 10_000)).toBe(10_000);
   });

@@ -170,6 +170,7 @@ test.each([
   [1_002_376, "a client that never had the keyboard typed a whole window twice, 3 s apart, and was closed"],
   [1_016_257, "an end of input was refused by the bridge after its client had heard that the other driver left"],
   [1_018_257, "a client wrote on and on to a process that takes no more input, and was closed"],
+  [7_015_184, "a client that came back with more than 256 KiB to a process that takes no more input was closed"],
   [5_011_789, "an attempt that was held up on its way was greeted by the next object, and nobody heard it"],
 ])("seed %i: %s", (seed) => {
   new Simulation(planOf(seed)).run();

@@ -50,7 +50,8 @@ export class Spending {
 
   /** @param from Where the refused input begins in the client's count; undefined of a client without acknowledgements. */
   refused(client: ClientRecord, from: number | undefined, bytes: number, nowMs: number): void {
-    this.#spend(this.#budget.refused(nowMs, bytes, onItsWay(client, from, bytes)), TOO_MUCH_REFUSED);
+    const moreBytes = client.inputWindow - MAX_UNACKED_INPUT_BYTES;
+    this.#spend(this.#budget.refused(nowMs, bytes, onItsWay(client, from, bytes), moreBytes), TOO_MUCH_REFUSED);
   }
 
   #spend(isWithin: boolean, reason: string): boolean {

@@ -37,12 +37,12 @@ class Bucket {
     this.#atMs = nowMs;
   }
 
-  /** Takes so many, also where they are not there. @returns Whether they were. */
-  take(count: number, nowMs: number): boolean {
+  /** Takes so many, also where they are not there. @param owed How many may be missing. @returns Whether no more were. */
+  take(count: number, nowMs: number, owed = 0): boolean {
     const passedMs = Math.max(0, nowMs - this.#atMs);
     this.#atMs = Math.max(this.#atMs, nowMs);
     this.#level = Math.min(this.#capacity, this.#level + passedMs * this.#perMs) - count;
-    return this.#level >= 0;
+    return this.#level >= -owed;
   }
 
   /** Whether all that was taken is there again. */
@@ -71,10 +71,14 @@ export class Budget {
     this.#refusedBytes = new Bucket(limits.refusedBytesPerSecond, limits.refusedBurstBytes, nowMs);
   }
 
-  /** A message, of which `refusedBytes` were input that was refused. @returns Whether the client may go on. */
-  message(nowMs: number, refusedBytes = 0): boolean {
+  /**
+   * A message, of which `refusedBytes` were input that was refused. @param moreBytes How many more than others' may be refused at once.
+   * @returns Whether the client may go on.
+   */
+  message(nowMs: number, refusedBytes = 0, moreBytes = 0): boolean {
     const hasMessages = this.#messages.take(1, nowMs);
-    return this.#refusedBytes.take(refusedBytes, nowMs) && hasMessages;
+    // Who owes bytes may go on with all else.
+    return (refusedBytes === 0 || this.#refusedBytes.take(refusedBytes, nowMs, moreBytes)) && hasMessages;
   }
 
   /** Whether its last input was accepted, and it has not given up the right to type since. */
@@ -96,14 +100,15 @@ export class Budget {
   /**
    * Input was refused. Bytes that were on their way when the right to type was taken cost nothing (L10c).
    * @param onItsWay How much the client may have sent before it could hear of the refusal, these bytes included.
+   * @param moreBytes How many more than others' may be refused at once: this may be the first that is heard of a client that comes back.
    * @returns Whether the client may go on.
    */
-  refused(nowMs: number, bytes: number, onItsWay: number): boolean {
+  refused(nowMs: number, bytes: number, onItsWay: number, moreBytes = 0): boolean {
     if (this.#mayType) this.#unheardBytes = Math.max(0, onItsWay);
     this.#mayType = false;
     const unheard = Math.min(bytes, this.#unheardBytes);
     this.#unheardBytes -= unheard;
-    return (bytes > 0 && unheard === bytes) || this.message(nowMs, bytes - unheard);
+    return (bytes > 0 && unheard === bytes) || this.message(nowMs, bytes - unheard, moreBytes);
   }
 
   /** @param isWeighty Whether it sets much free: 16 KiB or more, or a snapshot. @returns Whether the client may go on. */
