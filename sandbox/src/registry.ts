@@ -40,7 +40,7 @@ export type SessionListing = {
 
 /** How much of sessions that have ended is kept (X5). */
 const KEPT_BYTES = 64 * 1024 * 1024;
-/** The cost of such a session besides its output, about. */
+/** The cost of such a session besides its output and its screen, about. */
 const SESSION_BYTES = 20 * 1024;
 
 export class Registry {
@@ -206,10 +206,10 @@ export class Registry {
   /** Makes room, if too much is kept of ended sessions. Where somebody is attached, the end may still have to be told. */
   #forgetEarliest(): void {
     const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
-    let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
+    let bytes = kept.reduce((sum, { keptBytes }) => sum + SESSION_BYTES + keptBytes, 0);
     for (const host of kept) {
       if (bytes <= this.#keptBytes) return;
-      bytes -= keptBytesOf(host);
+      bytes -= SESSION_BYTES + host.keptBytes;
       host.remove();
     }
   }
@@ -229,10 +229,6 @@ export class Registry {
       names.sandbox === sandbox && (session === undefined || names.session === session);
     return [...this.#hosts.values()].filter(isAsked).map(listingOf);
   }
-}
-
-function keptBytesOf({ session: { log } }: SessionHost): number {
-  return SESSION_BYTES + log.endOffset - log.startOffset;
 }
 
 export function listingOf(host: SessionHost): SessionListing {

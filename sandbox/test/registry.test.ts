@@ -10,11 +10,12 @@ import { readSettings } from "../src/settings.ts";
 
 const MIB = 1024 * 1024;
 
-test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotten, no other ones", async () => {
+/** A registry that keeps so much of ended sessions. @returns What starts one in it, too. */
+function registryOf(keptBytes: number) {
   const root = mkdtempSync(join(tmpdir(), "bridge-registry-"));
   const read = readSettings({ SANDBOX_ROOT: root, HOST: "127.0.0.1", PORT: "0" }, "a secret of this test only");
   if (!read.ok) throw new Error(read.problem);
-  const registry = new Registry(read.settings, 3 * MIB);
+  const registry = new Registry(read.settings, keptBytes);
   onTestFinished(async () => {
     for (const host of [...registry.hosts]) {
       await host.kill();
@@ -22,8 +23,8 @@ test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotte
     }
     rmSync(root, { recursive: true, force: true });
   });
-  const start = (session: string, script: string) => {
-    const wish = { cmd: "sh", args: ["-c", script], env: [], tty: false, mode: "collaborative", keep: 60 };
+  const start = (session: string, script: string, tty = false) => {
+    const wish = { cmd: "sh", args: ["-c", script], env: [], tty, mode: "collaborative", keep: 60 };
     const order = parseOrder(
       JSON.stringify({ label: "box", session, ...wish, keepExited: 0, stdin: "", isStdinEnded: true }),
     );
@@ -32,6 +33,11 @@ test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotte
     if (!found.ok) throw new Error(found.detail);
     return found.host;
   };
+  return { registry, start };
+}
+
+test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotten, no other ones", async () => {
+  const { registry, start } = registryOf(3 * MIB);
   start("running", `head -c ${MIB} /dev/zero; exec sleep 1000`);
   const names = Array.from({ length: 8 }, (_, i) => `ended-${i}`);
   for (const name of names) await start(name, `head -c ${MIB} /dev/zero`).exited;
@@ -40,4 +46,10 @@ test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotte
   for (let i = 0; i < 160; i += 1) await start(`small-${i}`, "true").exited;
   expect(registry.list("box").length).toBeLessThanOrEqual(1 + (3 * MIB) / (20 * 1024));
   expect(registry.find("box", "small-159")?.state).toBe("exited");
+});
+
+test("X5: a terminal's screen counts: 2,000 lines of 80 columns take more than the output that filled them", async () => {
+  const { registry, start } = registryOf(6 * MIB);
+  for (let i = 0; i < 5; i += 1) await start(`ended-${i}`, "seq 100000", true).exited;
+  expect(registry.list("box").map(({ session }) => session)).toEqual(["ended-3", "ended-4"]);
 });

@@ -17,9 +17,8 @@ import { type Core, coreOf } from "./internals.ts";
 import { CLEARED, isPlain } from "./plain-output.ts";
 import { readScreen, type ScreenState, type ScreenWish } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
+import { SCROLLBACK_LINES } from "./scrollback.ts";
 
-/** The lines of 32 bytes that a snapshot can carry; each takes 12 bytes of memory for each of its columns, and some. */
-export const SCROLLBACK_LINES = 2_000;
 /** A sequence that goes on for longer than this is drawn as it is: a client would have to be sent all of it. */
 const MAX_OPEN_BYTES = 65_536;
 
