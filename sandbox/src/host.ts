@@ -101,12 +101,6 @@ export class SessionHost implements ProcessEvents {
     return this.#parts.session;
   }
 
-  /** About the memory that its output and its screen take. */
-  get keptBytes(): number {
-    const { log } = this.session;
-    return log.endOffset - log.startOffset + (this.#process.screen?.memoryBytes ?? 0);
-  }
-
   get notes(): OutputNotes {
     return this.#parts.notes;
   }

@@ -10,6 +10,7 @@ import { log, sessionTrace } from "./log.ts";
 import { SandboxPanes } from "./panes/sandbox-panes.ts";
 import { SessionPanes } from "./panes/session-panes.ts";
 import type { StartFault } from "./process/process.ts";
+import { emulatorBytes } from "./screen/scrollback.ts";
 import type { BridgeSettings } from "./settings.ts";
 import { environmentOf, homeOf, type Surroundings } from "./surroundings.ts";
 
@@ -206,10 +207,10 @@ export class Registry {
   /** Makes room, if too much is kept of ended sessions. Where somebody is attached, the end may still have to be told. */
   #forgetEarliest(): void {
     const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
-    let bytes = kept.reduce((sum, { keptBytes }) => sum + SESSION_BYTES + keptBytes, 0);
+    let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
     for (const host of kept) {
       if (bytes <= this.#keptBytes) return;
-      bytes -= SESSION_BYTES + host.keptBytes;
+      bytes -= keptBytesOf(host);
       host.remove();
     }
   }
@@ -229,6 +230,12 @@ export class Registry {
       names.sandbox === sandbox && (session === undefined || names.session === session);
     return [...this.#hosts.values()].filter(isAsked).map(listingOf);
   }
+}
+
+function keptBytesOf({ session: { facts, log } }: SessionHost): number {
+  const { startOffset, endOffset } = log;
+  const screenBytes = facts.tty ? emulatorBytes(log.sizeAt(endOffset), endOffset) : 0;
+  return SESSION_BYTES + endOffset - startOffset + screenBytes;
 }
 
 export function listingOf(host: SessionHost): SessionListing {

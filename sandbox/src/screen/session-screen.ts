@@ -8,7 +8,6 @@ import { entryFrom, type FloodContent, FloodScanner } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
 import { ScreenWaiters } from "./screen-waiters.ts";
-import { emulatorBytes } from "./scrollback.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
 const KIB = 1024;
@@ -72,12 +71,6 @@ export class SessionScreen implements ScreenClient {
     this.#workers = workers;
     this.#sent = log.startOffset;
     this.#nextLook = log.startOffset + this.#usualLagBytes;
-  }
-
-  /** About the memory that it takes beside the log. */
-  get memoryBytes(): number {
-    const { endOffset } = this.#log;
-    return this.#hasEmulator ? emulatorBytes(this.#log.sizeAt(endOffset), endOffset) : 0;
   }
 
   /** To be called after each commit to the log: it must be before the log has forgotten the committed bytes. */
