@@ -181,10 +181,10 @@ export class SessionRun {
     // Without an offset a PTY's client is shown the screen; this one counts bytes, from the first on.
     const known: [string, string][] = resume.has("offset") ? [...resume] : [["offset", "0"], ...resume];
     const { work, tty, delivery } = this.plan;
-    const keeps = { keeps: MAX_KEPT_INPUT_BYTES };
-    if (resume.has("resume")) return [...attachParams({ sandbox, delivery, ...keeps }), ...known];
+    const wish = { sandbox, delivery, keeps: MAX_KEPT_INPUT_BYTES };
+    if (resume.has("resume")) return [...attachParams(wish), ...known];
     const process = { ...this.#ports.program(work, tty), tty, delivery };
-    return [...attachParams({ sandbox, process, delivery, ...keeps }), ...known];
+    return [...attachParams({ ...wish, process }), ...known];
   }
 
   #stateChanged(state: ClientState): void {
