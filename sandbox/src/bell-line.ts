@@ -62,7 +62,9 @@ export class BellLine {
     } catch (error) {
       log.debug("session objects can't be called yet:", error instanceof Error ? error.message : error);
     }
-    if (this.#isOpen) this.#opened();
-    else setTimeout(() => void this.#try(Math.min(MOST_PAUSE_MS, pauseMs * 2)), pauseMs).unref();
+    if (this.#isOpen) {
+      log.debug("session objects can be called");
+      this.#opened();
+    } else setTimeout(() => void this.#try(Math.min(MOST_PAUSE_MS, pauseMs * 2)), pauseMs).unref();
   }
 }

@@ -51,6 +51,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     dir,
     accessTokenLifetime: () => tokenSeconds,
     ports: { bridge: bridgePort, worker: workerPort },
+    // That it can call session objects is to be seen there.
+    bridgeEnv: { LOG_LEVEL: "debug" },
     workerVars: {
       BRIDGE_URL: proxy.url,
       ALLOWED_HOSTS: new URL(relayOrigin).host,

@@ -1,4 +1,6 @@
 // A process that nobody watches: what the session's object has of it when the bridge dies without a word.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
@@ -12,6 +14,7 @@ import {
   person,
   recorded,
   restartBridge,
+  system,
 } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -25,6 +28,13 @@ const INTERVAL_MS = 250;
 async function exitOnRecord(who: Person, session: string): Promise<void> {
   const hasEnded = async () => (await auditOf(who, session)).some(({ type }) => type === "exit");
   await until("the exit's record", hasEnded, LOOKS_MS, INTERVAL_MS);
+}
+
+/** A bridge tries after its start, less and less often. */
+async function bridgeCalls(): Promise<void> {
+  const log = () => readFileSync(join(system.dir, "logs/bridge.log"), "utf8");
+  const hasTried = () => log().lastIndexOf("session objects can be called") > log().lastIndexOf('"listening"');
+  await until("a bridge that can call", hasTried);
 }
 
 test("a job that ends with nobody there has its output and exit on record, whatever becomes of its bridge", async () => {
@@ -68,6 +78,7 @@ test("of a process that writes on with nobody there, the last looks' output is r
 }, 180_000);
 
 test("a job that nobody watches is asked after once its bridge calls, and not before", async () => {
+  await bridgeCalls();
   const who = await person();
   const session = fresh("s");
   const client = await connect(who, { session, ...sh("read line; echo $$; sleep 12; exit 7") });
