@@ -88,6 +88,12 @@ test("its key, and Escape, lead back to the shell that was typed into", async ()
 test("ends a session only where that is chosen: Enter keeps it", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   await start(profile, sandbox, "doomed", "exec cat");
+  // A look is under way when it ends: what comes of that is no concern of the page's.
+  const ended = tab.page.waitForResponse((response) => response.request().method() === "DELETE");
+  await tab.page.route(/doomed\/screen$/, async (route) => {
+    await ended;
+    await route.fulfill({ status: 503, json: {} }).catch(() => undefined);
+  });
   await listed(tab);
   await tab.page.keyboard.type("doomed");
   await option(tab, "doomed").waitFor();

@@ -3,7 +3,7 @@
 import "./palette.css";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Dialog } from "./Dialog.tsx";
-import type { PaneId } from "./layout.ts";
+import { type PaneId, paneIdOf } from "./layout.ts";
 import type { DeskCommand } from "./layout-keys.ts";
 import { paletteCommands } from "./palette-commands.ts";
 import { ageOf, attachCommand, commandLineOf, found, type PaletteEntry, sessionEntry } from "./palette-model.ts";
@@ -35,11 +35,12 @@ export function Palette(props: PaletteProps) {
   /** undefined: the first. */
   const [chosen, setChosen] = useState<string>();
   const [watched, setWatched] = useState<string>();
+  const [ended, setEnded] = useState<PaneId>();
   const [said, setSaid] = useState("");
   const listId = useId();
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const sessions = useSessions(props.sandboxes, watched, connection.unreadable);
+  const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
   const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? sessions.sandboxes : []);
   const entries = found(
     [...sessions.listed.map((one) => sessionEntry(one, props.open, props.names)), ...commands],
@@ -87,7 +88,9 @@ export function Palette(props: PaletteProps) {
   };
   const end = async (listed: ListedSession) => {
     search.current?.focus();
+    setEnded(paneIdOf(listed.place));
     const answer = await endSession(listed.place);
+    if (!answer.ok) setEnded(undefined);
     setSaid(answer.ok ? words.ended(listed.place.session) : (answer.reason ?? connection.unreadable));
     sessions.refresh();
   };

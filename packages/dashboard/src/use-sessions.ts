@@ -32,9 +32,15 @@ export type Sessions = {
 /**
  * @param knownHere The sandboxes that are known without asking.
  * @param chosen The one that is looked at again and again.
+ * @param ended The one that is being ended: it is not looked at any more.
  * @param unreadable The words for an answer that can't be read.
  */
-export function useSessions(knownHere: readonly string[], chosen: PaneId | undefined, unreadable: string): Sessions {
+export function useSessions(
+  knownHere: readonly string[],
+  chosen: PaneId | undefined,
+  ended: PaneId | undefined,
+  unreadable: string,
+): Sessions {
   /** undefined: not answered yet. */
   const [told, setTold] = useState<readonly string[]>();
   const [listings, setListings] = useState<ReadonlyMap<string, Listing>>(new Map());
@@ -74,7 +80,8 @@ export function useSessions(knownHere: readonly string[], chosen: PaneId | undef
     .filter(({ place }) => !isPaneSession(place.session) && !isFileSession(place.session))
     .sort((a, b) => b.createdAtMs - a.createdAtMs);
 
-  const newest = listed.slice(0, LOOKED_AT);
+  const living = listed.filter(({ place }) => paneIdOf(place) !== ended);
+  const newest = living.slice(0, LOOKED_AT);
   const newestKey = newest.map(({ place }) => paneIdOf(place)).join(" ");
   useEffect(() => {
     const stop = new AbortController();
@@ -91,7 +98,7 @@ export function useSessions(knownHere: readonly string[], chosen: PaneId | undef
     return () => stop.abort();
   }, [newestKey]);
 
-  const session = listed.find(({ place }) => paneIdOf(place) === chosen);
+  const session = living.find(({ place }) => paneIdOf(place) === chosen);
   useEffect(() => {
     if (session === undefined) return;
     const stop = new AbortController();
