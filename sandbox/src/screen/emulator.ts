@@ -14,6 +14,7 @@ import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
 import { type Core, coreOf } from "./internals.ts";
+import { ESC, lastLineEnds, lengthWithout, OTHER_CONTROLS } from "./lines.ts";
 import { CLEARED, isPlain } from "./plain-output.ts";
 import { readScreen, type ScreenState, type ScreenWish } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
@@ -46,6 +47,7 @@ type Item = { readonly bytes: Uint8Array } | Size;
 const CLEAR = "\x1b[H\x1b[2J\x1b[3J";
 /** Attributes, scroll region, origin, insert mode and character set as they usually are. */
 const USUAL = "\x1b[m\x1b[r\x1b[?6l\x1b[4l\x1b(B\x0f";
+const ALL_CONTROLS = [ESC, ...OTHER_CONTROLS];
 /** Ends any sequence that was cut off. */
 const CANCEL = "\x18";
 
@@ -252,12 +254,19 @@ export class Emulator {
 
   #feed(bytes: Uint8Array): void {
     try {
-      this.#core._inputHandler.parse(bytes);
+      this.#core._inputHandler.parse(bytes.subarray(this.#forgotten(bytes)));
     } catch {
       // The emulator has faults of its own, with a cursor out of bounds after changes of size. It goes on.
       this.#isExact = false;
       this.#isProvable = false;
     }
+  }
+
+  /** How much at the start of the next output is nothing but lines of which all will have been forgotten before anything else comes. */
+  #forgotten(bytes: Uint8Array): number {
+    const ends = SCROLLBACK_LINES + 2 * this.#terminal.rows;
+    if (bytes.length < 2 * ends || !this.#isUsual()) return 0;
+    return lastLineEnds(bytes.subarray(0, lengthWithout(bytes, ALL_CONTROLS)), ends).behind;
   }
 
   #answer(text: string): void {

@@ -2,6 +2,7 @@
 // sequences at all. A handful of native searches over each stretch: 0.1 ms for a MiB, 0.2 ms where there are sequences.
 
 import type { OutputLog } from "sandbox-stdio/core";
+import { ESC, lastLineEnds, lengthWithout, OTHER_CONTROLS } from "./lines.ts";
 
 /** Read at once; as long as the longest sequence that is looked for is not cut, the next stretch overlaps by that. */
 const STRETCH_BYTES = 256 * 1024;
@@ -12,12 +13,9 @@ const MAX_TITLE_BYTES = 200;
 /** Where the emulator can begin is looked for within so much. */
 const LOOK_BYTES = 64 * 1024;
 
-const ESC = 0x1b;
 const CRLF = "\r\n";
 const BRACKET = 0x5b;
 const LETTER_M = 0x6d;
-/** SO and SI change the character set, 0xc2 begins the C1 controls of UTF-8: text without them is only text. */
-const OTHER_CONTROLS = [0x0e, 0x0f, 0xc2];
 /** To tell styled text costs up to 1 ms for a MiB: more of it than this in one flood is taken for anything. */
 const MAX_STYLE_BYTES = 16 * 1024 * 1024;
 /** A sequence that is not complete this near to the end of a stretch is looked at with the next one. */
@@ -85,8 +83,7 @@ export class FloodScanner {
 
   #scan(bytes: Buffer): void {
     if (bytes.indexOf(ESC) < 0) {
-      const isText = !OTHER_CONTROLS.some((byte) => bytes.indexOf(byte) >= 0);
-      if (!isText) this.#content = "sequences";
+      if (lengthWithout(bytes, OTHER_CONTROLS) < bytes.length) this.#content = "sequences";
       return;
     }
     if (this.#content !== "sequences") {
@@ -132,21 +129,36 @@ export class FloodScanner {
   }
 }
 
-/** Whether there is nothing but text and SGR. A loop: a search for each ESC takes longer where there are many. */
+/** Whether there is nothing but text and SGR: the last of these may be cut off. */
 function isStyled(bytes: Uint8Array): boolean {
-  if (OTHER_CONTROLS.some((byte) => bytes.indexOf(byte) >= 0)) return false;
-  const { length } = bytes;
+  const length = styledLength(bytes);
+  return length === bytes.length || isCut(bytes, length);
+}
+
+/** Whether what begins at `at` may be SGR that goes on in the next stretch. */
+function isCut(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === ESC && at > bytes.length - MARGIN_BYTES && endOfParameters(bytes, at) === bytes.length;
+}
+
+/** How much of it, from the start, is nothing but text and SGR. A loop: a search for each ESC takes longer where there are many. */
+function styledLength(bytes: Uint8Array): number {
+  const length = lengthWithout(bytes, OTHER_CONTROLS);
   for (let at = 0; at < length; at += 1) {
     if (bytes[at] !== ESC) continue;
     const start = at;
-    at += 1;
-    if (bytes[at] === BRACKET) at += 1;
-    // Digits, semicolons and colons.
-    while (at < length && (bytes[at] ?? 0) >= 0x30 && (bytes[at] ?? 0) <= 0x3b) at += 1;
-    if (at >= length) return start > length - MARGIN_BYTES;
-    if (bytes[at] !== LETTER_M || bytes[start + 1] !== BRACKET) return false;
+    at = endOfParameters(bytes, start);
+    if (bytes[at] !== LETTER_M || bytes[start + 1] !== BRACKET) return start;
   }
-  return true;
+  return length;
+}
+
+/** @param at Where an ESC is. */
+function endOfParameters(bytes: Uint8Array, at: number): number {
+  let end = at + 1;
+  if (bytes[end] === BRACKET) end += 1;
+  // Digits, semicolons and colons.
+  while (end < bytes.length && (bytes[end] ?? 0) >= 0x30 && (bytes[end] ?? 0) <= 0x3b) end += 1;
+  return end;
 }
 
 /**
@@ -162,4 +174,31 @@ export function entryFrom(log: OutputLog, wanted: number, isText: boolean): { of
   if (line >= 0 && (isText || sequence < 0 || line < sequence))
     return { offset: wanted + line + CRLF.length, isLineStart: true };
   return { offset: wanted + Math.max(0, sequence), isLineStart: false };
+}
+
+/**
+ * A place from `wanted` on, as late as it can be with so many lines between it and the first sequence that does anything but set
+ * the style: whoever begins there has seen as much as one who remembers no more lines. `wanted` where there are fewer.
+ */
+export function lastLinesFrom(log: OutputLog, wanted: number, count: number): number {
+  const { endOffset } = log;
+  let to = wanted;
+  while (to < endOffset) {
+    const bytes = scratch.subarray(0, Math.min(STRETCH_BYTES, endOffset - to));
+    log.copy(to, bytes.length, scratch, 0);
+    const length = styledLength(bytes);
+    to += length;
+    if (length === 0 || (length < bytes.length && !isCut(bytes, length))) break;
+  }
+  let left = count + 1;
+  for (let end = to; end > wanted; ) {
+    const start = Math.max(wanted, end - LOOK_BYTES);
+    const bytes = scratch.subarray(0, end - start);
+    log.copy(start, bytes.length, scratch, 0);
+    const { behind, missing } = lastLineEnds(bytes, left);
+    if (missing === 0) return start + behind;
+    left = missing;
+    end = start;
+  }
+  return wanted;
 }

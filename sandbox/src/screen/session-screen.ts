@@ -4,9 +4,10 @@
 import type { OutputLog, Snapshot } from "sandbox-stdio/core";
 import { log } from "../log.ts";
 import type { Answer } from "./emulator.ts";
-import { entryFrom, type FloodContent, FloodScanner } from "./flood-scanner.ts";
+import { entryFrom, type FloodContent, FloodScanner, lastLinesFrom } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
+import { SCROLLBACK_LINES } from "./scrollback.ts";
 import { ScreenWaiters } from "./screen-waiters.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
@@ -262,9 +263,11 @@ export class SessionScreen implements ScreenClient {
     if (this.#tickTimer === undefined) this.#armTick();
   }
 
-  /** Goes on at about `wanted`. */
+  /** Goes on at about `wanted`, or as late as all lines that are remembered come after it. */
   #resume(scanner: FloodScanner, wanted: number): void {
-    const from = Math.max(wanted, this.#sent, this.#log.startOffset);
+    const earliest = Math.max(wanted, this.#sent, this.#log.startOffset);
+    // A screenful more, by which the screen is proved.
+    const from = lastLinesFrom(this.#log, earliest, SCROLLBACK_LINES + 2 * this.#log.sizeAt(earliest).rows);
     scanner.scanTo(from);
     const { offset, isLineStart } = entryFrom(this.#log, from, scanner.content !== "sequences");
     scanner.scanTo(offset);

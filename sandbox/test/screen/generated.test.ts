@@ -9,6 +9,7 @@ import { Generator, type Piece } from "./generate.ts";
 import { Viewer } from "./screen-state.ts";
 
 const SEEDS = 300;
+const EVERYTHING = { scrollback: Number.MAX_SAFE_INTEGER, runs: true, ansi: true };
 const encoder = new TextEncoder();
 
 function apply(viewer: Viewer, piece: Piece): void {
@@ -49,6 +50,29 @@ test("the screen from a snapshot is the screen that was drawn, and goes on like 
     }
   }
 }, 300_000);
+
+test("lines that are forgotten before anything else comes are not parsed, and the screen is as if they had been", () => {
+  for (let seed = 1; seed <= SEEDS / 5; seed += 1) {
+    const generator = new Generator(seed);
+    const size = { cols: 10 + generator.below(40), rows: 3 + generator.below(15) };
+    const emulator = new Emulator(size, 0, true);
+    // Of so little at once nothing is left out.
+    const whole = new Emulator(size, 0, true);
+    const texts = () => generator.pieces(30).flatMap((piece) => ("text" in piece ? [piece.text] : []));
+    const lines = Array.from({ length: 2_500 }, (_, n) => {
+      const shapes = ["", `${n}`, "x".repeat(generator.below(60)), "a\tb", "1 %\r2 %", "ab\b\x07", "漢字é", "\nhigh"];
+      return `${shapes[generator.below(shapes.length)]}\r\n`;
+    });
+    const more = lines.slice(0, generator.below(100));
+    for (const output of [texts(), [...lines, ...texts(), ...more, ...texts()], ["\r\nlast\x1b8saved"]]) {
+      const bytes = encoder.encode(output.join(""));
+      emulator.write(bytes, size);
+      for (let at = 0; at < bytes.length; at += 1_000) whole.write(bytes.subarray(at, at + 1_000), size);
+      expect({ seed, ...emulator.draw() }).toEqual({ seed, ...whole.draw() });
+      expect(emulator.show(EVERYTHING)).toEqual(whole.show(EVERYTHING));
+    }
+  }
+}, 120_000);
 
 test("41: colours, the cursor's shape and a cursor saved at the right margin are in the snapshot, at every boundary", () => {
   for (let seed = 1; seed <= SEEDS / 5; seed += 1) {

@@ -200,6 +200,22 @@ test("after a flood of nothing but coloured lines the screen is exact", async ()
   expect(late.state(500)).toEqual(reference.state(500));
 });
 
+test("of a flood of lines no more is parsed than is remembered, and the prompt behind it makes no difference", async () => {
+  const output = new Output();
+  output.write("\x1b[?2004h$ yes\r\n");
+  await output.flood((n) => `line ${n}\r\n`, 4 * MIB);
+  output.write("\x1b[?2004h\x1b[1m$ \x1b[m");
+  const posted = vi.spyOn(Worker.prototype, "postMessage");
+  const snapshot = await output.snapshot();
+  expect(snapshot.offset).toBe(output.log.endOffset);
+  const batches = posted.mock.calls.flatMap(([message]) => ("bytes" in Object(message) ? [message.bytes.length] : []));
+  // Two thousand lines and twice the screen.
+  expect(batches.reduce((sum, length) => sum + length, 0)).toBeLessThan(2_100 * "line 400000\r\n".length);
+  const late = Viewer.of(snapshot);
+  expect(late.scrollback).toBe(2_000);
+  expect(lastLines(late, 1)).toEqual(["$"]);
+});
+
 test("after a flood with other sequences modes, alternate screen and title are right, but it is not called exact", async () => {
   const output = new Output();
   output.write("before\r\n\x1b]0;old\x07");
