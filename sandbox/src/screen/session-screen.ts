@@ -7,8 +7,8 @@ import type { Answer } from "./emulator.ts";
 import { entryFrom, type FloodContent, FloodScanner, lastLinesFrom } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";
 import type { ScreenState, ScreenWish } from "./read-screen.ts";
-import { SCROLLBACK_LINES } from "./scrollback.ts";
 import { ScreenWaiters } from "./screen-waiters.ts";
+import { SCROLLBACK_LINES } from "./scrollback.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
 const KIB = 1024;
