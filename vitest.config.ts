@@ -6,8 +6,8 @@ import { defineConfig } from "vitest/config";
 const timeouts = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 20_000 } } };
 const include = ["test/**/*.test.ts", "test/**/*.test.tsx"];
 
-const unit = (name: string, root: string) => ({
-  test: { ...timeouts, name, root, include, environment: "node" as const },
+const unit = (name: string, root: string, globalSetup: string[] = []) => ({
+  test: { ...timeouts, name, root, include, globalSetup, environment: "node" as const },
 });
 
 export default defineConfig({
@@ -18,7 +18,7 @@ export default defineConfig({
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
       unit("mcp", "packages/mcp"),
-      unit("dashboard", "packages/dashboard"),
+      unit("dashboard", "packages/dashboard", ["test/global-setup.ts"]),
       unit("scripts", "scripts"),
     ],
   },

@@ -1,8 +1,8 @@
-// The frame of every browser test: one build and one browser a file, one server a test, and nothing may go wrong unseen.
+// The frame of every browser test: one browser a file, one server a test, and nothing may go wrong unseen.
 
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
-import { buildPage, launch, TerminalPage } from "./browser.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, vi } from "vitest";
+import { launch, TerminalPage } from "./browser.ts";
 import { PageServer } from "./server.ts";
 
 /** The page on session "main", drawn so that a test can read its rows. */
@@ -26,20 +26,17 @@ export type Fixture = {
 export function useBrowser(...flags: string[]): Fixture {
   vi.setConfig({ testTimeout: 30_000, hookTimeout: 120_000 });
   let browser: Browser | undefined;
-  let built: Awaited<ReturnType<typeof buildPage>> | undefined;
   let server: PageServer | undefined;
   let pages: TerminalPage[] = [];
 
   beforeAll(async () => {
-    built = await buildPage();
     browser = await launch(...flags);
   });
   afterAll(async () => {
     await browser?.close();
-    await built?.remove();
   });
   beforeEach(async () => {
-    if (built !== undefined) server = await PageServer.start(built.dist);
+    server = await PageServer.start(inject("dist"));
   });
   afterEach(async () => {
     const problems = pages.flatMap((page) => page.problems);

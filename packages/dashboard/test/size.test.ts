@@ -3,26 +3,21 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildPage } from "./browser.ts";
+import { expect, inject, test } from "vitest";
 
 const LIMIT = 150_000;
 
-let built: Awaited<ReturnType<typeof buildPage>>;
-beforeAll(async () => {
-  built = await buildPage();
-}, 120_000);
-afterAll(() => built.remove());
+const dist = inject("dist");
 
 /** Bytes of each file of code and style, compressed. */
 async function weights(): Promise<Map<string, number>> {
-  const names = await readdir(join(built.dist, "assets"));
+  const names = await readdir(join(dist, "assets"));
   const files = [...names.map((name) => join("assets", name)), "service-worker.js"].filter((path) =>
     /\.(js|css)$/.test(path),
   );
   return new Map(
     await Promise.all(
-      files.map(async (path) => [path, gzipSync(await readFile(join(built.dist, path))).length] as const),
+      files.map(async (path) => [path, gzipSync(await readFile(join(dist, path))).length] as const),
     ),
   );
 }
@@ -42,7 +37,7 @@ test("the page's own code, React with it, is less than 150 KB compressed", async
 });
 
 test("what the page names at its start is its own code and the terminal's: addons come when they are needed", async () => {
-  const html = await readFile(join(built.dist, "index.html"), "utf8");
+  const html = await readFile(join(dist, "index.html"), "utf8");
   const named = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
   expect(named.map((path) => path.replace(/-[\w-]{8}\./, ".")).sort()).toEqual([
     "assets/index.css",
