@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,7 +55,7 @@ export function launch(...more: string[]): Promise<Browser> {
 export async function buildPage(): Promise<{ dist: string; remove: () => Promise<void> }> {
   const dist = await mkdtemp(join(tmpdir(), "sbx-page-"));
   const cwd = fileURLToPath(new URL("..", import.meta.url));
-  const vite = join(dirname(fileURLToPath(import.meta.resolve("vite/package.json"))), "bin/vite.js");
+  const vite = join(dirname(createRequire(import.meta.url).resolve("vite/package.json")), "bin/vite.js");
   const args = [vite, "build", "--logLevel", "error", "--outDir", dist, "--emptyOutDir"];
   // Under vitest NODE_ENV is "test", which would build React's development version.
   await promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, NODE_ENV: "production" } });

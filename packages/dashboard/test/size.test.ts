@@ -16,9 +16,7 @@ async function weights(): Promise<Map<string, number>> {
     /\.(js|css)$/.test(path),
   );
   return new Map(
-    await Promise.all(
-      files.map(async (path) => [path, gzipSync(await readFile(join(dist, path))).length] as const),
-    ),
+    await Promise.all(files.map(async (path) => [path, gzipSync(await readFile(join(dist, path))).length] as const)),
   );
 }
 
