@@ -265,7 +265,10 @@ export class Emulator {
   /** How much at the start of the next output is nothing but lines of which all will have been forgotten before anything else comes. */
   #forgotten(bytes: Uint8Array): number {
     const ends = SCROLLBACK_LINES + 2 * this.#terminal.rows;
-    if (bytes.length < 2 * ends || !this.#isUsual()) return 0;
+    const { _parser, _curAttrData } = this.#core._inputHandler;
+    // What comes first may end a sequence that was too long to wait for. A hyperlink lasts as long as a line with it.
+    const isText = _parser.currentState === 0 && _curAttrData.extended.urlId === 0;
+    if (bytes.length < 2 * ends || !isText || !this.#isUsual()) return 0;
     return lastLineEnds(bytes.subarray(0, lengthWithout(bytes, ALL_CONTROLS)), ends).behind;
   }
 

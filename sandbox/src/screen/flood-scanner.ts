@@ -20,6 +20,9 @@ const LETTER_M = 0x6d;
 const MAX_STYLE_BYTES = 16 * 1024 * 1024;
 /** A sequence that is not complete this near to the end of a stretch is looked at with the next one. */
 const MARGIN_BYTES = 64;
+/** A style that is reset within so much counts as known: a few lines. */
+const RESET_WITHIN_BYTES = 1_024;
+const RESETS = ["\x1b[m", "\x1b[0m"] as const;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const MODE_CHANGE = /^\x1b\[\?([\d;]{1,64})([hl])/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
@@ -177,10 +180,12 @@ export function entryFrom(log: OutputLog, wanted: number, isText: boolean): { of
 }
 
 /**
- * A place from `wanted` on, as late as it can be with so many lines between it and the first sequence that does anything but set
- * the style: whoever begins there has seen as much as one who remembers no more lines. `wanted` where there are fewer.
+ * A place from `wanted` on, as late as it can be with so many lines, and two screens, between it and the first sequence that does
+ * anything but set the style: whoever begins there has seen as much as one who remembers no more lines. `wanted` where there are
+ * fewer, where the size changes after it, or where a style is set before that place which nothing soon after it resets.
  */
-export function lastLinesFrom(log: OutputLog, wanted: number, count: number): number {
+export function lastLinesFrom(log: OutputLog, wanted: number, lines: number): number {
+  if (log.markFrom(wanted + 1) !== undefined) return wanted;
   const { endOffset } = log;
   let to = wanted;
   while (to < endOffset) {
@@ -190,15 +195,28 @@ export function lastLinesFrom(log: OutputLog, wanted: number, count: number): nu
     to += length;
     if (length === 0 || (length < bytes.length && !isCut(bytes, length))) break;
   }
-  let left = count + 1;
+  let left = lines + 2 * log.sizeAt(wanted).rows + 1;
   for (let end = to; end > wanted; ) {
     const start = Math.max(wanted, end - LOOK_BYTES);
     const bytes = scratch.subarray(0, end - start);
     log.copy(start, bytes.length, scratch, 0);
     const { behind, missing } = lastLineEnds(bytes, left);
-    if (missing === 0) return start + behind;
+    if (missing === 0) return isStyleKnown(log, wanted, start + behind) ? start + behind : wanted;
     left = missing;
     end = start;
   }
   return wanted;
+}
+
+/** Whether the style is the same at both places, or is reset soon after the second one. */
+function isStyleKnown(log: OutputLog, first: number, second: number): boolean {
+  const soon = scratch.subarray(0, Math.min(RESET_WITHIN_BYTES, log.endOffset - second));
+  log.copy(second, soon.length, scratch, 0);
+  if (RESETS.some((reset) => soon.indexOf(reset, undefined, "latin1") >= 0)) return true;
+  for (let at = first; at < second; at += STRETCH_BYTES) {
+    const bytes = scratch.subarray(0, Math.min(STRETCH_BYTES, second - at));
+    log.copy(at, bytes.length, scratch, 0);
+    if (bytes.indexOf(ESC) >= 0) return false;
+  }
+  return true;
 }

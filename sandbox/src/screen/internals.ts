@@ -75,7 +75,11 @@ export type Core = {
     readonly _curAttrData: Attributes;
     readonly _windowTitle: string;
     readonly _iconName: string;
-    readonly _parser: { readonly precedingJoinState: number };
+    readonly _parser: {
+      /** 0: within no sequence. */
+      readonly currentState: number;
+      readonly precedingJoinState: number;
+    };
     /** Colours that are asked for, set or given back; the index undefined: all of the palette. */
     onColor(
       listener: (
@@ -112,6 +116,7 @@ const PATHS = [
   "_inputHandler._curAttrData.extended.urlId",
   "_inputHandler._windowTitle",
   "_inputHandler._iconName",
+  "_inputHandler._parser.currentState",
   "_inputHandler._parser.precedingJoinState",
   "_inputHandler.parse",
   "_inputHandler.onColor",

@@ -266,8 +266,7 @@ export class SessionScreen implements ScreenClient {
   /** Goes on at about `wanted`, or as late as all lines that are remembered come after it. */
   #resume(scanner: FloodScanner, wanted: number): void {
     const earliest = Math.max(wanted, this.#sent, this.#log.startOffset);
-    // A screenful more, by which the screen is proved.
-    const from = lastLinesFrom(this.#log, earliest, SCROLLBACK_LINES + 2 * this.#log.sizeAt(earliest).rows);
+    const from = lastLinesFrom(this.#log, earliest, SCROLLBACK_LINES);
     scanner.scanTo(from);
     const { offset, isLineStart } = entryFrom(this.#log, from, scanner.content !== "sequences");
     scanner.scanTo(offset);

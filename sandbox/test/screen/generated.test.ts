@@ -74,6 +74,25 @@ test("lines that are forgotten before anything else comes are not parsed, and th
   }
 }, 120_000);
 
+test.each([
+  ["a title", "\x1b]0;", "\x07"],
+  ["a picture", "\x1bPq", "\x18"],
+  ["an application's string", "\x1b_G", "\x18"],
+  ["a change of margins", "\x1b[5;10\ufeff", "x"],
+  ["a hyperlink", "\x1b]8;;http://a/\x07L", ""],
+])("lines behind %s that was too long to wait for, or that counts lines, leave the screen of all", (_, start, end) => {
+  const size = { cols: 80, rows: 24 };
+  const [emulator, whole] = [new Emulator(size, 0, true), new Emulator(size, 0, true)];
+  const lines = Array.from({ length: 5_000 }, (__, n) => (n < 2_500 ? "\r\n" : `r${n}\r\n`)).join("");
+  for (const output of [start + "x".repeat(end === "x" ? 0 : 70_000), `${end}${lines}`, "more\r\n"]) {
+    const bytes = encoder.encode(output);
+    emulator.write(bytes, size);
+    for (let at = 0; at < bytes.length; at += 1_000) whole.write(bytes.subarray(at, at + 1_000), size);
+  }
+  expect(emulator.draw()).toEqual(whole.draw());
+  expect(emulator.show(EVERYTHING)).toEqual(whole.show(EVERYTHING));
+});
+
 test("41: colours, the cursor's shape and a cursor saved at the right margin are in the snapshot, at every boundary", () => {
   for (let seed = 1; seed <= SEEDS / 5; seed += 1) {
     const generator = new Generator(seed);

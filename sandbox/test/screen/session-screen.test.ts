@@ -224,6 +224,21 @@ test("of a flood of lines no more is parsed than is remembered, and the prompt b
   expect(lastLines(late, 1)).toEqual(["$"]);
 });
 
+test("a style or a size that is set among the last lines of a flood is not passed over", async () => {
+  for (const change of ["style", "size"]) {
+    const output = new Output();
+    await output.flood((n) => `line ${n}\r\n`, 2 * MIB);
+    if (change === "style") output.write("\x1b[32m");
+    else output.log.markSize(80, 100);
+    await output.flood((n) => `late ${n}\r\n`, 100_000);
+    const snapshot = await output.snapshot();
+    expect({ change, isExact: snapshot.isExact }).toEqual({ change, isExact: true });
+    const late = Viewer.of(snapshot);
+    expect(late.scrollback).toBe(2_000);
+    if (change === "style") expect(late.core._inputHandler._curAttrData.fg & 255).toBe(2);
+  }
+});
+
 test("after a flood with other sequences modes, alternate screen and title are right, but it is not called exact", async () => {
   const output = new Output();
   output.write("before\r\n\x1b]0;old\x07");
