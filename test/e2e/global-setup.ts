@@ -51,7 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     dir,
     accessTokenLifetime: () => tokenSeconds,
     ports: { bridge: bridgePort, worker: workerPort },
-    // That it can call session objects is to be seen there.
+    // Its log says then when it can call session objects.
     bridgeEnv: { LOG_LEVEL: "debug" },
     workerVars: {
       BRIDGE_URL: proxy.url,

@@ -181,8 +181,8 @@ export function entryFrom(log: OutputLog, wanted: number, isText: boolean): { of
 
 /**
  * A place from `wanted` on, as late as it can be with so many lines, and two screens, between it and the first sequence that does
- * anything but set the style: whoever begins there has seen as much as one who remembers no more lines. `wanted` where there are
- * fewer, where the size changes after it, or where a style is set before that place which nothing soon after it resets.
+ * anything but set the style: an emulator that begins there remembers as much as one that began at `wanted`. `wanted` where there
+ * are fewer, where the size changes after it, or where a style is set before that place which nothing soon after it resets.
  */
 export function lastLinesFrom(log: OutputLog, wanted: number, lines: number): number {
   if (log.markFrom(wanted + 1) !== undefined) return wanted;
