@@ -8,7 +8,7 @@ import { median, show } from "./numbers.ts";
 import type { Planned, Results } from "./rounds.ts";
 import type { SubjectName } from "./subjects.ts";
 
-/** Five rounds fit in it on a quiet machine. No measurement begins later, and one that hangs ends. */
+/** Five rounds fit in it on a quiet machine; a slow one needs more (`--minutes`). No measurement begins later, and one that hangs ends. */
 export const GOAL_MINUTES = 38;
 const LIMIT_MS = 60_000;
 

@@ -31,18 +31,20 @@ type Options = {
   profile?: string;
   quick?: true;
   goals?: true;
+  minutes: number;
   ttyd?: string;
   awake: boolean;
   write: boolean;
 };
 
 const options = new Command("bench")
-  .option("--rounds <n>", "how often each measurement is made; the median counts", roundsOf, 5)
+  .option("--rounds <n>", "how often each measurement is made; the median counts", countOf, 5)
   .option("--only <names>", "measurements, comma separated", namesOf(names), names)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--share <x>", "how much of each measurement is made, up to 1; nothing is written below 1", shareOf, 1)
   .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
   .option("--goals", "half an hour: the rows that have goals, beside them, with the rivals that they are held against")
+  .option("--minutes <n>", "of --goals: no measurement begins later", countOf, GOAL_MINUTES)
   .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(terminals))
   .option("--ttyd <path>", "a ttyd 1.7.4 or later, to be measured too", programOf)
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
@@ -94,7 +96,7 @@ function isAsked(name: SubjectName): boolean {
 }
 
 async function measureGoals(): Promise<void> {
-  const untilMs = performance.now() + GOAL_MINUTES * 60_000;
+  const untilMs = performance.now() + options.minutes * 60_000;
   const plan = GOAL_PLAN.filter(({ measure }) => options.only.includes(measure.name)).map((planned) => ({
     ...planned,
     subjects: planned.subjects.filter(isAsked),
@@ -123,7 +125,7 @@ async function showProfile(name: string): Promise<void> {
   }
 }
 
-function roundsOf(text: string): number {
+function countOf(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(text);
 }
