@@ -1,7 +1,8 @@
 // Many at one session, in virtual time: who keeps up is never skipped, and who does not costs the others next to nothing.
 
 import { expect, test } from "vitest";
-import { type Plan, planOf, Simulation } from "./simulation.ts";
+import { type Plan, planOf } from "./simulation/plan.ts";
+import { Simulation } from "./simulation.ts";
 
 const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
 const RUNS = Math.ceil(Number(process.env.SIM_RUNS ?? 1_100) / 50);

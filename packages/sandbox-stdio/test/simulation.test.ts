@@ -1,7 +1,8 @@
 // Random runs of the whole system against what the protocol promises: see simulation.ts. `SIM_SEED=N SIM_RUNS=M` runs others.
 
 import { expect, test } from "vitest";
-import { type Outcome, type Plan, planOf, Simulation } from "./simulation.ts";
+import { type Plan, planOf } from "./simulation/plan.ts";
+import { type Outcome, Simulation } from "./simulation.ts";
 
 const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
 const RUNS = Number(process.env.SIM_RUNS ?? 1_100);

@@ -7,77 +7,23 @@ import {
   type Attempt,
   type BudgetLimits,
   DEFAULT_BUDGET,
-  type Delivery,
   MAX_KEPT_INPUT_BYTES,
-  MAX_UNACKED_INPUT_BYTES,
-  type Mode,
   PLAIN,
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
-  type SessionCore,
   type SessionFacts,
   STDIO,
-  Window,
 } from "../src/index.ts";
-import { copied, type ProcessPlan, type ScreenPlan, SimBridge, type Written } from "./simulation/bridge.ts";
-import { type Chance, Connection, type LinkProfile, type Socket } from "./simulation/network.ts";
-import { type Dial, Party, type PartyPlan } from "./simulation/party.ts";
-import { inputByte } from "./simulation/pattern.ts";
+import { copied, SimBridge, type Written } from "./simulation/bridge.ts";
+import { type Chance, Connection, type Socket } from "./simulation/network.ts";
+import { type Dial, Party } from "./simulation/party.ts";
 import { PlainParty } from "./simulation/plain-party.ts";
+import type { Fault, Plan } from "./simulation/plan.ts";
+import { checkBounds, checkEnd, takenOf } from "./simulation/promises.ts";
 import { RecordWitness } from "./simulation/recorder.ts";
 import { SimRelay, type Store } from "./simulation/relay.ts";
 import { Scheduler } from "./simulation/scheduler.ts";
-
-export type Fault =
-  | "cut_outer"
-  | "cut_inner"
-  | "restart_relay"
-  | "restart_client"
-  | "stall"
-  | "resize"
-  | "keyboard"
-  | "viewer_leaves";
-
-const FAULTS: readonly Fault[] = [
-  "cut_outer",
-  "cut_inner",
-  "restart_relay",
-  "restart_client",
-  "stall",
-  "resize",
-  "keyboard",
-  "viewer_leaves",
-];
-
-export type Plan = {
-  readonly seed: number;
-  /** How much input the first client on pipes keeps, if it says so (I3b). */
-  readonly keeps: number | undefined;
-  /** 1: clients speak to the bridge itself. 2: through a Durable Object. */
-  readonly hops: 1 | 2;
-  readonly process: ProcessPlan;
-  readonly screen: ScreenPlan;
-  readonly mode: Mode;
-  readonly delivery: Delivery;
-  readonly parties: readonly PartyPlan[];
-  readonly plainCount: number;
-  readonly outer: LinkProfile;
-  readonly inner: LinkProfile;
-  readonly logBytes: number;
-  /** Faults come until then. */
-  readonly faultsUntilMs: number;
-  readonly meanFaultMs: number;
-  readonly faults: readonly Fault[];
-  /** How often an end does not hear that its connection is gone. */
-  readonly deafness: number;
-  /** Whether the first driver comes as late as the others do. */
-  readonly isFirstLate: boolean;
-  /** Whether the Durable Object keeps a record of input, and acknowledges only what is in it. */
-  readonly isRecorded: boolean;
-  /** After so long without anything the Durable Object is parked; absent: never. */
-  readonly parkMs?: number;
-};
 
 export type Outcome = {
   readonly events: number;
@@ -99,90 +45,6 @@ const BUDGET: BudgetLimits = { ...DEFAULT_BUDGET, messagesPerSecond: 20, message
 
 /** After the last fault everything must have come to its end within this: two silences, a grace, a backoff, the work. */
 const LIVENESS_MS = 400_000;
-const SIGNALLED = [
-  { code: 143, signal: "SIGTERM" },
-  { code: 137, signal: "SIGKILL" },
-] as const;
-
-/** What a seed stands for. `overrides` narrow it down. */
-export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
-  const random = new Random(seed);
-  // Apart from the rest: seeds that are known by number stay what they were.
-  const screens = new Random(seed ^ 0x5c4ee);
-  const tty = random.chance(0.4);
-  const isLive = random.chance(tty ? 0.9 : 0.1);
-  const delivery: Delivery = isLive ? "live" : "lossless";
-  const isLarge = random.chance(0.1);
-  const driverCount = random.pick([1, 1, 1, 1, 2, 2, 3]);
-  const viewerCount = random.pick([0, 0, 0, 1, 2]);
-  const faultsUntilMs = random.scale(2_000, 120_000);
-  /** How long the work is to take: faults that come after it find nothing to break. */
-  const workMs = faultsUntilMs * random.pick([0.05, 0.5, 1]);
-  const link = (): LinkProfile => ({
-    latencyMs: random.pick([0, 1, 5, 50, 100]),
-    jitterMs: random.pick([0, 2, 30]),
-    bytesPerMs: random.scale(100, 100_000),
-  });
-  const keeps = seed % 2 === 0 ? MAX_KEPT_INPUT_BYTES : undefined;
-  const mostInput = keeps === undefined ? 600_000 : 3_000_000;
-  const parties: PartyPlan[] = [];
-  for (let i = 0; i < driverCount + viewerCount; i += 1) {
-    const role = i < driverCount ? "driver" : "viewer";
-    const inputBytes = role === "viewer" ? random.pick([0, 500]) : random.scale(1, isLarge ? mostInput : 60_000);
-    const pieceBytes = Math.min(100_000, Math.ceil(inputBytes / random.scale(1, 60)));
-    parties.push({
-      who: i % 4,
-      role,
-      delivery: role === "viewer" || random.chance(0.15) ? "live" : delivery,
-      inputBytes,
-      pieceBytes,
-      pauseMs: (workMs * random.pick([0, 0, 0.5, 1]) * pieceBytes) / Math.max(1, inputBytes),
-      dealMs: random.pick([0, 5, 40, 300]),
-    });
-  }
-  const outputBytes = random.chance(0.05) ? 0 : random.scale(1, isLarge ? 3_000_000 : 400_000);
-  const turns = random.scale(10, 150);
-  const input = parties.reduce((sum, party) => sum + party.inputBytes, 0);
-  return {
-    seed,
-    keeps,
-    hops: random.chance(0.8) ? 2 : 1,
-    process: {
-      tty,
-      outputBytes,
-      chunkBytes: Math.ceil((2 * outputBytes) / turns),
-      sleepMs: (workMs * random.pick([0.1, 1, 1])) / turns,
-      readBytes: Math.ceil((input / turns) * random.pick([2, 10, 1_000])),
-      pipeBytes: Math.max(Math.ceil((2 * input) / turns), random.pick([1, 300, 4_096, 65_536])),
-      waitsForEof: random.chance(0.8),
-      exit: random.chance(0.2) ? random.pick(SIGNALLED) : { code: random.int(0, 255) },
-    },
-    screen: {
-      delayMs: screens.pick([0, 5, 50, 400]),
-      failing: screens.pick([0, 0, 0, 0.1, 1]),
-      inexact: screens.pick([0, 0, 0.3]),
-    },
-    mode: random.chance(0.15) ? "exclusive" : "collaborative",
-    delivery,
-    parties,
-    plainCount: random.pick([0, 0, 0, 1, 2]),
-    outer: link(),
-    inner: random.chance(0.7) ? { latencyMs: 1, jitterMs: 1, bytesPerMs: 100_000 } : link(),
-    // What is live may have a log that it outruns; what is lossless needs one of twice the largest window.
-    logBytes:
-      isLive && parties.every((party) => party.delivery === "live")
-        ? random.pick([4_096, 65_536, 1_048_576])
-        : 1_048_576,
-    faultsUntilMs,
-    meanFaultMs: faultsUntilMs / random.pick([3, 10, 50, 200]),
-    faults: FAULTS.filter(() => random.chance(0.7)),
-    deafness: random.pick([0, 0.05, 0.3, 0.6]),
-    isFirstLate: random.chance(0.15),
-    isRecorded: random.chance(0.5),
-    ...overrides,
-  };
-}
-
 function readQuery(query: ReadonlyMap<string, string>) {
   const parsed = parseAttachQuery(new URLSearchParams([...query]));
   if (!parsed.ok) throw new Error(`a client asked for what can't be read: ${parsed.detail}`);
@@ -266,7 +128,7 @@ export class Simulation {
       const ownMs = (outputBytes / chunkBytes) * sleepMs; // What the process takes, though nothing holds it.
       const isDone = time.run(Math.max(plan.faultsUntilMs, ownMs) + LIVENESS_MS, () => !this.#isFaulty && this.#isDone);
       if (!isDone) throw new Error(`not done ${LIVENESS_MS} ms after the last fault: ${this.#describe()}`);
-      this.#checkEnd();
+      checkEnd({ plan, bridge: this.bridge, parties: this.parties, witness: this.#witness });
     } catch (error) {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       throw new Error(`seed ${plan.seed} at ${Math.round(time.now)} ms: ${detail}\n${JSON.stringify(plan)}`);
@@ -298,8 +160,8 @@ export class Simulation {
       parked: (relay) => this.#parked(relay),
       facts: this.#facts,
       check: (relay) => {
-        if (relay.session !== undefined) this.#checkBounds(relay.session);
-        this.#checkBounds(this.bridge.session);
+        if (relay.session !== undefined) checkBounds(relay.session, this.plan);
+        checkBounds(this.bridge.session, this.plan);
       },
     });
   }
@@ -423,7 +285,7 @@ export class Simulation {
           receive: (frame) => {
             made.receive(frame, time.now);
             this.bridge.changed();
-            this.#checkBounds(this.bridge.session);
+            checkBounds(this.bridge.session, this.plan);
           },
           closed: (code) => {
             made.closed(code);
@@ -469,7 +331,7 @@ export class Simulation {
       case "restart_client":
         // New input comes on top of what waits: together they must stay within what may wait (I4).
         party.restart(
-          random.chance(0.3) && party.furthestWritten - this.#takenOf(party) < 32 * 1024,
+          random.chance(0.3) && party.furthestWritten - takenOf(this.bridge, party) < 32 * 1024,
           random.chance(0.3),
         );
         return;
@@ -504,7 +366,7 @@ export class Simulation {
       if (this.#isDone) return;
       const isTaken = (party: Party) => {
         const { inputBytes } = party.plan;
-        const taken = this.#takenOf(party);
+        const taken = takenOf(this.bridge, party);
         return this.plan.mode === "exclusive" || taken >= inputBytes || party.mayHaveLost(taken, inputBytes);
       };
       for (const party of others) {
@@ -522,83 +384,15 @@ export class Simulation {
     look();
   }
 
-  #takenOf(party: Party): number {
-    return this.bridge.process.taken[party.plan.who] ?? 0;
-  }
-
-  // ---- What must hold ------------------------------------------------------------------------------------------
-
-  #checkBounds(session: SessionCore): void {
-    for (const client of session.clients) {
-      const queued = client.input.queuedBytes;
-      // Twice: what waits of an earlier life, and what this one may send (L4, I3b).
-      const window = this.plan.keeps ?? MAX_UNACKED_INPUT_BYTES;
-      if (queued > 2 * window + 64 * 1024) throw new Error(`${queued} bytes of input wait for ${client.id}`);
-      if (client.input.entries.length > 4096) throw new Error(`${client.input.entries.length} entries of input wait`);
-      if (client.greeted === undefined) continue;
-      const { flow, cursor } = client.greeted.reader;
-      const inFlight = flow instanceof Window ? flow.inFlight(cursor) : 0;
-      if (inFlight > 512 * 1024) throw new Error(`${inFlight} bytes in flight to ${client.id}`);
-    }
-  }
-
   get #isDone(): boolean {
     return this.parties.every((party) => party.isOver) && this.#plains.every((plain) => plain.isOver);
-  }
-
-  #checkEnd(): void {
-    const { process, log } = this.bridge;
-    const { plan } = this;
-    const total = log.endOffset;
-    if (total !== plan.process.outputBytes) throw new Error(`process wrote ${total} of ${plan.process.outputBytes}`);
-    const isAlone = plan.parties.length === 1 && plan.plainCount === 0;
-    for (const party of this.parties) {
-      const name = `${party.plan.role} ${party.plan.who}`;
-      for (const id of party.ids) this.#witness?.check(id, (at) => inputByte(party.plan.who, at));
-      if (party.hasLeft) continue;
-      if (JSON.stringify(party.exit) !== JSON.stringify(plan.process.exit)) {
-        throw new Error(`${name} was told ${JSON.stringify(party.exit)}, not ${JSON.stringify(plan.process.exit)}`);
-      }
-      if (party.position !== total) throw new Error(`${name} had ${party.position} of ${total} bytes at the exit`);
-      const wasKept = party.plan.delivery === "lossless" && party.plan.role === "driver";
-      const isExcused = party.ids.some((id) => this.bridge.departed.has(id)) && !isAlone;
-      for (const gap of party.gaps) {
-        if (wasKept && !isExcused && !gap.isReplay) {
-          throw new Error(`${name} lost output without cause, from ${gap.from} to ${gap.to}`);
-        }
-      }
-      if (!plan.process.waitsForEof) continue;
-      this.#checkInput(party, this.#takenOf(party));
-      const mayBeRefused = plan.mode === "exclusive" || party.plan.role === "viewer";
-      // What was taken is not stored with the log of a process that has ended.
-      const mayBeForgotten = plan.faults.includes("restart_relay");
-      if (!mayBeRefused && !mayBeForgotten && party.client.unackedInput > 0) {
-        throw new Error(`${name} was not told of ${party.client.unackedInput} bytes`);
-      }
-    }
-    // A life whose input was lost with the one before it ends what it can't know of, and the next one ends it once more.
-    const inVain = process.eofsAt.filter((taken) =>
-      this.parties.some((party) => party.mayHaveLost(taken[party.plan.who] ?? 0, party.plan.inputBytes)),
-    ).length;
-    const ends = process.eofs > 1 ? process.eofs - inVain : process.eofs;
-    if (plan.process.waitsForEof && ends !== 1) throw new Error(`input ended ${process.eofs} times`);
-    for (const taken of process.eofsAt) {
-      for (const party of this.parties) this.#checkInput(party, taken[party.plan.who] ?? 0);
-    }
-  }
-
-  #checkInput(party: Party, taken: number): void {
-    if (this.plan.mode === "exclusive" || party.plan.role === "viewer") return;
-    const { inputBytes, who } = party.plan;
-    if (taken === inputBytes || party.mayHaveLost(taken, inputBytes)) return;
-    throw new Error(`process took ${taken} of ${inputBytes} bytes of driver ${who}`);
   }
 
   #describe(): string {
     const { process, session, log } = this.bridge;
     const lines = this.parties.map((party) => {
       const { phase } = party.client.state;
-      return `${party.plan.role} ${party.plan.who} ${party.ids.at(-1)} ${phase} at ${party.position}, written ${party.writtenBytes} of ${party.plan.inputBytes}, taken ${this.#takenOf(party)}, unacked ${party.client.unackedInput}, ended ${party.isInputEnded}, errors ${[...new Set(party.errors)]}`;
+      return `${party.plan.role} ${party.plan.who} ${party.ids.at(-1)} ${phase} at ${party.position}, written ${party.writtenBytes} of ${party.plan.inputBytes}, taken ${takenOf(this.bridge, party)}, unacked ${party.client.unackedInput}, ended ${party.isInputEnded}, errors ${[...new Set(party.errors)]}`;
     });
     const clients = [...session.clients].map(
       (client) =>
