@@ -5,7 +5,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 
-/** Linux's idle loop in a KVM guest: how long it looks for work before it gives the core back. */
+/** Which of Linux's idle loops is in use, and the driver without which none is. */
+const IDLE = "/sys/devices/system/cpu/cpuidle";
+/** The idle loop of a KVM guest: how long it looks for work before it gives the core back. */
 const PARAMETERS = "/sys/module/haltpoll/parameters";
 /** Longer than the pauses within a measurement, and it stays that long. */
 const AWAKE = new Map([
@@ -14,11 +16,12 @@ const AWAKE = new Map([
 ]);
 
 /**
- * For as long as this process runs, unless it is killed with -9: then the setting stays. Loops of lowest priority would do it anywhere, but a core that runs one is not idle. The
- * kernel does not move to it what waits behind something else.
+ * For as long as this process runs, unless it is killed with -9: then the setting stays. Loops of lowest priority would do it
+ * anywhere, but a core that runs one is not idle: the kernel does not move to it what waits behind something else.
  * @returns Whether it could: as root, in a guest that has the setting. Elsewhere cores seldom take long to wake.
  */
 export function keepAwake(): boolean {
+  if (!isGuestLoopInUse()) return false;
   const before = new Map<string, string>();
   process.once("exit", () => {
     for (const [name, value] of before) writeFileSync(join(PARAMETERS, name), value);
@@ -37,4 +40,14 @@ export function keepAwake(): boolean {
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
   }
   return true;
+}
+
+/** The setting is there in other guests too, where nothing reads it. */
+function isGuestLoopInUse(): boolean {
+  try {
+    const read = (name: string) => readFileSync(join(IDLE, name), "utf8").trim();
+    return read("current_driver") !== "none" && read("current_governor") === "haltpoll";
+  } catch {
+    return false;
+  }
 }
