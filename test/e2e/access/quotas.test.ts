@@ -8,30 +8,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import WebSocket from "ws";
 import { type System, startSystem } from "../../../packages/local/src/system.ts";
 import { exitCode, startCli } from "../support/cli.ts";
-import {
-  type ConnectOptions,
-  connect,
-  type Params,
-  refusedHttp,
-  refusedSocket,
-  type TestClient,
-} from "../support/client.ts";
+import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
 import { isAlive } from "../support/processes.ts";
 import { fresh, type Person } from "../support/system.ts";
-import { TtydClient } from "../support/ttyd-client.ts";
-import { TtydServer } from "../support/ttyd-server.ts";
+import { cat, newAddress, Visitors } from "../support/visitors.ts";
 
 const MIB = 1024 * 1024;
 
 let small: System;
-let ttyd: TtydServer;
+let visitors: Visitors;
 const dir = mkdtempSync(join(tmpdir(), "sbx-quotas-"));
 
 beforeAll(async () => {
-  ttyd = await TtydServer.listen();
   small = await startSystem({
     dir,
     workerVars: {
@@ -45,44 +35,15 @@ beforeAll(async () => {
       LIMIT_SESSIONS: "3",
       LIMIT_CLIENTS: "4",
       LIMIT_PLAIN_BYTES_PER_SECOND: String(MIB),
-      IDLE_SECONDS: "4",
-      IDLE_SECONDS_PTY: "2",
-      TERMINAL_UPSTREAM: "ttyd:7681",
-      TERMINAL_URL: ttyd.url,
     },
   });
+  visitors = new Visitors(small);
 }, 120_000);
 
 afterAll(async () => {
   await small?.stop();
-  await ttyd?.kill();
   rmSync(dir, { recursive: true, force: true });
 }, 60_000);
-
-async function person(org = fresh("org")): Promise<Person> {
-  const sub = fresh("person");
-  return { sub, org, token: await small.mintToken({ sub, org }) };
-}
-
-let lastAddress = 0;
-/** The platform says where a client comes from; the local one believes what the client says. */
-function newAddress(): string {
-  lastAddress += 1;
-  return `198.51.100.${lastAddress}`;
-}
-
-const from = (address: string, options: ConnectOptions = {}): ConnectOptions => ({
-  ...options,
-  server: small.origin.replace(/^http/, "ws"),
-  headers: { "CF-Connecting-IP": address, ...options.headers },
-});
-const cat = (params: Params = {}): Params => ({ session: fresh("s"), cmd: "cat", ...params });
-
-async function attached(who: Person, params: Params = cat(), address = newAddress()): Promise<TestClient> {
-  const client = await connect(who, params, from(address));
-  await client.hello();
-  return client;
-}
 
 const TOO_MANY = { code: 4429, retry: "after", seconds: expect.any(Number) };
 
@@ -90,14 +51,14 @@ describe("connections from one address", () => {
   test("are let in up to the limit; one more is told 4429 or 429, and when to come again", async () => {
     const address = newAddress();
     const clients = [];
-    for (let i = 0; i < 3; i += 1) clients.push(await attached(await person(), cat(), address));
-    const { bye, code, reason } = await refusedSocket(await person(), cat(), from(address));
+    for (let i = 0; i < 3; i += 1) clients.push(await visitors.attached(await visitors.person(), cat(), address));
+    const { bye, code, reason } = await refusedSocket(await visitors.person(), cat(), visitors.from(address));
     expect([code, bye]).toEqual([4429, expect.objectContaining(TOO_MANY)]);
     expect(reason).toMatch(/address/);
-    const refusal = await refusedHttp(await person(), cat(), from(address, { protocols: [] }));
+    const refusal = await refusedHttp(await visitors.person(), cat(), visitors.from(address, { protocols: [] }));
     expect([refusal.status, refusal.headers["retry-after"]]).toEqual([429, "10"]);
     // Another address has its own.
-    await attached(await person());
+    await visitors.attached(await visitors.person());
     await clients[0]?.leave();
     const again = await until(() => tryAttach(address));
     expect(again.messages("hello").length).toBe(1);
@@ -105,8 +66,8 @@ describe("connections from one address", () => {
 
   test("are counted exactly when a hundred come at the same moment", async () => {
     const address = newAddress();
-    const people = await Promise.all(Array.from({ length: 100 }, () => person()));
-    const clients = await Promise.all(people.map((who) => connect(who, cat(), from(address))));
+    const people = await Promise.all(Array.from({ length: 100 }, () => visitors.person()));
+    const clients = await Promise.all(people.map((who) => connect(who, cat(), visitors.from(address))));
     const answers = await Promise.all(
       clients.map((client) =>
         client.until("an answer", () => client.messages("hello")[0] ?? client.messages("bye")[0]),
@@ -118,21 +79,25 @@ describe("connections from one address", () => {
 
   test("a client that crashed leaves its place, and so does one that was refused", async () => {
     const address = newAddress();
-    const alice = await person();
+    const alice = await visitors.person();
     for (let i = 0; i < 4; i += 1) {
-      await refusedSocket(await person(), { session: fresh("s"), cmd: "no-such-program" }, from(address));
+      await refusedSocket(
+        await visitors.person(),
+        { session: fresh("s"), cmd: "no-such-program" },
+        visitors.from(address),
+      );
     }
     const clients = [];
-    for (let i = 0; i < 3; i += 1) clients.push(await attached(alice, cat({ sandbox: "one" }), address));
+    for (let i = 0; i < 3; i += 1) clients.push(await visitors.attached(alice, cat({ sandbox: "one" }), address));
     for (const client of clients) client.drop();
     await until(() => tryAttach(address));
   });
 
   test("are counted from what is open, when the Worker was killed and nobody gave a place back", async () => {
     const address = newAddress();
-    const alice = await person();
+    const alice = await visitors.person();
     const clients = [];
-    for (let i = 0; i < 3; i += 1) clients.push(await attached(alice, cat({ sandbox: "one" }), address));
+    for (let i = 0; i < 3; i += 1) clients.push(await visitors.attached(alice, cat({ sandbox: "one" }), address));
     await small.restartWorker();
     // Within the time that a connection may take from the door to its session.
     const again = await until(() => tryAttach(address), 1_000);
@@ -141,11 +106,11 @@ describe("connections from one address", () => {
 
   test("of the json dialect have a limit of their own", async () => {
     const address = newAddress();
-    const alice = await person();
+    const alice = await visitors.person();
     const url = `/sandbox/terminal?sessionId=one:${fresh("s")}`;
     const json = (who: Person) => upgradeStatus(url, who, address);
     expect([await json(alice), await json(alice), await json(alice)]).toEqual([101, 101, 429]);
-    await attached(alice, cat({ sandbox: "one" }), address);
+    await visitors.attached(alice, cat({ sandbox: "one" }), address);
   });
 });
 
@@ -153,7 +118,7 @@ test("forward says why a connection waits that the server does not let in yet, a
   const server = createServer((socket) => void socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const child = startCli(await person(), ["--json", `0:${port}`], "forward", small.origin);
+  const child = startCli(await visitors.person(), ["--json", `0:${port}`], "forward", small.origin);
   const sockets: Socket[] = [];
   try {
     let stderr = "";
@@ -183,53 +148,53 @@ test("forward says why a connection waits that the server does not let in yet, a
 
 describe("attempts of one user", () => {
   test("are counted over a minute, refused ones too; a client that comes back is not", async () => {
-    const alice = await person();
+    const alice = await visitors.person();
     const params = cat();
-    const first = await attached(alice, params);
+    const first = await visitors.attached(alice, params);
     const resume = String((await first.hello()).resume);
     for (let i = 0; i < 4; i += 1) {
-      await refusedSocket(alice, { ...params, cmd: "another" }, from(newAddress()));
+      await refusedSocket(alice, { ...params, cmd: "another" }, visitors.from(newAddress()));
     }
-    const { bye, code } = await refusedSocket(alice, params, from(newAddress()));
+    const { bye, code } = await refusedSocket(alice, params, visitors.from(newAddress()));
     expect([code, bye]).toEqual([4429, expect.objectContaining(TOO_MANY)]);
     // Five a minute: the next is made up for within twelve seconds.
     expect(Number(bye?.seconds)).toBeGreaterThan(0);
     expect(Number(bye?.seconds)).toBeLessThanOrEqual(12);
     for (let i = 0; i < 3; i += 1) {
-      const back = await connect(alice, { ...params, resume, offset: 0 }, from(newAddress()));
+      const back = await connect(alice, { ...params, resume, offset: 0 }, visitors.from(newAddress()));
       expect((await back.hello()).you).toEqual((await first.hello()).you);
     }
     // Nor does a made-up proof let anybody in.
-    expect((await refusedSocket(alice, { ...params, resume: "a.b" }, from(newAddress()))).code).toBe(4429);
-    const bob = await person(alice.org);
-    await attached(bob, params);
+    expect((await refusedSocket(alice, { ...params, resume: "a.b" }, visitors.from(newAddress()))).code).toBe(4429);
+    const bob = await visitors.person(alice.org);
+    await visitors.attached(bob, params);
   });
 });
 
 describe("a client that shows a proof of its own and is refused all the same", () => {
   test("counts as an attempt, and after the limit is not heard any more; one that can come back is", async () => {
-    const alice = await person();
+    const alice = await visitors.person();
     const [ended, other] = [cat(), cat()];
-    const first = await attached(alice, ended);
+    const first = await visitors.attached(alice, ended);
     const stale = { ...ended, resume: String((await first.hello()).resume) };
     await first.leave();
-    const kept = await attached(alice, other);
+    const kept = await visitors.attached(alice, other);
     const codes = [];
-    for (let i = 0; i < 8; i += 1) codes.push((await refusedSocket(alice, stale, from(newAddress()))).code);
+    for (let i = 0; i < 8; i += 1) codes.push((await refusedSocket(alice, stale, visitors.from(newAddress()))).code);
     expect(codes.slice(0, 3)).toEqual([4404, 4404, 4404]);
     expect(codes.at(-1)).toBe(4429);
     // They count among the attempts of the same person, of whom another client can still come back.
-    expect((await refusedSocket(alice, other, from(newAddress()))).code).toBe(4429);
+    expect((await refusedSocket(alice, other, visitors.from(newAddress()))).code).toBe(4429);
     const resume = String((await kept.hello()).resume);
-    await (await connect(alice, { ...other, resume, offset: 0 }, from(newAddress()))).hello();
+    await (await connect(alice, { ...other, resume, offset: 0 }, visitors.from(newAddress()))).hello();
   });
 
   test("counts also where it was revoked, and leaves its user's own attempts alone", async () => {
-    const alice = await person();
+    const alice = await visitors.person();
     const params = cat();
-    await attached(alice, params);
+    await visitors.attached(alice, params);
     const stolen = { ...alice, token: await small.mintToken({ sub: alice.sub, org: alice.org }) };
-    const thief = await attached(stolen, params);
+    const thief = await visitors.attached(stolen, params);
     const resume = String((await thief.hello()).resume);
     const admin = await small.mintToken({ sub: fresh("admin"), org: alice.org, scope: "sandbox:admin" });
     const { jti } = JSON.parse(Buffer.from(stolen.token.split(".")[1] ?? "", "base64url").toString());
@@ -241,15 +206,15 @@ describe("a client that shows a proof of its own and is refused all the same", (
     expect(revoked.status).toBe(204);
     const codes = [];
     for (let i = 0; i < 7; i += 1) {
-      codes.push((await refusedSocket(stolen, { ...params, resume }, from(newAddress()))).code);
+      codes.push((await refusedSocket(stolen, { ...params, resume }, visitors.from(newAddress()))).code);
     }
     expect(codes).toEqual([4401, 4401, 4401, 4401, 4401, 4429, 4429]);
-    await attached(alice, params);
+    await visitors.attached(alice, params);
   });
 });
 
 test("R3: calls of the API are counted by person; one too many is told when to come again", async () => {
-  const caller = await person();
+  const caller = await visitors.person();
   const other = await small.mintToken({ sub: caller.sub, org: caller.org });
   const call = (token: string, path: string) =>
     fetch(`${small.origin}${path}`, { headers: { Authorization: `Bearer ${token}` } });
@@ -261,71 +226,76 @@ test("R3: calls of the API are counted by person; one too many is told when to c
   expect([response.status, await response.json()]).toEqual([429, said]);
   const seconds = Number(response.headers.get("Retry-After"));
   expect([seconds >= 1, seconds <= 60]).toEqual([true, true]);
-  expect((await call((await person(caller.org)).token, "/api/me")).status).toBe(200);
-  await attached(caller, cat({ sandbox: "one" }));
+  expect((await call((await visitors.person(caller.org)).token, "/api/me")).status).toBe(200);
+  await visitors.attached(caller, cat({ sandbox: "one" }));
 });
 
 describe("sandboxes and sessions", () => {
   test("of one tenant: a third sandbox is refused until the sessions of another have ended", async () => {
     const org = fresh("org");
-    const one = await attached(await person(org), cat({ sandbox: "one" }));
-    await attached(await person(org), cat({ sandbox: "two" }));
+    const one = await visitors.attached(await visitors.person(org), cat({ sandbox: "one" }));
+    await visitors.attached(await visitors.person(org), cat({ sandbox: "two" }));
     const three = cat({ sandbox: "three" });
-    const { bye, reason } = await refusedSocket(await person(org), three, from(newAddress()));
+    const { bye, reason } = await refusedSocket(await visitors.person(org), three, visitors.from(newAddress()));
     // Nobody knows when one ends: no time after which to come again is made up.
     expect(bye).toEqual({ type: "bye", code: 4429, retry: "never", reason });
     expect(reason).toMatch(/sandboxes/);
-    const refusal = await refusedHttp(await person(org), three, from(newAddress(), { protocols: [] }));
+    const refusal = await refusedHttp(
+      await visitors.person(org),
+      three,
+      visitors.from(newAddress(), { protocols: [] }),
+    );
     expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([429, "too_many_sandboxes"]);
     expect(refusal.headers["retry-after"]).toBeUndefined();
     // In those that are there it goes on, and another tenant has its own.
-    await attached(await person(org), cat({ sandbox: "two" }));
-    await attached(await person(), cat({ sandbox: "three" }));
+    await visitors.attached(await visitors.person(org), cat({ sandbox: "two" }));
+    await visitors.attached(await visitors.person(), cat({ sandbox: "three" }));
     one.say({ type: "eof" });
     expect((await one.end()).exit?.code).toBe(0);
-    const client = await until(async () => tryAttach(newAddress(), await person(org), three));
+    const client = await until(async () => tryAttach(newAddress(), await visitors.person(org), three));
     expect(client.messages("hello").length).toBe(1);
   });
 
   test("of one sandbox: the limit counts sessions that live, whoever is attached", async () => {
     const org = fresh("org");
     const names = [fresh("s"), fresh("s"), fresh("s")];
-    for (const session of names) (await attached(await person(org), cat({ session, keep: 60 }))).drop();
+    for (const session of names)
+      (await visitors.attached(await visitors.person(org), cat({ session, keep: 60 }))).drop();
     const more = cat();
-    const { bye } = await refusedSocket(await person(org), more, from(newAddress()));
+    const { bye } = await refusedSocket(await visitors.person(org), more, visitors.from(newAddress()));
     expect([bye?.code, bye?.retry, bye?.seconds]).toEqual([4429, "never", undefined]);
     // Those that are there can be attached to.
-    await attached(await person(org), { session: names[0] ?? "" });
+    await visitors.attached(await visitors.person(org), { session: names[0] ?? "" });
     const path = `${small.origin}/api/sandboxes/default/sessions/${names[1]}`;
-    const headers = { Authorization: `Bearer ${(await person(org)).token}` };
+    const headers = { Authorization: `Bearer ${(await visitors.person(org)).token}` };
     expect((await fetch(path, { method: "DELETE", headers })).status).toBe(204);
-    await attached(await person(org), more);
+    await visitors.attached(await visitors.person(org), more);
   });
 
   test("a process that ended with the bridge takes up no place", async () => {
     const org = fresh("org");
-    await attached(await person(org), cat({ sandbox: "one" }));
-    await attached(await person(org), cat({ sandbox: "two" }));
+    await visitors.attached(await visitors.person(org), cat({ sandbox: "one" }));
+    await visitors.attached(await visitors.person(org), cat({ sandbox: "two" }));
     await small.restartBridge();
-    await until(async () => tryAttach(newAddress(), await person(org), cat({ sandbox: "three" })), 1_000);
+    await until(async () => tryAttach(newAddress(), await visitors.person(org), cat({ sandbox: "three" })), 1_000);
   });
 
   test("clients on one session: one more is told 1013", async () => {
     const params = cat();
     const org = fresh("org");
-    for (let i = 0; i < 4; i += 1) await attached(await person(org), params);
-    const { code, bye } = await refusedSocket(await person(org), params, from(newAddress()));
+    for (let i = 0; i < 4; i += 1) await visitors.attached(await visitors.person(org), params);
+    const { code, bye } = await refusedSocket(await visitors.person(org), params, visitors.from(newAddress()));
     expect([code, bye?.retry]).toEqual([1013, "after"]);
   });
 });
 
 // A flood is faster than this system's plain clients may be, also on a machine where it is slower than others' may be.
 test("O10: a plain client that falls behind a flood gets the screen as output, and one that comes late gets the log", async () => {
-  const who = await person();
+  const who = await visitors.person();
   const session = fresh("s");
-  const driver = await attached(who, { session, cmd: "seq", arg: ["100000000", "999999999"], tty: 1 });
+  const driver = await visitors.attached(who, { session, cmd: "seq", arg: ["100000000", "999999999"], tty: 1 });
   await driver.until("some output", () => driver.offset > 2 * MIB);
-  const plain = await connect(who, { session, role: "viewer" }, from(newAddress(), { protocols: [] }));
+  const plain = await connect(who, { session, role: "viewer" }, visitors.from(newAddress(), { protocols: [] }));
   const offset = Number((await plain.hello()).offset);
   expect(plain.received.find((one) => one.kind === "output")?.stream ?? 1).toBe(1);
   plain.socket.pause();
@@ -343,8 +313,8 @@ describe("L7a: a session on pipes whose name its client made up", () => {
   const script = ["-c", "echo pid=$$.; cat"];
   const made = (params: Params): Params => ({ session: fresh("cli"), cmd: "sh", arg: script, ...params });
   const start = async (params: Params) => {
-    const who = await person();
-    const client = await attached(who, made(params));
+    const who = await visitors.person();
+    const client = await visitors.attached(who, made(params));
     return { who, client, pid: Number(/pid=(\d+)\./.exec(await client.output(/pid=\d+\./))?.[1]) };
   };
 
@@ -370,7 +340,7 @@ describe("L7a: a session on pipes whose name its client made up", () => {
     const back = await connect(
       who,
       { session: String(session), resume: String(resume), offset: 0 },
-      from(newAddress()),
+      visitors.from(newAddress()),
     );
     await back.hello();
     // Left later, this one would end later than the first, had the first one's alarm not been taken back.
@@ -383,132 +353,9 @@ describe("L7a: a session on pipes whose name its client made up", () => {
   });
 });
 
-describe("an idle connection", () => {
-  test("is closed with 4408, pings or not; one with input, output or a resize is not", async () => {
-    const org = fresh("org");
-    const params = cat({ tty: 1, keep: 60 });
-    const since = Date.now(); // Its hello may be read late.
-    const idle = await attached(await person(org), params);
-    // Its own session: the first one's output would be its own.
-    const active = await attached(await person(org), cat({ tty: 1 }));
-    const pinging = setInterval(() => idle.say({ type: "ping" }), 500);
-    let cols = 80;
-    const resizing = setInterval(() => {
-      cols += 1;
-      active.say({ type: "resize", cols, rows: 24 });
-    }, 500);
-    try {
-      const { bye, code } = await idle.end();
-      expect([code, bye]).toEqual([4408, { type: "bye", code: 4408, reason: "idle for 4 s", retry: "never" }]);
-      expect(Date.now() - since).toBeGreaterThanOrEqual(3_900);
-      expect(Date.now() - since).toBeLessThan(6_000);
-      expect(active.messages("bye")).toEqual([]);
-    } finally {
-      clearInterval(pinging);
-      clearInterval(resizing);
-    }
-    // The session lives on: a key would wake it.
-    await attached(await person(org), params);
-  });
-
-  test("is one whose client types and resizes without a right to: a viewer, a driver without the keyboard", async () => {
-    const who = await person();
-    const session = fresh("s");
-    const params = cat({ session, tty: 1, mode: "exclusive" });
-    const holder = await attached(who, params);
-    const viewer = await attached(who, { session, role: "viewer" });
-    const other = await attached(who, { session });
-    const acting = setInterval(() => {
-      for (const one of [viewer, other]) {
-        one.type("x");
-        one.say({ type: "resize", cols: 90, rows: 30 });
-        one.say({ type: "ack", offset: 0 });
-      }
-    }, 500);
-    try {
-      const ends = await Promise.all([holder, viewer, other].map((one) => one.end()));
-      expect(ends.map(({ code }) => code)).toEqual([4408, 4408, 4408]);
-    } finally {
-      clearInterval(acting);
-    }
-  });
-
-  test.each(["pty", "pty/shared"])("of /exec/%s has its own limit, and is closed with the code alone", async (path) => {
-    const socket = await ptySocket(path);
-    const since = Date.now();
-    socket.send(Buffer.from("true\r"));
-    expect(await closeCode(socket)).toBe(4408);
-    expect(Date.now() - since).toBeLessThan(3_900);
-  });
-
-  test("of /exec/pty is kept alive by an empty resize", async () => {
-    const socket = await ptySocket("pty");
-    const since = Date.now();
-    const resizing = setInterval(() => socket.send('{"type":"resize"}'), 500);
-    const stop = setTimeout(() => clearInterval(resizing), 4_000);
-    try {
-      expect(await closeCode(socket)).toBe(4408);
-      expect(Date.now() - since).toBeGreaterThan(5_000);
-    } finally {
-      clearInterval(resizing);
-      clearTimeout(stop);
-    }
-  });
-});
-
-describe("an idle connection that is passed on to a ttyd", () => {
-  test("is closed with 4408, and its page told not to come back; one with input, output or a resize is not", async () => {
-    const { token } = await person();
-    const url = `${small.origin.replace(/^http/, "ws")}/terminal/${fresh("project")}`;
-    const before = ttyd.connections.length;
-    const join = (): Promise<TtydClient> => {
-      const headers = { Authorization: `Bearer ${token}`, "CF-Connecting-IP": newAddress() };
-      return TtydClient.connect(url, { headers });
-    };
-    // One after the other: that is how they are told apart at the ttyd. The idle one last: the others' end would come first.
-    const [typing, resizing, watching, idle] = [await join(), await join(), await join(), await join()];
-    const ends = ttyd.connections.slice(before);
-    const since = Date.now();
-    const acting = setInterval(() => {
-      idle.pause();
-      idle.resume();
-      typing.type("x");
-      resizing.resize(80, 24);
-      ends[2]?.socket.send(Buffer.from("0x"));
-    }, 500);
-    try {
-      expect(await idle.end()).toEqual({ code: 4408, reason: "idle for 4 s" });
-      expect(idle.said("2")).toEqual(['{"disableReconnect":true}']);
-      expect(Date.now() - since).toBeLessThan(6_000);
-      for (const [i, one] of [typing, resizing, watching].entries()) {
-        ends[i]?.socket.send(Buffer.from("0still here"));
-        await one.shows("still here");
-      }
-    } finally {
-      clearInterval(acting);
-    }
-    await expect.poll(() => ends[3]?.closed).toEqual({ code: 4408, reason: "idle for 4 s" });
-  });
-});
-
-/** A client of PandaStack's, from an address of its own. */
-async function ptySocket(path: string): Promise<WebSocket> {
-  const { token } = await person();
-  const url = `${small.origin.replace(/^http/, "ws")}/v1/sandboxes/one/exec/${path}`;
-  const headers = { Authorization: `Bearer ${token}`, "CF-Connecting-IP": newAddress() };
-  const socket = new WebSocket(url, ["pds-pty"], { headers });
-  await once(socket, "open");
-  return socket;
-}
-
-async function closeCode(socket: WebSocket): Promise<number> {
-  const [code] = (await once(socket, "close")) as [number];
-  return code;
-}
-
 /** Attaches; undefined where that is refused. */
 async function tryAttach(address: string, who?: Person, params = cat()): Promise<TestClient | undefined> {
-  const client = await connect(who ?? (await person()), params, from(address));
+  const client = await connect(who ?? (await visitors.person()), params, visitors.from(address));
   const answer = await client.until("an answer", () => client.messages("hello")[0] ?? client.messages("bye")[0]);
   return answer.type === "hello" ? client : undefined;
 }
