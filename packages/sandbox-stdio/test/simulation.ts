@@ -45,6 +45,7 @@ const BUDGET: BudgetLimits = { ...DEFAULT_BUDGET, messagesPerSecond: 20, message
 
 /** After the last fault everything must have come to its end within this: two silences, a grace, a backoff, the work. */
 const LIVENESS_MS = 400_000;
+
 function readQuery(query: ReadonlyMap<string, string>) {
   const parsed = parseAttachQuery(new URLSearchParams([...query]));
   if (!parsed.ok) throw new Error(`a client asked for what can't be read: ${parsed.detail}`);

@@ -16,7 +16,7 @@ export let ttyd: TtydServer;
 export let projects: ProjectService;
 export let system: System;
 
-/** Has the tests of this file run beside them. */
+/** Starts them before the tests of the file that calls it, and stops them after. */
 export function withTerminalSystem(): void {
   let dir: string;
 
