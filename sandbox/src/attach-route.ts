@@ -2,6 +2,7 @@
 
 import type { Server } from "bun";
 import {
+  type AttachQuery,
   CLOSE,
   httpStatusOf,
   INNER_PROTOCOL,
@@ -12,6 +13,7 @@ import {
   parseAttachQuery,
   STDIO,
 } from "sandbox-stdio/core";
+import type { SessionHost } from "./host.ts";
 import { freshName, readProof } from "./proofs.ts";
 import { codeOf, refuse } from "./refusals.ts";
 import type { Registry } from "./registry.ts";
@@ -41,35 +43,63 @@ export function attach(
   };
   /** A `stdio.v1` client can't see an HTTP refusal: it is accepted, told, and closed. */
   const turnAway = (code: number, error: string, detail: string): Response | undefined => {
-    if (protocol !== OUTER_PROTOCOL) return refuse(httpStatusOf(code), error, detail);
+    if (protocol === undefined) return refuse(httpStatusOf(code), error, detail);
     return accept(refusal(code, error === "bad_request" || code === CLOSE.notFound ? detail : `${error}: ${detail}`));
   };
 
-  const parsed = parseAttachQuery(url.searchParams);
-  if (!parsed.ok) return turnAway(CLOSE.badRequest, "bad_request", parsed.detail);
-  const { query } = parsed;
-  const label = url.searchParams.get("label") ?? query.sandbox;
-  if (!isName(label)) return turnAway(CLOSE.badRequest, "bad_request", '"label" is not a name');
-  const names = { sandbox: query.sandbox, label, session: query.session ?? freshName() };
-  const incarnation = url.searchParams.get("incarnation") ?? undefined;
-  const proof = query.resume === undefined ? undefined : readProof(query.resume, settings.token);
-  if (query.resume !== undefined && proof === undefined) {
-    return turnAway(CLOSE.badRequest, "bad_request", '"resume" is not one that this bridge gave');
-  }
-  if (query.offset !== undefined && query.offset !== 0 && proof === undefined && protocol !== INNER_PROTOCOL) {
-    return turnAway(CLOSE.badRequest, "bad_request", '"offset" other than 0 needs a "resume"');
-  }
-  const mayStart = url.searchParams.get("create") !== "0" && query.role === "driver";
-  const found = registry.findOrStart(names, query, incarnation ?? proof?.incarnation, mayStart);
-  if (!found.ok) return turnAway(codeOf(found.fault), found.fault, found.detail);
-  const { host } = found;
   if (protocol === INNER_PROTOCOL) {
-    if ((query.offset ?? 0) > host.session.log.endOffset) {
-      return refuse(400, "bad_request", `offset ${query.offset} is beyond the log`);
-    }
-    return accept(innerSocket(host, query.offset));
+    const found = findForObject(url.searchParams, settings, registry);
+    return found.ok ? accept(innerSocket(found.host, found.offset)) : refuse(found.status, found.error, found.message);
   }
+  const found = find(url.searchParams, settings, registry);
+  if (!found.ok) return turnAway(found.code, found.error, found.detail);
+  const { host, query, proof } = found;
   const plain = url.searchParams.get("text") === "1" ? PLAIN_TEXT : PLAIN;
   const dialect = protocol === OUTER_PROTOCOL ? STDIO : plain;
   return accept(outerSocket(host, query, proof?.client, dialect, settings.token));
+}
+
+export type FoundForObject =
+  | { readonly ok: true; readonly host: SessionHost; readonly offset: number | undefined }
+  | { readonly ok: false; readonly status: number; readonly error: string; readonly message: string };
+
+/** The session that a session object asks for by `params`, found or started. */
+export function findForObject(params: URLSearchParams, settings: BridgeSettings, registry: Registry): FoundForObject {
+  const found = find(params, settings, registry, true);
+  if (!found.ok) return { ok: false, status: httpStatusOf(found.code), error: found.error, message: found.detail };
+  const { host, query } = found;
+  if ((query.offset ?? 0) > host.session.log.endOffset) {
+    return { ok: false, status: 400, error: "bad_request", message: `offset ${query.offset} is beyond the log` };
+  }
+  return { ok: true, host, offset: query.offset };
+}
+
+type Found =
+  | {
+      readonly ok: true;
+      readonly host: SessionHost;
+      readonly query: AttachQuery;
+      readonly proof: ReturnType<typeof readProof>;
+    }
+  | { readonly ok: false; readonly code: number; readonly error: string; readonly detail: string };
+
+/** @param isObject Whether a session object asks: it says by itself where it goes on. */
+function find(params: URLSearchParams, settings: BridgeSettings, registry: Registry, isObject = false): Found {
+  const bad = (detail: string): Found => ({ ok: false, code: CLOSE.badRequest, error: "bad_request", detail });
+  const parsed = parseAttachQuery(params);
+  if (!parsed.ok) return bad(parsed.detail);
+  const { query } = parsed;
+  const label = params.get("label") ?? query.sandbox;
+  if (!isName(label)) return bad('"label" is not a name');
+  const names = { sandbox: query.sandbox, label, session: query.session ?? freshName() };
+  const incarnation = params.get("incarnation") ?? undefined;
+  const proof = query.resume === undefined ? undefined : readProof(query.resume, settings.token);
+  if (query.resume !== undefined && proof === undefined) return bad('"resume" is not one that this bridge gave');
+  if (query.offset !== undefined && query.offset !== 0 && proof === undefined && !isObject) {
+    return bad('"offset" other than 0 needs a "resume"');
+  }
+  const mayStart = params.get("create") !== "0" && query.role === "driver";
+  const found = registry.findOrStart(names, query, incarnation ?? proof?.incarnation, mayStart);
+  if (!found.ok) return { ok: false, code: codeOf(found.fault), error: found.fault, detail: found.detail };
+  return { ok: true, host: found.host, query, proof };
 }

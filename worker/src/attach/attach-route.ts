@@ -108,7 +108,7 @@ async function attach(
   const kind = row.limits === "json" ? "json" : "other";
   const sessionObject = env.SESSION.getByName(keys.sessionKey);
   // It may be far away, or not be there yet. If it can't be woken, the upgrade will say so.
-  sessionObject.wake().catch(() => undefined);
+  sessionObject.wake(isProxied ? undefined : sandboxKey).catch(() => undefined);
   const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume }, question);
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
   const { user } = passed;

@@ -2,12 +2,14 @@
 // closed when no client is left. InnerClient knows what the messages mean.
 
 import {
+  type BeginAttach,
   backoffMs,
   CLOSE,
   type ClientRecord,
   InnerClient,
   type InnerHello,
   PING_INTERVAL_MS,
+  parseBeginRefused,
   release,
   SILENCE_MS,
   type Trace,
@@ -15,7 +17,8 @@ import {
   tracedSocket,
 } from "sandbox-stdio/core";
 import { log } from "../log.ts";
-import type { AttachOutcome } from "./upstream.ts";
+import { type Connect, Preconnect } from "./preconnect.ts";
+import { type AttachOutcome, outcomeOfBegin } from "./upstream.ts";
 
 export type HopOutcome =
   | { readonly kind: "open"; readonly hello: InnerHello }
@@ -24,6 +27,8 @@ export type HopOutcome =
 export interface InnerHopEvents {
   /** Opens a WebSocket to the bridge, for the process that is known or to be made. `signal`: no caller waits any more. */
   attach(signal: AbortSignal): Promise<AttachOutcome>;
+  /** The query of the same attach, to be asked for on a connection that is there already. */
+  attachParams(): [string, string][];
   /** Whether a container may have to be started for that, which takes its time. */
   mayStart(): boolean;
   /** The bridge has greeted. */
@@ -61,7 +66,10 @@ export class InnerHop {
   readonly #events: InnerHopEvents;
   #socket: WebSocket | undefined;
   #opening: Promise<HopOutcome> | undefined;
-  #settle: ((outcome: HopOutcome) => void) | undefined;
+  readonly #ahead = new Preconnect();
+  #settle: ((outcome: HopOutcome | undefined) => void) | undefined;
+  /** Whether the attach was asked for on a connection that was there already, and nothing has come yet. */
+  #isUnanswered = false;
   /** Counts releases: an attempt from before the last one is given up. */
   #era = 0;
   #attempt = 0;
@@ -78,7 +86,7 @@ export class InnerHop {
         this.#attempt = Math.min(MOST_ATTEMPTS, Math.max(0, this.#shortLived - FREE_SHORT_LIVED));
         this.#greetedAtMs = Date.now();
         this.#events.hello(hello);
-        this.#settle?.({ kind: "open", hello });
+        this.#greeted({ kind: "open", hello });
       },
       // The close that follows says the same; some proxies lose it.
       bye: (code) => this.#closed(code),
@@ -105,6 +113,11 @@ export class InnerHop {
     }
   }
 
+  /** A client may come: a connection is opened on which nothing is asked before one has, unless the hop is open or cared for. */
+  expect(connect: Connect): void {
+    if (!this.#isCared) this.#ahead.open(connect);
+  }
+
   /** Resolves when the bridge has greeted, or has said no. Attempts under way are shared. */
   open(): Promise<HopOutcome> {
     if (this.#retry !== undefined) clearTimeout(this.#retry);
@@ -119,8 +132,11 @@ export class InnerHop {
 
   /** A client or a program needs the bridge: opens the connection, unless it is open, being opened or to be opened already. */
   keep(): void {
-    const isCared = this.#socket !== undefined || this.#opening !== undefined || this.#retry !== undefined;
-    if (!isCared) this.#retryLater();
+    if (!this.#isCared) this.#retryLater();
+  }
+
+  get #isCared(): boolean {
+    return this.#socket !== undefined || this.#opening !== undefined || this.#retry !== undefined;
   }
 
   /** No client needs the bridge any more: the process goes on without us. */
@@ -129,16 +145,25 @@ export class InnerHop {
     this.#retry = undefined;
     this.#era += 1;
     this.#opening = undefined;
-    const socket = this.#socket;
-    this.#socket = undefined;
-    this.client.closed();
+    this.#part(CLOSE.normal);
     this.client.giveUpCalls();
-    closeQuietly(socket, CLOSE.normal, "");
     this.#failGreeting(GIVEN_UP.message);
   }
 
   async #open(): Promise<HopOutcome> {
     const era = this.#era;
+    const taken = this.#ahead.take();
+    const ahead = taken === undefined ? undefined : await taken;
+    if (ahead !== undefined) {
+      if (era !== this.#era) {
+        closeQuietly(ahead, CLOSE.goingAway, "");
+        return GIVEN_UP;
+      }
+      const begun = await this.#use(ahead, this.#events.attachParams());
+      // Else it had ended before what was asked for came through, and is made as ever.
+      if (begun !== undefined) return begun;
+      if (era !== this.#era) return GIVEN_UP;
+    }
     const outcome = await this.#attachInTime(this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
     if (outcome.kind !== "open") return outcome;
     const { socket } = outcome;
@@ -147,7 +172,16 @@ export class InnerHop {
       discard(socket);
       return GIVEN_UP;
     }
-    const greeted = new Promise<HopOutcome>((resolve) => {
+    socket.accept();
+    return (await this.#use(socket)) ?? GIVEN_UP;
+  }
+
+  /**
+   * @param params Of the attach, where it is still to be asked for.
+   * @returns undefined where nothing came of asking.
+   */
+  #use(socket: WebSocket, params?: [string, string][]): Promise<HopOutcome | undefined> {
+    const greeted = new Promise<HopOutcome | undefined>((resolve) => {
       this.#settle = resolve;
     });
     const now = Date.now();
@@ -162,6 +196,7 @@ export class InnerHop {
     socket.addEventListener("message", (event) => {
       if (!isCurrent()) return;
       const { data } = event;
+      if (this.#isUnanswered && this.#isRefused(data)) return;
       try {
         receiveTraced(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
       } catch (error) {
@@ -176,9 +211,24 @@ export class InnerHop {
     // An error may follow a close; each counts once.
     socket.addEventListener("close", (event) => isCurrent() && this.#closed(event.code));
     socket.addEventListener("error", () => isCurrent() && this.#closed(1006));
-    socket.accept();
+    this.#isUnanswered = params !== undefined;
+    if (params !== undefined) {
+      const begin: BeginAttach = { type: "begin", query: new URLSearchParams(params).toString() };
+      sendQuietly(socket, JSON.stringify(begin));
+    }
     this.#events.received();
     return greeted;
+  }
+
+  /** Reads the first answer to what was asked on a connection that was there already. */
+  #isRefused(answer: string | ArrayBuffer): boolean {
+    this.#isUnanswered = false;
+    const refused = typeof answer === "string" ? parseBeginRefused(answer) : undefined;
+    if (refused === undefined) return false;
+    this.#part(CLOSE.normal);
+    this.#greeted(outcomeOfBegin(refused));
+    this.#events.received();
+    return true;
   }
 
   /** A bridge that says nothing at all may never do so: the connection may be half open. */
@@ -202,11 +252,11 @@ export class InnerHop {
   }
 
   #closed(code: number): void {
-    const socket = this.#socket;
-    this.#socket = undefined;
     this.#events.trace?.()?.(`the connection to the bridge ended with ${code}`);
-    this.client.closed();
-    closeQuietly(socket, CLOSE.goingAway, "");
+    if (this.#part(CLOSE.goingAway) === "unanswered") {
+      this.#greeted(undefined);
+      return;
+    }
     this.#failGreeting(`the bridge closed with ${code}`);
     this.#shortLived = Date.now() - this.#greetedAtMs < SHORT_LIVED_MS ? this.#shortLived + 1 : 0;
     const isFault = code === CLOSE.policy || code === CLOSE.internal;
@@ -214,10 +264,26 @@ export class InnerHop {
     this.#events.received();
   }
 
+  /** Lets go of the connection, if there is one. @returns What it was. */
+  #part(code: number): "unanswered" | "answered" {
+    const was = this.#isUnanswered ? "unanswered" : "answered";
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.#isUnanswered = false;
+    this.client.closed();
+    closeQuietly(socket, code, "");
+    return was;
+  }
+
   #failGreeting(message: string): void {
-    const wasGreeting = this.#settle;
+    this.#greeted({ kind: "unreachable", message, retryAfterSeconds: 1 });
+  }
+
+  /** Whoever waits for the greeting hears what came of it. */
+  #greeted(outcome: HopOutcome | undefined): void {
+    const settle = this.#settle;
     this.#settle = undefined;
-    wasGreeting?.({ kind: "unreachable", message, retryAfterSeconds: 1 });
+    settle?.(outcome);
   }
 
   /** @param leastMs The least wait: a server before the bridge has asked for it, or a fault calls for it. */

@@ -1,6 +1,6 @@
 // The way to the bridge: in the sandbox's container, or a local one.
 
-import { INNER_PROTOCOL } from "sandbox-stdio/core";
+import { type BeginRefused, INNER_PROTOCOL, PRECONNECT_PATH } from "sandbox-stdio/core";
 import { AuthFault } from "../auth/fault.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
@@ -11,6 +11,8 @@ import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/s
 
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;
+/** A new container takes the place of one that was told to stop. */
+const STOPPING_RETRY_SECONDS = 10;
 /** Who asks for more may be a stranger in the sandbox, and a session that never tries again would be lost by it. */
 const MAX_RETRY_AFTER_SECONDS = 300;
 const MAX_MESSAGE_CHARACTERS = 200;
@@ -55,11 +57,7 @@ export async function attachBridge(
   const query = new URLSearchParams(params.map(([name, value]) => [name, value]));
   query.set("sandbox", sandboxKey);
   try {
-    const headers = {
-      Upgrade: "websocket",
-      "Sec-WebSocket-Protocol": INNER_PROTOCOL,
-      Authorization: await authorization(env, sandboxKey),
-    };
+    const headers = await upgradeHeaders(env, sandboxKey);
     const path = `/attach?${query}`;
     if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
     return await outcomeOf(
@@ -70,6 +68,32 @@ export async function attachBridge(
     log.error("no way to the bridge:", error);
     return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
+}
+
+/**
+ * Opens a connection on which the process is asked for later, where the bridge runs.
+ * @returns undefined where there is none to be had.
+ * @throws {unknown} Where the connection breaks.
+ */
+export async function preconnect(
+  env: BridgeEnv,
+  sandboxKey: string,
+  signal: AbortSignal,
+): Promise<WebSocket | undefined> {
+  const path = `${PRECONNECT_PATH}?${new URLSearchParams({ sandbox: sandboxKey })}`;
+  const headers = await upgradeHeaders(env, sandboxKey);
+  const { webSocket: socket, body } = await fetchBridge(env, sandboxKey, path, { headers, signal });
+  if (socket) socket.binaryType = "arraybuffer";
+  else await body?.cancel();
+  return socket ?? undefined;
+}
+
+async function upgradeHeaders(env: BridgeEnv, sandboxKey: string): Promise<Record<string, string>> {
+  return {
+    Upgrade: "websocket",
+    "Sec-WebSocket-Protocol": INNER_PROTOCOL,
+    Authorization: await authorization(env, sandboxKey),
+  };
 }
 
 /** A request to the bridge, whose container starts if it sleeps. A redirect would carry the secret to another address: none counts. */
@@ -138,7 +162,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   // The client is told the message; the rest of the platform's words stays in the log.
   log.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
   const retryAfter = response.headers.get("Retry-After");
-  if (said.error === "stopping") return { kind: "unreachable", message, retryAfterSeconds: 10, isStopping: true };
+  if (said.error === "stopping") return stopping(message);
   if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.
     const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;
@@ -147,4 +171,20 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   const seconds = Math.min(Number(retryAfter), MAX_RETRY_AFTER_SECONDS);
   if (seconds > 0) return { kind: "unreachable", message, retryAfterSeconds: seconds, isAskedToWait: true };
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
+}
+
+/** The meaning of a refusal that came on a connection which was there already. */
+export function outcomeOfBegin({
+  status,
+  error,
+  message: said,
+}: BeginRefused): Exclude<AttachOutcome, { kind: "open" }> {
+  const message = said.slice(0, MAX_MESSAGE_CHARACTERS);
+  if (status < 500) return { kind: "refused", status, error, message };
+  if (error === "stopping") return stopping(message);
+  return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
+}
+
+function stopping(message: string): Exclude<AttachOutcome, { kind: "open" }> {
+  return { kind: "unreachable", message, retryAfterSeconds: STOPPING_RETRY_SECONDS, isStopping: true };
 }

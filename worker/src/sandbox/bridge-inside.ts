@@ -1,6 +1,6 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
-import { PREVIEW_PATH } from "sandbox-stdio/core";
+import { PRECONNECT_PATH, PREVIEW_PATH } from "sandbox-stdio/core";
 import type { LifeEnv } from "../life.ts";
 import { type LogEnv, log } from "../log.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
@@ -72,7 +72,16 @@ export async function askBridgeInside(
 
 /** Whether a request is for a server that is looked at: such a one starts no container. */
 export function isPreview(request: Request | string | URL): boolean {
-  return URL.parse(request instanceof Request ? request.url : request)?.pathname === PREVIEW_PATH;
+  return pathOf(request) === PREVIEW_PATH;
+}
+
+/** Whether it only opens a connection, for a client that has not been let in: it neither starts a container nor keeps one awake. */
+export function isPreconnect(request: Request | string | URL): boolean {
+  return pathOf(request) === PRECONNECT_PATH;
+}
+
+function pathOf(request: Request | string | URL): string | undefined {
+  return URL.parse(request instanceof Request ? request.url : request)?.pathname;
 }
 
 /** @returns undefined if `answer` does not come in time. One that comes later is let go of: its WebSocket would be left open. */

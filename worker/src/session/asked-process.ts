@@ -1,7 +1,14 @@
 // The process that an attach asks for: whether its command may be started, how the bridge is asked for it, and its record when
 // it has been started.
 
-import { attachParams, CLOSE, commandWords, type InnerHello, type ProcessWish } from "sandbox-stdio/core";
+import {
+  attachParams,
+  CLOSE,
+  commandWords,
+  type InnerHello,
+  type ProcessWish,
+  type RelaySession,
+} from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { Refusal } from "../refusal.ts";
@@ -18,7 +25,7 @@ export const ASLEEP: Refusal = {
 const DEFAULT_COMMAND = "bash";
 
 /** Of the query of an attach to the bridge. */
-export type BridgeParams = (readonly [string, string])[];
+export type BridgeParams = [string, string][];
 
 /** Why the process may not be started; undefined where it may. */
 export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
@@ -40,11 +47,18 @@ export function mayReplace(env: CommandEnv, record: SessionRecord, spec: AttachS
   return record.attemptLife !== query.attempt?.life && startRefusal(env, spec) === undefined;
 }
 
-/** Asks the bridge for a process that runs. @param offset The place where output goes on; absent: the bridge decides. */
-export function knownParams(
-  { session, incarnation }: SessionRecord["facts"],
-  offset: number | undefined,
+/** Asks the bridge for the process that is known, from where its output goes on; else to start it, or for the one that has the name. */
+export function hopParams(
+  record: SessionRecord | undefined,
+  session: RelaySession | undefined,
+  wish: AttachSpec | undefined,
 ): BridgeParams {
+  if (record !== undefined) return knownParams(record.facts, session?.log.endOffset);
+  return wish === undefined ? [] : startParams(wish);
+}
+
+/** @param offset The place where output goes on; absent: the bridge decides. */
+function knownParams({ session, incarnation }: SessionRecord["facts"], offset: number | undefined): BridgeParams {
   const process: BridgeParams = [
     ["session", session],
     ["incarnation", incarnation],
@@ -52,8 +66,7 @@ export function knownParams(
   return offset === undefined ? process : [...process, ["offset", String(offset)]];
 }
 
-/** Asks the bridge to start the process, or for the one that has the name. */
-export function startParams(spec: AttachSpec): BridgeParams {
+function startParams(spec: AttachSpec): BridgeParams {
   const { size, sandbox } = spec.query;
   const wish = { session: spec.session, process: processOf(spec), ...(size === undefined ? {} : { size }) };
   return [["label", sandbox], ...attachParams(wish)];

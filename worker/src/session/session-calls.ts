@@ -55,8 +55,11 @@ export type NewShareTicket = {
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
 export interface SessionCalls extends Rpc.DurableObjectBranded {
-  /** Has the object wake, and read what it keeps, while others are asked whether a client may come. */
-  wake(): Promise<void>;
+  /**
+   * Has the object wake, and read what it keeps, while others are asked whether a client may come.
+   * @param sandboxKey Of the sandbox whose bridge the client will need; absent: none.
+   */
+  wake(sandboxKey?: string): Promise<void>;
   /** Undefined if there is no session. @param asker The caller whose input by calls is counted. */
   describe(asker?: Asker): Promise<SessionListing | undefined>;
   /** A page of the audit; undefined if nothing was ever recorded. */

@@ -7,21 +7,13 @@ import type { CommandEnv } from "../attach/command-policy.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
-import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import { askBridge, attachBridge, type BridgeEnv, isAwake, preconnect } from "../bridge/upstream.ts";
 import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { type Admission, attachableOf, PROCESS_LOST } from "./admission.ts";
-import {
-  ASLEEP,
-  askedRecord,
-  type BridgeParams,
-  knownParams,
-  mayReplace,
-  startParams,
-  startRefusal,
-} from "./asked-process.ts";
+import { ASLEEP, askedRecord, type BridgeParams, hopParams, mayReplace, startRefusal } from "./asked-process.ts";
 import { AttentionCaller } from "./attention-caller.ts";
 import { EndedProcess } from "./ended-process.ts";
 import { dismiss, HopNews, REPLACED } from "./hop-news.ts";
@@ -88,6 +80,7 @@ export class SessionKeeper {
     });
     this.hop = new InnerHop({
       attach: (signal) => this.#attachBridge(signal),
+      attachParams: () => this.#attachParams(),
       // A process that is known runs, and so does its container.
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
@@ -109,6 +102,13 @@ export class SessionKeeper {
   /** Undefined while no client is attached, or nothing is known of a process. */
   get session(): RelaySession | undefined {
     return this.#session;
+  }
+
+  /** A client may come for a process of this sandbox. Until one has been let in, nothing is asked of the bridge. */
+  expect(sandboxKey: string): void {
+    const { env, store } = this.#ports;
+    if ((store.record?.exit ?? store.record?.lostAtMs) !== undefined) return;
+    this.hop.expect((signal) => preconnect(env, sandboxKey, signal));
   }
 
   /** The session, with its process: found, or made. */
@@ -250,13 +250,12 @@ export class SessionKeeper {
   // ---- The inner hop ---------------------------------------------------------------------------------------------
 
   async #attachBridge(signal: AbortSignal) {
-    const { record } = this.#ports.store;
-    const spec = this.#wish;
-    const sandboxKey = record?.sandboxKey ?? spec?.sandboxKey ?? "";
-    let params: BridgeParams = [];
-    if (record !== undefined) params = knownParams(record.facts, this.#session?.log.endOffset);
-    else if (spec !== undefined) params = startParams(spec);
-    return attachBridge(this.#ports.env, sandboxKey, params, signal);
+    const sandboxKey = this.#ports.store.record?.sandboxKey ?? this.#wish?.sandboxKey ?? "";
+    return attachBridge(this.#ports.env, sandboxKey, this.#attachParams(), signal);
+  }
+
+  #attachParams(): BridgeParams {
+    return hopParams(this.#ports.store.record, this.#session, this.#wish);
   }
 
   /** The bridge has greeted: the session is made, or goes on. */

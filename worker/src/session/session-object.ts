@@ -64,9 +64,9 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return this.#parts.attaching.attach(spec, request.signal);
   }
 
-  /** Does no more than its constructor: nothing begins before a client has been let in. */
-  async wake(): Promise<void> {
-    // The runtime has made the object for this call.
+  /** A parked session stays so: nothing begins before a client has been let in. */
+  async wake(sandboxKey?: string): Promise<void> {
+    if (sandboxKey !== undefined) this.#parts.keeper.expect(sandboxKey);
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {

@@ -9,6 +9,7 @@ import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,
   bridgeEnvironment,
+  isPreconnect,
   isPreview,
   type SandboxEnv,
   unavailable,
@@ -84,7 +85,9 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
       if (!container.running) return unavailable("the container does not run", 3);
       return withinPatience(request, port.fetch(request));
     }
-    const failure = await this.#ready(container);
+    const isReady = this.#isReady(container);
+    if (isPreconnect(request)) return isReady ? port.fetch(request) : unavailable("the container does not run", 3);
+    const failure = isReady ? undefined : await this.#up(container);
     if (failure !== undefined) return cannotStart(failure);
     const isRepeatable = mayStart(request);
     try {
@@ -119,13 +122,11 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     container.signal(SIGTERM);
   }
 
-  /** Resolves once the bridge listens. All who come while it starts wait for the same start. */
-  async #ready(container: Container): Promise<StartFailure | undefined> {
-    if (container.running && this.#starting === undefined && this.ctx.storage.kv.get(STOPPING) !== true)
-      return undefined;
-    return this.#up(container);
+  #isReady(container: Container): boolean {
+    return container.running && this.#starting === undefined && this.ctx.storage.kv.get(STOPPING) !== true;
   }
 
+  /** Resolves once the bridge listens. All who come while it starts wait for the same start. */
   #up(container: Container): Promise<StartFailure | undefined> {
     this.#starting ??= this.#attempts
       .run(() => this.#start(container))

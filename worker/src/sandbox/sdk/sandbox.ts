@@ -8,6 +8,7 @@ import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import {
   askBridgeInside,
   bridgeEnvironment,
+  isPreconnect,
   isPreview,
   type SandboxEnv,
   unavailable,
@@ -85,6 +86,7 @@ export function withStdio<Base extends SandboxClass>(
       portOrInit?: number | RequestInit,
       portParam?: number,
     ): Promise<Response> {
+      if (isPreconnect(requestOrUrl)) return this.#preconnect(new Request(requestOrUrl));
       if (!this.isRunning() && isPreview(requestOrUrl)) return unavailable("the container does not run", 3);
       if (!this.isRunning() || this.#starting !== undefined) {
         this.#starting ??= this.#attempts
@@ -100,6 +102,13 @@ export function withStdio<Base extends SandboxClass>(
       const inTime = await withinPatience(requestOrUrl, answer);
       if (inTime === undefined) this.#hang.suspect();
       return inTime ?? unavailable("what runs in the container does not answer", 3);
+    }
+
+    /** Past the SDK, which would count it as a use of the container. */
+    async #preconnect(request: Request): Promise<Response> {
+      const { container } = this.ctx;
+      const isReady = container?.running === true && this.#starting === undefined;
+      return isReady ? container.getTcpPort(BRIDGE_PORT).fetch(request) : unavailable("the container does not run", 3);
     }
 
     /** A failure that is not the image's is left to the SDK, which tries again and has words for it. */

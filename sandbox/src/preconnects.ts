@@ -1,0 +1,92 @@
+// Connections that session objects open before they know for what (H22): nothing runs for one, and nothing is sent on it, until an
+// attach is asked for there.
+
+import type { Server, ServerWebSocket } from "bun";
+import {
+  type BeginRefused,
+  CLOSE,
+  INNER_PROTOCOL,
+  MAX_PRECONNECTS,
+  PRECONNECT_MS,
+  parseBegin,
+} from "sandbox-stdio/core";
+import { findForObject } from "./attach-route.ts";
+import { refuse } from "./refusals.ts";
+import type { Registry } from "./registry.ts";
+import type { BridgeSettings } from "./settings.ts";
+import { innerSocket, type SocketData } from "./sockets.ts";
+
+type Socket = ServerWebSocket<SocketData>;
+
+export class Preconnects {
+  readonly #settings: BridgeSettings;
+  readonly #registry: Registry;
+  readonly #waiting = new Set<Socket>();
+
+  constructor(settings: BridgeSettings, registry: Registry) {
+    this.#settings = settings;
+    this.#registry = registry;
+  }
+
+  /** @returns undefined if the request was upgraded. */
+  upgrade(request: Request, sandbox: string, server: Server<SocketData>): Response | undefined {
+    if (request.headers.get("sec-websocket-protocol") !== INNER_PROTOCOL) {
+      return refuse(400, "bad_request", `only ${INNER_PROTOCOL} is spoken here`);
+    }
+    // Whoever can't have one attaches as ever.
+    if (this.#waiting.size >= MAX_PRECONNECTS) return refuse(503, "too_many", "too many connections wait to be used");
+    const headers = { "sec-websocket-protocol": INNER_PROTOCOL };
+    if (server.upgrade(request, { data: this.#dataOf(sandbox), headers })) return undefined;
+    return refuse(400, "bad_request", "this is not a WebSocket upgrade");
+  }
+
+  /** The bridge goes: nothing is begun any more. */
+  close(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const socket of waiting) socket.close(1001, "the bridge is shutting down");
+  }
+
+  #dataOf(sandbox: string): SocketData {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const over = (socket: Socket): void => {
+      clearTimeout(timer);
+      this.#waiting.delete(socket);
+    };
+    return {
+      open: (socket) => {
+        this.#waiting.add(socket);
+        timer = setTimeout(() => socket.close(CLOSE.normal, "nothing was asked"), PRECONNECT_MS);
+        socket.data.receive = (frame) => {
+          const isWaiting = this.#waiting.has(socket);
+          over(socket);
+          if (isWaiting) this.#begin(socket, sandbox, frame);
+        };
+        socket.data.closed = () => over(socket);
+      },
+      receive: () => undefined,
+      drained: () => undefined,
+      closed: () => undefined,
+    };
+  }
+
+  #begin(socket: Socket, sandbox: string, frame: string | Uint8Array): void {
+    const parsed = typeof frame === "string" ? parseBegin(frame) : undefined;
+    if (parsed?.ok !== true) {
+      socket.close(CLOSE.policy, parsed?.detail ?? "a frame of bytes has no place before a process is asked for");
+      return;
+    }
+    const params = new URLSearchParams(parsed.message.query);
+    params.set("sandbox", sandbox);
+    const found = findForObject(params, this.#settings, this.#registry);
+    if (!found.ok) {
+      const { status, error, message } = found;
+      const refused: BeginRefused = { type: "refused", status, error, message };
+      socket.send(JSON.stringify(refused));
+      socket.close(CLOSE.normal, "");
+      return;
+    }
+    socket.data = innerSocket(found.host, found.offset);
+    socket.data.open(socket);
+  }
+}
