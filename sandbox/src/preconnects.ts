@@ -21,11 +21,13 @@ type Socket = ServerWebSocket<SocketData>;
 export class Preconnects {
   readonly #settings: BridgeSettings;
   readonly #registry: Registry;
+  readonly #keptMs: number;
   readonly #waiting = new Set<Socket>();
 
-  constructor(settings: BridgeSettings, registry: Registry) {
+  constructor(settings: BridgeSettings, registry: Registry, keptMs = PRECONNECT_MS) {
     this.#settings = settings;
     this.#registry = registry;
+    this.#keptMs = keptMs;
   }
 
   /** @returns undefined if the request was upgraded. */
@@ -56,7 +58,7 @@ export class Preconnects {
     return {
       open: (socket) => {
         this.#waiting.add(socket);
-        timer = setTimeout(() => socket.close(CLOSE.normal, "nothing was asked"), PRECONNECT_MS);
+        timer = setTimeout(() => socket.close(CLOSE.normal, "nothing was asked"), this.#keptMs);
         socket.data.receive = (frame) => {
           const isWaiting = this.#waiting.has(socket);
           over(socket);

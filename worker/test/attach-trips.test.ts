@@ -1,6 +1,8 @@
 // What an attach waits for, one after another: each is a round trip to another object, and a person waits for all of them.
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
+import { specOf } from "../src/attach/attach-spec.ts";
 import type { Env } from "../src/env.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
 import { SessionObject } from "../src/session/session-object.ts";
@@ -10,6 +12,7 @@ import { newRealm, ORIGIN } from "./auth/realm.ts";
 import { GREETED_SETTINGS, greeting } from "./stand-in-bridge.ts";
 
 const real = env as unknown as Env;
+const SANDBOX = "0123456789abcdef";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -82,17 +85,19 @@ describe("the session's object wakes while those of address and tenant are asked
     const agreed = new Promise((resolve) => {
       agree = resolve;
     });
-    let woke: () => void = () => undefined;
-    const woken = new Promise<void>((resolve) => {
+    let woke: (sandboxKey: string) => void = () => undefined;
+    const woken = new Promise<string>((resolve) => {
       woke = resolve;
     });
+    const upgraded: (string | undefined)[] = [];
     const session = {
-      wake: async () => {
+      wake: async (sandboxKey: string) => {
         happened.push("woken");
-        woke();
+        woke(sandboxKey);
       },
-      fetch: async () => {
+      fetch: async (request: Request) => {
         happened.push("upgrade");
+        upgraded.push(specOf(request)?.sandboxKey);
         return new Response();
       },
     };
@@ -105,16 +110,18 @@ describe("the session's object wakes while those of address and tenant are asked
     };
     const Authorization = `Bearer ${await realm.sign({ scope: "sandbox:exec" })}`;
     const headers = { Authorization, Upgrade: "websocket", Origin: ORIGIN };
-    return { answer: ask("/attach?sandbox=box&session=s", { headers }, settings), agree, woken, happened };
+    return { answer: ask("/attach?sandbox=box&session=s", { headers }, settings), agree, woken, happened, upgraded };
   }
 
   test("and gets the upgrade once both have agreed", async () => {
-    const { answer, agree, woken, happened } = await upgrade();
-    await woken;
+    const { answer, agree, woken, happened, upgraded } = await upgrade();
+    const sandboxKey = await woken;
     expect(happened).toEqual(["woken"]);
     agree({ kind: "admitted" });
     await answer;
     expect(happened).toEqual(["woken", "upgrade"]);
+    // The connection that it has opened meanwhile is to the same sandbox.
+    expect(upgraded).toEqual([sandboxKey]);
   });
 
   test("and gets none where one refuses", async () => {
@@ -123,5 +130,68 @@ describe("the session's object wakes while those of address and tenant are asked
     agree({ kind: "revoked" });
     expect((await answer).status).toBe(401);
     expect(happened).toEqual(["woken", "given back"]);
+  });
+});
+
+describe("H22: meanwhile a connection is opened, and nothing is asked on it", () => {
+  /** A bridge that notes what it is asked, by request and by message. */
+  function noting() {
+    const asked: string[] = [];
+    const answer = (path: string) => {
+      asked.push(path);
+      const pair = new WebSocketPair();
+      const bridge = pair[1];
+      bridge.accept();
+      bridge.addEventListener("message", ({ data }) => {
+        const { type } = JSON.parse(String(data)) as { type: string };
+        asked.push(type);
+        if (type === "begin") bridge.send(JSON.stringify(INNER_HELLO));
+      });
+      return new Response(null, { status: 101, webSocket: pair[0] });
+    };
+    vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => answer(new URL(String(url)).pathname));
+    return asked;
+  }
+
+  function withObject(run: (object: SessionObject, state: DurableObjectState) => Promise<void>): Promise<void> {
+    const settings = { ...GREETED_SETTINGS, AUDIT: "off" };
+    return runInDurableObject(real.SESSION.getByName(crypto.randomUUID()), (_made, state) =>
+      run(new SessionObject(state, { ...real, ...settings }), state),
+    );
+  }
+
+  test("until a client has been let in, whose attach is asked for there", () =>
+    withObject(async (object) => {
+      const asked = noting();
+      await object.wake(SANDBOX);
+      await expect.poll(() => asked).toEqual(["/preconnect"]);
+      const client = await attach(object);
+      await client.next("hello");
+      expect(asked.slice(0, 2)).toEqual(["/preconnect", "begin"]);
+      // It has its hop: who comes now opens none.
+      await object.wake(SANDBOX);
+      await attach(object);
+      expect(asked).not.toContain("/attach");
+      expect(asked.filter((what) => what === "/preconnect")).toHaveLength(1);
+    }));
+
+  test("and none where the client is sent to another server in the sandbox, or the process has ended", async () => {
+    await withObject(async (object) => {
+      const asked = noting();
+      await object.wake();
+      expect(asked).toEqual([]);
+    });
+    await withObject(async (made, state) => {
+      noting();
+      await made.wake(SANDBOX);
+      const client = await attach(made);
+      await client.next("hello");
+      const record = state.storage.kv.get<object>("session");
+      expect(record).toBeDefined();
+      state.storage.kv.put("session", { ...record, exit: { code: 0 } });
+      const asked = noting();
+      await new SessionObject(state, { ...real, ...GREETED_SETTINGS }).wake(SANDBOX);
+      expect(asked).toEqual([]);
+    });
   });
 });

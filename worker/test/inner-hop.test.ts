@@ -20,6 +20,7 @@ function makeHop(over: Partial<InnerHopEvents> = {}) {
   const greetings: string[] = [];
   const hop = new InnerHop({
     attach: () => new Promise((resolve) => answers.push(resolve)),
+    attachParams: () => [["session", "s"]],
     mayStart: () => false,
     hello: (hello) => greetings.push(hello.incarnation),
     received: () => undefined,

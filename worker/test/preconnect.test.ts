@@ -1,0 +1,213 @@
+// H22 in the Durable Object: a connection that is opened before anybody has been let in, and what becomes of it.
+
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
+import { InnerHop, type InnerHopEvents } from "../src/bridge/inner-hop.ts";
+import type { AttachOutcome } from "../src/bridge/upstream.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A hop, what it was told to tell, and the attaches that it has made as ever. */
+function makeHop(over: Partial<InnerHopEvents> = {}) {
+  const attaches: ((outcome: AttachOutcome) => void)[] = [];
+  const greetings: string[] = [];
+  const hop = new InnerHop({
+    attach: () => new Promise((resolve) => attaches.push(resolve)),
+    attachParams: () => [
+      ["session", "s"],
+      ["arg", "a b"],
+    ],
+    mayStart: () => false,
+    hello: (hello) => greetings.push(hello.incarnation),
+    received: () => undefined,
+    receivedOutput: () => undefined,
+    broken: () => false,
+    failed: () => false,
+    parked: () => undefined,
+    clientBye: () => undefined,
+    ...over,
+  });
+  return { hop, attaches, greetings };
+}
+
+/** A WebSocket to a bridge, and the bridge's end of it: what it was asked, and how it ended. */
+function openSocket() {
+  const pair = new WebSocketPair();
+  const bridge = pair[1];
+  bridge.accept();
+  const asked: unknown[] = [];
+  bridge.addEventListener("message", ({ data }) => {
+    asked.push(JSON.parse(String(data)));
+  });
+  const closed = new Promise<number>((resolve) => bridge.addEventListener("close", (event) => resolve(event.code)));
+  return { socket: pair[0], bridge, asked, closed };
+}
+
+const BEGIN = { type: "begin", query: "session=s&arg=a+b" };
+
+test("H22: nothing is asked on it before a client is there, and then the attach; no other connection is made", async () => {
+  const { hop, attaches, greetings } = makeHop();
+  const { socket, bridge, asked } = openSocket();
+  hop.expect(async () => socket);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  expect(asked).toEqual([]);
+  const opened = hop.open();
+  await expect.poll(() => asked).toEqual([BEGIN]);
+  bridge.send(JSON.stringify(INNER_HELLO));
+  expect((await opened).kind).toBe("open");
+  expect(greetings).toEqual(["i1"]);
+  expect(attaches).toEqual([]);
+});
+
+test("H22: a client that comes while it is still being opened waits for it", async () => {
+  const { hop, attaches } = makeHop();
+  const { socket, bridge, asked } = openSocket();
+  let connected: (socket: WebSocket) => void = () => undefined;
+  hop.expect(
+    () =>
+      new Promise((resolve) => {
+        connected = resolve;
+      }),
+  );
+  const opened = hop.open();
+  connected(socket);
+  await expect.poll(() => asked).toEqual([BEGIN]);
+  bridge.send(JSON.stringify(INNER_HELLO));
+  expect((await opened).kind).toBe("open");
+  expect(attaches).toEqual([]);
+});
+
+test("H22: several that are expected have one, and none is opened beside a hop", async () => {
+  const { hop } = makeHop();
+  const { socket, bridge } = openSocket();
+  const connect = vi.fn(async () => socket);
+  hop.expect(connect);
+  hop.expect(connect);
+  expect(connect).toHaveBeenCalledOnce();
+  const opened = hop.open();
+  hop.expect(connect);
+  bridge.send(JSON.stringify(INNER_HELLO));
+  await opened;
+  hop.expect(connect);
+  expect(connect).toHaveBeenCalledOnce();
+});
+
+test.each([
+  [404, "not_found", { kind: "refused", status: 404, error: "not_found", message: "no" }],
+  [503, "stopping", { kind: "unreachable", message: "no", retryAfterSeconds: 10, isStopping: true }],
+  [500, "internal", { kind: "unreachable", message: "no", retryAfterSeconds: 3 }],
+])("H22: a refusal of status %i means what the same answer to an upgrade means", async (status, error, outcome) => {
+  const broken = vi.fn(() => true);
+  const { hop, attaches } = makeHop({ broken });
+  const { socket, bridge, closed } = openSocket();
+  hop.expect(async () => socket);
+  const opened = hop.open();
+  bridge.send(JSON.stringify({ type: "refused", status, error, message: "no" }));
+  expect(await opened).toEqual(outcome);
+  expect(await closed).toBe(1000);
+  expect(attaches).toEqual([]);
+  expect(broken).not.toHaveBeenCalled();
+  expect(hop.isOpen).toBe(false);
+  // What comes next is made as ever.
+  void hop.open();
+  expect(attaches).toHaveLength(1);
+});
+
+describe("H22: the attach is made as ever", () => {
+  /** Attaches by a connection of its own, and is greeted. */
+  async function attaches({ hop, attaches: made, greetings }: ReturnType<typeof makeHop>, opened = hop.open()) {
+    await expect.poll(() => made.length).toBe(1);
+    const { socket, bridge } = openSocket();
+    made[0]?.({ kind: "open", socket });
+    bridge.send(JSON.stringify({ ...INNER_HELLO, incarnation: "i2" }));
+    expect((await opened).kind).toBe("open");
+    expect(greetings).toEqual(["i2"]);
+  }
+
+  test("where there is none to be had", async () => {
+    const made = makeHop();
+    made.hop.expect(async () => undefined);
+    await attaches(made);
+  });
+
+  test("where it can't be opened", async () => {
+    const made = makeHop();
+    made.hop.expect(() => Promise.reject(new Error("no way")));
+    await attaches(made);
+  });
+
+  test("where it has ended before a client came", async () => {
+    const made = makeHop();
+    const { socket, bridge } = openSocket();
+    const ended = new Promise((resolve) => socket.addEventListener("close", resolve));
+    made.hop.expect(async () => socket);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    bridge.close(1001);
+    await ended;
+    await attaches(made);
+  });
+
+  test("where it ends before it is answered", async () => {
+    const made = makeHop();
+    const { socket, bridge, asked } = openSocket();
+    made.hop.expect(async () => socket);
+    const opened = made.hop.open();
+    await expect.poll(() => asked).toEqual([BEGIN]);
+    bridge.close(1011);
+    await attaches(made, opened);
+  });
+
+  test("where it is never opened, after 5 s", async () => {
+    const made = makeHop();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let given: AbortSignal | undefined;
+    made.hop.expect((signal) => {
+      given = signal;
+      return new Promise(() => undefined);
+    });
+    const opened = made.hop.open();
+    vi.advanceTimersByTime(4_999);
+    expect(given?.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(given?.aborted).toBe(true);
+    vi.useRealTimers();
+    await attaches(made, opened);
+  });
+});
+
+test("H22: one that nobody uses is closed after 5 s, also if it was opened later; then there may be another", async () => {
+  const { hop } = makeHop();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const early = openSocket();
+  hop.expect(async () => early.socket);
+  await Promise.resolve();
+  vi.advanceTimersByTime(5_000);
+  expect(await early.closed).toBe(1000);
+
+  const late = openSocket();
+  let connected: (socket: WebSocket) => void = () => undefined;
+  const slow = () =>
+    new Promise<WebSocket>((resolve) => {
+      connected = resolve;
+    });
+  hop.expect(slow);
+  vi.advanceTimersByTime(5_000);
+  connected(late.socket);
+  expect(await late.closed).toBe(1000);
+  expect(early.asked).toEqual([]);
+  expect(late.asked).toEqual([]);
+});
+
+test("H22: a session that is let go of meanwhile leaves none behind", async () => {
+  const { hop, greetings } = makeHop();
+  const { socket, bridge, closed } = openSocket();
+  hop.expect(async () => socket);
+  const opened = hop.open();
+  hop.release();
+  expect(await opened).toMatchObject({ kind: "unreachable" });
+  bridge.send(JSON.stringify(INNER_HELLO));
+  expect(await closed).toBe(1001);
+  expect(greetings).toEqual([]);
+});
