@@ -35,7 +35,7 @@ export class Preconnects {
     if (request.headers.get("sec-websocket-protocol") !== INNER_PROTOCOL) {
       return refuse(400, "bad_request", `only ${INNER_PROTOCOL} is spoken here`);
     }
-    // Whoever can't have one attaches as ever.
+    // Without one, an object attaches as ever.
     if (this.#waiting.size >= MAX_PRECONNECTS) return refuse(503, "too_many", "too many connections wait to be used");
     const headers = { "sec-websocket-protocol": INNER_PROTOCOL };
     if (server.upgrade(request, { data: this.#dataOf(sandbox), headers })) return undefined;

@@ -279,7 +279,7 @@ export class InnerHop {
     this.#greeted({ kind: "unreachable", message, retryAfterSeconds: 1 });
   }
 
-  /** Whoever waits for the greeting hears what came of it. */
+  /** Tells who waits for the greeting what came of it. */
   #greeted(outcome: HopOutcome | undefined): void {
     const settle = this.#settle;
     this.#settle = undefined;
