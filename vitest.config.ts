@@ -12,6 +12,8 @@ const unit = (name: string, root: string, globalSetup: string[] = []) => ({
 
 export default defineConfig({
   test: {
+    // Else one core is left for a person who waits at the machine: of two, that is half of it.
+    maxWorkers: "100%",
     projects: [
       unit("sandbox-stdio", "packages/sandbox-stdio"),
       unit("sbx-cli", "packages/sbx-cli"),

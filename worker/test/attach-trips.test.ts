@@ -78,8 +78,7 @@ test("a container whose object does not answer is told by what the bridge says, 
 
 describe("the session's object wakes while those of address and tenant are asked", () => {
   /** An upgrade; `agree` is what the tenant answers, when it does. */
-  async function upgrade() {
-    const realm = newRealm();
+  async function upgrade(realm = newRealm(), more: object = {}) {
     const happened: string[] = [];
     let agree: (answer: { kind: "admitted" | "revoked" }) => void = () => undefined;
     const agreed = new Promise((resolve) => {
@@ -106,7 +105,14 @@ describe("the session's object wakes while those of address and tenant are asked
       ...{ ...real, ...realm.env },
       SESSION: object(session),
       ADDRESS: object({ take: async () => true, giveBack: async () => happened.push("given back") }),
-      TENANT: object({ admit: () => agreed }),
+      TENANT: object({
+        attempted: async () => {
+          happened.push("counted");
+          return { kind: "admitted" };
+        },
+        admit: () => agreed,
+      }),
+      ...more,
     };
     const Authorization = `Bearer ${await realm.sign({ scope: "sandbox:exec" })}`;
     const headers = { Authorization, Upgrade: "websocket", Origin: ORIGIN };
@@ -130,6 +136,21 @@ describe("the session's object wakes while those of address and tenant are asked
     agree({ kind: "revoked" });
     expect((await answer).status).toBe(401);
     expect(happened).toEqual(["woken", "given back"]);
+  });
+
+  test("but not before it is known whose the sandbox is", async () => {
+    const realm = newRealm();
+    const { answer, happened } = await upgrade(realm, { PROJECT_SERVICE_URL: realm.issuer });
+    expect((await answer).status).toBe(401);
+    expect(happened).toEqual(["counted", "given back"]);
+
+    await realm.set({ validate: { status: 200, body: { user_id: "u" } } });
+    const owned = await upgrade(realm, { PROJECT_SERVICE_URL: realm.issuer });
+    await owned.woken;
+    expect(owned.happened).toEqual(["counted", "woken"]);
+    owned.agree({ kind: "admitted" });
+    await owned.answer;
+    expect(owned.happened).toEqual(["counted", "woken", "upgrade"]);
   });
 });
 

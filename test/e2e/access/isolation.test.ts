@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { connect, HttpRefusal } from "../support/client.ts";
 import { loginCookie } from "../support/login.ts";
 import { api, forgetRecorded, fresh, type Person, person, recorded, system } from "../support/system.ts";
-import { readRecorded } from "../support/websocket-frames.ts";
+import { attachesOf, queryOf, readRecorded } from "../support/websocket-frames.ts";
 
 /** The answer to a request that no HTTP client would make. */
 async function raw(address: string, request: string): Promise<string> {
@@ -32,6 +32,7 @@ describe("of a client's request, the bridge sees", () => {
   let who: Person;
   let heads: string[];
   let payloads: string[];
+  let attaches: URLSearchParams[];
   let secrets: string[];
 
   beforeAll(async () => {
@@ -59,13 +60,15 @@ describe("of a client's request, the bridge sees", () => {
     await api(who, "/api/sandboxes/dev/sessions/main", { method: "DELETE", headers: SPOOFED });
     const requests = (await recorded()).flatMap(readRecorded);
     heads = requests.map(({ head }) => head);
+    attaches = attachesOf(requests);
     payloads = requests.flatMap((request) => request.payloads.map((payload) => payload.toString("latin1")));
     secrets = [who.token, who.token.split(".")[2] ?? "", cookie, cookie.split("=")[1] ?? "", "spoofed", "203.0.113.9"];
   });
 
   test("what is typed, so that the recording is known to hold something", () => {
-    // Two sessions' hops, three upgrades that were refused, the end of a session.
+    // Two sessions' hops, three attaches that were refused, the end of a session.
     expect(heads.length).toBeGreaterThanOrEqual(6);
+    expect(attaches.length).toBeGreaterThanOrEqual(5);
     expect(payloads.filter((payload) => payload.endsWith("typed\n")).length).toBe(4);
   });
 
@@ -82,7 +85,7 @@ describe("of a client's request, the bridge sees", () => {
     const allowed = /^(host|upgrade|connection|authorization|content-length|sec-websocket-[a-z]+|cf-worker)$/;
     for (const head of heads) {
       const [line = "", ...headers] = head.split("\r\n");
-      expect(line).toMatch(/^(?:GET \/attach|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
+      expect(line).toMatch(/^(?:GET \/attach|GET \/preconnect|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
       const names = headers.map((header) => header.slice(0, header.indexOf(":")).toLowerCase());
       expect(names.filter((name) => !allowed.test(name))).toEqual([]);
       expect(headers).toContain(`Authorization: Bearer ${system.bridgeToken}`);
@@ -90,15 +93,13 @@ describe("of a client's request, the bridge sees", () => {
   });
 
   test("a sandbox name that tells nothing of the tenant, and the client's own name for it", () => {
-    const labels: (string | null)[] = [];
-    for (const head of heads) {
-      const query = new URLSearchParams(/\?(\S+) /.exec(head)?.[1]);
-      expect(query.get("sandbox")).toMatch(/^[0-9a-f]{60}$/);
-      expect(head).not.toContain(who.org);
-      expect(head).not.toContain(who.sub);
-      // A hop that is made again, of an earlier test's session perhaps, names its process instead.
-      if (head.startsWith("GET /attach?") && !query.has("incarnation")) labels.push(query.get("label"));
+    for (const head of heads) expect(queryOf(head).get("sandbox")).toMatch(/^[0-9a-f]{60}$/);
+    for (const text of [...heads, ...attaches.map(String)]) {
+      expect(text).not.toContain(who.org);
+      expect(text).not.toContain(who.sub);
     }
+    // A hop that is made again, of an earlier test's session perhaps, names its process instead.
+    const labels = attaches.filter((query) => !query.has("incarnation")).map((query) => query.get("label"));
     expect(new Set(labels)).toEqual(new Set(["dev"]));
   });
 });

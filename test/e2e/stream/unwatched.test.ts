@@ -17,6 +17,7 @@ import {
   system,
 } from "../support/system.ts";
 import { until } from "../support/wait.ts";
+import { attachesOf, readRecorded } from "../support/websocket-frames.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
 /** Two looks, and time for a busy machine. */
@@ -61,8 +62,8 @@ test("of a process that writes on with nobody there, the last looks' output is r
   const seen = client.text().length;
   // The client's own connection, and three looks: the second is over then.
   const looks = async () => {
-    const requests = (await recorded()).flatMap((bytes) => bytes.toString("latin1").split("GET /attach?").slice(1));
-    return requests.filter((request) => request.slice(0, 1_000).includes(session)).length >= 4;
+    const attaches = attachesOf((await recorded()).flatMap(readRecorded));
+    return attaches.filter((query) => query.get("session") === session).length >= 4;
   };
   await until("three looks", looks, LOOKS_MS);
   await restartBridge();

@@ -24,6 +24,21 @@ export function readRecorded(bytes: Buffer): RecordedRequest[] {
   return requests;
 }
 
+/** The queries of all attaches: by an upgrade, and on a connection that was there already (H22). */
+export function attachesOf(requests: readonly RecordedRequest[]): URLSearchParams[] {
+  return requests.flatMap(({ head, payloads }) => {
+    if (head.startsWith("GET /attach?")) return [queryOf(head)];
+    const [first] = head.startsWith("GET /preconnect?") ? payloads : [];
+    if (first === undefined) return [];
+    const { query } = JSON.parse(first.toString()) as { query: string };
+    return [new URLSearchParams(query)];
+  });
+}
+
+export function queryOf(head: string): URLSearchParams {
+  return new URLSearchParams(/\?(\S+) /.exec(head)?.[1]);
+}
+
 function payloadsOf(bytes: Buffer): Buffer[] {
   const payloads: Buffer[] = [];
   for (let at = 0; at + 2 <= bytes.length; ) {

@@ -7,10 +7,11 @@ import { addressOf, logRefused } from "../audit/worker-log.ts";
 import { offeredProtocols } from "../auth/credentials.ts";
 import { AuthFault, refusal as authRefusal } from "../auth/fault.ts";
 import { requireListedOrigin } from "../auth/origin.ts";
-import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
+import { nameProject, type ProjectEnv, type ProjectQuestion } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import { readEntrySettings } from "../auth/way.ts";
 import { type EntryEnv, pass } from "../limits/entry-limits.ts";
+import type { ConnectionKind } from "../limits/limit-calls.ts";
 import { type Answering, refuseHttp, refuseUpgrade } from "../refusal.ts";
 import { roleRefusal } from "../session/admission.ts";
 import { terminalGate } from "../terminal/gate.ts";
@@ -105,11 +106,12 @@ async function attach(
   if (wrongRole !== undefined) return refuseUpgrade(answering(row, offered), wrongRole);
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   const keys = { sandboxKey, sandbox: query.sandbox, sessionKey: await sessionKey(session) };
-  const kind = row.limits === "json" ? "json" : "other";
+  const kind: ConnectionKind = row.limits === "json" ? "json" : "other";
   const sessionObject = env.SESSION.getByName(keys.sessionKey);
   // It may be far away, or not be there yet. If it can't be woken, the upgrade will say so.
-  sessionObject.wake(isProxied ? undefined : sandboxKey).catch(() => undefined);
-  const passed = await pass(env, request, right, { ...keys, kind, resume: query.resume }, question);
+  const wake = () => void sessionObject.wake(isProxied ? undefined : sandboxKey).catch(() => undefined);
+  const asked = { ...keys, kind, resume: query.resume };
+  const passed = await pass(env, request, right, asked, onceAnswered(question, wake));
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
   const { user } = passed;
   const ticket = (grant.share ?? grant.attachTicket)?.id;
@@ -135,6 +137,19 @@ async function attach(
       pass: passed.pass,
     }),
   );
+}
+
+/** Does `known` once it is known whose the project is: nothing of it is reached before. */
+function onceAnswered(question: ProjectQuestion, known: () => void): ProjectQuestion {
+  if (typeof question === "function") {
+    return async () => {
+      const user = await question();
+      known();
+      return user;
+    };
+  }
+  known();
+  return question;
 }
 
 function otherSession({ authenticatesSession }: DialectRoute): OtherSession {
