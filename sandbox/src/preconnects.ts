@@ -10,7 +10,8 @@ import {
   PRECONNECT_MS,
   parseBegin,
 } from "sandbox-stdio/core";
-import { findForObject } from "./attach-route.ts";
+import { type FoundForObject, findForObject } from "./attach-route.ts";
+import { log } from "./log.ts";
 import { refuse } from "./refusals.ts";
 import type { Registry } from "./registry.ts";
 import type { BridgeSettings } from "./settings.ts";
@@ -51,20 +52,19 @@ export class Preconnects {
 
   #dataOf(sandbox: string): SocketData {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const over = (socket: Socket): void => {
+    /** @returns Whether it was waiting until now. */
+    const over = (socket: Socket): boolean => {
       clearTimeout(timer);
-      this.#waiting.delete(socket);
+      return this.#waiting.delete(socket);
     };
     return {
       open: (socket) => {
         this.#waiting.add(socket);
         timer = setTimeout(() => socket.close(CLOSE.normal, "nothing was asked"), this.#keptMs);
         socket.data.receive = (frame) => {
-          const isWaiting = this.#waiting.has(socket);
-          over(socket);
-          if (isWaiting) this.#begin(socket, sandbox, frame);
+          if (over(socket)) this.#begin(socket, sandbox, frame);
         };
-        socket.data.closed = () => over(socket);
+        socket.data.closed = () => void over(socket);
       },
       receive: () => undefined,
       drained: () => undefined,
@@ -80,7 +80,7 @@ export class Preconnects {
     }
     const params = new URLSearchParams(parsed.message.query);
     params.set("sandbox", sandbox);
-    const found = findForObject(params, this.#settings, this.#registry);
+    const found = this.#find(params);
     if (!found.ok) {
       const { status, error, message } = found;
       const refused: BeginRefused = { type: "refused", status, error, message };
@@ -90,5 +90,15 @@ export class Preconnects {
     }
     socket.data = innerSocket(found.host, found.offset);
     socket.data.open(socket);
+  }
+
+  /** What is thrown here would end the bridge, where a request that fails is only answered 500. */
+  #find(params: URLSearchParams): FoundForObject {
+    try {
+      return findForObject(params, this.#settings, this.#registry);
+    } catch (error) {
+      log.error("an attach failed:", error);
+      return { ok: false, status: 500, error: "internal", message: "something went wrong here" };
+    }
   }
 }

@@ -85,6 +85,7 @@ test("H22: it counts for the sandbox that it was opened for, whatever is asked o
 test.each([
   ["a process that is not here any more", { session: "s", incarnation: "gone" }, 404, "not_found"],
   ["a command that there is not", { session: "s", cmd: "/no/such" }, 422, "cmd_not_found"],
+  ["a long command that there is not", { session: "s", cmd: `/${"x".repeat(4_500)}` }, 422, "cmd_not_found"],
   ["a query that can't be read", { session: "s", cols: "0", rows: "1" }, 400, "bad_request"],
 ])("H22: %s is refused as over HTTP, and the connection ends", async (_, query, status, error) => {
   const response = await refusal(`/attach?${new URLSearchParams({ sandbox: "box", ...query })}`);

@@ -3,6 +3,7 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import { specOf } from "../src/attach/attach-spec.ts";
+import { SandboxesInUse } from "../src/attach/sandboxes-in-use.ts";
 import type { Env } from "../src/env.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
 import { SessionObject } from "../src/session/session-object.ts";
@@ -84,13 +85,13 @@ describe("the session's object wakes while those of address and tenant are asked
     const agreed = new Promise((resolve) => {
       agree = resolve;
     });
-    let woke: (sandboxKey: string) => void = () => undefined;
-    const woken = new Promise<string>((resolve) => {
+    let woke: (sandboxKey: string | undefined) => void = () => undefined;
+    const woken = new Promise<string | undefined>((resolve) => {
       woke = resolve;
     });
     const upgraded: (string | undefined)[] = [];
     const session = {
-      wake: async (sandboxKey: string) => {
+      wake: async (sandboxKey: string | undefined) => {
         happened.push("woken");
         woke(sandboxKey);
       },
@@ -120,14 +121,31 @@ describe("the session's object wakes while those of address and tenant are asked
   }
 
   test("and gets the upgrade once both have agreed", async () => {
-    const { answer, agree, woken, happened, upgraded } = await upgrade();
-    const sandboxKey = await woken;
+    const { answer, agree, woken, happened } = await upgrade();
+    await woken;
     expect(happened).toEqual(["woken"]);
     agree({ kind: "admitted" });
     await answer;
     expect(happened).toEqual(["woken", "upgrade"]);
-    // The connection that it has opened meanwhile is to the same sandbox.
-    expect(upgraded).toEqual([sandboxKey]);
+  });
+
+  test("H22: and is told the sandbox once somebody has been let in to it: a name alone makes no object for it", async () => {
+    const realm = newRealm();
+    const sandboxes: unknown[] = [];
+    const refused = await upgrade(realm);
+    sandboxes.push(await refused.woken);
+    refused.agree({ kind: "revoked" });
+    await refused.answer;
+    const first = await upgrade(realm);
+    sandboxes.push(await first.woken);
+    first.agree({ kind: "admitted" });
+    await first.answer;
+    const second = await upgrade(realm);
+    sandboxes.push(await second.woken);
+    second.agree({ kind: "admitted" });
+    await second.answer;
+    expect(sandboxes).toEqual([undefined, undefined, second.upgraded[0]]);
+    expect(second.upgraded).toEqual([expect.stringMatching(/^[0-9a-f]{60}$/)]);
   });
 
   test("and gets none where one refuses", async () => {
@@ -196,7 +214,7 @@ describe("H22: meanwhile a connection is opened, and nothing is asked on it", ()
       expect(asked.filter((what) => what === "/preconnect")).toHaveLength(1);
     }));
 
-  test("and none where the client is sent to another server in the sandbox, or the process has ended", async () => {
+  test("a session that is known has its sandbox; none is opened without one, or where the process has ended", async () => {
     await withObject(async (object) => {
       const asked = noting();
       await object.wake();
@@ -213,6 +231,15 @@ describe("H22: meanwhile a connection is opened, and nothing is asked on it", ()
       const asked = noting();
       await new SessionObject(state, { ...real, ...GREETED_SETTINGS }).wake(SANDBOX);
       expect(asked).toEqual([]);
+      state.storage.kv.put("session", { ...record });
+      await new SessionObject(state, { ...real, ...GREETED_SETTINGS }).wake();
+      await expect.poll(() => asked).toEqual(["/preconnect"]);
     });
   });
+});
+
+test("H22a: of the sandboxes in use the oldest are forgotten", () => {
+  const inUse = new SandboxesInUse(2);
+  for (const name of ["a", "b", "a", "c"]) inUse.add(name);
+  expect(["a", "b", "c"].map((name) => inUse.has(name))).toEqual([true, false, true]);
 });

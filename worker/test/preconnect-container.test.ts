@@ -1,17 +1,18 @@
 // H22 at a container's object: a connection for a client that has not been let in neither starts a container nor counts as a use of it.
 
 import { env, runInDurableObject } from "cloudflare:test";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
-import { PORT_HEADER } from "../src/sandbox/native/access.ts";
+import { preconnectInside } from "../src/sandbox/bridge-inside.ts";
+import { PORT_HEADER } from "../src/sandbox/containers.ts";
 import { Sandbox as NativeSandbox } from "../src/sandbox/native/sandbox.ts";
 import { UsualSandbox, withStdio } from "../src/sandbox/sdk/sandbox.ts";
 
 const real = env as unknown as Env;
 const SdkSandbox = withStdio(UsualSandbox);
 
-/** A container, and what is done with it. */
-function containerOf(running: boolean) {
+/** A container, and what is done with it. @param answer Of what listens there. */
+function containerOf(running: boolean, answer = async (_request: Request) => upgraded()) {
   const done: string[] = [];
   const container = {
     running,
@@ -25,11 +26,15 @@ function containerOf(running: boolean) {
     getTcpPort: (port: number) => ({
       fetch: async (request: Request) => {
         done.push(`${port} ${new URL(request.url).pathname}`);
-        return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] });
+        return answer(request);
       },
     }),
   };
   return { container, done };
+}
+
+function upgraded(): Response {
+  return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] });
 }
 
 type Fetcher = { fetch(request: Request): Promise<Response> };
@@ -55,4 +60,48 @@ test.each([
 ])("by %s, one that runs is connected to, and nothing else; one that does not stays so", async (_, Class) => {
   expect(await ask(Class, true)).toEqual({ status: 101, done: ["8080 /preconnect"] });
   expect(await ask(Class, false)).toEqual({ status: 503, done: [] });
+});
+
+test("what does not answer in 4 s is given up, and so is what the caller does not wait for any more", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const signals: AbortSignal[] = [];
+  const silent = ({ signal }: Request) =>
+    new Promise<Response>((_, reject) => {
+      signals.push(signal);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  const { container } = containerOf(true, silent);
+  const headers = { Upgrade: "websocket" };
+  const ask = (signal?: AbortSignal) => {
+    const init = signal === undefined ? { headers } : { headers, signal };
+    return preconnectInside(container as unknown as Container, true, new Request("http://bridge/preconnect", init));
+  };
+  const late = ask();
+  vi.advanceTimersByTime(3_999);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  vi.advanceTimersByTime(1);
+  expect((await late).status).toBe(503);
+
+  const caller = new AbortController();
+  const left = ask(caller.signal);
+  caller.abort();
+  expect((await left).status).toBe(503);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  vi.useRealTimers();
+});
+
+test("one that is open stays so, whatever becomes of the request", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let given: AbortSignal | undefined;
+  const { container } = containerOf(true, async ({ signal }) => {
+    given = signal;
+    return upgraded();
+  });
+  const caller = new AbortController();
+  const request = new Request("http://bridge/preconnect", { headers: { Upgrade: "websocket" }, signal: caller.signal });
+  expect((await preconnectInside(container as unknown as Container, true, request)).status).toBe(101);
+  vi.advanceTimersByTime(60_000);
+  caller.abort();
+  expect(given?.aborted).toBe(false);
+  vi.useRealTimers();
 });

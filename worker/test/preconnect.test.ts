@@ -98,6 +98,7 @@ test.each([
   [404, "not_found", { kind: "refused", status: 404, error: "not_found", message: "no" }],
   [503, "stopping", { kind: "unreachable", message: "no", retryAfterSeconds: 10, isStopping: true }],
   [500, "internal", { kind: "unreachable", message: "no", retryAfterSeconds: 3 }],
+  [502, "no_bridge", { kind: "refused", status: 502, error: "no_bridge", message: "no" }],
 ])("H22: a refusal of status %i means what the same answer to an upgrade means", async (status, error, outcome) => {
   const broken = vi.fn(() => true);
   const { hop, attaches } = makeHop({ broken });
@@ -159,7 +160,16 @@ describe("H22: the attach is made as ever", () => {
     await attaches(made, opened);
   });
 
-  test("where it is never opened, after 5 s", async () => {
+  test("where a bridge says something before it is asked", async () => {
+    const made = makeHop();
+    const { socket, bridge, closed } = openSocket();
+    made.hop.expect(async () => socket);
+    bridge.send(JSON.stringify(INNER_HELLO));
+    expect(await closed).toBe(1000);
+    await attaches(made);
+  });
+
+  test("where it is not open a second after the client has been let in", async () => {
     const made = makeHop();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let given: AbortSignal | undefined;
@@ -167,8 +177,9 @@ describe("H22: the attach is made as ever", () => {
       given = signal;
       return new Promise(() => undefined);
     });
+    vi.advanceTimersByTime(4_500);
     const opened = made.hop.open();
-    vi.advanceTimersByTime(4_999);
+    vi.advanceTimersByTime(999);
     expect(given?.aborted).toBe(false);
     vi.advanceTimersByTime(1);
     expect(given?.aborted).toBe(true);
@@ -198,6 +209,36 @@ test("H22: one that nobody uses is closed after 5 s, also if it was opened later
   expect(await late.closed).toBe(1000);
   expect(early.asked).toEqual([]);
   expect(late.asked).toEqual([]);
+});
+
+test("H22: a bridge that does not answer what is asked has had its time: no other attach is made for it", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const { hop, attaches } = makeHop();
+  const { socket, asked } = openSocket();
+  hop.expect(async () => socket);
+  const opened = hop.open();
+  await expect.poll(() => asked).toEqual([BEGIN]);
+  vi.setSystemTime(Date.now() + 40_000);
+  hop.tick(Date.now());
+  expect(await opened).toMatchObject({ kind: "unreachable" });
+  expect(attaches).toEqual([]);
+});
+
+test("H22: what is asked for is what was wanted when the client came", async () => {
+  let wanted = "first";
+  const { hop } = makeHop({ attachParams: () => [["session", wanted]] });
+  const { socket, asked } = openSocket();
+  let connected: (socket: WebSocket) => void = () => undefined;
+  hop.expect(
+    () =>
+      new Promise((resolve) => {
+        connected = resolve;
+      }),
+  );
+  void hop.open();
+  wanted = "second";
+  connected(socket);
+  await expect.poll(() => asked).toEqual([{ type: "begin", query: "session=first" }]);
 });
 
 test("H22: a session that is let go of meanwhile leaves none behind", async () => {

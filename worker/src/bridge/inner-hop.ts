@@ -24,11 +24,13 @@ export type HopOutcome =
   | { readonly kind: "open"; readonly hello: InnerHello }
   | Exclude<AttachOutcome, { kind: "open" }>;
 
+export type AttachParams = [string, string][];
+
 export interface InnerHopEvents {
-  /** Opens a WebSocket to the bridge, for the process that is known or to be made. `signal`: no caller waits any more. */
-  attach(signal: AbortSignal): Promise<AttachOutcome>;
-  /** The query of the same attach, to be asked for on a connection that is there already. */
-  attachParams(): [string, string][];
+  /** The query of an attach, for the process that is known or to be made. */
+  attachParams(): AttachParams;
+  /** Opens a WebSocket to the bridge for it. `signal`: no caller waits any more. */
+  attach(params: AttachParams, signal: AbortSignal): Promise<AttachOutcome>;
   /** Whether a container may have to be started for that, which takes its time. */
   mayStart(): boolean;
   /** The bridge has greeted. */
@@ -57,6 +59,8 @@ const SHORT_LIVED_MS = 1_000;
 /** … and after so many in a row, the next is waited for: a bridge that greets and hangs up would keep us busy for ever. */
 const FREE_SHORT_LIVED = 20;
 const MOST_ATTEMPTS = 4;
+/** What was asked on a connection that was there already got no answer, as it ended. */
+const UNANSWERED: HopOutcome = { kind: "unreachable", message: "it ended before it answered", retryAfterSeconds: 1 };
 const GIVEN_UP = { kind: "unreachable", message: "nobody needs the bridge any more", retryAfterSeconds: 1 } as const;
 /** Pings go at whole seconds: objects that share a machine wake it together, and the bridge hears many at once. */
 const PING_STEP_MS = 1_000;
@@ -67,7 +71,7 @@ export class InnerHop {
   #socket: WebSocket | undefined;
   #opening: Promise<HopOutcome> | undefined;
   readonly #ahead = new Preconnect();
-  #settle: ((outcome: HopOutcome | undefined) => void) | undefined;
+  #settle: ((outcome: HopOutcome) => void) | undefined;
   /** Whether the attach was asked for on a connection that was there already, and nothing has come yet. */
   #isUnanswered = false;
   /** Counts releases: an attempt from before the last one is given up. */
@@ -106,8 +110,11 @@ export class InnerHop {
 
   tick(nowMs: number): void {
     if (this.#socket === undefined) return;
-    if (this.client.silentAtMs <= nowMs) this.#closed(1006);
-    else if (this.#nextPingMs <= nowMs) {
+    if (this.client.silentAtMs <= nowMs) {
+      // There is no patience for a second try.
+      this.#isUnanswered = false;
+      this.#closed(1006);
+    } else if (this.#nextPingMs <= nowMs) {
       this.#nextPingMs = pingAfter(nowMs);
       this.client.ping();
     }
@@ -145,13 +152,14 @@ export class InnerHop {
     this.#retry = undefined;
     this.#era += 1;
     this.#opening = undefined;
-    this.#part(CLOSE.normal);
+    this.#letGo(CLOSE.normal);
     this.client.giveUpCalls();
     this.#failGreeting(GIVEN_UP.message);
   }
 
   async #open(): Promise<HopOutcome> {
     const era = this.#era;
+    const params = this.#events.attachParams();
     const taken = this.#ahead.take();
     const ahead = taken === undefined ? undefined : await taken;
     if (ahead !== undefined) {
@@ -159,12 +167,11 @@ export class InnerHop {
         closeQuietly(ahead, CLOSE.goingAway, "");
         return GIVEN_UP;
       }
-      const begun = await this.#use(ahead, this.#events.attachParams());
-      // Else it had ended before what was asked for came through, and is made as ever.
-      if (begun !== undefined) return begun;
+      const begun = await this.#use(ahead, params);
+      if (begun !== UNANSWERED) return begun;
       if (era !== this.#era) return GIVEN_UP;
     }
-    const outcome = await this.#attachInTime(this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
+    const outcome = await this.#attachInTime(params, this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
     if (outcome.kind !== "open") return outcome;
     const { socket } = outcome;
     if (era !== this.#era) {
@@ -173,15 +180,12 @@ export class InnerHop {
       return GIVEN_UP;
     }
     socket.accept();
-    return (await this.#use(socket)) ?? GIVEN_UP;
+    return this.#use(socket);
   }
 
-  /**
-   * @param params Of the attach, where it is still to be asked for.
-   * @returns undefined where nothing came of asking.
-   */
-  #use(socket: WebSocket, params?: [string, string][]): Promise<HopOutcome | undefined> {
-    const greeted = new Promise<HopOutcome | undefined>((resolve) => {
+  /** Resolves when the bridge has greeted, or has said no. @param params Of the attach, where it is still to be asked for. */
+  #use(socket: WebSocket, params?: AttachParams): Promise<HopOutcome> {
+    const greeted = new Promise<HopOutcome>((resolve) => {
       this.#settle = resolve;
     });
     const now = Date.now();
@@ -225,16 +229,16 @@ export class InnerHop {
     this.#isUnanswered = false;
     const refused = typeof answer === "string" ? parseBeginRefused(answer) : undefined;
     if (refused === undefined) return false;
-    this.#part(CLOSE.normal);
+    this.#letGo(CLOSE.normal);
     this.#greeted(outcomeOfBegin(refused));
     this.#events.received();
     return true;
   }
 
   /** A bridge that says nothing at all may never do so: the connection may be half open. */
-  async #attachInTime(patienceMs: number): Promise<AttachOutcome> {
+  async #attachInTime(params: AttachParams, patienceMs: number): Promise<AttachOutcome> {
     const given = new AbortController();
-    const attached = this.#events.attach(given.signal);
+    const attached = this.#events.attach(params, given.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tooLate = new Promise<AttachOutcome>((resolve) => {
       timer = setTimeout(() => {
@@ -253,8 +257,10 @@ export class InnerHop {
 
   #closed(code: number): void {
     this.#events.trace?.()?.(`the connection to the bridge ended with ${code}`);
-    if (this.#part(CLOSE.goingAway) === "unanswered") {
-      this.#greeted(undefined);
+    const wasUnanswered = this.#isUnanswered;
+    this.#letGo(CLOSE.goingAway);
+    if (wasUnanswered) {
+      this.#greeted(UNANSWERED);
       return;
     }
     this.#failGreeting(`the bridge closed with ${code}`);
@@ -264,15 +270,12 @@ export class InnerHop {
     this.#events.received();
   }
 
-  /** Lets go of the connection, if there is one. @returns What it was. */
-  #part(code: number): "unanswered" | "answered" {
-    const was = this.#isUnanswered ? "unanswered" : "answered";
+  #letGo(code: number): void {
     const socket = this.#socket;
     this.#socket = undefined;
     this.#isUnanswered = false;
     this.client.closed();
     closeQuietly(socket, code, "");
-    return was;
   }
 
   #failGreeting(message: string): void {
@@ -280,7 +283,7 @@ export class InnerHop {
   }
 
   /** Tells who waits for the greeting what came of it. */
-  #greeted(outcome: HopOutcome | undefined): void {
+  #greeted(outcome: HopOutcome): void {
     const settle = this.#settle;
     this.#settle = undefined;
     settle?.(outcome);

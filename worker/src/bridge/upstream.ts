@@ -4,7 +4,7 @@ import { type BeginRefused, INNER_PROTOCOL, PRECONNECT_PATH } from "sandbox-stdi
 import { AuthFault } from "../auth/fault.ts";
 import { log } from "../log.ts";
 import { readText } from "../read-text.ts";
-import { BRIDGE_PORT, type ContainersEnv, containerOf } from "../sandbox/containers.ts";
+import { BRIDGE_PORT, type ContainersEnv, containerOf, PORT_HEADER } from "../sandbox/containers.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../sandbox/question.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
@@ -81,11 +81,20 @@ export async function preconnect(
   signal: AbortSignal,
 ): Promise<WebSocket | undefined> {
   const path = `${PRECONNECT_PATH}?${new URLSearchParams({ sandbox: sandboxKey })}`;
-  const headers = await upgradeHeaders(env, sandboxKey);
-  const { webSocket: socket, body } = await fetchBridge(env, sandboxKey, path, { headers, signal });
+  const init = { headers: await upgradeHeaders(env, sandboxKey), signal, redirect: "manual" } as const;
+  const { webSocket: socket, body } = env.BRIDGE_URL
+    ? await fetch(`${env.BRIDGE_URL}${path}`, init)
+    : await fetchContainer(env, sandboxKey, path, init);
   if (socket) socket.binaryType = "arraybuffer";
   else await body?.cancel();
   return socket ?? undefined;
+}
+
+/** Not by the way that other requests go: by the SDK's an object is told its name first, and stores it. */
+function fetchContainer(env: BridgeEnv, sandboxKey: string, path: string, init: RequestInit): Promise<Response> {
+  const request = new Request(`http://bridge${path}`, init);
+  request.headers.set(PORT_HEADER, String(BRIDGE_PORT));
+  return env.Sandbox.getByName(sandboxKey).fetch(request);
 }
 
 async function upgradeHeaders(env: BridgeEnv, sandboxKey: string): Promise<Record<string, string>> {
@@ -180,7 +189,7 @@ export function outcomeOfBegin({
   message: said,
 }: BeginRefused): Exclude<AttachOutcome, { kind: "open" }> {
   const message = said.slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500) return { kind: "refused", status, error, message };
+  if (status < 500 || error === "no_bridge") return { kind: "refused", status, error, message };
   if (error === "stopping") return stopping(message);
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }

@@ -26,6 +26,8 @@ export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv 
 const DEFAULT_STOP_SECONDS = "840";
 /** How long a server in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
+/** Shorter than a session object waits for it: a connection that came later would be nobody's. */
+const PRECONNECT_PATIENCE_MS = 4_000;
 /** Longer than the bridge waits for a server that is looked at, which may compile before it answers. */
 const PREVIEW_PATIENCE_MS = 70_000;
 
@@ -78,6 +80,32 @@ export function isPreview(request: Request | string | URL): boolean {
 /** Whether it only opens a connection, for a client that has not been let in: it neither starts a container nor keeps one awake. */
 export function isPreconnect(request: Request | string | URL): boolean {
   return pathOf(request) === PRECONNECT_PATH;
+}
+
+/**
+ * Opens a connection to a bridge that is there. A container that is not gets none, and is not started.
+ * @param isReady Whether the container runs, and is not on its way up or down.
+ */
+export async function preconnectInside(
+  container: Container | undefined,
+  isReady: boolean,
+  request: Request,
+): Promise<Response> {
+  if (container === undefined || !isReady) return unavailable("the container does not run", 3);
+  // The caller's own end of it would leave the connection to the container open.
+  const given = new AbortController();
+  const giveUp = (): void => given.abort();
+  const timer = setTimeout(giveUp, PRECONNECT_PATIENCE_MS);
+  request.signal.addEventListener("abort", giveUp);
+  try {
+    return await container.getTcpPort(BRIDGE_PORT).fetch(new Request(request, { signal: given.signal }));
+  } catch {
+    return unavailable("nothing answered in time", 3);
+  } finally {
+    // One that is open would break by it.
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", giveUp);
+  }
 }
 
 function pathOf(request: Request | string | URL): string | undefined {

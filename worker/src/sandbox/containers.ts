@@ -5,6 +5,8 @@ import type { BridgeAnswer, BridgeQuestion } from "./question.ts";
 
 /** The port of the bridge in its container. */
 export const BRIDGE_PORT = 8080;
+/** Names the port that a container's object passes a request to. The SDK's objects read the same. */
+export const PORT_HEADER = "cf-container-target-port";
 /** How long a container with nothing to do is kept, unless SLEEP_AFTER says otherwise. */
 export const SLEEP_AFTER = "10m";
 

@@ -11,6 +11,7 @@ import {
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import type { AttachParams } from "../bridge/inner-hop.ts";
 import type { Refusal } from "../refusal.ts";
 import { newRecord } from "./new-record.ts";
 import type { SessionRecord } from "./session-store.ts";
@@ -23,9 +24,6 @@ export const ASLEEP: Refusal = {
 
 /** The command of a process if the client asks for none. */
 const DEFAULT_COMMAND = "bash";
-
-/** Of the query of an attach to the bridge. */
-export type BridgeParams = [string, string][];
 
 /** Why the process may not be started; undefined where it may. */
 export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
@@ -52,21 +50,21 @@ export function hopParams(
   record: SessionRecord | undefined,
   session: RelaySession | undefined,
   wish: AttachSpec | undefined,
-): BridgeParams {
+): AttachParams {
   if (record !== undefined) return knownParams(record.facts, session?.log.endOffset);
   return wish === undefined ? [] : startParams(wish);
 }
 
 /** @param offset The place where output goes on; absent: the bridge decides. */
-function knownParams({ session, incarnation }: SessionRecord["facts"], offset: number | undefined): BridgeParams {
-  const process: BridgeParams = [
+function knownParams({ session, incarnation }: SessionRecord["facts"], offset: number | undefined): AttachParams {
+  const process: AttachParams = [
     ["session", session],
     ["incarnation", incarnation],
   ];
   return offset === undefined ? process : [...process, ["offset", String(offset)]];
 }
 
-function startParams(spec: AttachSpec): BridgeParams {
+function startParams(spec: AttachSpec): AttachParams {
   const { size, sandbox } = spec.query;
   const wish = { session: spec.session, process: processOf(spec), ...(size === undefined ? {} : { size }) };
   return [["label", sandbox], ...attachParams(wish)];

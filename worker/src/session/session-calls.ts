@@ -57,7 +57,7 @@ export type NewShareTicket = {
 export interface SessionCalls extends Rpc.DurableObjectBranded {
   /**
    * Has the object wake, and read what it keeps, while others are asked whether a client may come.
-   * @param sandboxKey Of the sandbox whose bridge the client will need; absent: none.
+   * @param sandboxKey The client's sandbox, where one that was let in has used it before.
    */
   wake(sandboxKey?: string): Promise<void>;
   /** Undefined if there is no session. @param asker The caller whose input by calls is counted. */

@@ -6,14 +6,14 @@ import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
-import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
+import { type AttachParams, type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake, preconnect } from "../bridge/upstream.ts";
 import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { type Admission, attachableOf, PROCESS_LOST } from "./admission.ts";
-import { ASLEEP, askedRecord, type BridgeParams, hopParams, mayReplace, startRefusal } from "./asked-process.ts";
+import { ASLEEP, askedRecord, hopParams, mayReplace, startRefusal } from "./asked-process.ts";
 import { AttentionCaller } from "./attention-caller.ts";
 import { EndedProcess } from "./ended-process.ts";
 import { dismiss, HopNews, REPLACED } from "./hop-news.ts";
@@ -79,8 +79,8 @@ export class SessionKeeper {
       lose: () => this.#loseProcess(),
     });
     this.hop = new InnerHop({
-      attach: (signal) => this.#attachBridge(signal),
-      attachParams: () => this.#attachParams(),
+      attachParams: () => hopParams(ports.store.record, this.#session, this.#wish),
+      attach: (params, signal) => this.#attachBridge(params, signal),
       // A process that is known runs, and so does its container.
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
@@ -104,10 +104,14 @@ export class SessionKeeper {
     return this.#session;
   }
 
-  /** A client may come for a process of this sandbox. Until one has been let in, nothing is asked of the bridge. */
-  expect(sandboxKey: string): void {
+  /**
+   * A client may come. Until one has been let in, nothing is asked of the bridge.
+   * @param known The sandbox, where one that has been let in has used it: a name alone must not make an object for it.
+   */
+  expect(known: string | undefined): void {
     const { env, store } = this.#ports;
-    if ((store.record?.exit ?? store.record?.lostAtMs) !== undefined) return;
+    const sandboxKey = store.record?.sandboxKey ?? known;
+    if (sandboxKey === undefined || (store.record?.exit ?? store.record?.lostAtMs) !== undefined) return;
     this.hop.expect((signal) => preconnect(env, sandboxKey, signal));
   }
 
@@ -249,13 +253,9 @@ export class SessionKeeper {
 
   // ---- The inner hop ---------------------------------------------------------------------------------------------
 
-  async #attachBridge(signal: AbortSignal) {
+  #attachBridge(params: AttachParams, signal: AbortSignal) {
     const sandboxKey = this.#ports.store.record?.sandboxKey ?? this.#wish?.sandboxKey ?? "";
-    return attachBridge(this.#ports.env, sandboxKey, this.#attachParams(), signal);
-  }
-
-  #attachParams(): BridgeParams {
-    return hopParams(this.#ports.store.record, this.#session, this.#wish);
+    return attachBridge(this.#ports.env, sandboxKey, params, signal);
   }
 
   /** The bridge has greeted: the session is made, or goes on. */

@@ -66,7 +66,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   /** A parked session stays so: nothing begins before a client has been let in. */
   async wake(sandboxKey?: string): Promise<void> {
-    if (sandboxKey !== undefined) this.#parts.keeper.expect(sandboxKey);
+    this.#parts.keeper.expect(sandboxKey);
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {

@@ -2,7 +2,7 @@
 
 import { type ControlResult, parse } from "./control.ts";
 import { MAX_INNER_TEXT_BYTES } from "./inner-messages.ts";
-import { isInteger, isString } from "./schema.ts";
+import { checkShape, isInteger, isMatch, isString } from "./schema.ts";
 
 /** The bridge's path for such a connection. An older bridge has none, and answers 404. */
 export const PRECONNECT_PATH = "/preconnect";
@@ -25,9 +25,18 @@ export function parseBegin(text: string): ControlResult<BeginAttach> {
   return parse<BeginAttach>(text, { begin: { query: isString(MAX_INNER_TEXT_BYTES) } }, MAX_INNER_TEXT_BYTES);
 }
 
+const REFUSED = { status: isInteger(400, 599), error: isMatch(/^\w{1,64}$/), message: isString(MAX_INNER_TEXT_BYTES) };
+/** A refusal that can't be read is one all the same. */
+const NO_BRIDGE: BeginRefused = {
+  type: "refused",
+  status: 502,
+  error: "no_bridge",
+  message: "what refuses in the bridge's place is no bridge",
+};
+
 /** @returns undefined where it is anything else: a greeting, most likely. */
 export function parseBeginRefused(text: string): BeginRefused | undefined {
-  const shape = { status: isInteger(400, 599), error: isString(), message: isString() };
-  const parsed = parse<BeginRefused>(text, { refused: shape }, MAX_INNER_TEXT_BYTES);
-  return parsed.ok ? parsed.message : undefined;
+  const parsed = parse<BeginRefused>(text, { refused: {} }, MAX_INNER_TEXT_BYTES);
+  if (!parsed.ok) return undefined;
+  return checkShape({ ...parsed.message }, REFUSED) === undefined ? parsed.message : NO_BRIDGE;
 }

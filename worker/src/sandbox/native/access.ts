@@ -1,9 +1,6 @@
 // The way to a container by the platform's own API: the object passes each request to the port that a header names.
 
-import type { ContainerWay } from "../containers.ts";
-
-/** The same as the SDK's: requests to the container do not depend on the way. */
-export const PORT_HEADER = "cf-container-target-port";
+import { type ContainerWay, PORT_HEADER } from "../containers.ts";
 
 export const nativeContainers: ContainerWay = (env, sandboxKey) => ({
   fetch: (request, port) => {

@@ -11,18 +11,18 @@ import {
   bridgeEnvironment,
   isPreconnect,
   isPreview,
+  preconnectInside,
   type SandboxEnv,
   unavailable,
   withinPatience,
 } from "../bridge-inside.ts";
 import { endOf } from "../container-end.ts";
-import { BRIDGE_PORT, type SandboxObject } from "../containers.ts";
+import { BRIDGE_PORT, PORT_HEADER, type SandboxObject } from "../containers.ts";
 import { readEgress } from "../egress.ts";
 import { HangWatch } from "../hang-watch.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
 import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
-import { PORT_HEADER } from "./access.ts";
 import type { EgressProxy } from "./egress-proxy.ts";
 import { startOptions } from "./start-options.ts";
 
@@ -86,7 +86,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
       return withinPatience(request, port.fetch(request));
     }
     const isReady = this.#isReady(container);
-    if (isPreconnect(request)) return isReady ? port.fetch(request) : unavailable("the container does not run", 3);
+    if (isPreconnect(request)) return preconnectInside(container, isReady, request);
     const failure = isReady ? undefined : await this.#up(container);
     if (failure !== undefined) return cannotStart(failure);
     const isRepeatable = mayStart(request);

@@ -10,6 +10,7 @@ import {
   bridgeEnvironment,
   isPreconnect,
   isPreview,
+  preconnectInside,
   type SandboxEnv,
   unavailable,
   withinPatience,
@@ -86,7 +87,11 @@ export function withStdio<Base extends SandboxClass>(
       portOrInit?: number | RequestInit,
       portParam?: number,
     ): Promise<Response> {
-      if (isPreconnect(requestOrUrl)) return this.#preconnect(new Request(requestOrUrl));
+      // Past the SDK, which would count it as a use of the container.
+      if (isPreconnect(requestOrUrl)) {
+        const isReady = this.isRunning() && this.#starting === undefined;
+        return preconnectInside(this.ctx.container, isReady, new Request(requestOrUrl));
+      }
       if (!this.isRunning() && isPreview(requestOrUrl)) return unavailable("the container does not run", 3);
       if (!this.isRunning() || this.#starting !== undefined) {
         this.#starting ??= this.#attempts
@@ -102,13 +107,6 @@ export function withStdio<Base extends SandboxClass>(
       const inTime = await withinPatience(requestOrUrl, answer);
       if (inTime === undefined) this.#hang.suspect();
       return inTime ?? unavailable("what runs in the container does not answer", 3);
-    }
-
-    /** Past the SDK, which would count it as a use of the container. */
-    async #preconnect(request: Request): Promise<Response> {
-      const { container } = this.ctx;
-      const isReady = container?.running === true && this.#starting === undefined;
-      return isReady ? container.getTcpPort(BRIDGE_PORT).fetch(request) : unavailable("the container does not run", 3);
     }
 
     /** A failure that is not the image's is left to the SDK, which tries again and has words for it. */
