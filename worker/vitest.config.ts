@@ -15,6 +15,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["./test/global-setup.ts"],
+    maxWorkers: "100%",
     // Nothing takes this long unless it fails, or the machine is busy.
     testTimeout: 30_000,
     hookTimeout: 30_000,
