@@ -28,9 +28,10 @@ export function readRecorded(bytes: Buffer): RecordedRequest[] {
 export function attachesOf(requests: readonly RecordedRequest[]): URLSearchParams[] {
   return requests.flatMap(({ head, payloads }) => {
     if (head.startsWith("GET /attach?")) return [queryOf(head)];
-    const [first] = head.startsWith("GET /preconnect?") ? payloads : [];
-    if (first === undefined) return [];
-    const { query } = JSON.parse(first.toString()) as { query: string };
+    const text = head.startsWith("GET /preconnect?") ? (payloads[0]?.toString() ?? "") : "";
+    // One that was not used has no frame but its close.
+    if (!text.startsWith("{")) return [];
+    const { query } = JSON.parse(text) as { query: string };
     return [new URLSearchParams(query)];
   });
 }
