@@ -92,7 +92,7 @@ export class Preconnects {
     socket.data.open(socket);
   }
 
-  /** What is thrown here would end the bridge, where a request that fails is only answered 500. */
+  /** An exception here would end the bridge, where a request that fails is only answered 500. */
   #find(params: URLSearchParams): FoundForObject {
     try {
       return findForObject(params, this.#settings, this.#registry);

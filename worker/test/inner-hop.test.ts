@@ -5,43 +5,14 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { PING_TEXT } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
-import { InnerHop, type InnerHopEvents, sendQuietly } from "../src/bridge/inner-hop.ts";
-import type { AttachOutcome } from "../src/bridge/upstream.ts";
+import { sendQuietly } from "../src/bridge/inner-hop.ts";
 import type { Env } from "../src/env.ts";
+import { makeHop, openSocket } from "./hop-harness.ts";
 
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-
-/** A hop whose attaches are answered by hand. */
-function makeHop(over: Partial<InnerHopEvents> = {}) {
-  const answers: ((outcome: AttachOutcome) => void)[] = [];
-  const greetings: string[] = [];
-  const hop = new InnerHop({
-    attach: () => new Promise((resolve) => answers.push(resolve)),
-    attachParams: () => [["session", "s"]],
-    mayStart: () => false,
-    hello: (hello) => greetings.push(hello.incarnation),
-    received: () => undefined,
-    receivedOutput: () => undefined,
-    broken: () => false,
-    failed: () => false,
-    parked: () => undefined,
-    clientBye: () => undefined,
-    ...over,
-  });
-  return { hop, answers, greetings };
-}
-
-/** A WebSocket to a bridge, and the bridge's end of it. */
-function openSocket() {
-  const pair = new WebSocketPair();
-  const bridge = pair[1];
-  bridge.accept();
-  const closed = new Promise<number>((resolve) => bridge.addEventListener("close", (event) => resolve(event.code)));
-  return { socket: pair[0], bridge, closed };
-}
 
 test("attempts under way are shared", async () => {
   const { hop, answers, greetings } = makeHop();

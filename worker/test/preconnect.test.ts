@@ -2,68 +2,43 @@
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
-import { InnerHop, type InnerHopEvents } from "../src/bridge/inner-hop.ts";
-import type { AttachOutcome } from "../src/bridge/upstream.ts";
+import { makeHop, openSocket } from "./hop-harness.ts";
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A hop, what it was told to tell, and the attaches that it has made as ever. */
-function makeHop(over: Partial<InnerHopEvents> = {}) {
-  const attaches: ((outcome: AttachOutcome) => void)[] = [];
-  const greetings: string[] = [];
-  const hop = new InnerHop({
-    attach: () => new Promise((resolve) => attaches.push(resolve)),
-    attachParams: () => [
-      ["session", "s"],
-      ["arg", "a b"],
-    ],
-    mayStart: () => false,
-    hello: (hello) => greetings.push(hello.incarnation),
-    received: () => undefined,
-    receivedOutput: () => undefined,
-    broken: () => false,
-    failed: () => false,
-    parked: () => undefined,
-    clientBye: () => undefined,
-    ...over,
-  });
-  return { hop, attaches, greetings };
-}
-
-/** A WebSocket to a bridge, and the bridge's end of it: what it was asked, and how it ended. */
-function openSocket() {
-  const pair = new WebSocketPair();
-  const bridge = pair[1];
-  bridge.accept();
+/** As openSocket, and what the bridge was asked. */
+function openAsked() {
+  const opened = openSocket();
   const asked: unknown[] = [];
-  bridge.addEventListener("message", ({ data }) => {
+  opened.bridge.addEventListener("message", ({ data }) => {
     asked.push(JSON.parse(String(data)));
   });
-  const closed = new Promise<number>((resolve) => bridge.addEventListener("close", (event) => resolve(event.code)));
-  return { socket: pair[0], bridge, asked, closed };
+  return { ...opened, asked };
 }
 
 const BEGIN = { type: "begin", query: "session=s&arg=a+b" };
 
 test("H22: nothing is asked on it before a client is there, and then the attach; no other connection is made", async () => {
-  const { hop, attaches, greetings } = makeHop();
-  const { socket, bridge, asked } = openSocket();
-  hop.expect(async () => socket);
-  await new Promise((resolve) => setTimeout(resolve, 0));
-  expect(asked).toEqual([]);
+  let wanted = "too early";
+  const { hop, answers, greetings } = makeHop({ attachParams: () => [["session", wanted]] });
+  const { socket, bridge, asked } = openAsked();
+  const connected = Promise.resolve(socket);
+  hop.expect(() => connected);
+  await connected;
+  wanted = "s";
   const opened = hop.open();
-  await expect.poll(() => asked).toEqual([BEGIN]);
+  await expect.poll(() => asked).toEqual([{ type: "begin", query: "session=s" }]);
   bridge.send(JSON.stringify(INNER_HELLO));
   expect((await opened).kind).toBe("open");
   expect(greetings).toEqual(["i1"]);
-  expect(attaches).toEqual([]);
+  expect(answers).toEqual([]);
 });
 
 test("H22: a client that comes while it is still being opened waits for it", async () => {
-  const { hop, attaches } = makeHop();
-  const { socket, bridge, asked } = openSocket();
+  const { hop, answers } = makeHop();
+  const { socket, bridge, asked } = openAsked();
   let connected: (socket: WebSocket) => void = () => undefined;
   hop.expect(
     () =>
@@ -76,12 +51,12 @@ test("H22: a client that comes while it is still being opened waits for it", asy
   await expect.poll(() => asked).toEqual([BEGIN]);
   bridge.send(JSON.stringify(INNER_HELLO));
   expect((await opened).kind).toBe("open");
-  expect(attaches).toEqual([]);
+  expect(answers).toEqual([]);
 });
 
 test("H22: several that are expected have one, and none is opened beside a hop", async () => {
   const { hop } = makeHop();
-  const { socket, bridge } = openSocket();
+  const { socket, bridge } = openAsked();
   const connect = vi.fn(async () => socket);
   hop.expect(connect);
   hop.expect(connect);
@@ -101,27 +76,27 @@ test.each([
   [502, "no_bridge", { kind: "refused", status: 502, error: "no_bridge", message: "no" }],
 ])("H22: a refusal of status %i means what the same answer to an upgrade means", async (status, error, outcome) => {
   const broken = vi.fn(() => true);
-  const { hop, attaches } = makeHop({ broken });
-  const { socket, bridge, closed } = openSocket();
+  const { hop, answers } = makeHop({ broken });
+  const { socket, bridge, closed } = openAsked();
   hop.expect(async () => socket);
   const opened = hop.open();
   bridge.send(JSON.stringify({ type: "refused", status, error, message: "no" }));
   expect(await opened).toEqual(outcome);
   expect(await closed).toBe(1000);
-  expect(attaches).toEqual([]);
+  expect(answers).toEqual([]);
   expect(broken).not.toHaveBeenCalled();
   expect(hop.isOpen).toBe(false);
   // What comes next is made as ever.
   void hop.open();
-  expect(attaches).toHaveLength(1);
+  expect(answers).toHaveLength(1);
 });
 
 describe("H22: the attach is made as ever", () => {
-  /** Attaches by a connection of its own, and is greeted. */
-  async function attaches({ hop, attaches: made, greetings }: ReturnType<typeof makeHop>, opened = hop.open()) {
-    await expect.poll(() => made.length).toBe(1);
-    const { socket, bridge } = openSocket();
-    made[0]?.({ kind: "open", socket });
+  /** Attaches by an upgrade, and is greeted. */
+  async function attaches({ hop, answers, greetings }: ReturnType<typeof makeHop>, opened = hop.open()) {
+    await expect.poll(() => answers.length).toBe(1);
+    const { socket, bridge } = openAsked();
+    answers[0]?.({ kind: "open", socket });
     bridge.send(JSON.stringify({ ...INNER_HELLO, incarnation: "i2" }));
     expect((await opened).kind).toBe("open");
     expect(greetings).toEqual(["i2"]);
@@ -141,10 +116,9 @@ describe("H22: the attach is made as ever", () => {
 
   test("where it has ended before a client came", async () => {
     const made = makeHop();
-    const { socket, bridge } = openSocket();
+    const { socket, bridge } = openAsked();
     const ended = new Promise((resolve) => socket.addEventListener("close", resolve));
     made.hop.expect(async () => socket);
-    await new Promise((resolve) => setTimeout(resolve, 0));
     bridge.close(1001);
     await ended;
     await attaches(made);
@@ -152,7 +126,7 @@ describe("H22: the attach is made as ever", () => {
 
   test("where it ends before it is answered", async () => {
     const made = makeHop();
-    const { socket, bridge, asked } = openSocket();
+    const { socket, bridge, asked } = openAsked();
     made.hop.expect(async () => socket);
     const opened = made.hop.open();
     await expect.poll(() => asked).toEqual([BEGIN]);
@@ -162,7 +136,7 @@ describe("H22: the attach is made as ever", () => {
 
   test("where a bridge says something before it is asked", async () => {
     const made = makeHop();
-    const { socket, bridge, closed } = openSocket();
+    const { socket, bridge, closed } = openAsked();
     made.hop.expect(async () => socket);
     bridge.send(JSON.stringify(INNER_HELLO));
     expect(await closed).toBe(1000);
@@ -188,16 +162,16 @@ describe("H22: the attach is made as ever", () => {
   });
 });
 
-test("H22: one that nobody uses is closed after 5 s, also if it was opened later; then there may be another", async () => {
+test("H22: one that is not used is closed after 5 s, also if it was opened later; then there may be another", async () => {
   const { hop } = makeHop();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const early = openSocket();
+  const early = openAsked();
   hop.expect(async () => early.socket);
   await Promise.resolve();
   vi.advanceTimersByTime(5_000);
   expect(await early.closed).toBe(1000);
 
-  const late = openSocket();
+  const late = openAsked();
   let connected: (socket: WebSocket) => void = () => undefined;
   const slow = () =>
     new Promise<WebSocket>((resolve) => {
@@ -213,21 +187,21 @@ test("H22: one that nobody uses is closed after 5 s, also if it was opened later
 
 test("H22: a bridge that does not answer what is asked has had its time: no other attach is made for it", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
-  const { hop, attaches } = makeHop();
-  const { socket, asked } = openSocket();
+  const { hop, answers } = makeHop();
+  const { socket, asked } = openAsked();
   hop.expect(async () => socket);
   const opened = hop.open();
   await expect.poll(() => asked).toEqual([BEGIN]);
   vi.setSystemTime(Date.now() + 40_000);
   hop.tick(Date.now());
   expect(await opened).toMatchObject({ kind: "unreachable" });
-  expect(attaches).toEqual([]);
+  expect(answers).toEqual([]);
 });
 
 test("H22: what is asked for is what was wanted when the client came", async () => {
   let wanted = "first";
   const { hop } = makeHop({ attachParams: () => [["session", wanted]] });
-  const { socket, asked } = openSocket();
+  const { socket, asked } = openAsked();
   let connected: (socket: WebSocket) => void = () => undefined;
   hop.expect(
     () =>
@@ -243,7 +217,7 @@ test("H22: what is asked for is what was wanted when the client came", async () 
 
 test("H22: a session that is let go of meanwhile leaves none behind", async () => {
   const { hop, greetings } = makeHop();
-  const { socket, bridge, closed } = openSocket();
+  const { socket, bridge, closed } = openAsked();
   hop.expect(async () => socket);
   const opened = hop.open();
   hop.release();

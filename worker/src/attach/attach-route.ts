@@ -144,16 +144,16 @@ async function attach(
   );
 }
 
-/** Does `known` once it is known whose the project is: nothing of it is reached before. */
-function onceAnswered(question: ProjectQuestion, known: () => void): ProjectQuestion {
+/** Does `reach` once it is known whose the project is: nothing of it is reached before. */
+function onceAnswered(question: ProjectQuestion, reach: () => void): ProjectQuestion {
   if (typeof question === "function") {
     return async () => {
       const user = await question();
-      known();
+      reach();
       return user;
     };
   }
-  known();
+  reach();
   return question;
 }
 

@@ -6,7 +6,7 @@ import { AuthFault } from "../auth/fault.ts";
 import { readText } from "../read-text.ts";
 import type { Refusal } from "../refusal.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { authorization, type BridgeEnv, fetchBridge } from "./upstream.ts";
+import { authorization, type BridgeEnv, fetchBridge, STOPPING_RETRY_SECONDS } from "./upstream.ts";
 
 export type OrderOutcome =
   | { readonly ok: true; readonly started: Started }
@@ -16,8 +16,6 @@ export type OrderOutcome =
 const PATIENCE_MS = 150_000;
 const BODY_PATIENCE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 3;
-/** A new container takes the place of one that was told to stop. */
-const STOPPING_RETRY_SECONDS = 10;
 /** The close codes of the bridge's refusals, by its status. */
 const REFUSALS: Readonly<Record<number, number>> = { 409: CLOSE.conflict, 422: CLOSE.cannotStart };
 

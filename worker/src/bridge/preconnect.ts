@@ -3,7 +3,7 @@
 
 import { CLOSE } from "sandbox-stdio/core";
 
-/** Longer than it takes to let a client in. The bridge waits longer than that for what is asked on it. */
+/** Longer than it takes to let a client in. The bridge waits longer than that to be asked. */
 const KEPT_MS = 5_000;
 /** How long a client that was let in waits for it to be opened: without it, the attach is made as ever. */
 const OPENING_MS = 1_000;

@@ -12,7 +12,7 @@ import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/s
 /** When to come back, where the platform does not say. */
 const RETRY_AFTER_SECONDS = 3;
 /** A new container takes the place of one that was told to stop. */
-const STOPPING_RETRY_SECONDS = 10;
+export const STOPPING_RETRY_SECONDS = 10;
 /** Who asks for more may be a stranger in the sandbox, and a session that never tries again would be lost by it. */
 const MAX_RETRY_AFTER_SECONDS = 300;
 const MAX_MESSAGE_CHARACTERS = 200;

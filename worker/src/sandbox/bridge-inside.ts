@@ -26,7 +26,7 @@ export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv 
 const DEFAULT_STOP_SECONDS = "840";
 /** How long a server in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
-/** Shorter than a session object waits for it: a connection that came later would be nobody's. */
+/** Shorter than a session object waits for it: a connection that came later would have no user. */
 const PRECONNECT_PATIENCE_MS = 4_000;
 /** Longer than the bridge waits for a server that is looked at, which may compile before it answers. */
 const PREVIEW_PATIENCE_MS = 70_000;

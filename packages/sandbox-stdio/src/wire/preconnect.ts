@@ -11,7 +11,7 @@ export const PRECONNECT_MS = 10_000;
 /** How many of them a bridge has at most. */
 export const MAX_PRECONNECTS = 256;
 
-/** What is asked on it, once: an attach, as the query of `/attach` has it. */
+/** The only question on it: an attach, as the query of `/attach` has it. */
 export type BeginAttach = { readonly type: "begin"; readonly query: string };
 /** The first and last answer where the attach is refused: what the answer to the upgrade would have been. */
 export type BeginRefused = {
