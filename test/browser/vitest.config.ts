@@ -1,7 +1,8 @@
-// The browsers' end-to-end tests: Chromium, and in firefox.test.ts Firefox, on the built page, over the same running system as the other end-to-end
-// tests. One file after the other, since one of them restarts the Worker.
+// The browsers' end-to-end tests: Chromium, and in firefox.test.ts Firefox, on the built page, over running systems as the other end-to-end
+// tests have them: one for each of vitest's workers.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BROWSER_WORKERS } from "../e2e/support/parallel.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
@@ -10,7 +11,7 @@ export default defineConfig({
     include: ["*.test.ts"],
     globalSetup: ["../e2e/global-setup.ts"],
     environment: "node",
-    fileParallelism: false,
+    maxWorkers: BROWSER_WORKERS,
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,54 +1,103 @@
-// Starts the system that all end-to-end tests share: the Worker, the bridge behind a proxy that records and cuts, and
-// the issuer; and a way for the tests, which run in other processes, to restart its parts.
+// Lends a system (the Worker, the bridge behind a proxy that records and cuts, the issuer) to each of vitest's workers. A worker runs one
+// file at a time, so a file that restarts or cuts parts disturbs no other. A system is started when the first file asks for it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { ChildKeeper } from "../../packages/local/src/children.ts";
 import { anyFreePort } from "../../packages/local/src/ports.ts";
 import { startSystem } from "../../packages/local/src/system.ts";
+import { bundleWorker } from "../../packages/local/src/worker-bundle.ts";
+import { workerEnv } from "../../packages/local/src/worker-env.ts";
 import { BridgeProxy } from "./support/bridge-proxy.ts";
-import { startControlServer, USUAL_TOKEN_SECONDS } from "./support/control-server.ts";
+import { serveActions, startControlServer, USUAL_TOKEN_SECONDS } from "./support/control-server.ts";
 import { WORKER_VARS } from "./support/worker-vars.ts";
+
+/** Where everything of a system is. Plain data: it is copied to the test processes. */
+export interface SystemFacts {
+  readonly origin: string;
+  readonly issuerUrl: string;
+  /** The bridge itself, not through the proxy. */
+  readonly bridgeUrl: string;
+  readonly bridgeToken: string;
+  /** Holds the issuer's key. */
+  readonly dir: string;
+  readonly sandboxesDir: string;
+  readonly controlUrl: string;
+  /** The Worker behind a relay, whose connections tests can cut. */
+  readonly relayOrigin: string;
+}
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where everything is. Plain data: it is copied to the test processes. */
-    readonly system: {
-      readonly origin: string;
-      readonly issuerUrl: string;
-      /** The bridge itself, not through the proxy. */
-      readonly bridgeUrl: string;
-      readonly bridgeToken: string;
-      /** Holds the issuer's key. */
-      readonly dir: string;
-      readonly sandboxesDir: string;
-      readonly controlUrl: string;
-      /** The Worker behind a relay, whose connections tests can cut. */
-      readonly relayOrigin: string;
-    };
+    /** The one system of all files; absent where each worker borrows its own. */
+    readonly system?: SystemFacts;
+    /** `POST URL/N` answers with the facts of the system that worker N of vitest uses. */
+    readonly systemsUrl?: string;
+    /** The directory of the bundled Worker, for the systems that tests start themselves. */
+    readonly workerBundle?: string;
   }
 }
 
-/** `SBX_KEEP=1` in the environment keeps the system's files, its logs among them. */
+interface LentSystem {
+  readonly facts: SystemFacts;
+  stop(): Promise<void>;
+}
+
+/** `SBX_KEEP=1` in the environment keeps the systems' files, their logs among them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dir = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
+  // At full size memory is compared with what is live: V8 does not see what its small objects hold of the runtime, and would let
+  // a gigabyte of that wait for a collection. On the platform an object's limit of 128 MB asks for one.
+  const { SBX_LOAD, FUZZ_SECONDS } = process.env;
+  if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--gc-global";
+  const base = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
+  const bundle = join(base, "bundle");
+  await bundleOnce(base, bundle);
+
+  const lent = new Map<number, Promise<LentSystem>>();
+  const lend = async (worker: number): Promise<SystemFacts> => {
+    const known = lent.get(worker);
+    if (known !== undefined) return (await known).facts;
+    const system = startLentSystem(join(base, String(worker)), bundle, project.name);
+    lent.set(worker, system);
+    return (await system).facts;
+  };
+  const workers = Array.from({ length: project.vitest.config.maxWorkers }, (_, index) => index + 1);
+  const desk = await serveActions(Object.fromEntries(workers.map((worker) => [String(worker), () => lend(worker)])));
+  project.provide("systemsUrl", desk.url);
+  project.provide("workerBundle", bundle);
+
+  return async () => {
+    await desk.close();
+    // One that did not start has told so to the file that asked for it.
+    const systems = await Promise.allSettled(lent.values());
+    await Promise.all(systems.map((system) => (system.status === "fulfilled" ? system.value.stop() : undefined)));
+    if (process.env.SBX_KEEP === undefined) rmSync(base, { recursive: true, force: true });
+    else console.log(`kept ${base}`);
+  };
+}
+
+/** Wrangler takes seconds for a bundle, which is the same for every system. */
+async function bundleOnce(base: string, outDir: string): Promise<void> {
+  const keeper = new ChildKeeper();
+  try {
+    await bundleWorker(keeper, { outDir, logFile: join(base, "bundle.log"), env: workerEnv(base) });
+  } finally {
+    keeper.close();
+  }
+}
+
+async function startLentSystem(dir: string, bundle: string, projectName: string): Promise<LentSystem> {
   const bridgePort = await anyFreePort();
   const workerPort = await anyFreePort();
   const proxy = await BridgeProxy.listen(bridgePort);
   const relay = await BridgeProxy.listen(workerPort);
   const relayOrigin = relay.url.replace("127.0.0.1", "localhost");
-  const cleanUp = async () => {
-    await Promise.all([proxy.close(), relay.close()]);
-    if (process.env.SBX_KEEP === undefined) rmSync(dir, { recursive: true, force: true });
-    else console.log(`kept ${dir}`);
-  };
-  // At full size memory is compared with what is live: V8 does not see what its small objects hold of the runtime, and would let
-  // a gigabyte of that wait for a collection. On the platform an object's limit of 128 MB asks for one.
-  const { SBX_LOAD, FUZZ_SECONDS } = process.env;
-  if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--gc-global";
+  const closeHops = () => Promise.all([proxy.close(), relay.close()]);
   let tokenSeconds = USUAL_TOKEN_SECONDS;
   const system = await startSystem({
     dir,
+    bundle,
     accessTokenLifetime: () => tokenSeconds,
     ports: { bridge: bridgePort, worker: workerPort },
     // Its log says then when it can call session objects.
@@ -59,11 +108,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
       ...WORKER_VARS,
       // The browsers' people are all of one tenant, and each of their tests has a sandbox of its own. One of them opens a new page
       // every two seconds for minutes, which nobody does by hand.
-      ...(project.name === "browser" ? { LIMIT_SANDBOXES: "1000", LIMIT_CALLS_PER_MINUTE: "6000" } : {}),
+      ...(projectName === "browser" ? { LIMIT_SANDBOXES: "1000", LIMIT_CALLS_PER_MINUTE: "6000" } : {}),
     },
   }).catch(async (error: unknown) => {
     // What its log said is in the error.
-    await cleanUp();
+    await closeHops();
     throw error;
   });
   // What fails from then on fails for this reason.
@@ -72,19 +121,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     tokenSeconds = seconds;
   });
   const { origin, issuerUrl, bridgeUrl, bridgeToken, sandboxesDir } = system;
-  project.provide("system", {
-    origin,
-    issuerUrl,
-    bridgeUrl,
-    bridgeToken,
-    dir,
-    sandboxesDir,
-    controlUrl: control.url,
-    relayOrigin,
-  });
-  return async () => {
-    await control.close();
-    await system.stop();
-    await cleanUp();
+  return {
+    facts: { origin, issuerUrl, bridgeUrl, bridgeToken, dir, sandboxesDir, controlUrl: control.url, relayOrigin },
+    async stop() {
+      await control.close();
+      await system.stop();
+      await closeHops();
+    },
   };
 }

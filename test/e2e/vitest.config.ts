@@ -1,7 +1,7 @@
-// The end-to-end tests: clients against one running system. One file after the other, since some of them restart its
-// parts.
+// The end-to-end tests: clients against running systems, one for each of vitest's workers (global-setup.ts).
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { E2E_WORKERS } from "./support/parallel.ts";
 
 const noPlatform = fileURLToPath(new URL("./support/no-platform.ts", import.meta.url));
 
@@ -15,7 +15,7 @@ export default defineConfig({
     globalSetup: ["./global-setup.ts"],
     setupFiles: ["./support/cleanup.ts"],
     environment: "node",
-    fileParallelism: false,
+    maxWorkers: E2E_WORKERS,
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -40,7 +40,7 @@ export async function isPortFree(port: number): Promise<boolean> {
 const FIRST = 10_000;
 const COUNT = 6_000;
 /** Processes that choose at the same time begin apart: a port is free until its server, seconds later, listens. */
-const BLOCK = 8;
+const BLOCK = 32;
 let chosen = (process.pid * BLOCK) % COUNT;
 
 /** A free port, another one each time: the ports of a system are all chosen before anything listens there. */

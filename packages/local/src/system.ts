@@ -29,6 +29,8 @@ export interface SystemOptions {
   readonly bridgeEnv?: Record<string, string>;
   /** Variables of the Worker, over the ones given here. */
   readonly workerVars?: Record<string, string>;
+  /** The outDir of {@link bundleWorker}, made before: several systems share it. Absent: this system makes its own. */
+  readonly bundle?: string;
   /** The main module in place of the Worker's own: a test's, which adds what production must not have. */
   readonly workerEntry?: string;
   /** Compatibility flags beside those of wrangler.toml, which a test's main module needs. */
@@ -126,7 +128,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const varsFile = join(dir, "worker.env");
   const env = workerEnv(dir);
   const bundle = {
-    outDir: join(dir, "bundle"),
+    outDir: options.bundle ?? join(dir, "bundle"),
     logFile: join(dir, "logs/bundle.log"),
     entry: options.workerEntry,
     env,
@@ -196,7 +198,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     };
     // A file, not --var: command lines are for all users of a machine to read.
     writePrivateFile(varsFile, dotenv(vars));
-    await Promise.all([bridge.start(), bundleWorker(keeper, bundle).then(() => worker.start())]);
+    const bundled = options.bundle === undefined ? bundleWorker(keeper, bundle) : Promise.resolve();
+    await Promise.all([bridge.start(), bundled.then(() => worker.start())]);
     // Not before: one that crashes in its first start would do so in every other.
     if (options.onRevival !== undefined) {
       revival = new Revival({

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
+import { type System, startSystem } from "../support/own-system.ts";
 import { fresh } from "../support/system.ts";
 import { TtydClient } from "../support/ttyd-client.ts";
 import { TtydServer } from "../support/ttyd-server.ts";

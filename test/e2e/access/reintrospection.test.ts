@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approveDevice } from "../../../packages/local/src/approve.ts";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
 import { CLI_CLIENT_ID } from "../../../packages/local/src/tokens.ts";
 import { connect, refusedHttp } from "../support/client.ts";
+import { type System, startSystem } from "../support/own-system.ts";
 import { fresh, type Person } from "../support/system.ts";
 
 /** Seconds of the sessions' clock in a real one. */

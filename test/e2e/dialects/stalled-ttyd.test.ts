@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
+import { type System, startSystem } from "../support/own-system.ts";
 import { namedInGroup, residentBytes } from "../support/processes.ts";
 import { resetUpgrade } from "../support/raw-http.ts";
 import { fresh } from "../support/system.ts";

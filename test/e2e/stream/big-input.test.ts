@@ -9,9 +9,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
-import { startSystem } from "../../../packages/local/src/system.ts";
 import { BridgeProxy } from "../support/bridge-proxy.ts";
 import { CLI, cliEnv, exitCode } from "../support/cli.ts";
+import { startSystem } from "../support/own-system.ts";
 import { namedInGroup, residentBytes } from "../support/processes.ts";
 import { MOVING_MS, whileMoving } from "../support/wait.ts";
 

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
 import { tokenMinter } from "../../../packages/local/src/token-minter.ts";
 import { CLI, cliEnv } from "../support/cli.ts";
 import { connect, type TestClient } from "../support/client.ts";
+import { type System, startSystem } from "../support/own-system.ts";
 import { fresh, type Person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Random } from "../../../packages/local/src/random.ts";
-import { startSystem } from "../../../packages/local/src/system.ts";
 import { CLI, cliEnv, exitCode } from "../support/cli.ts";
+import { startSystem } from "../support/own-system.ts";
 import { namedInGroup } from "../support/processes.ts";
 import { until, within } from "../support/wait.ts";
 

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
 import { startCli } from "../support/cli.ts";
 import { connect, type Params, refusedHttp, refusedSocket } from "../support/client.ts";
+import { type System, startSystem } from "../support/own-system.ts";
 import { fresh, type Person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 

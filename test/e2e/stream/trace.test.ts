@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
 import { connect } from "../support/client.ts";
+import { type System, startSystem } from "../support/own-system.ts";
 import { fresh, type Person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 

@@ -2,9 +2,17 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { type TokenRequest, tokenMinter } from "../../../packages/local/src/token-minter.ts";
+import type { SystemFacts } from "../global-setup.ts";
 import type { TOKEN_SECONDS } from "./control-server.ts";
 
-export const system = inject("system");
+/** Vitest numbers its workers from 1; each runs one file at a time. */
+async function borrowSystem(): Promise<SystemFacts> {
+  const response = await fetch(`${inject("systemsUrl")}/${process.env.VITEST_POOL_ID}`, { method: "POST" });
+  if (!response.ok) throw new Error(`Cannot borrow a system: ${await response.text()}`);
+  return (await response.json()) as SystemFacts;
+}
+
+export const system = inject("system") ?? (await borrowSystem());
 
 /** Signs a token of the system's issuer. */
 export const mint = await tokenMinter({ keysDir: system.dir, issuerUrl: system.issuerUrl });
