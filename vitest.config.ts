@@ -16,7 +16,7 @@ export default defineConfig({
     maxWorkers: "100%",
     projects: [
       unit("sandbox-stdio", "packages/sandbox-stdio"),
-      unit("sbx-cli", "packages/sbx-cli"),
+      unit("sbx-cli", "packages/sbx-cli", ["test/global-setup.ts"]),
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
       unit("mcp", "packages/mcp"),

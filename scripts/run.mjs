@@ -15,10 +15,12 @@ const installLock = join(root, ".local", "installing.pid");
 const NODE_FLAGS = { bench: ["--min-semi-space-size=64", "--max-semi-space-size=64"] };
 
 const say = (line) => process.stderr.write(`${line}\n`);
-const fail = (line) => {
+const fail = (line, code = 1) => {
   say(line);
-  process.exit(1);
+  process.exit(code);
 };
+/** The task has not begun: a failed download, say. Nothing is known of the project then. */
+const NOT_BEGUN = 3;
 
 function readPackages(file) {
   try {
@@ -100,9 +102,9 @@ async function install(reason) {
     const args = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
     const npm = spawn("npm", args, { cwd: root, env: outsideEnv(), stdio: ["ignore", 2, 2] });
     const status = await finished(npm);
-    if (status !== 0) fail(`npm ci failed (${status}); its messages are above`);
+    if (status !== 0) fail(`npm ci failed (${status}); its messages are above`, NOT_BEGUN);
     const still = installReason();
-    if (still !== undefined) fail(`npm ci has run, and still ${still}`);
+    if (still !== undefined) fail(`npm ci has run, and still ${still}`, NOT_BEGUN);
   } finally {
     if (existsSync(installLock)) unlinkSync(installLock);
   }

@@ -1,8 +1,10 @@
-// `npm test`: runs the suites in order, or those that are named, streams what they print, and ends with one line of
-// counts. Decides nothing about what counts as passed: local/counts.ts does.
-import { mkdtempSync, rmSync } from "node:fs";
+// `npm test [-- SUITE… --changed --since REV --once --report FILE --write-times]`: runs the suites in order, or those that are named,
+// streams what they print, and ends with one line of counts. Decides nothing about what counts as passed: local/counts.ts does.
+// Exit codes: 0 all passed, 1 something failed, 2 wrong words, 3 it ended before the first test.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { ChildKeeper, type Ending, ending } from "../packages/local/src/children.ts";
@@ -18,8 +20,10 @@ import {
 import { readTextIfPresent } from "../packages/local/src/files.ts";
 import { BIN, ROOT } from "../packages/local/src/paths.ts";
 import { stopSignal } from "../packages/local/src/stop-signals.ts";
+import { describeTimes, type SuiteReport, writeTimes } from "../packages/local/src/suite-reports.ts";
 import { type Command, type Suite, suites } from "../packages/local/src/suites.ts";
 import { ensurePrerequisites, PrerequisiteError } from "./prerequisites.ts";
+import { changedSince, readTree } from "./tree.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();
@@ -53,14 +57,15 @@ async function runChecks(checks: readonly Command[]): Promise<Outcome[]> {
   return outcomes;
 }
 
-async function runSuite(suite: Suite): Promise<Outcome> {
+/** @param only Absolute paths of the test files to run; absent: all of the suite. */
+async function runSuite(suite: Suite, only?: readonly string[]): Promise<Outcome> {
   if (suite.kind === "checks") {
     if (suite.checks.length === 0) return { passed: 0, problems: [`${suite.name}: nothing to check`] };
     return addOutcomes(await runChecks(suite.checks));
   }
-  const directories = suite.directories.map((directory) => join(ROOT, directory));
-  const first = await runVitest(suite, "first");
-  const files = filesToRunAgain(first.report);
+  const directories = only === undefined ? suite.directories.map((directory) => join(ROOT, directory)) : [];
+  const first = await runVitest(suite, "first", only);
+  const files = options.once ? [] : filesToRunAgain(first.report);
   if (first.report === undefined || files.length === 0) return vitestOutcome(first.report, first.ending, directories);
   // One core too few for a moment fails a test among thousands. A defect fails it in a system of its own as well.
   console.log(`\n=== ${suite.name}: once more, in a new system without the others: ${files.join(", ")}`);
@@ -117,48 +122,82 @@ async function runBuild(): Promise<Outcome> {
   }
 }
 
-async function runAll(names: readonly string[]): Promise<Outcome> {
-  const selected = select(suites(join(scratch, "deploy")), names);
-  if (selected.some(({ kind }) => kind === "vitest")) ensurePrerequisites();
+type Selected = { readonly suite: Suite; readonly only?: readonly string[] };
 
-  const steps: { name: string; run: () => Promise<Outcome> }[] = selected.map((suite) => ({
+/** Of each suite the files that the change can break. A suite without any is left out, and checks are always made. */
+function affected(all: readonly Suite[], since: string): Selected[] {
+  const tests = readTree().affectedTests(changedSince(since));
+  return all.flatMap((suite): Selected[] => {
+    if (suite.kind === "checks") return [{ suite }];
+    const only = tests.filter((path) => suite.directories.some((directory) => path.startsWith(`${directory}/`)));
+    console.log(`${suite.name}: ${only.length} files that the change can break`);
+    return only.length === 0 ? [] : [{ suite, only: only.map((path) => join(ROOT, path)) }];
+  });
+}
+
+async function runAll(names: readonly string[]): Promise<{ total: Outcome; reports: SuiteReport[] }> {
+  const named = select(suites(join(scratch, "deploy")), names);
+  const since = options.since ?? (options.changed ? "HEAD" : undefined);
+  const selected: Selected[] = since === undefined ? named.map((suite) => ({ suite })) : affected(named, since);
+  if (selected.some(({ suite }) => suite.kind === "vitest")) ensurePrerequisites();
+
+  const steps: { name: string; run: () => Promise<Outcome> }[] = selected.map(({ suite, only }) => ({
     name: suite.name,
-    run: () => runSuite(suite),
+    run: () => runSuite(suite, only),
   }));
-  const firstBuilt = selected.findIndex((suite) => suite.needsBuild);
+  const firstBuilt = selected.findIndex(({ suite }) => suite.needsBuild);
   if (firstBuilt >= 0) steps.splice(firstBuilt, 0, { name: "build", run: runBuild });
 
-  const table: string[] = [];
   const outcomes: Outcome[] = [];
+  const reports: SuiteReport[] = [];
   for (const step of steps) {
     console.log(`\n=== ${step.name}`);
     const startedAt = Date.now();
     const outcome = await step.run();
-    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-    const columns = [
-      String(outcome.passed).padStart(6),
-      String(outcome.problems.length).padStart(6),
-      seconds.padStart(8),
-    ];
-    table.push(`${step.name.padEnd(8)} ${columns.join("  ")}`);
+    hasTested = true;
     outcomes.push(outcome);
+    reports.push({ suite: step.name, seconds: (Date.now() - startedAt) / 1000, ...outcome });
   }
   const total = addOutcomes(outcomes);
-  console.log(`\nsuite    passed  failed   seconds\n${table.join("\n")}\n`);
+  console.log(`\n${describeTimes(reports)}\n`);
   for (const test of total.unstable ?? []) console.log(`- unstable, passed in a second run alone: ${test}`);
   for (const problem of total.problems) console.log(`- ${problem}`);
-  return total;
+  return { total, reports };
 }
 
-let total: Outcome = { passed: 0, problems: ["stopped before the end"] };
-try {
-  total = await runAll(process.argv.slice(2));
-} catch (error) {
+/** How a run ended that tested nothing. */
+function describeFailure(error: unknown): unknown {
+  if (signal.aborted) return "Stopped";
   const isExpected = error instanceof PrerequisiteError || error instanceof UnknownSuiteError;
-  console.error(signal.aborted ? "Stopped" : isExpected ? error.message : error);
+  return isExpected ? error.message : error;
+}
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    changed: { type: "boolean" },
+    since: { type: "string" },
+    once: { type: "boolean" },
+    report: { type: "string" },
+    "write-times": { type: "boolean" },
+  },
+});
+const CONTRIBUTING = join(ROOT, "CONTRIBUTING.md");
+let hasTested = false;
+let total: Outcome = { passed: 0, problems: ["stopped before the end"] };
+let exitCode = 1;
+try {
+  const run = await runAll(positionals);
+  total = run.total;
+  exitCode = total.problems.length === 0 ? 0 : 1;
+  if (options.report !== undefined) writeFileSync(options.report, `${JSON.stringify(run.reports)}\n`);
+  if (options["write-times"]) writeFileSync(CONTRIBUTING, writeTimes(readFileSync(CONTRIBUTING, "utf8"), run.reports));
+} catch (error) {
+  console.error(describeFailure(error));
+  exitCode = error instanceof UnknownSuiteError ? 2 : hasTested ? 1 : 3;
 } finally {
   keeper.close();
   rmSync(scratch, { recursive: true, force: true });
 }
-process.exitCode = total.problems.length === 0 ? 0 : 1;
+process.exitCode = exitCode;
 console.log(`${total.passed} passed, ${total.problems.length} failed`);
