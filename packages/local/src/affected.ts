@@ -41,8 +41,8 @@ const TEST_FILE = /\.test\.tsx?$/;
 const IN_TESTS = /(^|\/)test\//;
 /** What workerd's tests reach by these is the whole Worker. */
 const WORKER_ITSELF = /"cloudflare:(test|workers)"/;
-/** A quoted word that could be a path. */
-const QUOTED = /["'`]([\w@.*+-]*[/.][\w@./*+-]*)["'`]/g;
+/** A quoted word that could be a path or a package's name. */
+const QUOTED = /["'`]([\w@./*+-]+)["'`]/g;
 
 /** The tree's files, and which of them each depends on. */
 export class DependencyGraph {
@@ -117,7 +117,9 @@ export class DependencyGraph {
     if (path === "vitest.config.ts") return;
     for (const place of RUNS[path] ?? []) yield* this.#filesAt(place);
     if (TEST_FILE.test(path)) {
-      for (const [tests, runs] of UNDER) if (path.startsWith(tests)) yield* runs;
+      for (const [tests, runs] of UNDER) {
+        if (path.startsWith(tests)) for (const place of runs) yield* this.#filesAt(place);
+      }
     }
     const text = this.#texts.get(path) ?? "";
     if (path.startsWith("worker/") && WORKER_ITSELF.test(text)) yield "worker/src/index.ts";

@@ -1,0 +1,198 @@
+// `npm run mutate [-- --count 1500 --seed N ROOM…]`: changes the sources in small ways and looks which of the changes the tests notice. Keeps a ledger in
+// docs/proof/mutants.jsonl, so that a run which was stopped goes on, and `--status` prints each room's score and the survivors.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { parseSync } from "vite";
+import { readTextIfPresent } from "../packages/local/src/files.ts";
+import { applyMutant, type Mutant, mutantsOf, type SyntaxNode } from "../packages/local/src/mutants.ts";
+import {
+  MUTATION_ROOMS,
+  type MutationRoom,
+  type RunnerAnswer,
+  type RunnerSetup,
+} from "../packages/local/src/mutation-rooms.ts";
+import { BIN, ROOT } from "../packages/local/src/paths.ts";
+import { Random } from "../packages/local/src/random.ts";
+import { fingerprint, readTree } from "./tree.ts";
+
+const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
+/** Nothing that a mutant's tests do takes so long, unless the mutant made it endless. */
+const HANG_MS = 180_000;
+/** Search at random for long: asked only about what the others did not notice. */
+const LONG =
+  /\/(budget|feed|fuzz|hostile-client|simulation|crowd-simulation|query-filter|viewer-link|xterm-limits)\.test\.ts$/;
+
+interface LedgerLine {
+  readonly room: string;
+  readonly file: string;
+  /** A hash of the file and of all that its tests depend on. */
+  readonly inputs: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+  readonly line: number;
+  readonly was: string;
+  readonly kind: string;
+  readonly outcome: "killed" | "survived" | "hung";
+  readonly by?: string;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { count: { type: "string", default: "1500" }, seed: { type: "string" }, status: { type: "boolean" } },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const tree = readTree();
+const rooms = MUTATION_ROOMS.filter(
+  ({ name }) => positionals.length === 0 || positionals.some((word) => name.startsWith(word)),
+);
+
+interface Candidate {
+  readonly room: MutationRoom;
+  readonly file: string;
+  readonly mutant: Mutant;
+}
+
+function candidatesOf(room: MutationRoom): Candidate[] {
+  return globSync(`${room.sources}/**/*.ts`, { cwd: ROOT })
+    .sort()
+    .flatMap((file) => {
+      const text = readFileSync(join(ROOT, file), "utf8");
+      const { program } = parseSync(file, text);
+      return mutantsOf(text, program as unknown as SyntaxNode).map((mutant) => ({ room, file, mutant }));
+    });
+}
+
+const inputsOfRoom = new Map(rooms.map((room) => [room.name, fingerprint(tree.inputsOf([room.tests]))]));
+const keyOf = (line: Pick<LedgerLine, "file" | "inputs" | "start" | "end" | "replacement">): string =>
+  [line.file, line.inputs, line.start, line.end, line.replacement].join(" ");
+
+function readLedger(): LedgerLine[] {
+  const text = readTextIfPresent(LEDGER) ?? "";
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as LedgerLine);
+}
+
+/** A sample of all candidates, the same for the same seed. */
+function sample(count: number): Candidate[] {
+  const all = rooms.flatMap(candidatesOf);
+  const random = new Random(seed);
+  for (let left = all.length; left > 1; left--) {
+    const other = random.int(0, left - 1);
+    [all[left - 1], all[other]] = [all[other] as Candidate, all[left - 1] as Candidate];
+  }
+  console.log(`${all.length} possible mutants, ${Math.min(count, all.length)} of them tried, seed ${seed}`);
+  return all.slice(0, count);
+}
+
+class Runner {
+  readonly #room: MutationRoom;
+  #child: ChildProcess | undefined;
+
+  constructor(room: MutationRoom) {
+    this.#room = room;
+  }
+
+  /** @returns `hung` if the mutant's tests came to no end, and the process had to be ended. */
+  async run(
+    path: string,
+    text: string,
+    stages: readonly (readonly string[])[],
+  ): Promise<RunnerAnswer | { outcome: "hung" }> {
+    this.#child ??= await this.#start();
+    const child = this.#child;
+    const answer = once(child, "message", { signal: AbortSignal.timeout(HANG_MS) });
+    child.send({ path, text, stages });
+    try {
+      const [message] = await Promise.race([answer, once(child, "exit").then(() => [{ outcome: "hung" }])]);
+      return message as RunnerAnswer;
+    } catch {
+      this.stop();
+      return { outcome: "hung" };
+    }
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const { config, runtime, tests } = this.#room;
+    const setup: RunnerSetup = { root: join(ROOT, tests), ...(config !== undefined && { config: join(ROOT, config) }) };
+    const child = fork(join(ROOT, "scripts/mutate-runner.ts"), [JSON.stringify(setup)], {
+      cwd: ROOT,
+      ...(runtime === "bun" ? { execPath: join(BIN, "bun"), execArgv: ["--bun"] } : {}),
+      env: { ...process.env, SIM_RUNS: "20" },
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    child.once("exit", () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    await once(child, "message");
+    return child;
+  }
+
+  stop(): void {
+    this.#child?.kill("SIGKILL");
+    this.#child = undefined;
+  }
+}
+
+function printScores(): void {
+  const ledger = readLedger();
+  for (const room of rooms) {
+    const lines = ledger.filter((line) => line.room === room.name && line.inputs === inputsOfRoom.get(room.name));
+    const survivors = lines.filter(({ outcome }) => outcome === "survived");
+    const score = lines.length === 0 ? "-" : (100 - (100 * survivors.length) / lines.length).toFixed(1);
+    console.log(
+      `${room.name.padEnd(16)} ${String(lines.length).padStart(5)} tried  ${score.padStart(5)} %  goal ${room.goal}`,
+    );
+    for (const { file, line, was, replacement, kind } of survivors)
+      console.log(`    ${file}:${line} ${kind}: ${was.slice(0, 60)} -> ${replacement.slice(0, 60)}`);
+  }
+}
+
+async function tryAll(): Promise<void> {
+  const done = new Set(readLedger().map(keyOf));
+  const runners = new Map(rooms.map((room) => [room, new Runner(room)]));
+  mkdirSync(dirname(LEDGER), { recursive: true });
+  const left = sample(Number(values.count)).filter(
+    ({ room, file, mutant }) => !done.has(keyOf({ file, inputs: inputsOfRoom.get(room.name) ?? "", ...mutant })),
+  );
+  console.log(`${left.length} are not in the ledger yet`);
+  // Files whose tests passed with the text as it is: else every mutant would seem to be noticed.
+  const sound = new Set<string>();
+  for (const [index, { room, file, mutant }] of left.entries()) {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const tests = tree.affectedTests([file]).filter((path) => path.startsWith(`${room.tests}/`));
+    const paths = tests.map((path) => join(ROOT, path));
+    const stages = [paths.filter((path) => !LONG.test(path)), paths.filter((path) => LONG.test(path))];
+    const runner = runners.get(room);
+    if (runner === undefined) continue;
+    if (!sound.has(file)) {
+      const unchanged = await runner.run(join(ROOT, file), text, stages);
+      if (unchanged.outcome !== "survived")
+        throw new Error(`Tests of ${file} fail as it is: ${JSON.stringify(unchanged)}`);
+      sound.add(file);
+    }
+    const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), stages);
+    const line: LedgerLine = {
+      room: room.name,
+      file,
+      inputs: inputsOfRoom.get(room.name) ?? "",
+      ...mutant,
+      line: text.slice(0, mutant.start).split("\n").length,
+      was: text.slice(mutant.start, mutant.end).slice(0, 200),
+      ...answer,
+    };
+    appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
+    console.log(
+      `${index + 1}/${left.length} ${answer.outcome} ${file}:${line.line} ${line.was.split("\n")[0]} -> ${mutant.replacement}`,
+    );
+  }
+  for (const runner of runners.values()) runner.stop();
+}
+
+if (!values.status) await tryAll();
+printScores();
