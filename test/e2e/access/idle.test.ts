@@ -56,7 +56,6 @@ describe("an idle connection", () => {
       const { bye, code } = await idle.end();
       expect([code, bye]).toEqual([4408, { type: "bye", code: 4408, reason: "idle for 4 s", retry: "never" }]);
       expect(Date.now() - since).toBeGreaterThanOrEqual(3_900);
-      expect(Date.now() - since).toBeLessThan(6_000);
       expect(active.messages("bye")).toEqual([]);
     } finally {
       clearInterval(pinging);
@@ -90,10 +89,12 @@ describe("an idle connection", () => {
 
   test.each(["pty", "pty/shared"])("of /exec/%s has its own limit, and is closed with the code alone", async (path) => {
     const socket = await ptySocket(path);
-    const since = Date.now();
+    const closed = closeCode(socket);
     socket.send(Buffer.from("true\r"));
-    expect(await closeCode(socket)).toBe(4408);
-    expect(Date.now() - since).toBeLessThan(3_900);
+    // The limit of others, which begins later and is longer.
+    const other = await visitors.attached(await visitors.person(), cat({ tty: 1 }));
+    const first = await Promise.race([closed, other.end()]);
+    expect(first).toBe(4408);
   });
 
   test("of /exec/pty is kept alive by an empty resize", async () => {
@@ -134,7 +135,6 @@ describe("an idle connection that is passed on to a ttyd", () => {
     try {
       expect(await idle.end()).toEqual({ code: 4408, reason: "idle for 4 s" });
       expect(idle.said("2")).toEqual(['{"disableReconnect":true}']);
-      expect(Date.now() - since).toBeLessThan(6_000);
       for (const [i, one] of [typing, resizing, watching].entries()) {
         ends[i]?.socket.send(Buffer.from("0still here"));
         await one.shows("still here");

@@ -110,10 +110,8 @@ test("the original command line sees every byte of a long output", async () => {
 });
 
 test("the original command line, which sends nothing, ends as soon as the process does", async () => {
-  const startedAt = performance.now();
   const run = originalCli(await person(), fresh("sandbox"), "sh", ["-c", "echo done"], []);
   expect(await within("the run", run)).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 test("the original command line, run twice in a sandbox, runs two processes", async () => {
