@@ -124,7 +124,6 @@ describe("an idle connection that is passed on to a ttyd", () => {
     // One after the other: that is how they are told apart at the ttyd. The idle one last: the others' end would come first.
     const [typing, resizing, watching, idle] = [await join(), await join(), await join(), await join()];
     const ends = ttyd.connections.slice(before);
-    const since = Date.now();
     const acting = setInterval(() => {
       idle.pause();
       idle.resume();
