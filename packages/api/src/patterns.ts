@@ -3,11 +3,19 @@
 
 import { RE2JS } from "re2js";
 import { OP, type PatternProgram } from "sandbox-stdio/programs";
+import { patternSize } from "./pattern-size.ts";
 
 /** Characters of an expression. */
 export const MAX_PATTERN_LENGTH = 1_000;
 /** Instructions of a compiled expression. */
 export const MAX_PATTERN_INSTRUCTIONS = 10_000;
+/** Steps to build an expression's classes: 50 Unicode classes, or some wide ranges where case does not matter. */
+const MAX_CLASS_STEPS = 200_000;
+/**
+ * Stands before each expression and changes no match: re2js tries a faster engine on what begins with `^`, and copies every class
+ * for that, which costs more than all the rest.
+ */
+const NO_ONE_PASS = "\\b??";
 /** Instructions times capture slots: the most that a search for groups may hold at one time. */
 const MAX_PATTERN_CELLS = 500_000;
 
@@ -51,14 +59,19 @@ const OPS: readonly (number | undefined)[] = [
 export function compilePattern(source: string, flags = ""): PatternResult {
   if (source.length > MAX_PATTERN_LENGTH) return refuse(`more than ${MAX_PATTERN_LENGTH} characters`);
   if (!/^[ims]{0,3}$/.test(flags) || new Set(flags).size !== flags.length) return refuse('flags are "i", "m" and "s"');
+  // Decided before compiling, which takes seconds for what is much too large.
+  const { instructions, classSteps } = patternSize(source, flags);
+  if (instructions > MAX_PATTERN_INSTRUCTIONS) {
+    return refuse(`${instructions} instructions, more than ${MAX_PATTERN_INSTRUCTIONS}`);
+  }
+  if (classSteps > MAX_CLASS_STEPS) return refuse("too many Unicode classes");
   let compiled: RE2JS;
   try {
-    compiled = RE2JS.compile(source, flagBits(flags));
+    compiled = RE2JS.compile(NO_ONE_PASS + source, flagBits(flags));
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse((error instanceof Error ? error.message : String(error)).replace(NO_ONE_PASS, ""));
   }
   const size = compiled.programSize();
-  if (size > MAX_PATTERN_INSTRUCTIONS) return refuse(`${size} instructions, more than ${MAX_PATTERN_INSTRUCTIONS}`);
   const groups = compiled.groupCount();
   if (size * (groups + 1) * 2 > MAX_PATTERN_CELLS) return refuse(`too many groups for ${size} instructions`);
   return programOf(compiled.re2().prog as Re2Program, groups);

@@ -12,8 +12,9 @@ import {
   type SearchMatch,
   type SearchTarget,
 } from "sandbox-stdio/programs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH } from "../src/index.ts";
+import { patternSize } from "../src/pattern-size.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -86,6 +87,67 @@ const source = fc.letrec<{ node: string }>((tie) => ({
       .map(([x, q]) => `(?:${x})${q}`),
   ),
 })).node;
+/** Items whose end is easily misread, between those of {@link source}. */
+const sizedSource = fc
+  .array(
+    fc.oneof(
+      source,
+      fc.constantFrom(
+        ...[
+          "\\Qa{3}\\E",
+          "\\Q\\E",
+          "[]a]",
+          "[^]\\]]",
+          "[[:alpha:]]",
+          "[[:a]",
+          "\\x{41}",
+          "\\x41",
+          "\\101",
+          "\\\\",
+          "\\(",
+          "\\[",
+        ],
+        ...[
+          "(?i)",
+          "(?i:",
+          "(?P<n>",
+          "(?<m>",
+          "(?:",
+          "(",
+          ")",
+          "|",
+          "(?:)",
+          "()",
+          "{",
+          "}",
+          "{,3}",
+          "{03}",
+          "{0}",
+          "{2}",
+          "{0,3}",
+        ],
+        ...[
+          "{2,}",
+          "{0,}",
+          "*",
+          "+",
+          "?",
+          "[",
+          "]",
+          "^",
+          "-",
+          "\\pL",
+          "\\p{Greek}",
+          "\\PN",
+          "[a\\pL]",
+          "[^\\x00-\\x{10FFFF}]",
+          "ab",
+        ],
+      ),
+    ),
+    { maxLength: 12 },
+  )
+  .map((items) => items.join(""));
 const flagSet = fc.subarray(["i", "m", "s"]).map((set) => set.join(""));
 const piece = fc.string({ unit: fc.constantFrom("a", "b", "B", " ", "\n", "é", "🦊"), maxLength: 12 });
 
@@ -101,6 +163,63 @@ describe("T4: limits", () => {
     expect(compilePattern("(?:a?b?c?d?e?f?){990}")).toMatchObject({
       ok: false,
       message: expect.stringMatching(/^\d+ instructions, more than 10000$/),
+    });
+  });
+
+  test("T4: the size is told from the text, never too small", () => {
+    fc.assert(
+      fc.property(sizedSource, flagSet, (source, flags) => {
+        let size: number;
+        try {
+          size = RE2JS.compile(source, flags.includes("i") ? RE2JS.CASE_INSENSITIVE : 0).programSize();
+        } catch {
+          return; // Not an expression.
+        }
+        expect(patternSize(source, flags).instructions).toBeGreaterThanOrEqual(size);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("T4: counted repetitions are multiplied out; what is quoted or in a class repeats nothing", () => {
+    for (const [source, instructions] of [
+      ["\\pL{0,1000}", 2 + 2_000],
+      ["\\pL{0,1000}".repeat(90), 2 + 180_000],
+      ["(?:(a|b){2,5}c)+", 2 + 5 * (3 + 2) + 3 + 1 + 1],
+      ["\\Qa{9}\\E{3}", 2 + 3 + 3],
+      ["a(?i){3}[]{9}]\\{{2}\\x{41}{2}x{00}", 2 + 3 + 1 + 2 + 2 + 5],
+    ] as const) {
+      expect([source, patternSize(source).instructions]).toEqual([source, instructions]);
+    }
+  });
+
+  test("T4: what is too large is not compiled", () => {
+    const compile = vi.spyOn(RE2JS, "compile");
+    for (const [source, message] of [
+      ["\\pL{0,1000}".repeat(90), "180002 instructions, more than 10000"],
+      ["(?:(?:\\pL{10}){10}){101}", "10102 instructions, more than 10000"],
+      ["\\pL|".repeat(240), "too many Unicode classes"],
+      [`[${"\\pL".repeat(330)}]`, "too many Unicode classes"],
+      [`(?i)${"[b-\\x{ffff}]".repeat(70)}`, "too many Unicode classes"],
+      [`(?i)${"[\\d--\\x{ffff}]".repeat(50)}`, "too many Unicode classes"],
+    ] as const) {
+      expect(compilePattern(source)).toEqual({ ok: false, message });
+    }
+    expect(compile).not.toHaveBeenCalled();
+    compile.mockRestore();
+  });
+
+  test("T4: Unicode classes, counted, and ranges of any width are taken", () => {
+    for (const good of ["\\pL{1,64}=\\p{Greek}+", "(?i)[一-鿿]+[^\\x{80}-\\x{ffff}]", "\\p{Lu}".repeat(50)]) {
+      expect([good, compilePattern(good).ok]).toEqual([good, true]);
+    }
+  });
+
+  test("T4: what begins with ^ is compiled as anything else, and told of its faults as it was written", () => {
+    expect(search(pattern("^(a|b){2}$"), ["ab"])?.[0]).toMatchObject({ text: "ab", groups: ["b"] });
+    expect(compilePattern("a(").ok ? "" : compilePattern("a(")).toEqual({
+      ok: false,
+      message: "error parsing regexp: missing closing ): `a(`",
     });
   });
 

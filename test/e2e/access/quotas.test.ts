@@ -230,6 +230,18 @@ test("R3: calls of the API are counted by person; one too many is told when to c
   await visitors.attached(caller, cat({ sandbox: "one" }));
 });
 
+test("T4a: a refused expression counts among a person's calls", async () => {
+  const { token } = await visitors.person();
+  const wait = () =>
+    fetch(`${small.origin}/api/sandboxes/one/sessions/none/wait`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${token}` },
+      body: JSON.stringify({ until: { match: "\\pL{0,1000}".repeat(90) } }),
+    });
+  const statuses = await Promise.all(Array.from({ length: 21 }, async () => (await wait()).status));
+  expect(statuses.sort()).toEqual([...Array(20).fill(400), 429]);
+});
+
 describe("sandboxes and sessions", () => {
   test("of one tenant: a third sandbox is refused until the sessions of another have ended", async () => {
     const org = fresh("org");

@@ -2,7 +2,7 @@
 // whose signal tells the object that its caller has gone.
 
 import type { ProcessWish } from "sandbox-stdio/core";
-import type { StreamChoice } from "sandbox-stdio/programs";
+import type { StreamChoice, WaitUntil } from "sandbox-stdio/programs";
 import type { Grant } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import type { Pass } from "../limits/entry-limits.ts";
@@ -77,8 +77,8 @@ export type Operation =
       readonly scrollback?: number | undefined;
     }
   | { readonly type: "commands" }
-  /** Which process there is, and where its log ends. */
-  | { readonly type: "locate"; readonly from?: number | undefined; readonly until?: WaitCondition };
+  /** Which process there is, and where its log ends; for a wait, whether it has anything of the kind. */
+  | { readonly type: "locate"; readonly from?: number | undefined; readonly waitsFor?: WaitUntil["kind"] };
 
 /** Asked on a socket of its own (`wait-socket.ts`). */
 export type WaitOperation = {

@@ -16,7 +16,7 @@ import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
 import { offsetAt, timesOf } from "./operations/since.ts";
-import { conditionOf, Waiting } from "./operations/wait.ts";
+import { Waiting } from "./operations/wait.ts";
 import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
 import { type StartPorts, Starts } from "./starts.ts";
@@ -80,7 +80,7 @@ export class ProgramCalls {
   answer(call: ProgramCall, signal: AbortSignal): Promise<ProgramAnswer> {
     const { operation } = call;
     // Refused before it takes a place anywhere.
-    if (operation.type === "locate" && operation.until !== undefined && this.#isFull)
+    if (operation.type === "locate" && operation.waitsFor !== undefined && this.#isFull)
       return Promise.resolve(this.#full());
     const isLong = operation.type === "read" && operation.waitMs > 0;
     return this.#asCall(call, isLong, signal, (gone) => this.#do(call, gone));
@@ -271,16 +271,13 @@ export class ProgramCalls {
 
 async function locate(
   reached: Reached,
-  { from, until }: Extract<Operation, { type: "locate" }>,
+  { from, waitsFor }: Extract<Operation, { type: "locate" }>,
   ports: ProcessPorts,
 ): Promise<ProgramAnswer> {
   const end = reached.log.endOffset;
   if (from !== undefined && from > end) return refused(400, "bad_offset", `the output ends at ${end}`, { end });
-  if (until !== undefined) {
-    const condition = conditionOf(until);
-    const refusal = "status" in condition ? condition : await cannotWait(condition, reached, ports);
-    if (refusal !== undefined) return refusal;
-  }
+  const refusal = waitsFor === undefined ? undefined : await cannotWait(waitsFor, reached, ports);
+  if (refusal !== undefined) return refusal;
   return {
     status: 200,
     body: { incarnation: reached.incarnation, state: reached.state, start: reached.log.startOffset, end },

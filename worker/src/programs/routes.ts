@@ -15,6 +15,7 @@ import { ask, askBriefly, type Target, untilAnswered } from "./ask.ts";
 import { type Authorized, authorized, passToStart } from "./authorized.ts";
 import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import type { Drive } from "./operations/drive.ts";
+import { conditionOf } from "./operations/wait.ts";
 import { type Reading, readOutputRoute } from "./output.ts";
 import { checkSessionName, parseBody, parseQuery, processOf } from "./parse.ts";
 import { respond, respondInTime } from "./respond.ts";
@@ -111,11 +112,15 @@ programRoutes.post("/:sandbox/sessions/:session/wait", async (c) => {
   const who = await enter(c, "sandbox:connect");
   const body = await parseBody(c.req.raw, sessionSchemas.waitRequest);
   if (!body.ok) return respond(body.answer);
-  const { target, callOf, enter: enterWait, leave, abandon, waitUntil } = await at(c, who, nameOf(c));
   const { incarnation, until, timeoutMs, maxBytes } = body.value;
+  // Before the session's object is asked, which others wait for too (T4).
+  const condition = conditionOf(until);
+  if ("status" in condition) return respond(condition);
+  const { target, callOf, enter: enterWait, leave, abandon, waitUntil } = await at(c, who, nameOf(c));
   const deadlineMs = Date.now() + timeoutMs;
   // The Worker settles the start of the search first: the wait then misses no output that comes while the object restarts.
-  const located = await askBriefly(target, callOf({ type: "locate", from: body.value.from, until }, incarnation));
+  const look = { type: "locate", from: body.value.from, waitsFor: condition.kind } as const;
+  const located = await askBriefly(target, callOf(look, incarnation));
   if (located.status !== 200) return respond(located);
   const refusal = await enterWait();
   if (refusal !== undefined) return respond(refusal);

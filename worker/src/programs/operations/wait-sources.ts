@@ -13,7 +13,7 @@ export type ProcessPorts = { readonly hop: InnerClient; readonly kept: () => Kep
 
 /** Why this session has nothing of the kind to wait for; undefined where it has. */
 export async function cannotWait(
-  { kind }: WaitUntil,
+  kind: WaitUntil["kind"],
   reached: Reached,
   { hop, kept }: ProcessPorts,
 ): Promise<ProgramAnswer | undefined> {

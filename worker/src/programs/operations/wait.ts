@@ -56,7 +56,7 @@ export class Waiting {
     const { reached, asked, ports, kept, share } = options;
     const until = conditionOf(asked.until);
     if ("status" in until) return until;
-    const refusal = kept === undefined ? await cannotWait(until, reached, ports) : undefined;
+    const refusal = kept === undefined ? await cannotWait(until.kind, reached, ports) : undefined;
     if (refusal !== undefined) return refusal;
     const { from, timeoutMs } = asked;
     const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept, share });
