@@ -106,7 +106,9 @@ export const waitRequest = z.object({
 
 export const waitAnswer = z.object({
   outcome: z.enum(["met", "timeout", "exited", "lost"]),
+  undecided: z.literal(true).optional().describe("the search was given up: what was waited for may be there"),
   offset,
+  searchedTo: offset.optional().describe("of match and text: what stands before this offset was searched"),
   match: z.object({ from: offset, to: offset, text: z.string(), groups: z.array(z.string().nullable()) }).optional(),
   exit: exit.optional(),
   gap: gap.optional(),

@@ -132,7 +132,7 @@ describe("T4: the work of searching", () => {
     wait.timeOver(1_500);
     wait.output(6_500);
     expect(wait.kept.seen).toBe(6_000);
-    expect(wait.result).toEqual({ outcome: "timeout", offset: 5_995 });
+    expect(wait.result).toEqual({ outcome: "timeout", undecided: true, offset: 5_995 });
     const next = new Wait({ ...setup, from: wait.result?.offset });
     next.work();
     expect(next.result).toMatchObject({ outcome: "met", match: { from: 5_997 } });
@@ -147,11 +147,25 @@ describe("T4: the work of searching", () => {
     expect(wait.result).toBeUndefined();
     wait.output(6_500);
     // A match may begin at the first letter.
-    expect(wait.result).toEqual({ outcome: "timeout", offset: 0 });
+    expect(wait.result).toEqual({ outcome: "timeout", undecided: true, offset: 0 });
     const later = begun(1, match("[xy]b"));
     later.work();
     later.timeOver(1_500);
     expect(later.result).toEqual({ outcome: "timeout", offset: later.kept.seen });
+  });
+
+  test.each([
+    ["the exit", (wait: Wait) => wait.exited({ code: 0 }), { exit: { code: 0 } }],
+    ["the loss", (wait: Wait) => wait.lost(), {}],
+  ])("T3: that is given up is undecided, also after %s: the match may be in what was not searched", (_name, end, more) => {
+    for (const until of [match("a{50}b|last"), { kind: "screen", program: program("(a*)*b") } as const]) {
+      const wait = begun(10_000, until);
+      if (until.kind === "screen") wait.screen([text], 7);
+      end(wait);
+      wait.output(6_500);
+      const offset = until.kind === "screen" ? text.length : expect.any(Number);
+      expect(wait.result).toEqual({ outcome: "timeout", undecided: true, offset, ...more });
+    }
   });
 });
 

@@ -102,7 +102,7 @@ export async function runProgramVerb(
       const answer = await asking(() => patiently("waiting for it", work(), asideToPerson));
       await say(answer, () => waitedFor(command.until, answer));
       if (answer.outcome !== "met" && !command.isJson)
-        await printer.aside(waitWords(answer.outcome, command.more.timeoutMs));
+        await printer.aside(waitWords(answer, command.more.timeoutMs));
       return printer.end(VERB_EXIT[answer.outcome]);
     }
     case "screen": {
@@ -144,7 +144,11 @@ function waitedFor(until: Until, { match, exit }: WaitAnswer): string {
   return "exit" in until && exit !== undefined ? `${exit.code}\n` : "";
 }
 
-function waitWords(outcome: "timeout" | "exited" | "lost", timeoutMs = USUAL_WAIT_MS): string {
+function waitWords({ outcome, undecided, searchedTo }: WaitAnswer, timeoutMs = USUAL_WAIT_MS): string {
+  if (undecided === true) {
+    const next = searchedTo === undefined ? "" : `, with --from ${searchedTo}`;
+    return `the output was not searched to its end, and it may be there: wait again${next}`;
+  }
   if (outcome === "timeout") return `it did not come within ${timeoutMs / 1_000} s: --timeout says how long`;
   return outcome === "exited" ? "the process ended first" : "the process was lost";
 }

@@ -78,7 +78,11 @@ function refused(body: Fields): CallToolResult {
 }
 
 /** A hint at facts that a model overlooks easily. */
-function hintOf({ outcome, state, session, next }: Fields, isCut: boolean): string | undefined {
+function hintOf({ outcome, undecided, searchedTo, state, session, next }: Fields, isCut: boolean): string | undefined {
+  if (undecided === true) {
+    const from = searchedTo === undefined ? "" : ` with "from": ${String(searchedTo)}`;
+    return `Undecided: the search was given up before the end of the output. Call wait again${from}.`;
+  }
   if (outcome === "timeout") {
     const why = isCut
       ? `ended after ${SILENT_MS / 1000} s, since the client asked for no progress`

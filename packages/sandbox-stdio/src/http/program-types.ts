@@ -155,7 +155,11 @@ export type WaitRequest = {
 };
 export type WaitAnswer = {
   outcome: "met" | "timeout" | "exited" | "lost";
+  /** The search was given up before its end: what was waited for may be there. Wait again from `searchedTo`. */
+  undecided?: true;
   offset: number;
+  /** Of `match` and `text`: what stands before this offset was searched. */
+  searchedTo?: number;
   match?: { from: number; to: number; text: string; groups: (string | null)[] };
   gap?: GapInfo;
   exit?: ExitInfo;

@@ -27,6 +27,8 @@ export type WaitOutcome = "met" | "timeout" | "exited" | "lost";
 
 export type WaitResult = {
   readonly outcome: WaitOutcome;
+  /** The search was given up before its end, so it is a `timeout`: what was waited for may be there. */
+  readonly undecided?: true;
   /** Where to go on: behind the match, where the command ended, else where the log ended. */
   readonly offset: number;
   /** Of a screen, `from` and `to` are the offset at which it stood so. */
@@ -225,7 +227,8 @@ export class Wait {
   /** Ends, if its end has come, though output before that is not searched: `offset` says where to go on. */
   #giveUp(): void {
     if (this.#ending === undefined || this.#result !== undefined) return;
-    this.#result = { ...this.#ending, offset: this.#search?.undecidedOffset ?? this.#seenEnd, ...this.#gap() };
+    const offset = this.#search?.undecidedOffset ?? this.#seenEnd;
+    this.#result = { ...this.#ending, outcome: "timeout", undecided: true, offset, ...this.#gap() };
   }
 
   #gap(): { gap?: Gap } {

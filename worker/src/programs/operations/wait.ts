@@ -110,10 +110,13 @@ export class Waiting {
   #answer(): ProgramAnswer | undefined {
     const { result } = this.#wait;
     if (result === undefined) return undefined;
-    const { outcome, offset, match, exit, gap } = result;
+    const { outcome, undecided, offset, match, exit, gap } = result;
+    const { kind } = this.#wait.until;
     const body = {
       outcome,
+      ...(undecided === undefined ? {} : { undecided }),
       offset,
+      ...(kind === "match" || kind === "text" ? { searchedTo: offset } : {}),
       ...(match === undefined ? {} : { match }),
       ...(exit === undefined ? {} : { exit }),
       ...(gap === undefined ? {} : { gap }),
