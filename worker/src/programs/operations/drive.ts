@@ -65,5 +65,12 @@ function keyboard(session: RelaySession, client: ClientRecord, wish: "request" |
 }
 
 function notHolder({ keyboard }: RelaySession): ProgramAnswer {
-  return refused(409, "not_stdin_holder", "the keyboard is another's", { holder: keyboard.holder });
+  return refused(409, "not_stdin_holder", notHolderWords(keyboard.holder), { holder: keyboard.holder });
+}
+
+/** W4: whose the keyboard is, and how to have it. */
+export function notHolderWords(holder = ""): string {
+  return holder === ""
+    ? 'the keyboard is free: take it with POST …/keyboard {"do":"request"} first'
+    : 'the keyboard is another\'s: ask for it with POST …/keyboard {"do":"request"}';
 }

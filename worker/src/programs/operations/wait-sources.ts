@@ -40,8 +40,11 @@ export class CommandSource {
   }
 
   tell(waiting: Wait): void {
+    const end = this.#reached.log.endOffset;
     // The first one behind `from` counts: told again, the others change nothing.
     for (const { to, exit } of [...this.#earlier, ...(this.#reached.session?.programs.commandEnds ?? [])]) {
+      // A command that ended with its shell has no mark, which would stand behind `to`: that is the exit's to tell.
+      if (to >= end) continue;
       waiting.commandEnded({ offset: to, ...(exit === undefined ? {} : { exit }) });
     }
   }

@@ -5,6 +5,7 @@ import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import { beginCall } from "./begin-call.ts";
+import { notHolderWords } from "./drive.ts";
 import type { Reached } from "./reached.ts";
 
 export type Write = Extract<Operation, { type: "write" }>;
@@ -26,7 +27,6 @@ const STATUS: Readonly<Record<string, number>> = {
 const MESSAGES: Readonly<Record<string, string>> = {
   exited: "the process has exited",
   stdin_closed: "the process takes no more input",
-  not_stdin_holder: "the keyboard is another's",
   input_gap: "this input begins behind what was received of this writer",
   input_too_long: "more than 65536 bytes of input in one call",
   too_many_writers: "64 writers have written to this process: there are no more",
@@ -148,7 +148,8 @@ function refusal({ code, message, expected, holder }: Unwritten): ProgramAnswer 
     ...(holder === undefined ? {} : { holder }),
   };
   const status = STATUS[code] ?? 409;
-  const answer = refused(status, code, message ?? MESSAGES[code] ?? code, more);
+  const words = code === "not_stdin_holder" ? notHolderWords(holder) : MESSAGES[code];
+  const answer = refused(status, code, message ?? words ?? code, more);
   return code === "too_much_input" ? { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS } : answer;
 }
 
