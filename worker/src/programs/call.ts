@@ -37,6 +37,8 @@ export type Operation =
       readonly process: ProgramProcess;
       /** Whether its process's `stdin` was given, be it empty. */
       readonly hasInput: boolean;
+      /** Whether anything was said of it, `null` included: then it must be what it was the first time (U4). */
+      readonly saysInput: boolean;
       readonly waitMs: number;
       readonly maxBytes: number;
     }

@@ -5,7 +5,9 @@ import { askerOf } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Lifetimes } from "../session/lifetimes.ts";
+import { inputDigest } from "../session/new-record.ts";
 import { describeSession } from "../session/session-listing.ts";
+import type { SessionRecord } from "../session/session-store.ts";
 import { answerOf, FULL_RETRY_SECONDS } from "./answer-of.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, packAnswer, refused, type WaitCall } from "./call.ts";
 import { HeldWaits } from "./held-waits.ts";
@@ -159,6 +161,8 @@ export class ProgramCalls {
     }
     const record = this.#at.store.record;
     if (record === undefined) return refused(404, "not_found", `no session "${call.session}"`);
+    const otherInput = operation.type === "run" ? this.#refuseOtherInput(record, operation) : undefined;
+    if (otherInput !== undefined) return otherInput;
     if (operation.type === "create") {
       const writerId = this.#writerId(call, record.facts, "api");
       const description = await describeSession(this.#at.env, record, this.#at.keeper.session, writerId);
@@ -175,6 +179,19 @@ export class ProgramCalls {
     const reached = await this.#at.keeper.reaching.reach();
     if (reached === undefined) return refused(404, "not_found", `no session "${call.session}"`);
     return "code" in reached ? answerOf(reached) : reached;
+  }
+
+  /** U4: a repeated *run* that says its input has the same as the first that did, which is noted here. */
+  #refuseOtherInput(record: SessionRecord, run: Extract<Operation, { type: "run" }>): ProgramAnswer | undefined {
+    if (!run.saysInput) return undefined;
+    const input = inputDigest(run.process);
+    if (record.runInput === undefined && run.hasInput && record.program?.hasInput !== true) {
+      this.#at.store.record = { ...record, runInput: input };
+      return undefined;
+    }
+    if (record.runInput === undefined || record.runInput === input) return undefined;
+    const words = "the session was given other input: choose another name, or give the stdin of the first time";
+    return refused(409, "other_input", words);
   }
 
   /** R2: no other process of this name is meant. */

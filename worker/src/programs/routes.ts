@@ -45,9 +45,11 @@ programRoutes.get("/:sandbox/sessions", async (c) => {
 
 programRoutes.get("/:sandbox/sessions/:session", async (c) => {
   const { project, who } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, sessionSchemas.namedQuery);
+  if (!query.ok) return respond(query.answer);
   const listing = await c.env.SESSION.getByName(await project.sessionKey(nameOf(c))).describe(askerOf(who));
   if (listing === undefined) return respond(noSession(c));
-  const other = otherIncarnation(listing.incarnation, c.req.query("incarnation"));
+  const other = otherIncarnation(listing.incarnation, query.value.incarnation);
   return other === undefined ? c.json(listing) : respond(other);
 });
 
@@ -76,7 +78,8 @@ programRoutes.post("/:sandbox/run", async (c) => {
   const wrongName = checkSessionName(session);
   if (wrongName !== undefined) return respond(wrongName);
   const hasInput = typeof stdin === "string" || stdinBase64 !== undefined;
-  const operation = { type: "run", process: process.value, hasInput, waitMs, maxBytes } as const;
+  const saysInput = hasInput || stdin === null;
+  const operation = { type: "run", process: process.value, hasInput, saysInput, waitMs, maxBytes } as const;
   return started(c, who, session, operation, body.value.incarnation);
 });
 

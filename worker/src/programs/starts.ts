@@ -8,7 +8,7 @@ import type { InnerHop } from "../bridge/inner-hop.ts";
 import { orderProcess } from "../bridge/order.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { Refusal } from "../refusal.ts";
-import { identityDigest, newRecord } from "../session/new-record.ts";
+import { identityDigest, inputDigest, newRecord } from "../session/new-record.ts";
 import { describeSession } from "../session/session-listing.ts";
 import type { SessionRecord, SessionStore } from "../session/session-store.ts";
 import { answerOf } from "./answer-of.ts";
@@ -102,7 +102,8 @@ export class Starts {
       ...(replace === undefined ? {} : { attempt: replace }),
     };
     const size = process.size ?? { cols: 80, rows: 24 };
-    keeper.begin({ ...made, program, ...(wish.tty ? { size } : {}) }, call, wish);
+    const input = call.operation.type === "run" ? { runInput: inputDigest(process) } : {};
+    keeper.begin({ ...made, program, ...input, ...(wish.tty ? { size } : {}) }, call, wish);
     return { isNew: started.isNew };
   }
 

@@ -52,6 +52,17 @@ export function newRecord(
   };
 }
 
+/** @param stdin Base64. */
+export function inputDigest({
+  stdin,
+  isStdinEnded,
+}: {
+  readonly stdin: string;
+  readonly isStdinEnded: boolean;
+}): string {
+  return hash("sha256", `${isStdinEnded ? "ended" : "open"} ${atob(stdin)}`);
+}
+
 /** A digest, since variables may be secrets. */
 export function identityDigest(process: ProcessWish): string {
   return hash("sha256", processIdentity(process));

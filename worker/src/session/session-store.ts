@@ -42,6 +42,8 @@ export type SessionRecord = {
   readonly desertedAtMs?: number | undefined;
   /** Set if a program has made it by HTTP. */
   readonly program?: ProgramFacts;
+  /** A digest of the input that the first *run* with any gave it, its end included: another is refused (U4). */
+  readonly runInput?: string;
   /** Whether its bridge calls this object where there is news and the object has gone. */
   readonly hasBell?: boolean;
   /** The terminal's size when it was last known. */
