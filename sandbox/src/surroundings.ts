@@ -71,8 +71,8 @@ export function environmentOf(settings: BridgeSettings, home: string, wish: Proc
   env.HOME ??= home;
   // There is no terminal: a program that asks what it can do there would print its sequences into a pipe.
   if (!wish.tty) for (const name of ABOUT_TERMINALS) delete env[name];
-  for (const [name, value] of wish.env) env[name] = value;
-  return env;
+  // As entries: a name may be `__proto__`, which an assignment would take for something else.
+  return { ...env, ...Object.fromEntries(wish.env) };
 }
 
 /** Made once: nothing changes the bridge's own environment, and reading it takes longer than all else about a start. */

@@ -8,13 +8,22 @@ export const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const waitMs = (usual: number) => z.int().min(0).max(600_000).default(usual);
 export const maxBytes = (usual: number) => z.int().min(16).max(1_048_576).default(usual);
 
+const variables = z.custom<Record<string, string>>(isVariables, "is an object whose values are texts");
+// zod's own record leaves out the variable named `__proto__`.
+variables._zod.toJSONSchema = () => ({ type: "object", additionalProperties: { type: "string" } });
+
+function isVariables(value: unknown): boolean {
+  const isFields = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isFields && Object.values(value).every((one) => typeof one === "string");
+}
+
 const process = {
   incarnation: z.string().optional().describe("the one process of this name that is meant"),
   cmd: word.optional(),
   args: z.array(word).optional(),
   command: word.optional().describe('Given to bash: ["bash", "-lc", command]'),
   cwd: z.string().optional(),
-  env: z.record(z.string(), word).optional(),
+  env: variables.optional(),
   tty: z.boolean().default(false),
   cols: z.int().min(1).max(1_000).optional(),
   rows: z.int().min(1).max(500).optional(),
@@ -37,10 +46,13 @@ const ONE_PROCESS = "needs exactly one of cmd (with args) and command";
 const mayReplace = ({ ended, attempt }: ReplaceFields) => ended === undefined || attempt !== undefined;
 const NEEDS_ATTEMPT = 'ended "replace" needs attempt';
 
-export const createRequest = z.object(process).refine(isOneProcess, ONE_PROCESS).refine(mayReplace, NEEDS_ATTEMPT);
+export const createRequest = z
+  .strictObject(process)
+  .refine(isOneProcess, ONE_PROCESS)
+  .refine(mayReplace, NEEDS_ATTEMPT);
 
 export const runRequest = z
-  .object({
+  .strictObject({
     ...process,
     session: z.string().optional(),
     stdin: z.string().nullable().optional(),
@@ -85,6 +97,9 @@ export const description = z.object({
   exit: exit.optional(),
 });
 
+/** Of what is told as text. */
+export const lossy = z.literal(true).optional().describe("bytes that are not UTF-8 became U+FFFD: read with base64");
+
 /** The fields that describe a stretch of a session's output. */
 export const outputRead = {
   incarnation: z.string(),
@@ -94,6 +109,7 @@ export const outputRead = {
   next: offset,
   end: offset,
   output: z.string(),
+  lossy,
   gap: gap.optional(),
 };
 

@@ -2,7 +2,7 @@
 // coerced.
 
 import { z } from "zod";
-import { exit, gap, maxBytes, offset, outputRead, waitMs } from "./process-schemas.ts";
+import { exit, gap, lossy, maxBytes, offset, outputRead, waitMs } from "./process-schemas.ts";
 
 const incarnation = z.string().optional();
 const writer = z.string().min(1).max(64).default("api");
@@ -14,12 +14,12 @@ const queried = {
 /** A year: longer than any output is kept. */
 const MAX_AGO_MS = 31_536_000_000;
 
-export const namedQuery = z.object({ incarnation });
+export const namedQuery = z.strictObject({ incarnation });
 
-export const listQuery = z.object({ limit: queried.count(1, 1_000).default(100), after: z.string().optional() });
+export const listQuery = z.strictObject({ limit: queried.count(1, 1_000).default(100), after: z.string().optional() });
 
 export const readQuery = z
-  .object({
+  .strictObject({
     incarnation,
     from: queried.offset.optional(),
     tail: queried.offset.optional(),
@@ -54,7 +54,7 @@ const inputs = ({ text, keys, paste, base64 }: WriteFields) =>
   [text, keys, paste, base64].filter((input) => input !== undefined).length;
 
 export const writeRequest = z
-  .object({
+  .strictObject({
     incarnation,
     text: z.string().optional(),
     keys: z.array(z.string().min(1)).optional(),
@@ -96,7 +96,7 @@ const until = z.union(
   { error: UNTIL },
 );
 
-export const waitRequest = z.object({
+export const waitRequest = z.strictObject({
   incarnation,
   until,
   from: offset.optional(),
@@ -113,9 +113,10 @@ export const waitAnswer = z.object({
   exit: exit.optional(),
   gap: gap.optional(),
   output: z.string(),
+  lossy,
 });
 
-export const screenQuery = z.object({
+export const screenQuery = z.strictObject({
   incarnation,
   format: z.enum(["text", "ansi", "json"]).default("text"),
   scrollback: queried.count(0, 1_000_000).optional(),
@@ -134,7 +135,7 @@ export const screenAnswer = z.looseObject({
   truncated: z.boolean().optional(),
 });
 
-export const commandsQuery = z.object({ incarnation });
+export const commandsQuery = z.strictObject({ incarnation });
 export const commandsAnswer = z.object({
   commands: z.array(
     z.object({
@@ -150,12 +151,12 @@ export const commandsAnswer = z.object({
   next: offset,
 });
 
-export const signalRequest = z.object({ incarnation, writer, signal: z.string().regex(/^SIG[A-Z0-9]+$/) });
-export const resizeRequest = z.object({
+export const signalRequest = z.strictObject({ incarnation, writer, signal: z.string().regex(/^SIG[A-Z0-9]+$/) });
+export const resizeRequest = z.strictObject({
   incarnation,
   writer,
   cols: z.int().min(1).max(1_000),
   rows: z.int().min(1).max(500),
 });
-export const keyboardRequest = z.object({ incarnation, writer, do: z.enum(["request", "release", "take"]) });
+export const keyboardRequest = z.strictObject({ incarnation, writer, do: z.enum(["request", "release", "take"]) });
 export const keyboardAnswer = z.object({ holder: z.string(), mine: z.boolean() });

@@ -157,16 +157,19 @@ describe("T4: the work of searching", () => {
   test.each([
     ["the exit", (wait: Wait) => wait.exited({ code: 0 }), { exit: { code: 0 } }],
     ["the loss", (wait: Wait) => wait.lost(), {}],
-  ])("T3: that is given up is undecided, also after %s: the match may be in what was not searched", (_name, end, more) => {
-    for (const until of [match("a{50}b|last"), { kind: "screen", program: program("(a*)*b") } as const]) {
-      const wait = begun(10_000, until);
-      if (until.kind === "screen") wait.screen([text], 7);
-      end(wait);
-      wait.output(6_500);
-      const offset = until.kind === "screen" ? text.length : expect.any(Number);
-      expect(wait.result).toEqual({ outcome: "timeout", undecided: true, offset, ...more });
-    }
-  });
+  ])(
+    "T3: that is given up is undecided, also after %s: the match may be in what was not searched",
+    (_name, end, more) => {
+      for (const until of [match("a{50}b|last"), { kind: "screen", program: program("(a*)*b") } as const]) {
+        const wait = begun(10_000, until);
+        if (until.kind === "screen") wait.screen([text], 7);
+        end(wait);
+        wait.output(6_500);
+        const offset = until.kind === "screen" ? text.length : expect.any(Number);
+        expect(wait.result).toEqual({ outcome: "timeout", undecided: true, offset, ...more });
+      }
+    },
+  );
 });
 
 describe("T3: outcomes", () => {
@@ -274,8 +277,16 @@ describe("T1: each condition", () => {
 
 test("T3: output is the last maxBytes as plain, in whole characters", () => {
   const { log } = started({ kind: "exit" }, { before: "\x1b[1mone\x1b[0m\r\n10%\r20%\r\né日" });
-  expect(lastOutput(log, 8_192)).toBe("one\n20%\né日");
-  expect(lastOutput(log, 4)).toBe("日");
+  expect(lastOutput(log, 8_192)).toEqual({ output: "one\n20%\né日" });
+  expect(lastOutput(log, 4)).toEqual({ output: "日" });
+});
+
+test("T3: output that is not UTF-8 is marked; a character that may still be finished is left out", () => {
+  const { log } = started({ kind: "exit" }, { before: "was: \ufffd\n" });
+  expect(lastOutput(log, 8_192)).toEqual({ output: "was: \ufffd\n" });
+  log.append(new Uint8Array([0x61, 0xe2, 0x82]), STREAM_STDOUT);
+  expect(lastOutput(log, 8_192, true)).toEqual({ output: "was: \ufffd\na" });
+  expect(lastOutput(log, 8_192, false)).toEqual({ output: "was: \ufffd\na\ufffd", lossy: true });
 });
 
 describe("H21e: a wait that goes on in another memory", () => {

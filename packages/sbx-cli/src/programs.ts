@@ -101,8 +101,7 @@ export async function runProgramVerb(
       const work = () => session.wait({ until: command.until, ...command.more });
       const answer = await asking(() => patiently("waiting for it", work(), asideToPerson));
       await say(answer, () => waitedFor(command.until, answer));
-      if (answer.outcome !== "met" && !command.isJson)
-        await printer.aside(waitWords(answer, command.more.timeoutMs));
+      if (answer.outcome !== "met" && !command.isJson) await printer.aside(waitWords(answer, command.more.timeoutMs));
       return printer.end(VERB_EXIT[answer.outcome]);
     }
     case "screen": {
@@ -167,7 +166,8 @@ async function readOnce(
     return;
   }
   await printer.print(isBytes ? Buffer.from(answer.output, "base64") : answer.output);
-  const { gap, from } = answer;
+  const { gap, from, lossy } = answer;
+  if (lossy === true) await printer.aside("some bytes are not UTF-8: without --format they come as they are");
   const isFromStart = query.from === undefined && query.tail === undefined;
   if (gap !== undefined) await printer.aside(`${gap.to - gap.from} bytes are no longer held`);
   else if (isFromStart && from > 0) await printer.aside(`the first ${from} bytes are no longer held`);

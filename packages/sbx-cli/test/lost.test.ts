@@ -63,3 +63,27 @@ test("wait --exit prints the exit code, as docker wait does; --match prints what
   const matched = await serverOf({}, { ...match, output: "" });
   expect(await runCli(["wait", matched, "--session", "s", "--match", "h."])).toMatchObject({ code: 0, stdout: "hi\n" });
 });
+
+test("wait ends with 124 where its search was given up, and says from where to go on", async () => {
+  const answer = { outcome: "timeout", undecided: true, offset: 7, searchedTo: 7, output: "", exit: { code: 0 } };
+  const url = await serverOf({}, answer);
+  expect(await runCli(["wait", url, "--session", "s", "--match", "h."])).toMatchObject({
+    code: 124,
+    stdout: "",
+    stderr: "sbx-stdio: the output was not searched to its end, and it may be there: wait again, with --from 7\n",
+  });
+  const told = await runCli(["wait", url, "--session", "s", "--match", "h.", "--json"]);
+  expect([told.code, JSON.parse(told.stdout), told.stderr]).toEqual([124, answer, ""]);
+});
+
+test("read says of text that it is not all of the bytes", async () => {
+  const url = await serverOf({ state: "exited", output: "gr\ufffdn", lossy: true }, {});
+  const words = ["read", url, "--session", "s", "--format", "text"];
+  expect(await runCli(words)).toMatchObject({
+    code: 0,
+    stdout: "gr\ufffdn",
+    stderr: "sbx-stdio: some bytes are not UTF-8: without --format they come as they are\n",
+  });
+  const told = await runCli([...words, "--json"]);
+  expect([JSON.parse(told.stdout).lossy, told.stderr]).toEqual([true, ""]);
+});

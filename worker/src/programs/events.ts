@@ -1,7 +1,7 @@
 // Output as server-sent events (D6). A stream is one read after the other, each from where the last one ended: it goes on over
 // a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
 
-import { type Attention, outputText } from "sandbox-stdio/programs";
+import { type Attention, isLossy, outputText } from "sandbox-stdio/programs";
 import type { ProgramAnswer } from "./call.ts";
 import { base64Of, type OutputFormat } from "./output-format.ts";
 
@@ -81,7 +81,8 @@ function eventsOf(
   let events = gap === undefined ? "" : event("gap", `${incarnation}.${gap.to}`, gap);
   if (next > from) {
     const output = format === "base64" ? base64Of(bytes) : outputText(bytes, from, format);
-    events += event("output", `${incarnation}.${next}`, { from, next, output });
+    const lossy = format !== "base64" && isLossy(output, bytes) ? { lossy: true } : {};
+    events += event("output", `${incarnation}.${next}`, { from, next, output, ...lossy });
   }
   // Without an id: a reader that comes back goes on behind the output that it has.
   for (const attention of attentions) {

@@ -1,7 +1,7 @@
 // *read* over HTTP (D1 to D6): as JSON, as bytes, or as a stream of events.
 
 import type { sessionSchemas } from "@sbx/api";
-import { outputText } from "sandbox-stdio/programs";
+import { isLossy, outputText } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
@@ -54,7 +54,8 @@ function withOutput(answer: ProgramAnswer, format: OutputFormat): ProgramAnswer 
   if (answer.status !== 200) return answer;
   const bytes = answer.bytes ?? new Uint8Array(0);
   const output = format === "base64" ? base64Of(bytes) : outputText(bytes, Number(answer.body.from), format);
-  return { ...answer, body: { ...answer.body, output } };
+  const lossy = format !== "base64" && isLossy(output, bytes) ? { lossy: true } : {};
+  return { ...answer, body: { ...answer.body, output, ...lossy } };
 }
 
 function binary(answer: ProgramAnswer): Response {

@@ -5,7 +5,14 @@ import { StdioError } from "../connect/error.ts";
 import type { ExitInfo, GapInfo, State } from "./program-types.ts";
 
 export type OutputEvent =
-  | { readonly type: "output"; readonly output: string; readonly from: number; readonly next: number }
+  | {
+      readonly type: "output";
+      readonly output: string;
+      /** Bytes that are not UTF-8 became U+FFFD. */
+      readonly lossy?: true;
+      readonly from: number;
+      readonly next: number;
+    }
   | ({ readonly type: "gap" } & GapInfo)
   | {
       readonly type: "attention";

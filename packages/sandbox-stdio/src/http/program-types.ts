@@ -53,6 +53,8 @@ export type RunAnswer = {
   next: number;
   end: number;
   output: string;
+  /** Bytes that are not UTF-8 became U+FFFD: `read` with the format `base64` has them. */
+  lossy?: true;
   stdout?: string;
   stderr?: string;
   truncated?: { from: number; to: number; bytes: number };
@@ -109,6 +111,8 @@ export type ReadAnswer = {
   /** Where the log ends now. */
   end: number;
   output: string;
+  /** Bytes that are not UTF-8 became U+FFFD: `read` with the format `base64` has them. */
+  lossy?: true;
   gap?: GapInfo;
   /** When the bytes from `offset` on came, up to the next entry's. In steps: of a second, in a long log more. Absent where that is not known. */
   times?: { offset: number; at: string }[];
@@ -164,6 +168,8 @@ export type WaitAnswer = {
   gap?: GapInfo;
   exit?: ExitInfo;
   output: string;
+  /** Bytes that are not UTF-8 became U+FFFD: `read` with the format `base64` has them. */
+  lossy?: true;
 };
 
 export type ScreenQuery = { incarnation?: string; format?: "text" | "ansi" | "json"; scrollback?: number };

@@ -8,7 +8,7 @@ export {
   TimeIndex,
   type TimeMark,
 } from "../output/time-index.ts";
-export { decodeUtf8 } from "../text/utf8-text.ts";
+export { decodeUtf8, isLossy } from "../text/utf8-text.ts";
 export type { Attention } from "../wire/attention.ts";
 export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
 export { encodeWrite } from "./encode-write.ts";
@@ -38,6 +38,7 @@ export {
 export {
   MAX_ORDER_BYTES,
   MAX_WORD_BYTES,
+  MAX_WORDS,
   orderBody,
   parseOrder,
   parseStarted,
@@ -49,6 +50,7 @@ export {
   type CommandEnd,
   type KeptWait,
   lastOutput,
+  outputBetween,
   Wait,
   type WaitResult,
   type WaitUntil,

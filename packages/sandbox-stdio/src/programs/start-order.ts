@@ -27,6 +27,8 @@ import {
 export const MAX_ORDER_BYTES = 4 * MIB;
 /** Bytes of one word that the kernel takes, with the NUL behind it. */
 export const MAX_WORD_BYTES = 131_072;
+/** Arguments of a process, and variables. */
+export const MAX_WORDS = 65_536;
 
 export type StartOrder = {
   /** The sandbox's readable name. */
@@ -47,8 +49,8 @@ const SHAPE: Shape = {
   label: isString(64),
   session: isString(64),
   cmd: isString(MIB),
-  args: isArrayOf(isString(MIB), 65_536),
-  env: isArrayOf((item) => (isPair(item) ? undefined : "is no pair of texts"), 65_536),
+  args: isArrayOf(isString(MIB), MAX_WORDS),
+  env: isArrayOf((item) => (isPair(item) ? undefined : "is no pair of texts"), MAX_WORDS),
   "cwd?": isString(4096),
   tty: isBoolean,
   mode: isOneOf("collaborative", "exclusive"),

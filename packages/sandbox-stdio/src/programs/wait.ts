@@ -2,7 +2,7 @@
 // an outcome once. A wait is a reader of the log; it holds nothing back and polls nothing.
 
 import type { OutputLog } from "../output/output-log.ts";
-import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import { decodeUtf8, encodeUtf8, isLossy, unfinishedBytes } from "../text/utf8-text.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { Gap } from "./output-range.ts";
 import type { PatternProgram } from "./pattern.ts";
@@ -237,16 +237,34 @@ export class Wait {
   }
 }
 
-/** The last `maxBytes` bytes before the log's end, as plain text and in whole characters (T3). */
-export function lastOutput(log: OutputLog, maxBytes: number): string {
+export type TextOfOutput = {
+  readonly output: string;
+  /** Some of its bytes are not UTF-8. */
+  readonly lossy?: true;
+};
+
+/**
+ * The last `maxBytes` bytes before the log's end, as plain text and in whole characters (T3).
+ * @param canGrow Whether more output can come: then an unfinished character is left out.
+ */
+export function lastOutput(log: OutputLog, maxBytes: number, canGrow = false): TextOfOutput {
   const source = Math.max(maxBytes * OUTPUT_FACTOR, MIN_OUTPUT_SOURCE);
   const from = Math.max(log.startOffset, log.endOffset - source);
-  const bytes = new Uint8Array(log.endOffset - from);
-  log.copy(from, bytes.length, bytes, 0);
+  const all = outputBetween(log, from, log.endOffset);
+  const bytes = canGrow ? all.subarray(0, all.length - unfinishedBytes(all)) : all;
   // A line that is not seen from its beginning may begin inside an escape sequence.
   const firstLine = from > 0 ? bytes.indexOf(0x0a) + 1 : 0;
   const plain = encodeUtf8(plainTextOf(bytes.subarray(firstLine), from + firstLine));
   let cut = Math.max(0, plain.length - maxBytes);
   while (cut < plain.length && ((plain[cut] ?? 0) & 0xc0) === 0x80) cut += 1;
-  return decodeUtf8(plain.subarray(cut));
+  const output = decodeUtf8(plain.subarray(cut));
+  return { output, ...(isLossy(output, bytes.subarray(firstLine)) ? { lossy: true } : {}) };
+}
+
+/** What the log still holds of a range. */
+export function outputBetween(log: OutputLog, from: number, to: number): Uint8Array {
+  const first = Math.max(log.startOffset, from);
+  const bytes = new Uint8Array(Math.max(0, Math.min(to, log.endOffset) - first));
+  log.copy(first, bytes.length, bytes, 0);
+  return bytes;
 }

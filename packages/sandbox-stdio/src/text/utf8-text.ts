@@ -4,12 +4,13 @@
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 declare const TextDecoder: new (
   label: string,
-  options: { ignoreBOM: boolean },
+  options: { ignoreBOM: boolean; fatal?: boolean },
 ) => { decode(bytes: Uint8Array): string };
 
 const encoder = new TextEncoder();
 /** A byte order mark is output like any other. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text);
@@ -17,6 +18,17 @@ export function encodeUtf8(text: string): Uint8Array {
 
 export function decodeUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
+}
+
+/** Whether `text`, made of these bytes, has a U+FFFD where they are not UTF-8. The character itself is text like any other. */
+export function isLossy(text: string, bytes: Uint8Array): boolean {
+  if (!text.includes("\ufffd")) return false;
+  try {
+    strictDecoder.decode(bytes);
+    return false;
+  } catch {
+    return true; // All that a strict decoder throws.
+  }
 }
 
 /**

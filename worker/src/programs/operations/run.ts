@@ -1,6 +1,6 @@
 // *run* (U1 to U4), once its process is there: waits for its end, and answers with what it has said.
 
-import { decodeUtf8, headTail } from "sandbox-stdio/programs";
+import { decodeUtf8, headTail, isLossy } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
 import { type Reached, stateOf } from "./reached.ts";
 import { until } from "./until.ts";
@@ -35,6 +35,10 @@ export async function run(
   if (refusal !== undefined) return refusal;
   if (reached.isStale) return refused(503, "unavailable", "the session can't be reached just now: ask again");
   const { output, stdout, stderr, from, next, end, truncated, gap } = headTail(reached.log, 0, maxBytes);
+  const told = Object.entries(reached.isTty ? { output } : { output, stdout, stderr }).map(([name, bytes]) => {
+    const text = decodeUtf8(bytes);
+    return { name, text, lossy: isLossy(text, bytes) };
+  });
   const body = {
     session,
     incarnation: reached.incarnation,
@@ -42,8 +46,8 @@ export async function run(
     from,
     next,
     end,
-    output: decodeUtf8(output),
-    ...(reached.isTty ? {} : { stdout: decodeUtf8(stdout), stderr: decodeUtf8(stderr) }),
+    ...Object.fromEntries(told.map(({ name, text }) => [name, text])),
+    ...(told.some(({ lossy }) => lossy) ? { lossy: true } : {}),
     ...(truncated === undefined ? {} : { truncated }),
     ...(gap === undefined ? {} : { gap }),
   };

@@ -1,7 +1,15 @@
 // *wait* (T1 to T6): the core's state machine, told of the session's events.
 
 import { compilePattern } from "@sbx/api/patterns";
-import { type KeptWait, lastOutput, Wait, type WaitUntil, type WorkShare } from "sandbox-stdio/programs";
+import {
+  isLossy,
+  type KeptWait,
+  lastOutput,
+  outputBetween,
+  Wait,
+  type WaitUntil,
+  type WorkShare,
+} from "sandbox-stdio/programs";
 import { type ProgramAnswer, refused, type WaitCondition, type WaitOperation } from "../call.ts";
 import type { Reached } from "./reached.ts";
 import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
@@ -120,9 +128,12 @@ export class Waiting {
       ...(match === undefined ? {} : { match }),
       ...(exit === undefined ? {} : { exit }),
       ...(gap === undefined ? {} : { gap }),
-      output: lastOutput(this.reached.log, this.#asked.maxBytes),
     };
-    return { status: 200, body };
+    const { log, state } = this.reached;
+    const last = lastOutput(log, this.#asked.maxBytes, state === "running");
+    const isLossyMatch =
+      match !== undefined && kind === "match" && isLossy(match.text, outputBetween(log, match.from, match.to));
+    return { status: 200, body: { ...body, ...last, ...(isLossyMatch ? { lossy: true } : {}) } };
   }
 }
 
