@@ -1,7 +1,8 @@
 // The text of a body whose length and pace its sender decides: no more of it than is asked for, and no later.
 
 export type BodyText =
-  | { readonly kind: "whole"; readonly text: string }
+  /** Bytes that are not UTF-8 became U+FFFD in it, unless `isUtf8`. */
+  | { readonly kind: "whole"; readonly text: string; readonly isUtf8: boolean }
   /** It is longer than it may be, or has not come in time. `text` is the part that came. */
   | { readonly kind: "cut"; readonly text: string; readonly reason: "too_long" | "too_slow" };
 
@@ -22,9 +23,18 @@ export async function readText(
   patienceMs: number,
   restBytes = 0,
 ): Promise<BodyText> {
-  if (body === null) return { kind: "whole", text: "" };
+  if (body === null) return { kind: "whole", text: "", isUtf8: true };
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  let isUtf8 = true;
+  const look = (bytes?: Uint8Array) => {
+    try {
+      if (isUtf8) strict.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      isUtf8 = false; // All that a strict decoder throws.
+    }
+  };
   let late: (late: "late") => void = () => undefined;
   const isLate = new Promise<"late">((resolve) => {
     late = resolve;
@@ -38,7 +48,11 @@ export async function readText(
       const isTooLong = left < 0;
       if (isTooLong && (next === "late" || next.done)) return { kind: "cut", text, reason: "too_long" };
       if (next === "late") return { kind: "cut", text, reason: "too_slow" };
-      if (next.done) return { kind: "whole", text: text + decoder.decode() };
+      if (next.done) {
+        look();
+        return { kind: "whole", text: text + decoder.decode(), isUtf8 };
+      }
+      look(next.value);
       if (!isTooLong) text += decoder.decode(next.value.subarray(0, left), { stream: true });
       left -= next.value.length;
       if (left + restBytes < 0) return { kind: "cut", text, reason: "too_long" };

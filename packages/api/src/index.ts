@@ -5,3 +5,4 @@ export { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH, type Patt
 export * as processSchemas from "./process-schemas.ts";
 export { ROUTES, type Route, type Scope } from "./routes.ts";
 export * as sessionSchemas from "./session-schemas.ts";
+export { nearestName, type UnknownField, unknownFieldOf, unknownFieldWords } from "./unknown-field.ts";

@@ -5,8 +5,49 @@ import { z } from "zod";
 import { createRequest, runRequest } from "../src/process-schemas.ts";
 import { ROUTES, type Route } from "../src/routes.ts";
 import { readQuery, waitRequest, writeRequest } from "../src/session-schemas.ts";
+import { unknownFieldOf } from "../src/unknown-field.ts";
 
 const isOk = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
+
+test.each<[z.ZodObject, object, string, string]>([
+  [runRequest, { command: "ls", timeoutMs: 5 }, "timeoutMs", "waitMs"],
+  [runRequest, { command: "ls", max_bytes: 5 }, "max_bytes", "maxBytes"],
+  [runRequest, { command: "ls", std_in_base_64: "" }, "std_in_base_64", "stdinBase64"],
+  [runRequest, { comand: "ls" }, "comand", "command"],
+  [runRequest, { command: "ls", ...JSON.parse('{"__proto__":{}}') }, "__proto__", "rows"],
+  [waitRequest, { until: { exit: true }, waitMs: 5 }, "waitMs", "timeoutMs"],
+  [waitRequest, { until: { match: "a", flag: "i" } }, "flag", "flags"],
+  [readQuery, { form: "5" }, "form", "from"],
+])("R4a: of an unknown field the nearest name is told (#%#)", (schema, value, field, nearest) => {
+  const issues = schema.safeParse(value).error?.issues ?? [];
+  expect(unknownFieldOf(schema, issues)).toEqual({ field, nearest });
+});
+
+test("R4a: two conditions of a wait at once are no unknown field", () => {
+  for (const until of [
+    { match: "a", text: "b" },
+    { text: "a", flags: "i" },
+  ]) {
+    const issues = waitRequest.safeParse({ until }).error?.issues ?? [];
+    expect([issues.length, unknownFieldOf(waitRequest, issues)]).toEqual([1, undefined]);
+  }
+});
+
+test("P1: each variable of env counts, whatever its name", () => {
+  const env: unknown = JSON.parse('{"__proto__":"a","constructor":"b"}');
+  const told = createRequest.parse({ cmd: "ls", env }).env ?? {};
+  expect(Object.entries(told)).toEqual([
+    ["__proto__", "a"],
+    ["constructor", "b"],
+  ]);
+  for (const bad of [[], null, { A: 1 }, JSON.parse('{"__proto__":1}')]) {
+    expect(isOk(createRequest, { cmd: "ls", env: bad })).toBe(false);
+  }
+  expect(z.toJSONSchema(createRequest, { io: "input" }).properties?.env).toEqual({
+    type: "object",
+    additionalProperties: { type: "string" },
+  });
+});
 
 describe("requests", () => {
   test("P1: exactly one of cmd and command; args only with cmd", () => {

@@ -50,3 +50,30 @@ test("M1: each tool has a route of its own name, and names go into paths as they
   const read = requestOf("read", { sandbox: "dev", session: "c?d", from: 3, format: "plain", tail: undefined });
   expect(read).toEqual({ method: "GET", path: "/api/sandboxes/dev/sessions/c%3Fd/output?from=3&format=plain" });
 });
+
+test("R4a: unknown fields of every tool are refused with the nearest name, and nothing is asked", async () => {
+  const { client, asked } = await tools(TIMED_OUT);
+  const { tools: told } = await client.listTools();
+  for (const { name, inputSchema } of told) {
+    expect([name, inputSchema.additionalProperties]).toEqual([name, false]);
+    const { content, isError } = await client.callTool({ name, arguments: { session: "s", sesion: "s" } });
+    const [first] = content;
+    const said: unknown = first?.type === "text" ? JSON.parse(first.text) : undefined;
+    expect([isError, said]).toMatchObject([
+      true,
+      { error: "unknown_field", field: expect.stringMatching(/^ses+ion$/) },
+    ]);
+  }
+  const flag = await client.callTool({ name: "wait", arguments: { session: "s", until: { match: "x", flag: "i" } } });
+  expect(JSON.stringify(flag.content)).toContain('the nearest is \\\\\\"flags');
+  expect(asked).toEqual([]);
+});
+
+test("T3, D4a: a search that was given up, and bytes that are no text, are said with what to do", async () => {
+  const { client } = await tools({ ...TIMED_OUT, undecided: true, searchedTo: 7, lossy: true });
+  const { content } = await client.callTool({ name: "wait", arguments: WAIT });
+  const words = JSON.stringify(content);
+  expect(words).toContain("Undecided: the search was given up");
+  expect(words).toContain('Call wait again with \\"from\\": 7');
+  expect(words).toContain('read with \\"format\\":\\"base64\\"');
+});

@@ -77,6 +77,19 @@ test("M1: a refusal is a tool's error that has the code, the message, and what t
   expect(refusalOf(await callTool(client, "screen", { sandbox, session: "one" })).next).toContain("use read");
   const wrong = await callTool(client, "wait", { sandbox, session: "one", until: { soon: true } });
   expect([wrong.isError, wrong.content[0]?.text]).toEqual([true, expect.stringContaining("until")]);
+  for (const [name, args, field, nearest] of [
+    ["run", { command: "true", timeoutMs: 5 }, "timeoutMs", "waitMs"],
+    ["read", { session: "one", max_bytes: 5 }, "max_bytes", "maxBytes"],
+    ["wait", { session: "one", until: { match: "x", flag: "i" } }, "flag", "flags"],
+  ] as const) {
+    expect(refusalOf(await callTool(client, name, { sandbox, ...args }))).toMatchObject({
+      error: "unknown_field",
+      message: `unknown field "${field}": the nearest is "${nearest}"`,
+      next: expect.stringContaining("the message"),
+    });
+  }
+  const bytes = await callTool(client, "run", { sandbox, command: "printf 'gr\\374n'" });
+  expect(bytes.content.at(-1)?.text).toContain('"format":"base64"');
   const unknown = client.callTool({ name: "format_disk", arguments: {} });
   await expect(unknown).rejects.toMatchObject({ code: ProtocolErrorCode.InvalidParams });
 });

@@ -229,6 +229,8 @@ test("T1, T4, T6: what can't be waited for is refused before anything else", asy
     [{ match: "(?=x)" }, 400, "bad_pattern"],
     [{ match: "((a{0,99}){0,99}){0,99}" }, 400, "bad_pattern"],
     [{ match: "x".repeat(1_001) }, 400, "bad_pattern"],
+    [{ screen: "\\pL{0,1000}".repeat(90) }, 400, "bad_pattern"],
+    [{ match: "x", flag: "g" }, 400, "unknown_field"],
     [{ match: "x", flags: "g" }, 400, "bad_pattern"],
     [{ exit: false }, 400, "bad_request"],
     [{ match: "x", text: "y" }, 400, "bad_request"],

@@ -1,16 +1,23 @@
 // `GET …/sessions/NAME/audit`: the events of a session, page by page, for callers that may read it. Its session may be long gone.
 
+import { nearestName } from "@sbx/api";
 import { CLOSE } from "sandbox-stdio/core";
 import { refuseHttp } from "../refusal.ts";
 import type { AuditPage } from "./trail.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
+const FIELDS: readonly string[] = ["after", "limit"];
 
 export type AuditPageQuery = { readonly after: number; readonly limit: number };
 
 /** The query for a page; or the refusal. */
 export function readAuditQuery(params: URLSearchParams): AuditPageQuery | Response {
+  const field = [...params.keys()].find((name) => !FIELDS.includes(name));
+  if (field !== undefined) {
+    const message = `unknown field "${field}" in the query: the nearest is "${nearestName(field, FIELDS)}"`;
+    return refuseHttp({ code: CLOSE.badRequest, error: "unknown_field", message });
+  }
   const after = integer(params.get("after") ?? "0");
   const limit = integer(params.get("limit") ?? String(DEFAULT_LIMIT));
   if (after === undefined) return refuse('"after" must be the number of a record: its "seq", or 0');

@@ -45,6 +45,10 @@ export const FAULT_STATUS = {
   bad_name: 400,
   /** The body of a request to the API is not what the route takes. */
   bad_request: 400,
+  /** A field that the route does not know. The message tells the nearest name. */
+  unknown_field: 400,
+  /** The body is not UTF-8. */
+  bad_encoding: 400,
   /** The Project Service says that the project is another user's. */
   not_owner: 401,
   bad_host: 403,

@@ -6,7 +6,7 @@ import { AuthFault } from "../auth/fault.ts";
 import { type IdentifyEnv, identify } from "../auth/identify.ts";
 import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
-import { bodyInteger, jsonBody } from "../json-body.ts";
+import { bodyInteger, jsonBody, requireNoQuery } from "../json-body.ts";
 import type { KeptKind, KeptLayout } from "./layout-store.ts";
 
 export const layoutRoutes = routesOf("layouts", "layout");
@@ -22,6 +22,7 @@ function routesOf(kind: KeptKind, field: "layout" | "preferences"): Hono<{ Bindi
 
   routes.get("/", async (c) => {
     const { tenant, user } = await enter(c.req.raw, c.env);
+    requireNoQuery(c.req.raw);
     c.header("Cache-Control", "no-store");
     return c.json(answerOf(await tenant.keptText(kind, user)));
   });
@@ -29,7 +30,7 @@ function routesOf(kind: KeptKind, field: "layout" | "preferences"): Hono<{ Bindi
   routes.put("/", async (c) => {
     const { tenant, user } = await enter(c.req.raw, c.env);
     // No more than 16 KiB.
-    const body = await jsonBody(c.req.raw);
+    const body = await jsonBody(c.req.raw, [field, "revision"]);
     const value = body[field];
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new AuthFault("bad_request", `"${field}" must be a JSON object`);

@@ -15,7 +15,7 @@ export const revocationRoutes = new Hono<{ Bindings: IdentifyEnv }>();
 revocationRoutes.post("/", async (c) => {
   const { identity } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:admin");
-  const body = await jsonBody(c.req.raw);
+  const body = await jsonBody(c.req.raw, ["sub", "jti"]);
   const kind = body.sub === undefined ? "jti" : "sub";
   if ((body.sub === undefined) === (body.jti === undefined)) {
     throw new AuthFault("bad_request", 'Either "sub" or "jti" must be given');

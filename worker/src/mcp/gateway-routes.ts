@@ -10,7 +10,7 @@ import { answerFault } from "../faults.ts";
 import { log } from "../log.ts";
 import { type Authorized, authorized } from "../programs/authorized.ts";
 import { type ProgramAnswer, refused } from "../programs/call.ts";
-import { checkSessionName } from "../programs/parse.ts";
+import { BAD_ENCODING, checkSessionName } from "../programs/parse.ts";
 import { respond } from "../programs/respond.ts";
 import { at, type ProgramsEnv, programRoutes } from "../programs/routes.ts";
 import { REST_BYTES, readText } from "../read-text.ts";
@@ -62,6 +62,7 @@ async function posted(
   }
   const text = await readText(c.req.raw, MAX_MESSAGE_BYTES, BODY_PATIENCE_MS, REST_BYTES);
   if (text.kind === "cut") return respond(refused(413, "input_too_long", "a message may have 4 MiB"));
+  if (!text.isUtf8) return respond(refused(400, "bad_encoding", BAD_ENCODING));
   const body = readBody(text.text);
   if (!body.ok) return rpcError(400, body.code, body.message);
   const { sent, messages } = body;

@@ -1,8 +1,8 @@
 // The content of a request, checked by its route's schema.
 
-import type { processSchemas } from "@sbx/api";
+import { nearestName, type processSchemas, unknownFieldOf, unknownFieldWords } from "@sbx/api";
 import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "sandbox-stdio/core";
-import { MAX_WORD_BYTES } from "sandbox-stdio/programs";
+import { MAX_WORD_BYTES, MAX_WORDS } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { REST_BYTES, readText } from "../read-text.ts";
 import { type ProgramAnswer, type ProgramProcess, refused } from "./call.ts";
@@ -18,7 +18,7 @@ export type Parsed<T> =
   | { readonly ok: false; readonly answer: ProgramAnswer };
 
 /** @param tooLong What a body has too much of where it is too long: a process's words (P1), or input (W1). */
-export async function parseBody<S extends z.ZodType>(
+export async function parseBody<S extends z.ZodObject>(
   request: Request,
   schema: S,
   tooLong: "process" | "input" = "process",
@@ -29,11 +29,24 @@ export async function parseBody<S extends z.ZodType>(
     const [status, error] = tooLong === "input" ? ([413, "input_too_long"] as const) : ([422, "cmd_too_long"] as const);
     return fail(refused(status, error, `the body is longer than ${MAX_BODY_BYTES} bytes`));
   }
+  if (!body.isUtf8) return fail(refused(400, "bad_encoding", BAD_ENCODING));
+  const inQuery = [...new URL(request.url).searchParams.keys()].find((name) => name !== "incarnation");
+  if (inQuery !== undefined) return unknownInQuery(inQuery, Object.keys(schema.shape));
+  let fields: unknown;
   try {
-    return check(schema, withIncarnation(JSON.parse(body.text === "" ? "{}" : body.text), request));
+    fields = JSON.parse(body.text === "" ? "{}" : body.text);
   } catch {
     return bad("the body is not JSON");
   }
+  return check(schema, withIncarnation(fields, request));
+}
+
+export const BAD_ENCODING = "the body is not UTF-8: give other bytes as base64";
+
+function unknownInQuery(field: string, names: readonly string[]) {
+  const nearest = nearestName(field, names);
+  const advice = nearest === field ? "it belongs in the body" : `the body has "${nearest}"`;
+  return fail(refused(400, "unknown_field", `unknown field "${field}" in the query: ${advice}`, { field, nearest }));
 }
 
 /** R2: the incarnation may stand in the query of every call. */
@@ -43,7 +56,7 @@ function withIncarnation(body: unknown, request: Request): unknown {
   return incarnation === null || !isFields ? body : { incarnation, ...body };
 }
 
-export function parseQuery<S extends z.ZodType>(request: Request, schema: S): Parsed<z.output<S>> {
+export function parseQuery<S extends z.ZodObject>(request: Request, schema: S): Parsed<z.output<S>> {
   return check(schema, Object.fromEntries(new URL(request.url).searchParams));
 }
 
@@ -61,8 +74,11 @@ export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolea
   if (words.some((word) => word.includes("\0"))) return bad("a process can't be given a NUL character");
   if (env.some(([name]) => name === "" || name.includes("=")))
     return bad('a name in "env" has no "=" and is not empty');
+  if (args.length > MAX_WORDS || env.length > MAX_WORDS) {
+    return fail(refused(422, "cmd_too_long", `the process has more than ${MAX_WORDS} arguments or variables`));
+  }
   const lengths = words.map((word) => utf8Length(word) + 1);
-  if (Math.max(...lengths) > MAX_WORD_BYTES) {
+  if (lengths.some((length) => length > MAX_WORD_BYTES)) {
     return fail(refused(422, "cmd_too_long", `a word has more than ${MAX_WORD_BYTES - 1} bytes`));
   }
   if (lengths.reduce((sum, length) => sum + length, 0) > MAX_PROCESS_BYTES) {
@@ -91,9 +107,11 @@ export function checkSessionName(name: string): ProgramAnswer | undefined {
   return refused(400, "bad_name", "a session name is 1 to 64 of A-Z a-z 0-9 . _ - and starts with none of . -");
 }
 
-function check<S extends z.ZodType>(schema: S, value: unknown): Parsed<z.output<S>> {
+function check<S extends z.ZodObject>(schema: S, value: unknown): Parsed<z.output<S>> {
   const result = schema.safeParse(value);
   if (result.success) return { ok: true, value: result.data };
+  const unknown = unknownFieldOf(schema, result.error.issues);
+  if (unknown !== undefined) return fail(refused(400, "unknown_field", unknownFieldWords(unknown), unknown));
   const issue = result.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "" : `"${issue.path.join(".")}": `;
   return bad(`${where}${issue?.message ?? "does not fit"}`);

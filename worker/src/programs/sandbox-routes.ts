@@ -5,6 +5,7 @@ import { AuthFault } from "../auth/fault.ts";
 import type { IdentifyEnv } from "../auth/identify.ts";
 import { tenantKey } from "../auth/names.ts";
 import { openProject, type ProjectAsker, type ProjectEnv } from "../auth/project-gate.ts";
+import { requireNoQuery } from "../json-body.ts";
 import { callerOf } from "./authorized.ts";
 
 type SandboxesEnv = IdentifyEnv & ProjectEnv;
@@ -13,6 +14,7 @@ export const sandboxRoutes = new Hono<{ Bindings: SandboxesEnv }>();
 
 sandboxRoutes.get("/", async (c) => {
   const { identity, token } = await callerOf(c.req.raw, c.env, "sandbox:connect");
+  requireNoQuery(c.req.raw);
   const names = await c.env.TENANT.getByName(await tenantKey(identity)).sandboxes();
   const asker = { tenant: identity, token };
   const isTheirs = await Promise.all(names.map((sandbox) => isProjectOf(c.env, asker, sandbox)));

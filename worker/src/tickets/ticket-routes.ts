@@ -14,7 +14,7 @@ import { checkName, type Tenant } from "../auth/names.ts";
 import { openProject } from "../auth/project-gate.ts";
 import { type Role, sealTicket, type TicketTarget, ticketId } from "../auth/ticket.ts";
 import { readEntrySettings } from "../auth/way.ts";
-import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody } from "../json-body.ts";
+import { bodyBoolean, bodyInteger, bodyText, type JsonBody, jsonBody, requireNoQuery } from "../json-body.ts";
 import { refuseHttp } from "../refusal.ts";
 import type { SessionsEnv } from "../session/session-calls.ts";
 import { MAX_SHARE_TICKETS } from "./session-tickets.ts";
@@ -36,7 +36,7 @@ attachTicketRoutes.post("/", async (c) => {
   const settings = readEntrySettings(c.env);
   const { identity, token } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:connect");
-  const body = await jsonBody(c.req.raw);
+  const body = await jsonBody(c.req.raw, ["sandbox", "session", "role"]);
   const role = readRole(body, "driver");
   if (role === "driver") requireScope(identity, "sandbox:exec");
   const where = target(identity, bodyText(body, "sandbox", "default"), bodyText(body, "session"), role);
@@ -79,7 +79,7 @@ export const shareRoutes = new Hono<Bindings>();
 shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
   const settings = readEntrySettings(c.env);
   const { identity, user, actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
-  const body = await jsonBody(c.req.raw);
+  const body = await jsonBody(c.req.raw, ["role", "guests", "maxClients", "seconds"]);
   // A caller that does not say gives away the least.
   const role = readRole(body, "viewer");
   const guests = bodyBoolean(body, "guests");
@@ -103,12 +103,14 @@ shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
 
 shareRoutes.get("/:sandbox/sessions/:session/tickets", async (c) => {
   const { stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  requireNoQuery(c.req.raw);
   const tickets = await stub.listTickets();
   return tickets === undefined ? noSession(c.req.param()) : c.json({ tickets }, 200, NO_STORE);
 });
 
 shareRoutes.delete("/:sandbox/sessions/:session/tickets/:ticket", async (c) => {
   const { actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
+  requireNoQuery(c.req.raw);
   if (await stub.revokeTicket(c.req.param("ticket"), actor)) return c.body(null, 204);
   return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "no such ticket, or it has expired" });
 });

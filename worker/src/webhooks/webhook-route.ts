@@ -6,7 +6,7 @@ import { AuthFault } from "../auth/fault.ts";
 import { type IdentifyEnv, identify } from "../auth/identify.ts";
 import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
-import { bodyText, jsonBody } from "../json-body.ts";
+import { bodyText, jsonBody, requireNoQuery } from "../json-body.ts";
 import { webhookAddressFault } from "./address.ts";
 import { isLoopbackAllowed, type WebhookEnv } from "./settings.ts";
 
@@ -24,7 +24,7 @@ webhookRoutes.get("/", async (c) => {
 
 webhookRoutes.put("/", async (c) => {
   const { tenant, actor } = await enter(c.req.raw, c.env);
-  const body = await jsonBody(c.req.raw);
+  const body = await jsonBody(c.req.raw, ["url", "secret"]);
   // `{"url":null}` switches off, as DELETE does.
   if (body.url === null) {
     await tenant.setWebhook(undefined, actor);
@@ -51,5 +51,6 @@ webhookRoutes.delete("/", async (c) => {
 async function enter(request: Request, env: WebhookRouteEnv) {
   const { identity } = await identify(request, env);
   requireScope(identity, "sandbox:admin");
+  requireNoQuery(request);
   return { tenant: env.TENANT.getByName(await tenantKey(identity)), actor: actorOf(request, identity) };
 }

@@ -1,6 +1,12 @@
 // An MCP server with the tools, built on the official SDK. It asks the API through its host, any host, and decides nothing.
 
-import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  McpServer,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+import { unknownFieldOf, unknownFieldWords } from "@sbx/api";
 import { z } from "zod";
 import { nextStep } from "./next-steps.ts";
 import { type ApiRequest, answerOf, type Fields, requestOf } from "./request.ts";
@@ -28,8 +34,12 @@ export function mcpServer(host: ToolHost, version = "0.1.0"): McpServer {
   const server = new McpServer({ name: "sbx-stdio", version }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) {
     const { name, title, description, output, annotations } = tool;
-    const config = { title, description, inputSchema: inputOf(tool, host), outputSchema: output, annotations };
-    server.registerTool(name, config, (args, context) => call(tool, args as Fields, host, context));
+    const input = inputOf(tool, host);
+    const config = { title, description, inputSchema: toldOf(input), outputSchema: output, annotations };
+    server.registerTool(name, config, (args, context) => {
+      const checked = input.safeParse(args);
+      return checked.success ? call(tool, checked.data, host, context) : badArguments(input, checked.error);
+    });
   }
   return server;
 }
@@ -37,6 +47,23 @@ export function mcpServer(host: ToolHost, version = "0.1.0"): McpServer {
 function inputOf({ input }: Tool, { sandbox }: ToolHost): z.ZodObject {
   // A call need not name a fixed sandbox; a call that names one all the same is checked below.
   return sandbox === undefined ? input : input.safeExtend({ sandbox: z.literal(sandbox).default(sandbox) });
+}
+
+/** What clients are told of a schema. The arguments are checked here, so that a refusal has a code and a next step. */
+function toldOf(schema: z.ZodObject): StandardSchemaWithJSON {
+  const { jsonSchema, vendor, version } = schema["~standard"];
+  return { "~standard": { jsonSchema, vendor, version, validate: (value) => ({ value }) } };
+}
+
+function badArguments(schema: z.ZodObject, { issues }: z.ZodError): CallToolResult {
+  const unknown = unknownFieldOf(schema, issues);
+  const [issue] = issues;
+  const where = issue === undefined || issue.path.length === 0 ? "" : `"${issue.path.join(".")}": `;
+  const fault =
+    unknown === undefined
+      ? { error: "bad_request", message: `${where}${issue?.message ?? "does not fit"}` }
+      : { error: "unknown_field", message: unknownFieldWords(unknown), ...unknown };
+  return refused({ ...fault, next: nextStep(fault.error, 400) });
 }
 
 async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerContext): Promise<CallToolResult> {
@@ -55,7 +82,9 @@ async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerCon
     const body = tool.annotations.readOnlyHint !== true && Object.keys(answer.body).length === 0 ? DONE : answer.body;
     const hint = hintOf(body, isCut);
     return {
-      content: [text(JSON.stringify(body)), ...(hint === undefined ? [] : [text(hint)])],
+      content: [JSON.stringify(body), hint, body.lossy === true ? LOSSY : undefined]
+        .filter((words) => words !== undefined)
+        .map(text),
       structuredContent: { ...body },
     };
   } catch (error) {
@@ -68,6 +97,7 @@ async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerCon
 }
 
 const DONE: Fields = { done: true };
+const LOSSY = 'Some bytes are not UTF-8 and became U+FFFD: read with "format":"base64" for the bytes themselves.';
 
 function text(words: string): { type: "text"; text: string } {
   return { type: "text", text: words };
