@@ -28,6 +28,15 @@ describe("keys", () => {
     expect(sent.map((frame) => new TextDecoder().decode(frame))).toEqual(["a", "d"]);
   });
 
+  test("I4: after the exit no key is told to be lost for want of a connection", () => {
+    const { client, greet, seen, socket } = harness();
+    client.start();
+    greet();
+    socket().events.text('{"type":"exit","code":0,"offset":0}');
+    expect(client.type(bytes("a"))).toBe(false);
+    expect(seen.filter(([name]) => name === "discarded")).toEqual([]);
+  });
+
   test("I4: what follows the end of a discarded line in the same piece is sent", () => {
     const { client, greet, seen, socket, wait } = harness();
     client.start();

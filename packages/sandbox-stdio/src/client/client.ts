@@ -130,6 +130,8 @@ export class StdioClient {
    * and sent later, and so is everything with {@link ClientOptions.keepsKeys}. @returns Whether it, or the last of it, was written.
    */
   type(bytes: Uint8Array): boolean {
+    // No connection is missing: there is no session to type into any more.
+    if (this.#state.phase === "ended") return false;
     const isAttached = this.#state.phase === "attached";
     const isAsleep = this.#state.phase === "waiting" && this.#state.retryAtMs === undefined;
     this.#isWaking ||= isAsleep;
