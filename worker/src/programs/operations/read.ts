@@ -11,10 +11,13 @@ export async function read(reached: Reached, asked: Read, signal: AbortSignal): 
   const deadlineMs = Date.now() + asked.waitMs;
   // Without `from` and `tail` the oldest output that is held now counts, even if it is dropped meanwhile.
   const start = asked.tail === undefined ? (asked.from ?? reached.log.startOffset) : undefined;
+  let passed = start;
   const look = () => {
     const canGrow = reached.state === "running";
-    const result = readOutput(reached.log, start === undefined ? asked : { ...asked, from: start }, canGrow);
+    const result = readOutput(reached.log, passed === undefined ? asked : { ...asked, from: passed }, canGrow);
     const isEmpty = result.ok && result.bytes.length === 0 && result.gap === undefined;
+    // What comes of the other stream meanwhile is passed over: once it is overwritten, it could not be told from a gap.
+    if (result.ok && isEmpty && passed !== undefined) passed = result.next;
     const isAtEnd = result.ok && asked.to !== undefined && result.next >= asked.to;
     return { result, isDue: !isEmpty || !canGrow || isAtEnd || attentionsOf(reached, asked).length > 0 };
   };
@@ -34,7 +37,7 @@ export async function read(reached: Reached, asked: Read, signal: AbortSignal): 
   const body = {
     incarnation: reached.incarnation,
     ...stateOf(reached),
-    from,
+    from: gap === undefined ? (start ?? from) : from,
     next,
     end,
     ...(gap === undefined ? {} : { gap }),
