@@ -1,0 +1,90 @@
+// What an MCP client says over stdio, line by line, before the SDK reads it: the SDK passes over a line that it can't read, and over a
+// batch, without an answer. Knows no tool.
+
+import { Transform, type TransformCallback } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { MAX_MESSAGE_BYTES, readBody } from "@sbx/mcp/gateway";
+
+type Message = Readonly<Record<string, unknown>>;
+
+const INVALID_REQUEST = -32_600;
+
+/** A client's lines: those that are good go on, each message as a line of its own; all others are answered. */
+export class McpLines extends Transform {
+  readonly #answer: (message: Message | readonly Message[]) => void;
+  readonly #decoder = new StringDecoder("utf8");
+  #line = "";
+  #isTooLong = false;
+  /** Requests of each open batch that have no answer, and the answers so far. */
+  #batches: { readonly open: Set<string>; readonly answers: Message[] }[] = [];
+
+  /** @param answer Says a message, or several in one line, to the client. */
+  constructor(answer: (message: Message | readonly Message[]) => void) {
+    super();
+    this.#answer = answer;
+  }
+
+  /** Takes an answer to a request of a batch, which is told with the others. @returns Whether it is one. */
+  collect(message: Message): boolean {
+    if (message.method !== undefined || message.id === undefined) return false;
+    const id = JSON.stringify(message.id);
+    const batch = this.#batches.find(({ open }) => open.has(id));
+    if (batch === undefined) return false;
+    batch.open.delete(id);
+    batch.answers.push(message);
+    if (batch.open.size > 0) return true;
+    this.#batches = this.#batches.filter((one) => one !== batch);
+    this.#answer(batch.answers);
+    return true;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const [first = "", ...more] = this.#decoder.write(chunk).split("\n");
+    this.#keep(first);
+    for (const next of more) {
+      this.#end();
+      this.#keep(next);
+    }
+    done();
+  }
+
+  #keep(text: string): void {
+    if (!this.#isTooLong) this.#line += text;
+    if (this.#line.length <= MAX_MESSAGE_BYTES) return;
+    this.#line = "";
+    this.#isTooLong = true;
+  }
+
+  #end(): void {
+    const [line, isTooLong] = [this.#line, this.#isTooLong];
+    this.#line = "";
+    this.#isTooLong = false;
+    if (isTooLong) this.#refuse(null, INVALID_REQUEST, "a message may have 4 MiB");
+    else if (line.trim() !== "") this.#read(line);
+  }
+
+  #read(line: string): void {
+    const body = readBody(line);
+    if (!body.ok) {
+      this.#refuse(idIn(line), body.code, body.message);
+      return;
+    }
+    const open = new Set(body.sent.flatMap(({ id }) => id ?? []));
+    if (line.trimStart().startsWith("[") && open.size > 0) this.#batches.push({ open, answers: [] });
+    for (const message of body.messages) this.push(`${JSON.stringify(message)}\n`);
+  }
+
+  #refuse(id: unknown, code: number, message: string): void {
+    this.#answer({ jsonrpc: "2.0", id, error: { code, message } });
+  }
+}
+
+/** The id of a message that is wrong otherwise; null where it has none. */
+function idIn(line: string): unknown {
+  try {
+    const { id } = JSON.parse(line) as { id?: unknown };
+    return typeof id === "string" || typeof id === "number" ? id : null;
+  } catch {
+    return null; // It is no JSON.
+  }
+}
