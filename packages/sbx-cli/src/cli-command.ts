@@ -177,8 +177,8 @@ export type CopyCommand = Place & {
 };
 export type ForwardCommand = Place & {
   readonly kind: "forward";
-  /** Where it listens here; port 0: any that is free. */
-  readonly local: { readonly address: string; readonly port: number };
+  /** Where it listens here; port 0: any that is free. `isLocalhost`: on ::1 as well, to which that name may lead. */
+  readonly local: { readonly address: string; readonly port: number; readonly isLocalhost?: true };
   /** Of the sandbox. */
   readonly port: number;
   readonly isJson: boolean;

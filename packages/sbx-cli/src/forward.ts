@@ -9,7 +9,7 @@ import { probeLoop } from "./forward-loop.ts";
 import { Forwarded } from "./forwarded.ts";
 import { isIgnoredFromStart } from "./ignored-signals.ts";
 import type { Environment } from "./logins.ts";
-import { CliError, type Outcome, usage } from "./outcome.ts";
+import { CliError, EXIT, type Outcome, usage } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";
 import { aside, Printer } from "./print.ts";
 import { Connector } from "./socket.ts";
@@ -52,8 +52,11 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
     });
     open.add(forwarded);
   };
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
-  const bound = await listen(server, local);
+  const { server, second, bound } = await listenTwice(local);
+  // They wait, paused, until it is known where they lead.
+  const early: Socket[] = [];
+  const wait = (socket: Socket) => void early.push(socket);
+  second?.on("connection", wait);
   // Elsewhere a port of the sandbox is none of this machine.
   if (endpoint.isLoopback && bound.port === port) {
     const passOn = (socket: Socket, told: () => void) => {
@@ -64,7 +67,8 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
     const { leadsBack, others } = await probeLoop(server, bound.address, port, passOn);
     if (leadsBack) {
       server.close();
-      for (const socket of others) socket.destroy();
+      second?.close();
+      for (const socket of [...others, ...early]) socket.destroy();
       throw usage(
         `the sandbox is on this machine, and its port ${port} is this one: listen on another, as in ${otherPort(port)}`,
       );
@@ -72,6 +76,8 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
     for (const socket of others) accept(socket);
   }
   server.on("connection", accept);
+  second?.off("connection", wait).on("connection", accept);
+  for (const socket of early) accept(socket);
   const ended = endingSignal(env);
   const printer = new Printer();
   await printer.print(
@@ -81,6 +87,7 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
   );
   const signal = await ended;
   server.close();
+  second?.close();
   for (const forwarded of [...open]) forwarded.stop();
   await within(FAREWELL_MS, connector.closed(FAREWELL_MS));
   return { kind: "signal", signal };
@@ -95,11 +102,35 @@ function hostAndPort({ address, port }: Bound): string {
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
+type Listening = { readonly server: Server; readonly second: Server | undefined; readonly bound: Bound };
+
+/** Listens, and where the address is localhost on ::1 too, at the same port: browsers try that first. @throws {CliError} */
+async function listenTwice({ address, port, isLocalhost }: ForwardCommand["local"], attempts = 5): Promise<Listening> {
+  const server = newServer();
+  const bound = await listen(server, { address, port });
+  if (isLocalhost !== true) return { server, second: undefined, bound };
+  const second = newServer();
+  try {
+    await listen(second, { address: "::1", port: bound.port });
+    return { server, second, bound };
+  } catch (error) {
+    const code = error instanceof CliError && error.cause instanceof Error && "code" in error.cause && error.cause.code;
+    // A machine without IPv6 has nobody who would come that way.
+    if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return { server, second: undefined, bound };
+    server.close();
+    if (port === 0 && code === "EADDRINUSE" && attempts > 1)
+      return listenTwice({ address, port, isLocalhost }, attempts - 1);
+    throw error;
+  }
+}
+
+const newServer = () => createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
+
 function listen(server: Server, { address, port }: Bound): Promise<Bound> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const why = error.code === "EADDRINUSE" ? "the port is taken" : error.message;
-      reject(new CliError(`cannot listen on ${hostAndPort({ address, port })}: ${why}`));
+      reject(new CliError(`cannot listen on ${hostAndPort({ address, port })}: ${why}`, EXIT.failed, { cause: error }));
     });
     server.listen(port, address, () => {
       const bound = server.address();

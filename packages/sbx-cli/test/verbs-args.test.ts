@@ -266,6 +266,7 @@ describe("forward, logs and attach", () => {
     [":8080", { port: 8080, ...local("127.0.0.1", 0) }],
     ["0.0.0.0:9000:80", { port: 80, ...local("0.0.0.0", 9000) }],
     ["[::1]:9000:80", { port: 80, ...local("::1", 9000) }],
+    ["localhost:9000:80", { port: 80, local: { address: "127.0.0.1", port: 9000, isLocalhost: true } }],
   ])("forward %s", (ports, expected) => {
     expect(parse(`forward ${URL} ${ports}`)).toMatchObject({ kind: "forward", ...expected });
     expect(parse(`forward ${ports}`, { server: URL })).toMatchObject({ kind: "forward", ...expected });

@@ -76,6 +76,8 @@ test("A13: curl reads a web server of the sandbox, several times at once", async
   const { port: here } = await forward(who, port);
   const asked = ["a", "b", "c"].map((path) => curl(`http://127.0.0.1:${here}/${path}`));
   expect(await Promise.all(asked)).toEqual(["a", "b", "c"].map((path) => `you asked for /${path}`));
+  // Where localhost leads browsers first.
+  expect(await curl("-g", `http://[::1]:${here}/d`)).toBe("you asked for /d");
 });
 
 test(

@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import { isName, MAX_KEEP_SECONDS, MAX_LINGER_SECONDS } from "sandbox-stdio/core";
+import type { ForwardCommand } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
 
 export function collect(value: string, before: string[] | undefined): string[] {
@@ -73,11 +74,13 @@ const PORTS = /^(?:(?:([\w.-]+|\[[0-9a-f:]+\]):)?(\d{1,5})?:)?(\d{1,5})$/i;
 const MAX_PORT = 65_535;
 
 /** `[[ADDRESS:]LOCAL:]PORT`; without LOCAL the same, LOCAL 0 or none before the colon: any that is free. @throws {CliError} */
-export function readPorts(value: string): { local: { address: string; port: number }; port: number } {
-  const [, address = "127.0.0.1", local, port = ""] = PORTS.exec(value) ?? [];
+export function readPorts(value: string): Pick<ForwardCommand, "local" | "port"> {
+  const [, named = "localhost", local, port = ""] = PORTS.exec(value) ?? [];
+  const isLocalhost = named === "localhost";
+  const address = isLocalhost ? "127.0.0.1" : named.replace(/^\[|\]$/g, "");
   const here = Number(local ?? (value.includes(":") ? 0 : port));
   if (port === "" || Number(port) < 1 || Number(port) > MAX_PORT || here > MAX_PORT) {
     throw usage(`"${value}" is no [LOCAL:]PORT: ports are 1 to ${MAX_PORT}, as in 8080 or 9000:8080`);
   }
-  return { local: { address: address.replace(/^\[|\]$/g, ""), port: here }, port: Number(port) };
+  return { local: { address, port: here, ...(isLocalhost ? { isLocalhost } : {}) }, port: Number(port) };
 }
