@@ -63,7 +63,7 @@ export function makeHostParts(
     now: () => performance.now(),
     reuseFrames: true, // Bun's send copies before it returns.
     unattendedBytesPerSecond,
-    isAwaited: unattended === undefined || wish.delivery === "lossless",
+    isAwaited: unattended?.isAwaited ?? true,
     ...(screen === undefined ? {} : { screen: { request: () => void drawScreen(screen) } }),
     upstream: tracedUpstream(
       upstreamOf(() => parts, process, surroundings, changed),

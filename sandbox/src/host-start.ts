@@ -7,6 +7,8 @@ export type Unattended = {
   readonly keepExitedMs: number;
   readonly stdin: Uint8Array;
   readonly isStdinEnded: boolean;
+  /** Whether its output waits for its first client. */
+  readonly isAwaited: boolean;
 };
 
 export type HostNames = { readonly sandbox: string; readonly label: string; readonly session: string };

@@ -127,8 +127,9 @@ export class Registry {
       }
     }
     const { replace: attempt, keepExited, isStdinEnded } = order;
+    const isAwaited = order.isAwaited === true || order.process.delivery === "lossless";
     const stdin = Uint8Array.from(Buffer.from(order.stdin, "base64"));
-    const unattended = { attempt, keepExitedMs: keepExited * 1000, stdin, isStdinEnded };
+    const unattended = { attempt, keepExitedMs: keepExited * 1000, stdin, isStdinEnded, isAwaited };
     const started = this.#start(names, order, unattended, () => existing?.remove());
     return started.ok ? { ...started, isNew: true } : started;
   }

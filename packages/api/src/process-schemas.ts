@@ -29,6 +29,7 @@ const process = {
   rows: z.int().min(1).max(500).optional(),
   mode: z.enum(["collaborative", "exclusive"]).optional(),
   delivery: z.enum(["live", "lossless"]).default("live").describe("lossless: output waits for whoever attaches"),
+  awaited: z.boolean().default(false).describe("output waits for the first client, and runs on when all have left"),
   lingerSeconds: z.int().min(0).max(3_600).optional().describe("how long children's output is awaited after the exit"),
   shellIntegration: z.boolean().optional(),
   keepSeconds: z.int().min(0).max(86_400).default(1_800),

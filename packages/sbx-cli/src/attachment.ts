@@ -1,10 +1,13 @@
 // One run that is attached to a session: puts the parts together and decides how the run ends; it does not end the program.
 
+import type { State } from "sandbox-stdio/client";
 import {
+  CLOSE,
   type ClientEnd,
   type ClientState,
   followParticipants,
   type Hello,
+  LOST_REASON,
   mayType,
   type Participants,
   participantsOf,
@@ -14,7 +17,7 @@ import {
 } from "sandbox-stdio/core";
 import { againWords } from "./again-command.ts";
 import { attachQuery } from "./attach-query.ts";
-import type { AttachmentParts } from "./attachment-parts.ts";
+import type { AttachmentParts, RunPart } from "./attachment-parts.ts";
 import type { AttachWish } from "./cli-command.ts";
 import { processClock } from "./clock.ts";
 import { ConnectionReport } from "./connection-report.ts";
@@ -61,24 +64,34 @@ export class Attachment {
   #people: Participants | undefined;
   /** Output went missing while attached to pipes, or the process was given less input than there is: here, or in an earlier run. */
   #isIncomplete: boolean;
+  /** Bytes of output that a run did not get. */
+  #missing = 0;
   #greetings = 0;
   #isEnded = false;
   /** Whether the process was started for this client: only then signals that end us end it. */
   #isOurs: boolean;
   readonly #env: Environment;
   readonly #endings = new Endings();
+  readonly #run: RunPart | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isTimeOver = false;
+  /** Up to here a run's output has been written. */
+  #written = 0;
 
-  constructor(wish: AttachWish, { session, token, keeper, env, isOurs }: AttachmentParts) {
+  constructor(wish: AttachWish, { session, token, keeper, env, isOurs, run }: AttachmentParts) {
     this.#wish = wish;
     this.#token = token;
     this.#keeper = keeper;
     this.#session = session;
     this.#env = env;
     this.#isOurs = isOurs;
+    this.#run = run;
     this.#output = new Output({
       written: (end) => {
         this.#client.dealtWith(end);
         this.#keeper?.moved(end);
+        this.#written = end;
+        this.#endInTime();
       },
       broken: (_fd, error) => this.#endings.add({ kind: "broken", error }),
     });
@@ -101,7 +114,7 @@ export class Attachment {
         ...place,
       },
       {
-        connect: (known, events) => this.#connector.connect([...this.#query(), ...known], events),
+        connect: (known, events) => this.#connector.connect([...this.#query(known), ...known], events),
         ...processClock,
         random: Math.random,
         isFullScreen: () => this.#front?.isFullScreen === true,
@@ -136,9 +149,12 @@ export class Attachment {
       this.#notices.say(`attaching as a guest: ${withheld}`);
     this.#signals.listen();
     this.#client.start();
+    this.#limitTime();
     let ending = await this.#endings.next();
     this.#isEnded = true;
-    if (ending.kind === "client") {
+    clearTimeout(this.#timer);
+    if (ending.kind === "time") this.#client.leave();
+    if (ending.kind === "client" || ending.kind === "time") {
       // A slow reader may still have to take the end of the output; it may also go away, or be given up.
       this.#front?.finish();
       await Promise.race([this.#output.flushed(), this.#endings.come()]);
@@ -149,10 +165,20 @@ export class Attachment {
     return outcome;
   }
 
-  #query(): [string, string][] {
+  #query(known: ReadonlyMap<string, string>): [string, string][] {
     const streams = this.#streams;
     const hasPlace = this.#isOurs || this.#keeper?.earlier !== undefined;
-    return attachQuery(this.#wish, streams !== undefined, streams && sizeOf(streams.output), this.#env, hasPlace);
+    const query = attachQuery(
+      this.#wish,
+      streams !== undefined,
+      streams && sizeOf(streams.output),
+      this.#env,
+      hasPlace,
+    );
+    if (this.#run === undefined) return query;
+    // No other process is started (A2b); a terminal would begin with its screen (A9).
+    const start: [string, string][] = known.has("offset") ? [] : [["offset", "0"]];
+    return [...query, ...start, ["incarnation", this.#run.incarnation]];
   }
 
   /** A terminal without input from a person is none. */
@@ -166,13 +192,41 @@ export class Attachment {
     this.#report.state(state);
     if (this.#front instanceof TerminalFront) this.#front.company.state(state);
     if (state.phase === "attached") {
+      if (this.#run !== undefined && state.hello.incarnation !== this.#run.incarnation) {
+        this.#endings.add({ kind: "client", end: { kind: "refused", code: CLOSE.notFound, reason: LOST_REASON } });
+        this.#isEnded = true;
+        this.#client.leave();
+        return;
+      }
       this.#people = participantsOf(state.hello);
       this.#greetings += 1;
-      if (state.hello.creator === true) this.#isOurs = true;
+      // A run knows by its name whose the process is: the first client there counts as its creator.
+      if (state.hello.creator === true && this.#run === undefined) this.#isOurs = true;
       if (this.#front === undefined) this.#begin(state.hello);
       else if (this.#front instanceof TerminalFront) this.#front.resumed();
       this.#signals.flush();
-    } else if (state.phase === "ended") this.#endings.add({ kind: "client", end: state.end });
+      this.#endInTime();
+    } else if (state.phase === "ended" && !this.#isEnded) this.#endings.add({ kind: "client", end: state.end });
+    else this.#endInTime();
+  }
+
+  // ---- A run's time --------------------------------------------------------------------------------------------
+
+  #limitTime(): void {
+    const { waitMs } = this.#run ?? {};
+    if (waitMs === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#isTimeOver = true;
+      this.#endInTime();
+    }, waitMs);
+  }
+
+  /** A run whose time is over prints what there was when it came, and waits for no connection that broke. */
+  #endInTime(): void {
+    const { hello, state } = this.#client;
+    if (!this.#isTimeOver || hello === undefined) return;
+    if (state.phase !== "attached" || this.#written >= hello.live || hello.live === hello.offset)
+      this.#endings.add({ kind: "time" });
   }
 
   /** The first greeting tells the session's kind: a terminal is only taken over for a PTY. */
@@ -182,7 +236,8 @@ export class Attachment {
     const streams = hello.tty && this.#wish.tty !== false ? this.#streams : undefined;
     if (streams === undefined) {
       const usual = () => (this.#wish.hasNoInput === true ? noInput() : standardInput());
-      const input = isViewer ? undefined : usual();
+      // A run's input was given at its start, or is left to others.
+      const input = isViewer || this.#run !== undefined ? undefined : usual();
       const onInputCut = () => this.#incomplete();
       this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written, onInputCut });
     } else {
@@ -198,6 +253,8 @@ export class Attachment {
   #gap(from: number, to: number): void {
     const length = to - from;
     this.#front?.gap();
+    this.#missing += length;
+    if (this.#run !== undefined) return;
     const { hello } = this.#client;
     const isLateComer = this.#greetings === 1 && this.#keeper?.earlier?.resume === undefined;
     if (isLateComer && hello?.offset === to) {
@@ -255,7 +312,9 @@ export class Attachment {
 
   /** A terminal's own keys go to the remote process as bytes; a signal is meant for this program then. */
   #isForRemote(signal: string): boolean {
-    if (this.#isEnded || this.#front === undefined || this.#front instanceof TerminalFront) return false;
+    if (this.#isEnded || this.#front instanceof TerminalFront) return false;
+    // Before the greeting nothing has been started, but by a run.
+    if (this.#front === undefined && this.#run === undefined) return false;
     // A client that only visits another person's process does not end it by leaving.
     if (!this.#isOurs && signal !== "SIGUSR1" && signal !== "SIGUSR2") return false;
     // A run that keeps a place wants to come back to it: being ended by a supervisor must not end the process.
@@ -273,16 +332,21 @@ export class Attachment {
         await this.#depart();
         await this.#say(`detached${againWords(this.#wish, this.#session)}`);
         return exitWith(EXIT.ok);
+      case "time":
+        await this.#connector.closed(FAREWELL_MS);
+        return this.#finishRun("running", EXIT.timeout);
       case "signal":
         this.#output.drop();
         await this.#depart();
+        if (this.#run !== undefined) await this.#say(`it may still run, in session ${this.#session}`);
         // Nobody here has asked for it, but for SIGINT.
-        if (ending.signal !== "SIGINT" && this.#isKnown && this.#greetings > 0 && this.#wish.isQuiet !== true)
+        else if (ending.signal !== "SIGINT" && this.#isKnown && this.#greetings > 0 && this.#wish.isQuiet !== true)
           await this.#say(`ended by ${ending.signal}${againWords(this.#wish, this.#session)}`);
         return { kind: "signal", signal: ending.signal };
       case "broken": {
         await this.#depart();
         const { code, message } = ending.error;
+        if (this.#run !== undefined) await this.#leaveUnread(this.#run);
         // Its reader has had enough, as of any program's output: nothing to complain of.
         const isTerminalGone = code === "EIO" && this.#front instanceof TerminalFront;
         if (code === "EPIPE" || isTerminalGone) return exitWith(EXIT.brokenPipe);
@@ -294,6 +358,10 @@ export class Attachment {
 
   async #finishClient(end: ClientEnd): Promise<Outcome> {
     this.#giveBack(end.kind !== "exit");
+    if (this.#run !== undefined) {
+      if (end.kind === "exit") return this.#finishRun("exited", end.code);
+      if (end.kind === "refused" && end.code === CLOSE.notFound) return this.#finishRun("lost", EXIT.failed);
+    }
     if (end.kind === "refused") {
       if (this.#client.resumePoint !== undefined) this.#keeper?.save();
       const session = this.#front === undefined ? undefined : this.#session;
@@ -316,6 +384,21 @@ export class Attachment {
     return exitWith(end.code === 0 && this.#isIncomplete ? EXIT.failed : end.code);
   }
 
+  /** Output that is missing must not pass for success. */
+  async #finishRun(state: State, code: number): Promise<Outcome> {
+    const missing = this.#missing;
+    if (missing > 0) await this.#say(`${missing} bytes of output were no longer held when they were asked for`);
+    if (state === "running") await this.#say(`it still runs, in session ${this.#session}`);
+    if (state === "lost") await this.#say("the process was lost");
+    return exitWith(missing > 0 && state === "exited" ? EXIT.failed : code);
+  }
+
+  /** Nobody reads what it puts out: a process that nobody else has use for is ended, as a shell's would be by SIGPIPE. */
+  async #leaveUnread({ end }: RunPart): Promise<void> {
+    if (await end?.()) return;
+    await this.#say(`${end === undefined ? "it still runs" : "it may still run"}, in session ${this.#session}`);
+  }
+
   /**
    * Leaves the session while its process may live: for later, where there is a file to come back with; for good where the
    * name is our own and no client could find it again; else to clients that know the name.
@@ -334,7 +417,7 @@ export class Attachment {
 
   /** Whether a person knows the name, or may be told it: the session goes on without us. */
   get #isKnown(): boolean {
-    return this.#wish.session !== undefined || this.#front instanceof TerminalFront;
+    return this.#wish.session !== undefined || this.#run !== undefined || this.#front instanceof TerminalFront;
   }
 
   #giveBack(isSudden: boolean): void {

@@ -5,6 +5,8 @@ import type { ClientEnd } from "sandbox-stdio/core";
 export type Ending =
   | { readonly kind: "client"; readonly end: ClientEnd }
   | { readonly kind: "detach" }
+  /** A run has been attached for as long as it may be. */
+  | { readonly kind: "time" }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals }
   /** Standard output or standard error can't be written. */
   | { readonly kind: "broken"; readonly error: NodeJS.ErrnoException };

@@ -4,6 +4,8 @@
 export const EXIT = {
   ok: 0,
   usage: 2,
+  /** The time that was given is over, as with timeout(1). */
+  timeout: 124,
   /** The reader of our output has gone: the code of a program killed by SIGPIPE, 128 + 13. */
   brokenPipe: 141,
   /** No connection, refused, or failed on this side. The same as ssh's. */

@@ -23,7 +23,7 @@ import { cellText, table } from "./table.ts";
 import { isInputTyped } from "./tty.ts";
 
 /** Exit codes of these verbs, beside those that every command has. */
-export const VERB_EXIT = { met: 0, timeout: 124, exited: 3, lost: 4 } as const;
+export const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } as const;
 
 /** The server's own, where none is given. */
 const USUAL_WAIT_MS = 30_000;

@@ -9,12 +9,12 @@ import { SignalRelay } from "./signals.ts";
 /** A signal that could not be passed on by then ends this program. */
 const SIGNAL_MS = 4_000;
 
-/** @param isOurs Whether the process was started for this run. @returns How the work ended, or which signal ended us. */
-export async function whilePassingSignals(
+/** @param isOurs Whether the process was started for this run. @returns What the work comes to, or which signal ended us. */
+export async function whilePassingSignals<T extends object>(
   session: SandboxSession,
   isOurs: boolean,
-  work: () => Promise<Outcome>,
-): Promise<Outcome> {
+  work: () => Promise<T>,
+): Promise<T | Extract<Outcome, { kind: "signal" }>> {
   let end: (signal: NodeJS.Signals) => void = () => undefined;
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     end = resolve;

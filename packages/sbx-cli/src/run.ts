@@ -71,7 +71,7 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
     case "show":
       return print(command.text);
     case "run":
-      return (await import("./run-program.ts")).runProgram(command, token(command), standardInput());
+      return (await import("./run-program.ts")).runProgram(command, tokenSource(command, env), env, standardInput());
     case "read":
     case "write":
     case "wait":

@@ -1,17 +1,12 @@
 // Output that can no longer be written: a reader that has gone, a disk that is full.
 
-import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { collect, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
 // Each run starts a program or several, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 });
-
-const RUNS = { incarnation: "i", state: "running", from: 0, next: 0, end: 0, output: "", stdout: "", stderr: "" };
 
 let server: TestServer;
 beforeEach(async () => {
@@ -47,40 +42,15 @@ describe("the reader goes away", () => {
 });
 
 describe("the reader of run goes away", () => {
-  /** A server whose one process puts out a line for ever. */
-  async function endless() {
-    const asked: string[] = [];
-    const at = http.createServer((request, response) => {
-      const { method, url = "", headers } = request;
-      if (method === "DELETE") {
-        asked.push(url);
-        response.writeHead(204).end();
-      } else if (headers.accept === "text/event-stream") {
-        response.writeHead(200, { "content-type": "text/event-stream" });
-        if (!url.includes("stdout")) return;
-        const output = JSON.stringify({ output: "eQo=", from: 0, next: 2 });
-        const timer = setInterval(() => response.write(`event: output\nid: i.2\ndata: ${output}\n\n`), 20);
-        response.on("close", () => clearInterval(timer));
-      } else response.end(JSON.stringify({ ...RUNS, session: "s" }));
-    });
-    await once(at.listen(0, "127.0.0.1"), "listening");
-    onTestFinished(() => {
-      at.closeAllConnections();
-      at.close();
-    });
-    return { url: `http://127.0.0.1:${(at.address() as AddressInfo).port}`, asked };
-  }
-
   test("a process of our own is ended; one with a name is named, and left", async () => {
-    const { url, asked } = await endless();
     for (const words of [[], ["--session", "build"]]) {
-      const child = startCli(["run", url, ...words, "--", "yes"]);
+      const child = startCli(["run", server.url, ...words, "--", "yes"]);
       const result = collect(child);
       child.stdout?.once("data", () => child.stdout?.destroy());
       const stderr = words.length === 0 ? "" : "sbx-stdio: it still runs, in session build\n";
       expect(await result).toMatchObject({ code: 141, stderr });
     }
-    expect(asked).toEqual([expect.stringMatching(/\/sessions\/run-[^/?]+$/)]);
+    expect([...server.hosts.keys()]).toEqual(["build"]);
   });
 });
 

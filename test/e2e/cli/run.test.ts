@@ -1,26 +1,34 @@
 // `run` prints all of a command's output, or says that it could not; and lives on over the Worker's death.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli, textOf } from "../support/cli.ts";
-import { type Person, person, restartWorker } from "../support/system.ts";
+import { api, type Person, person, restartBridge, restartWorker } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
 const run = (who: Person, words: readonly string[], input = "") => runCli(who, words, input, "run");
 
-function running(who: Person, words: readonly string[]) {
+function started(who: Person, words: readonly string[]) {
   const child = startCli(who, words, "run");
   child.stdin.end();
+  return { child, code: exitCode(child), stderr: textOf(child.stderr) };
+}
+
+function running(who: Person, words: readonly string[]) {
+  const run = started(who, words);
   const said = { stdout: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
+  run.child.stdout.on("data", (chunk: Buffer) => {
     said.stdout += chunk;
   });
-  return { child, said, code: exitCode(child), stderr: textOf(child.stderr) };
+  return { ...run, said };
 }
+
+const linesTo = (last: number) => Array.from({ length: last }, (_, at) => `${at + 1}\n`).join("");
 
 describe("output", () => {
   test("is whole, also where it is longer than an answer, on either stream", async () => {
     const who = await person();
-    const lines = Array.from({ length: 30_000 }, (_, at) => `${at + 1}\n`).join("");
+    const lines = linesTo(30_000);
     const both = await run(who, ["--", "sh", "-c", "seq 30000; seq 30000 >&2; exit 3"]);
     expect([both.code, both.stdout === lines, both.stderr === lines]).toEqual([3, true, true]);
     const waited = await run(who, ["--wait", "30s", "--", "seq", "30000"]);
@@ -44,10 +52,38 @@ describe("output", () => {
     );
   });
 
+  test("is whole, also where it comes in bursts that are longer than the log, on one stream alone", async () => {
+    const who = await person();
+    const burst = 'for i in 1 2 3 4 5 6 7 8; do head -c 200000 /dev/zero | tr "\\0" $i; sleep 0.4; done';
+    const [whole, long, named] = await Promise.all([
+      run(who, ["--", "sh", "-c", burst]),
+      run(who, ["--", "seq", "300000"]),
+      run(who, ["--session", "long", "--wait", "60s", "--", "seq", "700000"]),
+    ]);
+    const blocks = [1, 2, 3, 4, 5, 6, 7, 8].map((digit) => String(digit).repeat(200_000)).join("");
+    expect([whole.code, whole.stdout === blocks, whole.stderr]).toEqual([0, true, ""]);
+    expect([long.code, long.stdout === linesTo(300_000), long.stderr]).toEqual([0, true, ""]);
+    expect([named.code, named.stdout === linesTo(700_000), named.stderr]).toEqual([0, true, ""]);
+  });
+
+  test("waits for a reader that stops; a command that nobody reads any more is ended", async () => {
+    const who = await person();
+    const { child, code, stderr } = started(who, ["--", "yes"]);
+    const [first] = (await once(child.stdout, "data")) as [Buffer];
+    child.stdout.destroy();
+    expect([first.subarray(0, 2).toString(), await code, await stderr]).toEqual(["y\n", 141, ""]);
+    const list = await runCli(who, ["--all", "--json"], "", "ls");
+    expect(JSON.parse(list.stdout)).toEqual({ sessions: [] });
+  });
+
   test("that is no longer held makes the run fail", async () => {
-    const made = await run(await person(), ["--wait", "60s", "--", "seq", "700000"]);
+    const who = await person();
+    const words = ["--session", "gone", "--", "seq", "700000"];
+    await run(who, ["--detach", ...words]);
+    await runCli(who, ["--session", "gone", "--exit"], "", "wait");
+    const made = await run(who, words);
     expect(made.code).toBe(255);
-    expect(made.stderr).toMatch(/^sbx-stdio: \d+ bytes of output were no longer held when they were asked for/);
+    expect(made.stderr).toMatch(/^sbx-stdio: \d+ bytes of output were no longer held when they were asked for\n$/);
   });
 });
 
@@ -85,6 +121,35 @@ test("the Worker's death is outlived: the output is whole, and the exit code the
   }
 });
 
+test("the bridge's death is told as soon as it is known, behind all that had come", async () => {
+  const { said, code, stderr } = running(await person(), ["--", "sh", "-c", "echo a; echo b; sleep 600"]);
+  await until("both lines", () => said.stdout === "a\nb\n");
+  await restartBridge();
+  expect([await code, said.stdout, await stderr]).toEqual([255, "a\nb\n", "sbx-stdio: the process was lost\n"]);
+});
+
+test("with --wait it prints what is there, and leaves the process to run on with nobody attached", async () => {
+  const who = await person();
+  const script = "echo first; read x; seq 700000; echo last; read y";
+  const made = await run(who, ["--stdin-open", "--session", "on", "--wait", "500ms", "--", "sh", "-c", script]);
+  expect(made).toEqual({ code: 124, stdout: "first\n", stderr: "sbx-stdio: it still runs, in session on\n" });
+  await runCli(who, ["--session", "on", "--text", "x\n"], "", "write");
+  expect(await runCli(who, ["--session", "on", "--text", "last", "--from", "0"], "", "wait")).toMatchObject({
+    code: 0,
+  });
+  const { clients } = (await (await api(who, "/api/sandboxes/default/sessions/on")).json()) as { clients: number };
+  expect(clients).toBe(0);
+});
+
+test("POST /run stays live: a process that nobody attaches to waits for nobody", async () => {
+  const body = { cmd: "seq", args: ["700000"], session: "live", waitMs: 60_000 };
+  const answer = await api(await person(), "/api/sandboxes/default/run", {
+    method: "POST",
+    body: JSON.stringify(body),
+  });
+  expect(await answer.json()).toMatchObject({ state: "exited", exit: { code: 0 }, gap: { from: 0 } });
+});
+
 describe("a signal", () => {
   test("is passed on to a process that is ours", async () => {
     const script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done";
@@ -119,7 +184,7 @@ test("logs and read say what is no longer held; logs begins at a line", async ()
   const gone = Number(
     /^sbx-stdio: the first (\d+) bytes are no longer held: this begins at the next line\n$/.exec(logs.stderr)?.[1],
   );
-  const whole = Array.from({ length: 700_000 }, (_, at) => `${at + 1}\n`).join("").length;
+  const whole = linesTo(700_000).length;
   expect(whole - logs.stdout.length - gone).toSatisfy((cut: number) => cut > 0 && cut <= 7);
   const followed = await runCli(who, ["--session", "long", "-f"], "", "logs");
   expect([followed.stdout === logs.stdout, followed.stderr]).toEqual([true, logs.stderr]);

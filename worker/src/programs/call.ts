@@ -19,6 +19,8 @@ export type ProgramProcess = {
   /** Base64. */
   readonly stdin: string;
   readonly isStdinEnded: boolean;
+  /** Whether its output waits for its first client. */
+  readonly isAwaited: boolean;
 };
 
 export type WaitCondition =

@@ -98,6 +98,7 @@ export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolea
     keepExited: body.keepExitedSeconds,
     stdin,
     isStdinEnded,
+    isAwaited: body.awaited,
   };
   return { ok: true, value: process };
 }

@@ -77,6 +77,7 @@ export class Starts {
       keepExited: process.keepExited,
       stdin: process.stdin,
       isStdinEnded: process.isStdinEnded,
+      isAwaited: process.isAwaited,
     });
     if (!ordered.ok) {
       audit?.refused(ordered.refusal, call.actor, record !== undefined);

@@ -47,6 +47,7 @@ export async function admit(
   const { query, who } = spec;
   const wrongRole = roleRefusal(query.role, who);
   if (wrongRole !== undefined) return wrongRole;
+  if (query.incarnation !== undefined && query.incarnation !== record?.facts.incarnation) return PROCESS_LOST;
   if (query.resume !== undefined) {
     const claim = await signer.read(query.resume);
     if (claim === undefined) {

@@ -21,6 +21,8 @@ export type ProcessFields = {
   mode?: "collaborative" | "exclusive";
   /** If no client is attached, `lossless` output waits. Default: `live`, which runs on. */
   delivery?: "live" | "lossless";
+  /** Its output waits for the first client that attaches, also if it is `live`. Default: false. */
+  awaited?: boolean;
   /** How long output is awaited after the exit, from children that hold the pipes. Default: 1. */
   lingerSeconds?: number;
   shellIntegration?: boolean;

@@ -43,6 +43,8 @@ export type StartOrder = {
   /** The first input, in base64, and whether the input ends behind it. */
   readonly stdin: string;
   readonly isStdinEnded: boolean;
+  /** Whether its output waits for its first client, also if its delivery is live. */
+  readonly isAwaited?: boolean;
 };
 
 const SHAPE: Shape = {
@@ -64,11 +66,12 @@ const SHAPE: Shape = {
   keepExited: isInteger(0, MAX_KEEP_SECONDS),
   stdin: isString(MAX_ORDER_BYTES),
   isStdinEnded: isBoolean,
+  "isAwaited?": isBoolean,
 };
 
 export function orderBody(order: StartOrder): string {
-  const { label, session, size, replace, keepExited, stdin, isStdinEnded } = order;
-  return JSON.stringify({ label, session, ...order.process, ...size, replace, keepExited, stdin, isStdinEnded });
+  const { process, size, ...rest } = order;
+  return JSON.stringify({ ...rest, ...process, ...size });
 }
 
 /** @returns The order, or its fault. */
@@ -87,7 +90,7 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   const body = value as unknown as Body & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
   const { label, session, cmd = "", args, env, cwd, tty, mode, keep, cols, rows, replace, keepExited } = body;
-  const { shellIntegration, linger, delivery = "live" } = body;
+  const { shellIntegration, linger, delivery = "live", isAwaited } = body;
   const hasSize = cols !== undefined || rows !== undefined;
   return {
     label,
@@ -103,6 +106,7 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
     keepExited,
     stdin: body.stdin,
     isStdinEnded: body.isStdinEnded,
+    ...(isAwaited === undefined ? {} : { isAwaited }),
   };
 }
 

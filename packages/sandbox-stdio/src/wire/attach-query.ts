@@ -82,6 +82,8 @@ export type AttachQuery = {
   readonly ended?: "replace";
   /** The name is of the client's own making: no other client will look for the session (L7a). */
   readonly isUnnamed?: true;
+  /** The one process that is meant: another one is not attached to, and none is started (A2b). */
+  readonly incarnation?: string;
 };
 
 /** Where a client that attaches goes on, with the size of its terminal: the session gets these parts of a query unchanged. */
@@ -140,6 +142,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   // Empty is as good as absent: a form or a script that has none.
   const cwd = params.get("cwd") || undefined;
   const resume = params.get("resume") || undefined;
+  const incarnation = params.get("incarnation") || undefined;
   const cols = integer(params, "cols");
   const rows = integer(params, "rows");
   const offset = integer(params, "offset");
@@ -185,6 +188,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
       ...attemptOf(params),
       ...(params.get("ended") === "replace" ? { ended: "replace" } : {}),
       ...(params.get("unnamed") === "1" ? { isUnnamed: true } : {}),
+      ...(incarnation === undefined ? {} : { incarnation }),
     },
   };
 }
@@ -230,6 +234,7 @@ export function attachParams(
   if (query.attempt !== undefined) add("attempt", `${query.attempt.life}.${query.attempt.number}`);
   add("ended", query.ended);
   if (query.isUnnamed === true) add("unnamed", 1);
+  add("incarnation", query.incarnation);
   return params;
 }
 
