@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { JsonLines, MAX_MESSAGE_BYTES } from "../src/gateway/index.ts";
+import { LongLine } from "../src/gateway/long-line.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -40,10 +41,37 @@ test("M2: made anew with the unfinished line that was kept, it goes on as if not
   expect(second.push(encode("2}\n"))).toEqual([{ text: '{"id":2}', message: { id: 2 }, end: 18 }]);
 });
 
-test("M2: a message of 4 MiB comes out, a longer line never does, and is seen before it has ended", () => {
+test("M2: a message of 4 MiB comes out; of a longer one its id and whether it asks, and what follows is whole", () => {
   const whole = `{"a":"${"x".repeat(MAX_MESSAGE_BYTES - 8)}"}`;
   const lines = new JsonLines();
   expect(lines.push(encode(`${whole}\n`)).map(({ text }) => text.length)).toEqual([MAX_MESSAGE_BYTES]);
-  expect(lines.push(encode(`{"b":"${whole}`))).toEqual([]);
-  expect(lines.isTooLong).toBe(true);
+  expect(lines.push(encode(`{"result":${whole}`))).toEqual([]);
+  // As a Durable Object that dies meanwhile finds it again.
+  const next = new JsonLines(lines.end, lines.partial, lines.long);
+  expect([next.partial, next.lineStart]).toEqual([[], MAX_MESSAGE_BYTES + 1]);
+  const after = next.push(encode(`,"id":"7"}\n{"id":8}\n${"x".repeat(MAX_MESSAGE_BYTES + 1)}\n{"id":9}\n`));
+  expect(after.map(({ message, isTooLong }) => [message, isTooLong])).toEqual([
+    [{ id: "7" }, true],
+    [{ id: 8 }, undefined],
+    [{ id: 9 }, undefined],
+  ]);
+  expect(after[1]?.end).toBe(MAX_MESSAGE_BYTES + 1 + `{"result":${whole},"id":"7"}\n{"id":8}\n`.length);
+});
+
+test("M2: of any message, cut anywhere, what is kept of a long one is its own id and whether it has a method", () => {
+  const id = fc.oneof(fc.integer(), fc.string({ unit: "binary", maxLength: 20 }));
+  const inner = fc.jsonValue({ maxDepth: 3 });
+  const fields = fc.record({ id, method: fc.string(), result: inner, params: inner }, { requiredKeys: [] });
+  fc.assert(
+    fc.property(fields, fc.nat(200), fc.boolean(), (message, cut, isSpaced) => {
+      const bytes = encode(JSON.stringify(message, null, isSpaced ? 1 : 0));
+      const first = new LongLine();
+      first.push(bytes.subarray(0, cut));
+      const second = new LongLine(first.state);
+      second.push(bytes.subarray(cut));
+      const kept = { ...("id" in message ? { id: message.id } : {}), ...("method" in message ? { method: "" } : {}) };
+      expect(second.message).toEqual(Object.keys(kept).length === 0 ? undefined : kept);
+      expect(second.state.length).toBe(bytes.length);
+    }),
+  );
 });

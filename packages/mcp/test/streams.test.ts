@@ -61,6 +61,17 @@ test('M2: an answer goes to its request\'s stream; 1 and "1" are two requests; a
   expect(scene.streams.isAwaiting).toBe(false);
 });
 
+test("M2: an answer that is too long is an error of its request alone", () => {
+  const scene = new Scene();
+  const [a, b] = [scene.client(request(1)), scene.client(request(2))];
+  const tooLong = { text: "", end: 9_000_000, isTooLong: true } as const;
+  scene.streams.add({ ...tooLong, message: { id: 1 } });
+  scene.streams.add({ ...tooLong, message: { method: "" } });
+  scene.streams.add({ ...tooLong, message: { id: 2, method: "" } });
+  expect(scene.get(a)).toMatchObject([{ id: 1, error: { message: "a message of the server is longer than 4 MiB" } }]);
+  expect([scene.get(b), scene.get(LISTENING), scene.streams.isAnswered(b)]).toEqual([[], [], false]);
+});
+
 test("M2: progress goes to its request; all else to the GET, the oldest open POST, or it waits", () => {
   const scene = new Scene();
   const [a, b] = [scene.client(request(1, "pa")), scene.client(request(2, "pb"))];

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { gatewayPath, RawMcp, SCRIPTED } from "../support/mcp-raw.ts";
 import { isAlive } from "../support/processes.ts";
 import { Programs } from "../support/programs.ts";
-import { fresh, killBridge, mint, person, restartWorker, startBridge, system } from "../support/system.ts";
+import { api, fresh, killBridge, mint, person, restartWorker, startBridge, system } from "../support/system.ts";
 import { until, within } from "../support/wait.ts";
 
 const pidOf = async (mcp: RawMcp) => Number((await mcp.result("pid")).pid);
@@ -128,7 +128,9 @@ test("M2: a client that resumes by an event's id gets that stream's messages alo
   const other = await mcp.listen(b.lastId);
   await within("the end of the other", other.ended);
   expect(other.messages.map(({ result }) => result)).toEqual([{ released: "b" }]);
-  expect((await mcp.listen("77.0")).status).toBe(404);
+  // Not 404, which would tell the client to drop a session that lives.
+  for (const id of ["77.0", "none", "-1.5"]) expect([id, (await mcp.listen(id)).status]).toEqual([id, 400]);
+  expect(await mcp.result("echo", { still: "here" })).toEqual({ still: "here" });
   await mcp.end();
 });
 
@@ -220,10 +222,38 @@ test("M2: a message may have 4 MiB either way; junk is passed over; stderr goes 
   const at = new Programs(mcp.who, mcp.sandbox);
   const said = async () => String((await at.read(mcp.session, { tail: 200 })).body.output);
   await until("the word in the log", async () => (await said()).includes("a word to the log"));
+  const held = await mcp.request("hold", { name: "a" });
+  const pid = await pidOf(mcp);
   const long = await mcp.request("big", { bytes: 4 * 1024 * 1024 });
   expect(await long.message("the refusal")).toMatchObject({ error: { message: expect.stringContaining("4 MiB") } });
-  await until("the session's end", async () => (await mcp.request("echo")).status === 404);
+  await within("the end of the stream", long.ended);
+  // A question that is too long is answered to the server, whose session goes on.
+  await mcp.send({ method: "ask", params: { bytes: 4 * 1024 * 1024 } });
+  await until("the server's answer", async () => (await mcp.result("answers")).count === 1);
+  await mcp.send({ method: "release", params: { name: "a" } });
+  expect(await held.message("the other's answer")).toMatchObject({ result: { released: "a" } });
+  expect(await pidOf(mcp)).toBe(pid);
+  await mcp.end();
 }, 120_000);
+
+test("M2: a client that gives up during initialize leaves no process behind", async () => {
+  const who = await person();
+  const sandbox = fresh("box");
+  const mcp = new RawMcp(who, sandbox, gatewayPath(sandbox, "sleep", ["1000"]));
+  const given = new AbortController();
+  const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+  const asked = mcp.ask("POST", {}, initialize, given.signal).catch(() => undefined);
+  const running = async () => {
+    const { sessions } = (await (await api(who, `/api/sandboxes/${sandbox}/sessions`)).json()) as {
+      sessions: { state: string }[];
+    };
+    return sessions.some(({ state }) => state === "running");
+  };
+  await until("the process", running);
+  given.abort();
+  await asked;
+  await until("its end", async () => !(await running()));
+});
 
 test("M2: what comes behind junk that came in pieces is whole", async () => {
   const mcp = await RawMcp.begin(await person());

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const held = new Map();
+let answers = 0;
 const serverInfo = { name: "scripted", version: "1" };
 
 const METHODS = {
@@ -32,11 +33,14 @@ const METHODS = {
     say({ id, result: {} });
   },
   print: ({ params }) => process.stdout.write(params.text),
+  ask: ({ params }) => say({ id: "question", method: "roots/list", params: { text: "x".repeat(params.bytes) } }),
+  answers: ({ id }) => say({ id, result: { count: answers } }),
   exit: ({ params }) => process.exit(params.code),
   pid: ({ id }) => say({ id, result: { pid: process.pid } }),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
+  if (message.id === "question") answers += 1;
   METHODS[message.method]?.(message);
 }

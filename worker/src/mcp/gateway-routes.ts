@@ -26,6 +26,9 @@ const api = new Hono<{ Bindings: ProgramsEnv }>();
 api.onError(answerFault);
 api.route("/api/sandboxes", programRoutes);
 
+const HTTP_CREATED = 201;
+/** Of a server that has ended at once. */
+const HTTP_ENDED = 502;
 const BODY_PATIENCE_MS = 30_000;
 const SESSION_ID = /^[0-9a-f]{20}$/;
 /** For clients that send no version: the last revision without a header for it. */
@@ -78,21 +81,41 @@ async function posted(
     return asked(c, who, session, { type: "post", sent, version: header ?? undefined });
   }
   const id = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+  const begun = begin(c, who, id, { type: "begin", sent, version: versionOf(header, messages) ?? OLDEST });
+  // The runtime ends a request's context with its client: what was started must still be ended then.
+  c.executionCtx.waitUntil(begun.catch(() => undefined));
+  return begun;
+}
+
+/** Starts a server for the session that is asked to begin. It does not stay where nobody is told the session's id. */
+async function begin(c: GatewayContext, who: Caller, id: string, ask: GatewayAsk): Promise<Response> {
   const started = await start(c, who, id);
-  if (started.status !== 201) return started;
-  const answer = await asked(c, who, id, { type: "begin", sent, version: versionOf(header, messages) ?? OLDEST });
+  if (started.status !== HTTP_CREATED) return started;
+  let answer: Response | undefined;
+  try {
+    answer = await asked(c, who, id, ask);
+  } finally {
+    // Of one that has ended by itself the log is kept.
+    if (answer?.ok !== true && answer?.status !== HTTP_ENDED)
+      await api.fetch(...inner(c, who, id, { method: "DELETE" }));
+  }
   const response = new Response(answer.body, answer);
   if (response.ok) response.headers.set("Mcp-Session-Id", id);
   return response;
 }
 
+/** A request to the programs' route of the session, as its caller. */
+function inner(c: GatewayContext, { identified }: Caller, id: string, init: RequestInit): Parameters<typeof api.fetch> {
+  const path = `/api/sandboxes/${encodeURIComponent(c.req.param("sandbox") ?? "")}/sessions/${sessionName(c, id)}`;
+  return [innerRequest(c.req.raw, identified, path, init), c.env, c.executionCtx as ExecutionContext];
+}
+
 /** Starts the server that the address names, by the route that starts every program's process. */
-async function start(c: GatewayContext, { identified }: Caller, id: string): Promise<Response> {
+async function start(c: GatewayContext, who: Caller, id: string): Promise<Response> {
   const { searchParams } = new URL(c.req.url);
   const cmd = searchParams.get("cmd");
   if (cmd === null) return respond(refused(400, "bad_request", "the address says no cmd"));
-  const name = sessionName(c, id);
-  const wrong = nameFault(name);
+  const wrong = nameFault(sessionName(c, id));
   if (wrong !== undefined) return respond(wrong);
   const [cwd, keep] = [searchParams.get("cwd"), searchParams.get("keep")];
   const body = {
@@ -104,9 +127,7 @@ async function start(c: GatewayContext, { identified }: Caller, id: string): Pro
     delivery: "lossless",
     shellIntegration: false,
   };
-  const path = `/api/sandboxes/${encodeURIComponent(c.req.param("sandbox") ?? "")}/sessions/${name}`;
-  const put = innerRequest(c.req.raw, identified, path, { method: "PUT", body: JSON.stringify(body) });
-  return api.fetch(put, c.env, c.executionCtx as ExecutionContext);
+  return api.fetch(...inner(c, who, id, { method: "PUT", body: JSON.stringify(body) }));
 }
 
 /** Asks the session's Durable Object. Its stream counts as a connection of the caller's address. */

@@ -1,7 +1,7 @@
 // The gateway's data in the session's Durable Object: the messages of each stream, input on its way to the server, and how far
 // its output has been read. All of it goes with the session.
 
-import type { EventPlace, Journal, JournalEvent, JournalStream, KeptEvent } from "@sbx/mcp/gateway";
+import type { EventPlace, Journal, JournalEvent, JournalStream, KeptEvent, LongLineState } from "@sbx/mcp/gateway";
 
 /** How far the server's output was read: in the session's log, and of its standard output alone. */
 export type ReadPlace = { readonly logNext: number; readonly end: number; readonly last: EventPlace };
@@ -14,6 +14,10 @@ type Head = ReadPlace & {
   readonly isOver: boolean;
   /** Bytes of input that were taken in. */
   readonly inputEnd: number;
+  /** Whether a client has shown that it knows the session: its `initialize` was answered, or it has called again. */
+  readonly isTaken?: boolean;
+  /** What is kept of an unfinished line that is too long. */
+  readonly long?: LongLineState | undefined;
 };
 
 /** A value of the store has at most 2 MB. */
@@ -56,6 +60,7 @@ export class GatewayStore implements Journal {
         binding,
         version,
         isOver: false,
+        isTaken: false,
         inputEnd: 0,
         logNext: 0,
         end: 0,

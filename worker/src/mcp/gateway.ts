@@ -5,11 +5,14 @@ import {
   type EventPlace,
   JsonLines,
   LISTENING,
+  type Line,
   MAX_UNANSWERED_BYTES,
   PRIMED_SINCE,
   placeOf,
+  refusalOf,
   type Sent,
   Streams,
+  TOO_LONG,
 } from "@sbx/mcp/gateway";
 import type { RelaySession } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
@@ -25,6 +28,8 @@ import { ServerOutput } from "./server-output.ts";
 
 /** A server whose client has gone is read for so long as if it came back. */
 const LINGER_MS = 30_000;
+/** A client that has gone before its `initialize` was answered may come back for so long: then the server is ended. */
+const UNTAKEN_MS = 5_000;
 const WRITE_MS = 30_000;
 /** Before a call is repeated that could not be answered. */
 const PAUSE_MS = 250;
@@ -70,6 +75,7 @@ export class McpGateway {
     if (head === undefined || head.incarnation !== incarnation || head.binding !== binding || head.isOver)
       return gone();
     this.#caller = caller;
+    if (ask.type !== "begin") this.#taken();
     if (ask.type === "end") return this.#end(caller);
     const located = await this.#ask({ type: "locate" }, signal);
     if (located.status === 503 || located.status === 401) return respond(located);
@@ -113,7 +119,10 @@ export class McpGateway {
   #listen(live: Live, lastEventId: string | undefined, isPrimed: boolean, signal: AbortSignal): Response {
     const { streams } = live;
     const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
-    if (lastEventId !== undefined && (place === undefined || !streams.has(place.stream))) return gone();
+    if (lastEventId !== undefined && (place === undefined || !streams.has(place.stream))) {
+      // Not 404: that would tell the client that its session is gone.
+      return respond(refused(400, "bad_request", "Last-Event-ID is none of this session's: leave it out"));
+    }
     const stream = place?.stream ?? LISTENING;
     // A client that comes again has lost its connection, whether that is known here or not.
     for (const connection of [...this.#connections]) if (connection.stream === stream) connection.close();
@@ -130,7 +139,10 @@ export class McpGateway {
     streams.connected(stream);
     const source = {
       next: (behind: number) => streams.next(stream, behind),
-      delivered: (offset: number) => streams.delivered(stream, offset),
+      delivered: (offset: number) => {
+        streams.delivered(stream, offset);
+        this.#taken();
+      },
       isDone: () => streams.isAnswered(stream) || this.#live !== live,
     };
     const connection: EventConnection = new EventConnection(stream, after, isPrimed, source, () => {
@@ -139,6 +151,7 @@ export class McpGateway {
       streams.disconnected(stream);
       this.#lingersUntilMs = Date.now() + LINGER_MS;
       this.#look();
+      if (this.#isUntaken) setTimeout(() => this.#endUntaken(), UNTAKEN_MS);
     });
     this.#connections.add(connection);
     this.#at.lifetimes.add(connection, caller.who, caller.pass);
@@ -153,13 +166,28 @@ export class McpGateway {
     return new Response(null, { status: 204 });
   }
 
+  // ---- A client that gives up --------------------------------------------------------------------------------------
+
+  get #isUntaken(): boolean {
+    return this.#connections.size === 0 && this.#store.head?.isTaken === false;
+  }
+
+  #taken(): void {
+    if (this.#store.head?.isTaken === false) this.#store.save({ isTaken: true });
+  }
+
+  /** Nobody else knows the session's id. */
+  #endUntaken(): void {
+    if (this.#isUntaken) this.#overflowed("its client gave up before it was answered");
+  }
+
   // ---- The server --------------------------------------------------------------------------------------------------
 
   #liven(incarnation: string): Live {
     if (this.#live?.incarnation === incarnation) return this.#live;
     this.#leave();
-    const { end = 0, last } = this.#store.head ?? {};
-    const lines = new JsonLines(end, this.#store.partial());
+    const { end = 0, last, long } = this.#store.head ?? {};
+    const lines = new JsonLines(end, this.#store.partial(), long);
     this.#live = { incarnation, lines, streams: new Streams(this.#store, last) };
     return this.#live;
   }
@@ -221,21 +249,32 @@ export class McpGateway {
   #took(live: Live, pieces: readonly Uint8Array[], logNext: number): void {
     if (this.#live !== live) return;
     const { lines, streams } = live;
+    let hasRefused = false;
     this.#together(() => {
       for (const piece of pieces) {
         const { lineStart } = lines;
         const known = lines.partial.length;
-        for (const line of lines.push(piece)) streams.add(line);
+        for (const line of lines.push(piece)) {
+          streams.add(line);
+          if (line.isTooLong === true) hasRefused = this.#refuseQuestion(line);
+        }
         // An unfinished line may be longer than the log that it is read from. It may turn out to be no message.
-        const isFinished = lines.lineStart !== lineStart;
+        const isFinished = lines.lineStart !== lineStart || lines.long !== undefined;
         if (isFinished && known > 0) this.#store.clearPartial();
         this.#store.savePartial(lines.partial, isFinished ? 0 : known);
       }
-      this.#store.save({ logNext, end: lines.end, last: streams.last });
+      this.#store.save({ logNext, end: lines.end, last: streams.last, long: lines.long });
     });
-    if (lines.isTooLong) this.#overflowed("a message of the server is longer than 4 MiB");
-    else if (streams.isFull) this.#overflowed("more than 8 MiB of messages wait for their client");
+    if (streams.isFull) this.#overflowed("more than 8 MiB of messages wait for their client");
     else this.#wakeAll();
+    if (hasRefused) this.#work(live);
+  }
+
+  /** A request of the server's own that is too long for its client is answered here. */
+  #refuseQuestion({ message: { id, method } }: Line): boolean {
+    const isQuestion = id !== undefined && method !== undefined;
+    if (isQuestion) this.#store.addInput(refusalOf(JSON.stringify(id), TOO_LONG));
+    return isQuestion;
   }
 
   async #write(live: Live): Promise<void> {

@@ -3,11 +3,15 @@
 
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { mcpServer } from "@sbx/mcp";
+import { batchFault, MAX_MESSAGE_BYTES } from "@sbx/mcp/gateway";
 import { type ExecutionContext, Hono } from "hono";
 import { readEntrySettings } from "../auth/way.ts";
 import { answerFault } from "../faults.ts";
 import { log } from "../log.ts";
+import { refused } from "../programs/call.ts";
+import { respond } from "../programs/respond.ts";
 import { type ProgramsEnv, programRoutes } from "../programs/routes.ts";
+import { REST_BYTES, readText } from "../read-text.ts";
 import { caller, innerRequest, METADATA_PATH, refuseWithMetadata } from "./caller.ts";
 
 export interface McpEnv extends ProgramsEnv {
@@ -16,6 +20,8 @@ export interface McpEnv extends ProgramsEnv {
 }
 
 export type McpTools = Hono<{ Bindings: McpEnv }>;
+
+const BODY_PATIENCE_MS = 30_000;
 
 export const mcpTools: McpTools = new Hono();
 mcpTools.onError(refuseWithMetadata);
@@ -35,10 +41,22 @@ mcpTools.all("/mcp", async (c) => {
   const handler = createMcpHandler(() => mcpServer({ ask, sandbox }), {
     onerror: (error) => log.info("an MCP request failed:", error),
   });
-  const response = await handler.fetch(request);
+  const checked = await checkedBatch(request);
+  const response = checked instanceof Response ? checked : await handler.fetch(checked);
   if (response.status === 405) response.headers.set("Allow", "POST");
   return response;
 });
+
+/** The SDK looks at each message of a batch before it counts them: that takes seconds where they are many. */
+async function checkedBatch(request: Request): Promise<Request | Response> {
+  if (request.method !== "POST") return request;
+  const { kind, text } = await readText(request, MAX_MESSAGE_BYTES, BODY_PATIENCE_MS, REST_BYTES);
+  if (kind === "cut") return respond(refused(413, "input_too_long", "a message may have 4 MiB"));
+  const fault = batchFault(text);
+  if (fault === undefined) return new Request(request, { body: text, signal: request.signal });
+  const error = { code: fault.code, message: fault.message };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });
+}
 
 /** RFC 9728: a host looks here for the issuer. The second is where it looks by itself, without a refusal that says so. */
 for (const path of [METADATA_PATH, `${METADATA_PATH}/mcp`]) {

@@ -1,7 +1,9 @@
 // The gateway's decisions, for the shell that carries them out.
 
-export { JsonLines, MAX_MESSAGE_BYTES } from "./json-lines.ts";
+export { JsonLines, type Line, MAX_MESSAGE_BYTES } from "./json-lines.ts";
+export type { LongLineState } from "./long-line.ts";
 export {
+  batchFault,
   isInitialize,
   type Message,
   needsNewerServer,
@@ -19,5 +21,7 @@ export {
   LISTENING,
   MAX_UNANSWERED_BYTES,
   type Pending,
+  refusalOf,
   Streams,
+  TOO_LONG,
 } from "./streams.ts";

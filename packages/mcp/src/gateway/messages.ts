@@ -28,8 +28,16 @@ const KNOWN = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 export const PRIMED_SINCE = "2025-11-25";
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 
-/** Reads a body: one message, or a batch (revision 2025-03-26). */
-export function readBody(text: string): Body {
+type Fault = Extract<Body, { ok: false }>;
+type Parsed = { readonly ok: true; readonly isBatch: boolean; readonly list: readonly unknown[] };
+
+/** Why a text is neither JSON of one message nor a batch of a few; looks at no message. */
+export function batchFault(text: string): Fault | undefined {
+  const parsed = parsedOf(text);
+  return parsed.ok ? undefined : parsed;
+}
+
+function parsedOf(text: string): Parsed | Fault {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -39,6 +47,14 @@ export function readBody(text: string): Body {
   const isBatch = Array.isArray(parsed);
   const list: readonly unknown[] = isBatch ? (parsed as unknown[]) : [parsed];
   if (list.length === 0 || list.length > MAX_BATCH) return invalid(`a batch has 1 to ${MAX_BATCH} messages`);
+  return { ok: true, isBatch, list };
+}
+
+/** Reads a body: one message, or a batch (revision 2025-03-26). */
+export function readBody(text: string): Body {
+  const parsed = parsedOf(text);
+  if (!parsed.ok) return parsed;
+  const { isBatch, list } = parsed;
   const sent: Sent[] = [];
   const messages: Message[] = [];
   for (const one of list) {
@@ -95,6 +111,6 @@ function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function invalid(message: string): Body {
+function invalid(message: string): Fault {
   return { ok: false, code: INVALID_REQUEST, message };
 }

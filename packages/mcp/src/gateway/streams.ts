@@ -15,6 +15,7 @@ const MAX_DELIVERED = 1_000;
 export const LISTENING = 0;
 /** JSON-RPC: an error of the implementation's own. */
 const REFUSED = -32_000;
+export const TOO_LONG = "a message of the server is longer than 4 MiB";
 
 export type JournalEvent = { readonly stream: number; readonly offset: number; readonly text: string };
 /** A stream's requests that are not answered. */
@@ -117,17 +118,20 @@ export class Streams {
   }
 
   /** A message of the server. An answer for which no request waits belongs to no stream. */
-  add({ text, message, end }: Line): void {
+  add({ text, message, end, isTooLong }: Line): void {
+    if (isTooLong === true) {
+      const id = idOfAnswer(message);
+      if (id !== undefined) this.refuse(id, TOO_LONG, end);
+      return;
+    }
     const stream = this.#route(message);
     if (stream !== undefined) this.#put(stream, text, end, idOfAnswer(message));
   }
 
   /** Answers a request itself: it was cancelled, or there is no server any more. */
-  refuse(id: string, message: string): void {
-    const error = { code: REFUSED, message };
-    const text = `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`;
+  refuse(id: string, message: string, end = 0): void {
     for (const [stream, { pending }] of this.#streams) {
-      if (pending.some((one) => one.id === id)) this.#put(stream, text, 0, id);
+      if (pending.some((one) => one.id === id)) this.#put(stream, refusalOf(id, message), end, id);
     }
   }
 
@@ -213,6 +217,11 @@ export class Streams {
       this.#journal.dropStream(oldest.stream);
     }
   }
+}
+
+/** The answer to a request that is refused. @param id As JSON. */
+export function refusalOf(id: string, message: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: REFUSED, message })}}`;
 }
 
 function pendingOf(id: string, progressToken: string | undefined): Pending {
