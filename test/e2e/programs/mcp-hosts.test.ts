@@ -61,7 +61,7 @@ test("the configuration for Claude Code in docs/mcp.md lists the tools and runs 
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
   open.push(client);
   expect(await names(client)).toEqual(TOOLS);
-  expect(await toolBody(client, "run", { command: "echo hello" })).toMatchObject({ output: "hello\n" });
+  expect(await toolBody(client, "run", { command: "echo hello" })).toMatchObject({ text: "hello\n" });
 });
 
 test("the configuration for Codex in docs/mcp.md starts the command line, which lists the tools", async () => {
@@ -112,7 +112,7 @@ test.each(["legacy", "auto"] as const)("M1: sbx-stdio mcp serves the same tools 
     { signal: given.signal, onprogress: () => given.abort() },
   );
   await expect(waiting).rejects.toThrow();
-  expect(await toolBody(client, "end", { sandbox, session: "s" })).toEqual({ done: true });
+  expect(await toolBody(client, "end", { sandbox, session: "s" })).toMatchObject({ done: true });
 });
 
 test("M1: a wait cancelled over stdio by revision 2025-06-18 has no answer, and ends in the session", async () => {
@@ -177,16 +177,16 @@ test("M1: the inspector's command line finds the schemas good, and calls tools o
     const { stdout } = await run(INSPECTOR, ["--cli", ...args], options);
     return JSON.parse(stdout) as {
       tools?: { name: string }[];
-      structuredContent?: Record<string, unknown>;
+      content?: { text?: string }[];
       content?: unknown;
     };
   };
   const listed = await inspect([...http, "--method", "tools/list", "--strict"]);
   expect(listed.tools?.map(({ name }) => name)).toEqual(TOOLS);
   const call = ["--method", "tools/call", "--tool-name", "run", "--tool-arg", "sandbox=box", "command=echo inspected"];
-  expect((await inspect([...http, ...call])).structuredContent).toMatchObject({ output: "inspected\n" });
+  expect((await inspect([...http, ...call])).content?.[0]?.text).toBe("inspected\n");
   const overStdio = ["-e", `SBX_TOKEN=${who.token}`, process.execPath, CLI, "mcp", system.origin];
-  expect((await inspect([...overStdio, ...call])).structuredContent).toMatchObject({ output: "inspected\n" });
+  expect((await inspect([...overStdio, ...call])).content?.[0]?.text).toBe("inspected\n");
   const everything = join(ROOT, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
   const gateway = new URL(gatewayPath("box", process.execPath, [everything, "stdio"]), system.origin).href;
   const behind = [gateway, "--transport", "http", "--header", `Authorization: Bearer ${who.token}`];

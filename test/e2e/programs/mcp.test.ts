@@ -36,8 +36,7 @@ test.each(ERAS)("M1: every tool does what its route does (%s)", async (era) => {
   expect(await ask("run", { command: "echo out; echo err >&2; exit 3" })).toMatchObject({
     state: "exited",
     exit: { code: 3 },
-    stdout: "out\n",
-    stderr: "err\n",
+    text: "out\nerr\n",
   });
   const shell = { cmd: "bash", tty: true, session: "sh", waitMs: 0, mode: "exclusive" };
   const started = await ask("run", shell);
@@ -51,15 +50,14 @@ test.each(ERAS)("M1: every tool does what its route does (%s)", async (era) => {
   });
   const { commands } = (await ask("commands", { session: "sh" })) as { commands: { exit?: number }[] };
   expect(commands.at(-1)).toMatchObject({ exit: 0 });
-  const { lines } = (await ask("screen", { session: "sh" })) as { lines: string[] };
-  expect(lines.join("\n")).toContain("42");
-  expect((await ask("read", { session: "sh", tail: 2000, format: "plain" })).output).toContain("42\n");
+  expect((await ask("screen", { session: "sh" })).text).toContain("42");
+  expect((await ask("read", { session: "sh", tail: 2000, format: "plain" })).text).toContain("42\n");
   const { sessions } = (await ask("list", {})) as { sessions: { session: string }[] };
   expect(sessions.map(({ session }) => session)).toContain("sh");
 
   await ask("write", { session: "sh", text: "sleep 1000", enter: true });
-  expect(await ask("signal", { session: "sh", signal: "SIGINT" })).toEqual({ done: true });
-  expect(await ask("end", { session: "sh" })).toEqual({ done: true });
+  expect(await ask("signal", { session: "sh", signal: "SIGINT" })).toMatchObject({ done: true });
+  expect(await ask("end", { session: "sh" })).toMatchObject({ done: true });
   expect((await at.describe("sh")).status).toBe(404);
 });
 
@@ -105,6 +103,41 @@ test.each(ERAS)("M1: a wait tells of its progress, and ends with outcome timeout
   expect(told).toEqual([2]);
   expect(answer.structuredContent).toMatchObject({ outcome: "timeout" });
   expect(JSON.stringify(answer.content)).toContain("Not met yet: the time was over");
+});
+
+test("M1: 64 KiB of output take an agent no more than that, and what was left out can be read", async () => {
+  const client = await mcpClient(await person(), "/mcp", "auto");
+  const args = { sandbox: fresh("box"), session: "long", cmd: "seq", args: ["100000", "199999"] };
+  const answer = await callTool(client, "run", args);
+  const size = Buffer.byteLength(JSON.stringify(answer));
+  expect([size > 40_000, size <= 65_536]).toEqual([true, true]);
+  const { truncated } = answer.structuredContent as { truncated: { from: number; to: number } };
+  const [output = ""] = answer.content.map(({ text }) => text);
+  let rest = "";
+  for (let from = truncated.from; from < truncated.to; ) {
+    const { text, next } = await toolBody(client, "read", {
+      ...args,
+      cmd: undefined,
+      args: undefined,
+      from,
+      to: truncated.to,
+    });
+    rest += String(text);
+    from = Number(next);
+  }
+  const lines = Array.from({ length: 100_000 }, (_, at) => `${100_000 + at}\n`).join("");
+  expect(output.slice(0, truncated.from) + rest + output.slice(truncated.from) === lines).toBe(true);
+});
+
+test("M1: a batch of too many messages is refused before any of them is looked at", async () => {
+  const who = await person();
+  const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
+  const answer = await post(who, Array(20_000).fill(notification));
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "a batch has 1 to 100 messages" } },
+  ]);
+  expect((await post(who, Array(2).fill(notification))).status).toBe(202);
 });
 
 test("M1: a call that is cancelled ends its wait in the session", async () => {
@@ -154,7 +187,7 @@ test("M1: the sandbox may be fixed in the address: no call names it, and none ma
   const client = await mcpClient(await person(), `/mcp?sandbox=${sandbox}`, "auto");
   const { tools } = await client.listTools();
   expect(tools.flatMap(({ inputSchema }) => inputSchema.required ?? [])).not.toContain("sandbox");
-  expect(await toolBody(client, "run", { command: "echo here", session: "s" })).toMatchObject({ output: "here\n" });
+  expect(await toolBody(client, "run", { command: "echo here", session: "s" })).toMatchObject({ text: "here\n" });
   expect((await callTool(client, "run", { command: "true", sandbox: fresh("box") })).isError).toBe(true);
 });
 

@@ -51,7 +51,7 @@ export async function callTool(client: Client, name: string, args: Record<string
   return (await client.callTool({ name, arguments: args })) as ToolAnswer;
 }
 
-/** What a tool answered where it did what it was asked. */
+/** What a tool answered where it did what it was asked; what a program printed is `text`, the first part of its content. */
 export async function toolBody(
   client: Client,
   name: string,
@@ -59,7 +59,7 @@ export async function toolBody(
 ): Promise<Record<string, unknown>> {
   const { isError, structuredContent, content } = await callTool(client, name, args);
   if (isError === true || structuredContent === undefined) throw new Error(`${name}: ${JSON.stringify(content)}`);
-  return { ...structuredContent };
+  return { ...structuredContent, text: content[0]?.text };
 }
 
 /** What a tool was refused with. */

@@ -9,7 +9,8 @@ import {
 import { unknownFieldOf, unknownFieldWords } from "@sbx/api";
 import { z } from "zod";
 import { nextStep } from "./next-steps.ts";
-import { type ApiRequest, answerOf, type Fields, requestOf } from "./request.ts";
+import { type ApiAnswer, type ApiRequest, answerOf, type Fields, requestOf } from "./request.ts";
+import { cutResultOf, OUTPUT_BYTES, RESULT_BYTES, resultOf, shortResultOf, sizeOf } from "./result.ts";
 import { TOOLS, type Tool } from "./table.ts";
 
 export interface ToolHost {
@@ -23,6 +24,8 @@ export interface ToolHost {
 const SILENT_MS = 50_000;
 /** Between two words about progress. */
 const PROGRESS_MS = 10_000;
+/** How often less is asked for. */
+const MAX_SMALLER = 4;
 
 const INSTRUCTIONS =
   "Processes in a sandbox, shared with people who may watch and type. run starts one and answers with its output; what still runs " +
@@ -71,22 +74,14 @@ async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerCon
   const token = _meta?.progressToken;
   const asked = tool.waits === undefined ? 0 : Number(args[tool.waits] ?? 0);
   const isCut = token === undefined && asked > SILENT_MS;
-  const fields = tool.waits !== undefined && isCut ? { ...args, [tool.waits]: SILENT_MS } : args;
+  const fields = {
+    ...args,
+    ...(tool.waits !== undefined && isCut ? { [tool.waits]: SILENT_MS } : {}),
+    ...(args.maxBytes === undefined ? {} : { maxBytes: Math.min(Number(args.maxBytes), OUTPUT_BYTES) }),
+  };
   const stop = token === undefined || asked === 0 ? undefined : tellProgress(context, token, asked);
   try {
-    const answer = await answerOf(await host.ask(requestOf(tool.name, fields), signal));
-    if (!answer.ok) {
-      const { error, status, body } = answer;
-      return refused({ message: error, ...body, error, next: nextStep(error, status) });
-    }
-    const body = tool.annotations.readOnlyHint !== true && Object.keys(answer.body).length === 0 ? DONE : answer.body;
-    const hint = hintOf(body, isCut);
-    return {
-      content: [JSON.stringify(body), hint, body.lossy === true ? LOSSY : undefined]
-        .filter((words) => words !== undefined)
-        .map(text),
-      structuredContent: { ...body },
-    };
+    return await answered(tool, fields, isCut, (asked) => ask(tool, asked, host, signal));
   } catch (error) {
     if (signal.aborted) return refused({ error: "cancelled", message: "the call was cancelled", next: "" });
     const message = error instanceof Error ? error.message : String(error);
@@ -99,12 +94,68 @@ async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerCon
 const DONE: Fields = { done: true };
 const LOSSY = 'Some bytes are not UTF-8 and became U+FFFD: read with "format":"base64" for the bytes themselves.';
 
-function text(words: string): { type: "text"; text: string } {
-  return { type: "text", text: words };
+async function ask(tool: Tool, fields: Fields, host: ToolHost, signal: AbortSignal): Promise<ApiAnswer> {
+  return answerOf(await host.ask(requestOf(tool.name, fields), signal));
+}
+
+/** The result of a call. If the answer is too long for one, less is asked for, and cut at last. */
+async function answered(
+  tool: Tool,
+  fields: Fields,
+  isCut: boolean,
+  again: (fields: Fields) => Promise<ApiAnswer>,
+): Promise<CallToolResult> {
+  let answer = await again(fields);
+  if (!answer.ok) {
+    const { error, status, body } = answer;
+    return refused({ message: error, ...body, error, next: nextStep(error, status) });
+  }
+  let asked = fields;
+  for (let attempts = 0; ; attempts += 1) {
+    const body = tool.annotations.readOnlyHint !== true && Object.keys(answer.body).length === 0 ? DONE : answer.body;
+    const hints = hintsOf(tool, asked, body, isCut);
+    const result = resultOf(tool, body, hints);
+    if (sizeOf(result) <= RESULT_BYTES) return result;
+    const short = tool.printed === undefined ? shortResultOf(tool, body, hints) : result;
+    const factor = RESULT_BYTES / sizeOf(short);
+    if (factor >= 1) return short;
+    if (tool.smaller === undefined || attempts === MAX_SMALLER) return cutResultOf(tool, body, hints);
+    asked = tool.smaller(asked, body, factor);
+    const smaller = await again(asked);
+    if (!smaller.ok) return cutResultOf(tool, body, hints);
+    answer = smaller;
+  }
 }
 
 function refused(body: Fields): CallToolResult {
-  return { isError: true, content: [text(JSON.stringify(body))] };
+  return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };
+}
+
+function hintsOf(tool: Tool, asked: Fields, body: Fields, isCut: boolean): string[] {
+  const hints = [
+    tool.name === "run" || tool.name === "read" ? leftOut(asked, body) : undefined,
+    hintOf(body, isCut),
+    body.lossy === true ? LOSSY : undefined,
+  ];
+  return hints.filter((hint) => hint !== undefined);
+}
+
+/** Output that there is, and that this result has no room for. */
+function leftOut(
+  { session: named, to }: Fields,
+  { session = named, truncated, next, end, gap }: Fields,
+): string | undefined {
+  const gone = gap === undefined ? "" : ` Output from ${rangeWords(gap)} is no longer held.`;
+  const from = (where: string) => `read session "${String(session)}" from ${where}.${gone}`;
+  if (truncated !== undefined) return `Left out in the middle: ${from(rangeWords(truncated))}`;
+  const until = Math.min(Number(end), Number(to ?? end));
+  if (Number(next) < until) return `There is more, up to ${until}: ${from(String(next))}`;
+  return gone === "" ? undefined : gone.trim();
+}
+
+function rangeWords(range: unknown): string {
+  const { from, to } = range as { from: number; to: number };
+  return `${from} to ${to}`;
 }
 
 /** A hint at facts that a model overlooks easily. */

@@ -4,6 +4,7 @@
 import type { ToolAnnotations } from "@modelcontextprotocol/server";
 import { processSchemas, ROUTES, type Route, sessionSchemas } from "@sbx/api";
 import { z } from "zod";
+import type { Fields } from "./request.ts";
 
 /** The fields that a tool has beside those of its route: where it works, and for how long at most. */
 const sandbox = z.string().min(1).max(64).describe("The sandbox to work in");
@@ -19,7 +20,29 @@ export type Tool = {
   readonly annotations: ToolAnnotations;
   /** The field that says for how long it may wait, in milliseconds. */
   readonly waits?: "waitMs" | "timeoutMs";
+  /** What a program printed: fields of the answer that the result has as text, and not as structured content. */
+  readonly printed?: { readonly fields: readonly string[]; readonly of: (answer: Fields) => string };
+  /** Whether the end counts most, where an answer is too long. */
+  readonly isEndKept?: true;
+  /** What to ask for instead where an answer is too long by this factor; absent: nothing gives less. */
+  readonly smaller?: (asked: Fields, answer: Fields, factor: number) => Fields;
 };
+
+const OUTPUT = { fields: ["output", "stdout", "stderr"], of: ({ output }: Fields) => String(output) };
+const SCREEN = {
+  fields: ["lines", "scrollback", "ansi"],
+  of: ({ lines, scrollback, ansi }: Fields) =>
+    typeof ansi === "string" ? ansi : [...texts(scrollback), ...texts(lines)].join("\n"),
+};
+const texts = (rows: unknown): unknown[] => (Array.isArray(rows) ? rows : []);
+const LEAST_BYTES = 16;
+
+/** Fewer bytes of output, by the factor and a little less. */
+const fewerBytes = (asked: Fields, factor: number) => ({
+  ...asked,
+  maxBytes: Math.max(LEAST_BYTES, Math.floor(Number(asked.maxBytes) * factor * 0.95)),
+  waitMs: 0,
+});
 
 /** A tool's answer if its route answers 204. */
 const done = z.object({ done: z.literal(true) });
@@ -41,14 +64,17 @@ export const TOOLS: readonly Tool[] = [
     name: "run",
     title: "Run a command",
     description:
-      'Runs a command in the sandbox and answers with its output and exit. Give "command" (a line for bash) or "cmd" and "args". ' +
+      'Runs a command in the sandbox and answers with its output, as text, and its exit. Give "command" (a line for bash) or "cmd" and "args". ' +
       '"state":"running" means that waitMs was not enough: the process goes on; use wait and read with the answer\'s session and ' +
       'next. For a server or a REPL give a "session" name and waitMs 0; with "tty":true it gets a terminal. The same call with the ' +
       "same session never starts a second process.",
     input: processSchemas.runRequest.safeExtend({ sandbox }),
-    output: processSchemas.runAnswer,
+    output: processSchemas.runAnswer.omit({ output: true, stdout: true, stderr: true }),
     annotations: ACTS,
     waits: "waitMs",
+    printed: OUTPUT,
+    // U4: the same call finds the process that the first one has started.
+    smaller: (asked, { session, incarnation }, factor) => ({ ...fewerBytes(asked, factor), session, incarnation }),
   },
   {
     name: "read",
@@ -57,9 +83,15 @@ export const TOOLS: readonly Tool[] = [
       'Output of a session by offset, while it runs and after its exit. "from": the "next" of the last answer, or "tail": the last ' +
       'N bytes. waitMs waits until there is something new. format "plain" has no escape sequences and costs the fewest tokens.',
     input: sessionSchemas.readQuery.safeExtend({ sandbox, session }),
-    output: sessionSchemas.readAnswer,
+    output: sessionSchemas.readAnswer.omit({ output: true }),
     annotations: READS,
     waits: "waitMs",
+    printed: OUTPUT,
+    smaller: ({ tail: _, since: __, agoMs: ___, ...asked }, { incarnation, from }, factor) => ({
+      ...fewerBytes(asked, factor),
+      incarnation,
+      from,
+    }),
   },
   {
     name: "write",
@@ -82,19 +114,23 @@ export const TOOLS: readonly Tool[] = [
       'too). match and text look from "from" on: give a write\'s outputOffset, or 0 for all there is. Look at "outcome": "timeout" ' +
       "is no success.",
     input: sessionSchemas.waitRequest.safeExtend({ sandbox, session }),
-    output: sessionSchemas.waitAnswer,
+    output: sessionSchemas.waitAnswer.omit({ output: true }),
     annotations: READS,
     waits: "timeoutMs",
+    printed: OUTPUT,
+    isEndKept: true,
   },
   {
     name: "screen",
     title: "See the screen",
     description:
-      "The screen of a session with a terminal as text, one string for each row, with the cursor. Use it for full-screen programs " +
+      "The screen of a session with a terminal as text, one line for each row, with the cursor. Use it for full-screen programs " +
       "(vim, less, menus); use read for plain output.",
     input: sessionSchemas.screenQuery.safeExtend({ sandbox, session }),
-    output: sessionSchemas.screenAnswer,
+    output: sessionSchemas.screenAnswer.omit({ lines: true, scrollback: true }),
     annotations: READS,
+    printed: SCREEN,
+    isEndKept: true,
   },
   {
     name: "commands",
@@ -105,6 +141,7 @@ export const TOOLS: readonly Tool[] = [
     input: sessionSchemas.commandsQuery.safeExtend({ sandbox, session }),
     output: sessionSchemas.commandsAnswer,
     annotations: READS,
+    isEndKept: true,
   },
   {
     name: "signal",
@@ -124,6 +161,10 @@ export const TOOLS: readonly Tool[] = [
     input: sessionSchemas.listQuery.safeExtend({ sandbox }),
     output: answerSchema("list"),
     annotations: READS,
+    smaller: (asked, { sessions }, factor) => ({
+      ...asked,
+      limit: Math.max(1, Math.floor(texts(sessions).length * factor * 0.9)),
+    }),
   },
   {
     name: "end",
