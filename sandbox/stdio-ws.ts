@@ -1,11 +1,12 @@
 // The bridge's entry: settings from the environment, the server, and what a signal does. Nothing here to test.
 
 import { constants } from "node:os";
+import { HandOverError } from "./src/homes.ts";
 import { setLogLevel } from "./src/log.ts";
 import { shortenSlices } from "./src/process/slice.ts";
 import { hideMemory, receiveSecret } from "./src/secret.ts";
-import { startBridge } from "./src/server.ts";
-import { readSettings } from "./src/settings.ts";
+import { type Bridge, startBridge } from "./src/server.ts";
+import { type BridgeSettings, readSettings } from "./src/settings.ts";
 import { warmUp } from "./src/warm-up.ts";
 
 const secret = receiveSecret(process.env);
@@ -17,7 +18,17 @@ if (!settings.ok) {
 hideMemory();
 shortenSlices();
 setLogLevel(settings.settings.logLevel);
-const bridge = startBridge(settings.settings);
+const bridge = start(settings.settings);
+
+function start(from: BridgeSettings): Bridge {
+  try {
+    return startBridge(from);
+  } catch (error) {
+    if (!(error instanceof HandOverError)) throw error;
+    console.error(`stdio-ws: ${error.message}`);
+    process.exit(2);
+  }
+}
 
 let isDraining = false;
 /** How often we were told to stop. */

@@ -17,6 +17,8 @@ export type ChildUserResult =
 
 /** Of util-linux. It gives up groups and capabilities too, between the fork and the program. */
 const SETPRIV = "/usr/bin/setpriv";
+/** Of coreutils. */
+const ENV = "/usr/bin/env";
 const PASSWD = "/etc/passwd";
 const MAX_ID = 0xffff_fffe;
 
@@ -27,10 +29,15 @@ export function readChildUser(setting: string | undefined): ChildUserResult {
   if (user === undefined) return refused(`"${setting}" is no user's name, UID or UID:GID`);
   if (user.uid === 0 || user.gid === 0) return refused("root is what processes are to be kept from");
   if (process.getuid?.() !== 0) return refused("only root can start processes as somebody else");
-  try {
-    accessSync(SETPRIV, constants.X_OK);
-  } catch {
-    return refused(`${SETPRIV} is not there (it is in Debian's package util-linux)`);
+  for (const [program, debian] of [
+    [SETPRIV, "util-linux"],
+    [ENV, "coreutils"],
+  ] as const) {
+    try {
+      accessSync(program, constants.X_OK);
+    } catch {
+      return refused(`${program} is not there (it is in Debian's package ${debian})`);
+    }
   }
   return { ok: true, user };
 }
@@ -42,10 +49,36 @@ export function ownUserName(): string {
   return users.find((user) => user.uid === uid)?.name ?? String(uid);
 }
 
-/** The command line that runs `program` with these arguments as the user. */
-export function commandAs({ uid, gid }: ChildUser, program: string, args: readonly string[]): [string, string[]] {
+/** What posix_spawn(3) is given, but for descriptors. */
+export type Start = {
+  readonly path: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+};
+
+type Wanted = {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+};
+
+/**
+ * How to start `program` as the user. What is root still gets none of the variables, as the loader heeds some of them, and
+ * enters no directory: both are left to env(1), which is the user's already.
+ */
+export function startAs({ uid, gid }: ChildUser, program: string, { args, env, cwd }: Wanted): Start {
   const drop = ["--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"];
-  return [SETPRIV, [SETPRIV, `--reuid=${uid}`, `--regid=${gid}`, ...drop, "--", program, ...args]];
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  // env would take a path with an equals sign for another variable.
+  const plain = program.includes("=") ? [SETPRIV, "--no-new-privs", "--", program] : [program];
+  const asUser = [ENV, `--chdir=${cwd}`, "--", ...variables, ...plain, ...args];
+  return {
+    path: SETPRIV,
+    argv: [SETPRIV, `--reuid=${uid}`, `--regid=${gid}`, ...drop, "--", ...asUser],
+    env: {},
+    cwd: "/",
+  };
 }
 
 function userNamed(setting: string): ChildUser | undefined {

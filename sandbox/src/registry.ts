@@ -3,6 +3,7 @@
 import type { AttachQuery, ExitStatus, PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { BellLine } from "./bell-line.ts";
+import { Homes } from "./homes.ts";
 import { SessionHost } from "./host.ts";
 import type { HostNames, Unattended } from "./host-start.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -12,7 +13,7 @@ import { SessionPanes } from "./panes/session-panes.ts";
 import type { StartFault } from "./process/process.ts";
 import { emulatorBytes } from "./screen/scrollback.ts";
 import type { BridgeSettings } from "./settings.ts";
-import { environmentOf, homeOf, type Surroundings } from "./surroundings.ts";
+import { environmentOf, type Surroundings } from "./surroundings.ts";
 
 export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
@@ -46,6 +47,7 @@ const SESSION_BYTES = 20 * 1024;
 
 export class Registry {
   readonly #settings: BridgeSettings;
+  readonly #homes: Homes;
   readonly #keptBytes: number;
   /** How session objects are called. */
   readonly #bell: BellLine | undefined;
@@ -62,6 +64,7 @@ export class Registry {
 
   constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
     this.#settings = settings;
+    this.#homes = new Homes(settings);
     this.#keptBytes = keptBytes;
     const { bellUrl: url, token } = settings;
     const opened = () => {
@@ -218,7 +221,7 @@ export class Registry {
 
   #homeOf({ sandbox, label }: HostNames): string | undefined {
     try {
-      return homeOf(this.#settings, sandbox, label);
+      return this.#homes.of(sandbox, label);
     } catch (error) {
       log.error("a sandbox's directory can't be made:", error);
       return undefined;

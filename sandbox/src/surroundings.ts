@@ -1,7 +1,5 @@
-// The surroundings of a process: its directory and its environment.
+// The surroundings of a process: what it is started with, and its environment.
 
-import { chownSync, existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
 import type { BellLine } from "./bell-line.ts";
 import { type ChildUser, ownUserName } from "./child-user.ts";
@@ -42,21 +40,6 @@ const OWN = new Set<string>([
   "UNATTENDED_BYTES_PER_SECOND",
   ...Object.keys(RUNTIME_OPTIONS),
 ]);
-
-/** @param label A readable name for the directory; `sandbox` is the qualified one. */
-export function homeOf(settings: BridgeSettings, sandbox: string, label: string): string {
-  const { childUser } = settings;
-  if (settings.sandboxRoot === undefined) {
-    if (!existsSync(settings.workspace)) return childUser?.home ?? process.env.HOME ?? "/";
-    // What lies in it stays its owner's.
-    if (childUser !== undefined) chownSync(settings.workspace, childUser.uid, childUser.gid);
-    return settings.workspace;
-  }
-  const directory = join(settings.sandboxRoot, label === sandbox ? sandbox : `${label}-${sandbox.slice(0, 12)}`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (childUser !== undefined) chownSync(directory, childUser.uid, childUser.gid);
-  return directory;
-}
 
 export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
   usual ??= usualEnvironment();

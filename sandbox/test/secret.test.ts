@@ -1,18 +1,12 @@
 // What a process can learn of the bridge's secret: everything that the kernel shows of other processes of its user is asked for
 // it. As root the bridge and what it starts are given other users, since root may read everything.
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-
-const SECRET = "a-secret-of-this-test-only-5f1c";
-const ENTRY = join(import.meta.dirname, "../stdio-ws.ts");
-const NOBODY = 65_534;
-const isRoot = process.getuid?.() === 0;
+import { isRoot, NOBODY, refusedStart, run, SECRET, startBridgeProcess, type Way } from "./bridge-process.ts";
 
 /** Looks everywhere, and prints what it could do: nothing, where all is well. */
 const THIEF = `
@@ -48,49 +42,14 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** How the bridge is given its secret, by which user it runs, and which its children get. */
-type Way = { readonly secret: "env" | "fd"; readonly uid?: number; readonly childUser?: string };
-
-async function start({ secret, uid, childUser }: Way): Promise<string> {
-  child = spawn(process.execPath, [ENTRY], {
-    env: {
-      ...{ PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", SANDBOX_ROOT: join(root, "sandboxes") },
-      ...(secret === "env" ? { STDIO_TOKEN: SECRET } : { STDIO_TOKEN_FD: "3" }),
-      ...(childUser === undefined ? {} : { CHILD_USER: childUser }),
-    },
-    stdio: ["ignore", "pipe", "inherit", "pipe"],
-    ...(uid === undefined ? {} : { uid, gid: uid }),
-  });
-  if (child.stdout === null) throw new Error("The bridge has no stdout");
-  const handed = child.stdio[3];
-  if (secret === "fd" && handed instanceof Object && "end" in handed) handed.end(SECRET);
-  const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`The bridge ended with ${code}`)));
-  ended.catch(() => undefined); // It may end later.
-  const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), ended])) as [string];
-  const said = JSON.parse(line) as { listening: string; pid: number };
-  // Started again or not, it is the process that its starter knows.
-  expect(said.pid).toBe(child.pid);
-  return said.listening;
+async function start(way: Omit<Way, "env">): Promise<string> {
+  const bridge = await startBridgeProcess({ ...way, env: { SANDBOX_ROOT: join(root, "sandboxes") } });
+  child = bridge.child;
+  return bridge.url;
 }
 
-async function run(url: string, command: readonly string[], tty: 0 | 1): Promise<string> {
-  const [cmd = "", ...args] = command;
-  const query = new URLSearchParams({ cmd, tty: String(tty) });
-  for (const arg of args) query.append("arg", arg);
-  const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
-    headers: { Authorization: `Bearer ${SECRET}` },
-  });
-  socket.binaryType = "arraybuffer";
-  let text = "";
-  socket.addEventListener("message", ({ data }) => {
-    if (typeof data !== "string") text += Buffer.from(data as ArrayBuffer).toString("latin1", 1);
-  });
-  await new Promise((resolve) => socket.addEventListener("close", resolve));
-  return text;
-}
-
-const steal = async (way: Way) =>
-  JSON.parse(await run(await start(way), [process.execPath, "-e", THIEF, SECRET], 0)) as Record<string, unknown>;
+const steal = async (way: Omit<Way, "env">) =>
+  JSON.parse(await run(await start(way), [process.execPath, "-e", THIEF, SECRET])) as Record<string, unknown>;
 
 describe("a process of the bridge's own user finds the secret nowhere, and can't look into the bridge, where it came", () => {
   test.each(["env", "fd"] as const)("by %s", async (secret) => {
@@ -103,7 +62,7 @@ test.each(["env", "fd"] as const)(
   "given its secret by %s it runs without the last compiler, which its processes keep",
   async (secret) => {
     const url = await start({ secret });
-    const environment = await run(url, ["env"], 0);
+    const environment = await run(url, ["env"]);
     expect(environment).toMatch(/^PATH=/m);
     expect(environment).not.toMatch(/^BUN_JSC_/m);
     // Only root may look into a bridge.
@@ -157,41 +116,25 @@ describeAsRoot("with CHILD_USER a process", () => {
       "id -u; id -G; stat -c %u /dev/tty $(tty) . 2>&1 | tr '\\n' ' '; echo; touch mine && echo made",
       "echo through >/dev/stdout; : </dev/tty && echo controlling; grep -i '^CapEff' /proc/self/status",
     ].join("; ");
-    const lines = (await run(url, ["sh", "-c", script], 1)).split("\r\n");
+    const lines = (await run(url, ["sh", "-c", script], { tty: "1" })).split("\r\n");
     expect(lines).toEqual([
       ...["65534", "65534", `0 ${NOBODY} ${NOBODY} `, "made", "through", "controlling"],
       "CapEff:\t0000000000000000",
       "",
     ]);
-    expect(await run(url, ["sh", "-c", "echo a >/dev/stdout; echo b >/dev/stderr; exit 7"], 0)).toContain("a\n");
+    expect(await run(url, ["sh", "-c", "echo a >/dev/stdout; echo b >/dev/stderr; exit 7"])).toContain("a\n");
   });
 });
 
 test("of a secret too short to keep anybody out nothing is started: it is said how long it must be", async () => {
   for (const secret of [{ STDIO_TOKEN: "fifteen-letters" }, {}, { STDIO_TOKEN_FD: "77" }]) {
-    child = spawn(process.execPath, [ENTRY], {
-      env: { PATH: process.env.PATH, PORT: "0", ...secret },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let said = "";
-    child.stderr?.on("data", (chunk) => {
-      said += String(chunk);
-    });
-    const [code] = (await once(child, "close")) as [number];
+    const { code, said } = await refusedStart(secret);
     expect(code).toBe(2);
     expect(said).toMatch(/STDIO_TOKEN(_FD)? must .*|at least 16 characters/);
   }
 });
 
 test.each(["no-such-user", "0", "root", "1:2:3", "-1"])("CHILD_USER=%s is refused at the start", async (childUser) => {
-  child = spawn(process.execPath, [ENTRY], {
-    env: { PATH: process.env.PATH, PORT: "0", STDIO_TOKEN: SECRET, CHILD_USER: childUser },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr?.on("data", (chunk) => {
-    said += String(chunk);
-  });
-  const [code] = (await once(child, "close")) as [number];
+  const { code, said } = await refusedStart({ STDIO_TOKEN: SECRET, CHILD_USER: childUser });
   expect([code, said]).toEqual([2, expect.stringContaining("CHILD_USER")]);
 });

@@ -3,7 +3,7 @@
 
 import { fchownSync } from "node:fs";
 import { DEFAULT_LINGER_SECONDS } from "sandbox-stdio/core";
-import { type ChildUser, commandAs } from "../child-user.ts";
+import { type ChildUser, startAs } from "../child-user.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
 import { LibcError, libc } from "./libc.ts";
@@ -90,9 +90,9 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
     // A program that runs as another user must be able to open what it was given: /dev/tty, /dev/stdout.
     if (user !== undefined)
       for (const fd of [...streams.untilStart, ...streams.untilExit]) fchownSync(fd, user.uid, user.gid);
-    const [path, argv] =
-      user === undefined ? [command.path, [spec.cmd, ...spec.args]] : commandAs(user, command.path, spec.args);
-    const pid = spawn(path, argv, spec.env, spec.cwd, streams.given);
+    const start =
+      user === undefined ? { ...spec, ...command, argv: [spec.cmd, ...spec.args] } : startAs(user, command.path, spec);
+    const pid = spawn(start.path, start.argv, start.env, start.cwd, streams.given);
     for (const fd of streams.untilStart) libc.close(fd);
     if (typeof pid === "number") return takeOver(pid, streams, sink, events, spec.lingerMs);
     closeOurs(streams);
