@@ -45,6 +45,12 @@ const ITERM: Readonly<Record<string, ColourName>> = {
   ...Object.fromEntries(ANSI_NAMES.map((name, index) => [`Ansi ${index} Color`, name])),
 };
 
+/** One without an end goes to the end of the text: were that no match, each of many beginnings would look that far. */
+const ITERM_ENTRY = /<key>([^<]{1,80})<\/key>\s*<dict>([\s\S]*?)(?:<\/dict>|$)/g;
+const ITERM_PARTS = ["Red", "Green", "Blue"].map(
+  (part) => new RegExp(`<key>${part} Component</key>\\s*<(?:real|integer)>([\\d.eE+-]+)<`),
+);
+
 /** VS Code's names, the better first. */
 const VS_CODE: Readonly<Record<string, readonly string[]>> = {
   background: ["terminal.background", "editor.background"],
@@ -77,13 +83,14 @@ type Read = { readonly name?: string; readonly colours: Colours };
 /** A property list: names of colours, and of each its parts between 0 and 1. */
 function readIterm(text: string): Read {
   const colours: Colours = {};
-  for (const [, key = "", dict = ""] of text.matchAll(/<key>([^<]{1,80})<\/key>\s*<dict>([\s\S]*?)<\/dict>/g)) {
+  for (const [, key = "", dict = ""] of text.matchAll(ITERM_ENTRY)) {
     const name = Object.hasOwn(ITERM, key) ? ITERM[key] : undefined;
-    const parts = ["Red", "Green", "Blue"].map((part) => {
-      const value = new RegExp(`<key>${part} Component</key>\\s*<(?:real|integer)>([\\d.eE+-]+)<`).exec(dict)?.[1];
+    if (name === undefined) continue;
+    const parts = ITERM_PARTS.map((part) => {
+      const value = part.exec(dict)?.[1];
       return Math.round(Math.min(1, Math.max(0, Number(value))) * 255);
     });
-    if (name === undefined || parts.some(Number.isNaN)) continue;
+    if (parts.some(Number.isNaN)) continue;
     colours[name] = `#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
   }
   return { colours };
@@ -116,13 +123,16 @@ export function readColour(text: string): string | undefined {
   return `#${hex.length < 6 ? [...hex].map((digit) => digit + digit).join("") : hex}`;
 }
 
-/** JSON as editors write it: with comments, and with commas before closing brackets. */
+/**
+ * JSON as editors write it: with comments, and with commas before closing brackets. A text or comment without an end goes to the end of
+ * all: were that no match, each of a million beginnings would look that far.
+ */
 function withoutComments(text: string): string {
   const plain = text.replace(
-    /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+    /("(?:[^"\\]|\\[\s\S])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
     (_, string: string | undefined) => string ?? "",
   );
-  return plain.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? "");
+  return plain.replace(/("(?:[^"\\]|\\[\s\S])*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? "");
 }
 
 function field(of: unknown, name: string): unknown {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ligaturesIn } from "../src/ligatures.ts";
 import { DEFAULT_PREFERENCES, exportPreferences, importPreferences, PreferenceStore } from "../src/preferences.ts";
 import { READ_ONLY_CURSORS, type Scheme, THEMES } from "../src/theme.ts";
-import { readColour, readTheme } from "../src/theme-import.ts";
+import { MAX_THEME_LENGTH, readColour, readTheme } from "../src/theme-import.ts";
 
 describe("preferences", () => {
   const own = {
@@ -111,6 +111,16 @@ describe("themes of others", () => {
       expect(readTheme("x.json", text)).toBeUndefined();
     },
   );
+
+  // Read anew from each beginning, a million of them would take minutes.
+  test.each<[string, string, string]>([
+    ["texts without an end", "{", '\\"'],
+    ["comments without an end", "{", "/*-"],
+    ["colours without an end", "<plist>", "<key>Ansi 1 Color</key><dict>"],
+  ])("1 MB of %s is no theme, and is read through once", (_what, start, part) => {
+    const text = start + part.repeat(Math.floor((MAX_THEME_LENGTH - start.length) / part.length));
+    expect(readTheme("x.json", text)).toBeUndefined();
+  });
 
   test("whatever a file holds, a colour is only ever digits", () => {
     fc.assert(
