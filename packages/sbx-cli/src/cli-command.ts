@@ -156,6 +156,7 @@ export type CliCommand =
   | ({ readonly kind: "ssh-proxy"; readonly cmd: string; readonly args: readonly string[] } & Place)
   | {
       readonly kind: "ssh-config";
+      readonly endpoint: Endpoint;
       readonly words: readonly string[];
       readonly host: string;
       readonly user: string | undefined;

@@ -160,6 +160,10 @@ function addSsh(program: Command, words: Words, defaults: Defaults, done: Done):
       const context = flags.context ?? (isOwnServer === true ? defaults.contextName : undefined);
       const proxy = ["sbx-stdio", "ssh-proxy", endpoint.httpBase, "--sandbox", sandbox];
       if (context !== undefined) proxy.push("--context", context);
-      done({ kind: "ssh-config", words: proxy, host: flags.host ?? sandbox, user: flags.user });
+      const { host = sandbox, user } = flags;
+      if ([...proxy, host, user ?? ""].some((text) => text.split(/[\r\n]/).length > 1)) {
+        throw usage("each word of the entry must be on one line, as ssh reads a file line by line");
+      }
+      done({ kind: "ssh-config", endpoint, words: proxy, host, user });
     });
 }
