@@ -133,6 +133,21 @@ test("a browser has at most 256 requests open, those counted that still ask whet
   expect((await ask()).status).toBe(503);
 });
 
+test("a request whose browser goes keeps no place: the runtime ends it then, and nothing of it runs any more", async () => {
+  const never = new Promise<boolean>(() => undefined);
+  const env = { Sandbox: { getByName: () => ({ isRunning: () => never }) } } as unknown as ProxyEnv;
+  const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
+  const browser = new AbortController();
+  const pass = { ...PASS, id: "gone" };
+  const ask = (request: Request) => passOn({ request, pass, sandboxKey: "key", ends }, env);
+  for (let i = 0; i < 256; i += 1) void ask(new Request(`${ends.origin}/`, { signal: browser.signal }));
+  expect((await ask(new Request(`${ends.origin}/`))).status).toBe(429);
+  browser.abort();
+  const tell = { Sandbox: { getByName: () => ({ isRunning: async () => false }) } } as unknown as ProxyEnv;
+  const next = await passOn({ request: new Request(`${ends.origin}/`), pass, sandboxKey: "key", ends }, tell);
+  expect(next.status).toBe(503);
+});
+
 test("a body of 100 MiB that does not say how long it is ends with 413", async () => {
   const drink = async (_url: unknown, init?: RequestInit) => new Response(await new Response(init?.body).arrayBuffer());
   const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(drink as typeof fetch);

@@ -1,6 +1,12 @@
 // Previews of a sandbox's ports: who may look, in which origin, what of ours reaches the server there, and what ends it.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as openRequest,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -198,6 +204,29 @@ describe("from where", () => {
   });
 });
 
+test("a request that its browser gives up keeps no place, be it before its answer or in the middle of that", async () => {
+  const { preview } = await looking();
+  const { host, port: worker } = new URL(preview.origin);
+  const headers = { Host: host, Cookie: preview.cookie };
+  let seen = 0;
+  // As many as may be open at once, a few at a time.
+  for (const isAnswered of [true, false, true, false, true, false, true, false]) {
+    serve = (_request, response) => {
+      if (isAnswered) response.writeHead(200).write("half");
+    };
+    const going = Array.from({ length: 32 }, () =>
+      openRequest({ host: "127.0.0.1", port: worker, path: "/", headers, agent: false }).on("error", () => undefined),
+    );
+    for (const request of going) request.end();
+    seen += going.length;
+    await expect.poll(() => asked.length).toBe(seen);
+    // As browsers that close a tab, and the platform's edge: the runtime ends what answers it at once.
+    for (const request of going) request.socket?.resetAndDestroy();
+  }
+  serve = (_request, response) => response.end("theirs");
+  await expect.poll(async () => (await preview.ask("/")).status).toBe(200);
+});
+
 describe("what passes", () => {
   test("the server is asked under its own name, and sees no cookie, ticket or address of ours", async () => {
     const { preview } = await looking();
@@ -296,7 +325,6 @@ describe("what passes", () => {
       request.pipe(response);
     };
     const { host, port: worker } = new URL(preview.origin);
-    const { request: openRequest } = await import("node:http");
     const headers = { Host: host, Cookie: preview.cookie, Origin: preview.origin };
     const going = openRequest({ host: "127.0.0.1", port: worker, path: "/", method: "POST", headers, agent: false });
     going.write("one");

@@ -49,16 +49,11 @@ export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Resp
   const tooLong = () =>
     said(request, 413, "too_long", "Too long", `A request has at most ${MAX_BODY_BYTES / MIB} MiB here.`);
   if (Number(request.headers.get("Content-Length") ?? 0) > MAX_BODY_BYTES) return tooLong();
-  if ((open.get(pass.id) ?? 0) >= MAX_OPEN) {
+  // Before anything is waited for, or others would come in meanwhile.
+  const done = takePlace(pass.id, request.signal);
+  if (done === undefined) {
     return said(request, 429, "too_many", "Too many", `A preview has at most ${MAX_OPEN} requests open.`);
   }
-  // Before anything is waited for, or others would come in meanwhile.
-  open.set(pass.id, (open.get(pass.id) ?? 0) + 1);
-  const done = () => {
-    const left = (open.get(pass.id) ?? 1) - 1;
-    if (left > 0) open.set(pass.id, left);
-    else open.delete(pass.id);
-  };
   let isTooLong = false;
   try {
     if (!(await isAwake(env, sandboxKey))) {
@@ -83,6 +78,25 @@ export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Resp
     log.warn("no way to a preview's server:", error);
     return said(request, 503, "unavailable", "The sandbox can't be reached", "Try again in a moment.");
   }
+}
+
+/** @returns How to give it back; undefined where all are taken. It is back, too, once the browser has gone. */
+function takePlace(id: string, signal: AbortSignal): (() => void) | undefined {
+  const taken = open.get(id) ?? 0;
+  if (taken >= MAX_OPEN) return undefined;
+  open.set(id, taken + 1);
+  let isBack = false;
+  const giveBack = () => {
+    if (isBack) return;
+    isBack = true;
+    const left = (open.get(id) ?? 1) - 1;
+    if (left > 0) open.set(id, left);
+    else open.delete(id);
+  };
+  // The last that the runtime runs for a browser that has gone: no promise of its request is settled after that.
+  signal.addEventListener("abort", giveBack);
+  if (signal.aborted) giveBack();
+  return giveBack;
 }
 
 async function askBridge(
