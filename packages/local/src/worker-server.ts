@@ -25,8 +25,12 @@ function miniflare(): MiniflareModule {
   return createRequire(ours.resolve("wrangler"))("miniflare") as MiniflareModule;
 }
 
+/** The runtime's words about a CONNECT, which it has refused: they are no fault of the Worker's, and anybody can send one. */
+const ABOUT_CONNECT = /Received a connect event but we lack a handler|Handler does not export a connect\(\) function/;
+
 /** One line for each that the Worker logs, as it is; with the level before it where that is a warning or an error. */
 function log({ level, message }: { level: string; message: string }): void {
+  if (ABOUT_CONNECT.test(message)) return;
   const mark = level === "error" ? "[ERROR] " : level === "warn" ? "[WARNING] " : "";
   process.stdout.write(`${mark}${message}\n`);
 }

@@ -1,5 +1,6 @@
 // Requests that pretend: headers as the Worker, a proxy or the platform would set them, and names that are paths.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
 import { auditOf, said } from "../support/audit.ts";
@@ -257,4 +258,15 @@ test("upper and lower case are two names; a percent-encoded letter in a path is 
   expect(await found("/api/sandboxes/%64ev/sessions/m%61in")).toEqual([200, incarnation]);
   expect(await found("/api/sandboxes/Dev/sessions/main")).toEqual([404, undefined]);
   expect(await found("/api/sandboxes/dev/sessions/Main")).toEqual([404, undefined]);
+});
+
+test("a CONNECT is refused, and no fault of the Worker's is logged for it", async () => {
+  const logged = () => readFileSync(join(system.dir, "logs/worker.log"), "utf8");
+  const start = logged().length;
+  expect((await rawRequest(system.origin, "example.com:443", { method: "CONNECT" })).status).toBe(500);
+  // What is logged for a later request stands behind what was logged for this one.
+  const after = `/api/sandboxes/${fresh("after")}/sessions`;
+  await rawRequest(system.origin, after, {});
+  await expect.poll(() => logged().slice(start)).toContain(after);
+  expect(logged().slice(start)).not.toMatch(/uncaught|connect event/i);
 });
