@@ -10,6 +10,7 @@ import { Terminal } from "@xterm/xterm";
 import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
 import { clustersIn } from "./clusters.ts";
 import { drawImages, MAX_IMAGE_LENGTH } from "./images.ts";
+import { InputMethod } from "./input-method.ts";
 import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
 import { isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
@@ -117,8 +118,10 @@ export class TerminalView {
       if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);
       return true;
     });
-    terminal.attachCustomKeyEventHandler((event) => this.#isForTerminal(event));
     terminal.open(stage);
+    const method = new InputMethod(terminal);
+    this.#disposables.push(method);
+    terminal.attachCustomKeyEventHandler((event) => method.key(event) && this.#isForTerminal(event));
     terminal.textarea?.setAttribute("aria-label", label);
     // It would be a stop of its own before the field.
     terminal.element?.setAttribute("tabindex", "-1");

@@ -1,0 +1,163 @@
+// Text and keys that come by way of an input method, in xterm.js's place: from its field xterm.js guesses what was typed, and so loses or
+// doubles letters, and of a key that the method has looked at (keyCode 229) it sends nothing.
+
+import type { IDisposable, Terminal } from "@xterm/xterm";
+
+/** The keyCode of every key that an input method has looked at, whether it has used it or not. */
+const LOOKED_AT = 229;
+/** Keys that write nothing by themselves, and their keyCodes. */
+const NAMED: Readonly<Record<string, number>> = {
+  ...{ Backspace: 8, Tab: 9, Enter: 13, Escape: 27, PageUp: 33, PageDown: 34, End: 35, Home: 36 },
+  ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Insert: 45, Delete: 46 },
+  ...Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`F${index + 1}`, 112 + index])),
+};
+/** Keys that are others with Ctrl, by their place on the keyboard. */
+const PLACES: Readonly<Record<string, number>> = {
+  ...{ Space: 32, BracketLeft: 219, Backslash: 220, BracketRight: 221, Minus: 189 },
+  ...Object.fromEntries(Array.from({ length: 10 }, (_, digit) => [`Digit${digit}`, 48 + digit])),
+};
+const MODIFIERS: ReadonlySet<string> = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"]);
+
+export type PressedKey = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "altKey" | "metaKey">;
+
+/**
+ * The keyCode of a key that an input method has looked at and that is a terminal's; undefined: what it writes comes as text.
+ * Where the method hides which key it is ("Process"), its place on the keyboard tells.
+ */
+export function keyCodeOf({ key, code, ctrlKey, altKey, metaKey }: PressedKey): number | undefined {
+  if (Object.hasOwn(NAMED, key)) return NAMED[key];
+  if (code === "Escape") return NAMED.Escape;
+  // With Alt too it is AltGr on many keyboards, which writes characters.
+  if (!ctrlKey || altKey || metaKey) return undefined;
+  const letter = /^[a-z]$/i.test(key) ? key : /^Key([A-Z])$/.exec(code)?.[1];
+  if (letter !== undefined) return letter.toUpperCase().charCodeAt(0);
+  return Object.hasOwn(PLACES, code) ? PLACES[code] : undefined;
+}
+
+export class InputMethod implements IDisposable {
+  readonly #terminal: Terminal;
+  readonly #element: HTMLElement;
+  readonly #leaving = new AbortController();
+  /** The text that is not committed yet; undefined: none is written. */
+  #composed: string | undefined;
+  /** What of it was sent before its end, since a key of the terminal's came. */
+  #sent = "";
+  /** A composition has ended just now: WebKit tells of the key that has ended it only then. */
+  #hasJustEnded = false;
+  /** The last key was left to the method: what it writes comes as text. */
+  #isLeft = false;
+
+  /** @param terminal Opened. Its owner asks {@link key} about each of its keys. */
+  constructor(terminal: Terminal) {
+    const { element } = terminal;
+    if (element === undefined) throw new TypeError("Cannot write into a terminal that is not open");
+    this.#terminal = terminal;
+    this.#element = element;
+    // Before xterm.js's own, which are at the field.
+    const options = { capture: true, signal: this.#leaving.signal };
+    element.addEventListener("compositionstart", (event) => this.#compose(event, ""), options);
+    element.addEventListener("compositionupdate", (event) => this.#compose(event, event.data), options);
+    element.addEventListener("compositionend", (event) => this.#commit(event), options);
+    element.addEventListener("input", (event) => this.#write(event as InputEvent), options);
+  }
+
+  dispose(): void {
+    this.#leaving.abort();
+  }
+
+  /** @returns Whether the key is xterm.js's to deal with. */
+  key(event: KeyboardEvent): boolean {
+    if (event.type === "keypress") return !this.#isLeft;
+    if (event.type !== "keydown") return true;
+    if (event.keyCode !== LOOKED_AT) {
+      if (!MODIFIERS.has(event.key)) {
+        this.#isLeft = false;
+        this.#sendComposed();
+      }
+      return true;
+    }
+    this.#isLeft = true;
+    if (event.isComposing || this.#composed !== undefined || this.#hasJustEnded) return false;
+    const keyCode = keyCodeOf(event);
+    if (keyCode === undefined) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    event.target?.dispatchEvent(asPressed(event, keyCode));
+    return false;
+  }
+
+  /** A key that the method does not use comes before the end of what it has written. */
+  #sendComposed(): void {
+    if (this.#composed === undefined) return;
+    this.#send(this.#unsent(this.#composed));
+    this.#sent = this.#composed;
+    this.#composed = undefined;
+    this.#show(undefined);
+  }
+
+  #unsent(text: string): string {
+    return text.startsWith(this.#sent) ? text.slice(this.#sent.length) : text;
+  }
+
+  #compose(event: CompositionEvent, text: string): void {
+    event.stopPropagation();
+    if (event.type === "compositionstart") this.#sent = "";
+    this.#composed = text;
+    this.#show(this.#unsent(text));
+  }
+
+  #commit(event: CompositionEvent): void {
+    event.stopPropagation();
+    this.#composed = undefined;
+    this.#show(undefined);
+    this.#send(this.#unsent(event.data));
+    this.#sent = "";
+    this.#hasJustEnded = true;
+    setTimeout(() => {
+      this.#hasJustEnded = false;
+    });
+  }
+
+  #write(event: InputEvent): void {
+    const { inputType, data, isComposing } = event;
+    // Text of a composition is sent at its end; xterm.js takes none of these.
+    if (!this.#isLeft || isComposing || inputType.includes("Composition")) return;
+    event.stopPropagation();
+    if (inputType === "insertText") this.#send(data ?? "");
+    else if (inputType === "insertLineBreak") this.#send("\r");
+    else if (inputType === "deleteContentBackward") this.#send("\x7f");
+  }
+
+  #send(text: string): void {
+    if (text !== "") this.#terminal.input(text);
+  }
+
+  /** Over the cursor. @param text undefined: nothing is written. */
+  #show(text: string | undefined): void {
+    const view = this.#element.querySelector<HTMLElement>(".composition-view");
+    const screen = this.#element.querySelector<HTMLElement>(".xterm-screen");
+    if (view === null || screen === null) return;
+    view.classList.toggle("active", text !== undefined);
+    view.textContent = text ?? "";
+    const { cols, rows, options, buffer } = this.#terminal;
+    const { cursorX, cursorY, baseY, viewportY } = buffer.active;
+    const [width, height] = [screen.clientWidth / cols, screen.clientHeight / rows];
+    Object.assign(view.style, {
+      left: `${Math.min(cursorX, cols - 1) * width}px`,
+      top: `${(cursorY + baseY - viewportY) * height}px`,
+      height: `${height}px`,
+      lineHeight: `${height}px`,
+      fontFamily: options.fontFamily,
+      fontSize: `${options.fontSize}px`,
+    });
+  }
+}
+
+function asPressed(event: KeyboardEvent, keyCode: number): KeyboardEvent {
+  const { key, code, location, ctrlKey, altKey, shiftKey, metaKey, repeat } = event;
+  const named = Object.entries(NAMED).find(([, of]) => of === keyCode)?.[0];
+  const written = named ?? (/^[!-~]$/.test(key) ? key : String.fromCharCode(keyCode).toLowerCase());
+  const modifiers = { ctrlKey, altKey, shiftKey, metaKey };
+  const init = { key: keyCode === PLACES.Space ? " " : written, code, keyCode, location, repeat, ...modifiers };
+  return new KeyboardEvent("keydown", { ...init, bubbles: true, cancelable: true, composed: true });
+}
