@@ -1,6 +1,13 @@
 // Turns the clients' orders about panes, by id or name, into tmux's commands; and makes the list of panes for clients.
 
-import { clipUtf8, isForPane, MAX_CONTROL_OUT_BYTES, type PaneOrder, type PanesMessage } from "sandbox-stdio/core";
+import {
+  clipUtf8,
+  isForPane,
+  MAX_CONTROL_OUT_BYTES,
+  type PaneOrder,
+  type PanesMessage,
+  seenName,
+} from "sandbox-stdio/core";
 import { isPaneId, type PaneAction, type PaneList } from "sandbox-stdio/panes";
 import type { SharedPanes } from "./shared-panes.ts";
 
@@ -11,7 +18,10 @@ const MAX_NAME_BYTES = 64;
 
 /** The first of them that fit in a message: a longer one would end the connection, and so would the next. */
 export function panesMessage({ panes, windows }: PaneList): PanesMessage {
-  const named = <Named extends { name: string }>(one: Named) => ({ ...one, name: clipUtf8(one.name, MAX_NAME_BYTES) });
+  const named = <Named extends { name: string }>(one: Named) => ({
+    ...one,
+    name: clipUtf8(seenName(one.name), MAX_NAME_BYTES),
+  });
   for (let most = MAX_TOLD; ; most = Math.floor(most / 2)) {
     const message: PanesMessage = {
       type: "panes",
@@ -53,7 +63,7 @@ export function carryOut(
   const other = order.type === "pane" ? session.find(order.with ?? "")?.id : undefined;
   const action = actionOf(order, pane, other, session.list);
   if (action === undefined) refused("pane_refused", "the order lacks a part");
-  else panes.act(action, owner, (result) => result.ok || refused("pane_refused", result.error));
+  else panes.act(action, owner, (result) => result.ok || refused("pane_refused", seenName(result.error)));
 }
 
 function actionOf(

@@ -35,7 +35,7 @@ const SCRIPT = `
 name=$1 cols=$2 rows=$3 server=$4; shift 4
 unset TMUX TMUX_PANE
 has() { tmux -N -L "$server" has-session -t "=$name" 2>/dev/null; }
-start() { tmux -L "$server" new-session -d -s "$name" -x "$cols" -y "$rows" "$@"; }
+start() { tmux -L "$server" new-session -d -s "$name" -x "$cols" -y "$rows" -- "$@"; }
 has || start "$@" 2>/dev/null || start "$@" || exit
 while has; do
   tmux -u -N -L "$server" attach-session -t "=$name" || break

@@ -31,7 +31,7 @@ type Message = {
   readonly panes?: readonly { readonly id: string; readonly name: string; readonly cols: number }[];
   readonly cols?: number;
   readonly rows?: number;
-  readonly windows?: readonly { readonly id: string; readonly cols: number }[];
+  readonly windows?: readonly { readonly id: string; readonly name: string; readonly cols: number }[];
 };
 
 /** A client without a subprotocol: bytes both ways, and messages in text. */
@@ -72,7 +72,7 @@ export class Client {
     return this.messages.findLast(({ type }) => type === "panes")?.panes ?? [];
   }
 
-  get windows(): readonly { readonly id: string; readonly cols: number }[] {
+  get windows(): readonly { readonly id: string; readonly name: string; readonly cols: number }[] {
     return this.messages.findLast(({ type }) => type === "panes")?.windows ?? [];
   }
 

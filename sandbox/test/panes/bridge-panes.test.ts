@@ -7,7 +7,7 @@ test("B2: ordinary clients see tmux, and each pane is a terminal of its own with
   const main = await attached({ session: "main.1", panes: "1", cmd: "sh", cols: "120", rows: "30" });
   await main.until(() => main.output.includes("main~1"));
   const first = await ofPane("main.1:0", "first");
-  await first.until(() => first.output.startsWith("\u001bc"));
+  await first.until(() => first.output !== "");
   first.type("echo $((40+2))-one\r");
   await first.until(() => first.output.includes("42-one"));
   await main.until(() => main.output.includes("42-one"));
@@ -82,6 +82,9 @@ test("B4, B8 and B9: a client is told the panes, does things with them, and type
   await main.until(() => main.messages.some(({ type, code }) => type === "error" && code === "no_such_pane"));
   main.say({ type: "pane", action: "name", pane: "left", name: "logs" });
   await main.until(() => main.panes[0]?.name === "logs");
+  // No option of a command, though it looks like one.
+  main.say({ type: "pane", action: "rename_window", window: main.windows[0]?.id, name: "-foo" });
+  await main.until(() => main.windows[0]?.name === "-foo");
   main.say({ type: "pane", action: "close", pane: "logs" });
   await left.until(() => left.messages.some(({ type }) => type === "exit"));
   await main.until(() => main.panes.length === 1);

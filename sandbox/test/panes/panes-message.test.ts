@@ -30,6 +30,11 @@ test.each([
   expect(result.ok ? "" : result.detail).toBe("");
 });
 
+test("B4: what a program calls a window is told without characters that turn or hide the text beside it", () => {
+  const { windows } = panesMessage(listOf(1, "n", "log\u202e\u2066s\u200b\u0007\u2028.txt"));
+  expect(windows[0]?.name).toBe("logs.txt");
+});
+
 test("B4: as many panes and windows are told as fit, the first ones", () => {
   const told = panesMessage(listOf(2_000, "n", "w".repeat(64)));
   expect([told.panes.length, told.windows.length]).toEqual([128, 128]);

@@ -111,7 +111,7 @@ export function commandOf(action: PaneAction): CommandLine {
       // Without a name tmux names it by what runs in it again.
       return action.name === ""
         ? line(`set-option -w -t ${action.window} automatic-rename on`)
-        : line(`rename-window -t ${action.window} ${quoted(action.name)}`);
+        : line(`rename-window -t ${action.window} -- ${quoted(action.name)}`);
     case "move_window":
       return line(`move-window -d ${action.isBefore ? "-b" : "-a"} -s ${action.window} -t ${action.with}`);
     case "resize_window":
