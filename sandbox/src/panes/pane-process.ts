@@ -1,13 +1,18 @@
 // One pane of a tmux session, in a process's place: its output is stdout, bytes written to it are typed, and it ends when it
 // is closed. Knows no sessions.
 
-import { MAX_COLS, MAX_ROWS } from "sandbox-stdio/core";
+import { STREAM_STDOUT } from "sandbox-stdio/core";
 import type { ChildProcess, ExitStatus, OutputSink, ProcessEvents } from "../process/process.ts";
-import type { PaneFollower, SharedPanes } from "./shared-panes.ts";
+import type { PaneFollower, PaneOutput } from "./pane-output.ts";
+import type { SharedPanes } from "./shared-panes.ts";
 
 /** Signals that a terminal makes of a key. All others are for a person who can see the program: `kill` in the pane. */
 const KEYS: Readonly<Record<string, number>> = { SIGINT: 0x03, SIGQUIT: 0x1c, SIGTSTP: 0x1a };
 const END_OF_FILE = 0x04;
+/** After a drawing that a flood has overtaken, the next comes so many times as much later as that took … */
+const PAUSE_FACTOR = 3;
+/** … but not later than this. */
+const MAX_PAUSE_MS = 1_000;
 
 type Size = { readonly cols: number; readonly rows: number };
 
@@ -19,24 +24,36 @@ export class PaneProcess implements ChildProcess, PaneFollower {
   readonly #pane: string;
   readonly #sink: OutputSink;
   readonly #events: ProcessEvents;
+  readonly #output: PaneOutput;
+  /** Where it reads on in the pane's log; undefined: it has no screen yet. */
+  #cursor: number | undefined;
   /** As it was told last. */
   #size: Size;
   #isHeld = false;
+  #isPumping = false;
+  #isDrawing = false;
+  #isGone = false;
   #isOver = false;
 
   /** @returns undefined where there is no such pane. */
   static open(panes: SharedPanes, pane: string, sink: OutputSink, events: ProcessEvents): PaneProcess | undefined {
-    const process = new PaneProcess(panes, pane, sink, events);
-    return panes.follow(pane, process) ? process : undefined;
+    const output = panes.outputOf(pane);
+    if (output === undefined) return undefined;
+    const process = new PaneProcess(panes, pane, output, sink, events);
+    output.followers.add(process);
+    if (output.isOnlyDrawing) process.#cursor = 0;
+    // Never inside the call that opens it.
+    setImmediate(() => process.pump());
+    return process;
   }
 
-  private constructor(panes: SharedPanes, pane: string, sink: OutputSink, events: ProcessEvents) {
+  private constructor(panes: SharedPanes, pane: string, output: PaneOutput, sink: OutputSink, events: ProcessEvents) {
     this.#panes = panes;
     this.#pane = pane;
+    this.#output = output;
     this.#sink = sink;
     this.#events = events;
-    const { cols = 0, rows = 0 } = panes.session.find(pane) ?? {};
-    this.#size = shownSize({ cols, rows });
+    this.#size = output.log.sizeAt(output.log.endOffset);
   }
 
   // ---- PaneFollower ----------------------------------------------------------------------------------------------
@@ -45,34 +62,86 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     return this.#isHeld;
   }
 
-  received(bytes: Uint8Array): void {
-    // Another follower wants them still: this one is redrawn when it is released.
-    if (this.#isHeld || this.#isOver) return;
-    let at = 0;
-    while (at < bytes.length) {
+  /** Passes on what the pane's log has and this reader has not; a drawing in place of what the log has forgotten. */
+  pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (!this.#isHeld && !this.#isDrawing && !this.#isOver && this.#passNext());
+    this.#isPumping = false;
+  }
+
+  /** @returns Whether there may be more. */
+  #passNext(): boolean {
+    const { log } = this.#output;
+    const item = this.#cursor === undefined ? undefined : log.itemAt(this.#cursor);
+    if (this.#cursor === undefined || item === undefined || item.kind === "gap") {
+      void this.#draw();
+      return false;
+    }
+    this.#sized(log.sizeAt(this.#cursor));
+    if (item.kind === "end") {
+      if (this.#isGone) this.#end({ code: 0 });
+      return false;
+    }
+    const room = this.#sink.reserve();
+    const length = Math.min(room.length, item.length);
+    log.copy(this.#cursor, length, room, 0);
+    this.#cursor += length;
+    this.#sink.commit(length, STREAM_STDOUT);
+    // Told at once: it may be held for that.
+    this.#sink.flush();
+    return true;
+  }
+
+  async #draw(): Promise<void> {
+    this.#isDrawing = true;
+    const startMs = performance.now();
+    const drawing = await this.#output.draw();
+    if (this.#isOver) return;
+    if (drawing === undefined) {
+      this.#cursor = this.#output.log.endOffset;
+      this.#panes.session.draw(this.#pane);
+    } else if (!this.#isHeld) {
+      this.#sized(drawing);
+      this.#pass(drawing.bytes);
+      this.#cursor = drawing.offset;
+    }
+    const isOvertaken = this.#cursor !== undefined && this.#cursor < this.#output.log.startOffset;
+    const tookMs = performance.now() - startMs;
+    const goOn = (): void => {
+      this.#isDrawing = false;
+      this.pump();
+    };
+    if (isOvertaken) setTimeout(goOn, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs));
+    else goOn();
+  }
+
+  #pass(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
       const room = this.#sink.reserve();
       const length = Math.min(room.length, bytes.length - at);
       room.set(bytes.subarray(at, at + length));
-      this.#sink.commit(length, 1);
+      this.#sink.commit(length, STREAM_STDOUT);
       at += length;
     }
     this.#sink.flush();
+  }
+
+  #sized({ cols, rows }: Size): void {
+    if (cols === this.#size.cols && rows === this.#size.rows) return;
+    this.#size = { cols, rows };
+    this.#sink.flush();
+    this.#events.onResized?.(cols, rows);
   }
 
   writable(): void {
     this.#events.onWritable();
   }
 
-  sized(paneCols: number, paneRows: number): void {
-    const { cols, rows } = shownSize({ cols: paneCols, rows: paneRows });
-    if (this.#isOver || (cols === this.#size.cols && rows === this.#size.rows)) return;
-    this.#size = { cols, rows };
-    this.#sink.flush();
-    this.#events.onResized?.(cols, rows);
-  }
-
+  /** The rest of its output comes first, and if it is held that waits for the release. */
   gone(): void {
-    this.#end({ code: 0 });
+    this.#isGone = true;
+    this.pump();
   }
 
   // ---- ChildProcess ----------------------------------------------------------------------------------------------
@@ -81,14 +150,13 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     if (this.#isHeld || this.#isOver) return;
     this.#isHeld = true;
     this.#sink.flush();
-    this.#panes.heldOrReleased(this.#pane);
   }
 
   release(): void {
     if (!this.#isHeld || this.#isOver) return;
     this.#isHeld = false;
-    this.#panes.heldOrReleased(this.#pane);
-    this.#panes.session.draw(this.#pane);
+    this.#panes.wanted(this.#pane);
+    this.pump();
   }
 
   write(bytes: Uint8Array): number {
@@ -119,7 +187,6 @@ export class PaneProcess implements ChildProcess, PaneFollower {
   /** Lets go of the pane, which goes on in tmux: {@link PaneAction} `close` ends it. */
   signalAll(_name: string): void {
     if (this.#isOver) return;
-    this.#panes.unfollow(this.#pane, this);
     // Never inside the call that asks for it.
     setImmediate(() => this.#end({ code: 0 }));
   }
@@ -127,13 +194,9 @@ export class PaneProcess implements ChildProcess, PaneFollower {
   #end(status: ExitStatus): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#panes.unfollow(this.#pane, this.#output, this);
     this.#panes.giveBack(this);
     this.#sink.flush();
     this.#events.onExit(status);
   }
-}
-
-/** Programs may give a pane more than a terminal may have here: a message with that could not be read. */
-export function shownSize({ cols, rows }: Size): Size {
-  return { cols: Math.min(cols, MAX_COLS), rows: Math.min(rows, MAX_ROWS) };
 }

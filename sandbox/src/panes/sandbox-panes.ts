@@ -5,7 +5,8 @@ import { log } from "../log.ts";
 import type { StartFault } from "../process/command.ts";
 import type { ChildProcess, OutputSink, ProcessEvents } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";
-import { PaneProcess, shownSize } from "./pane-process.ts";
+import { shownSize } from "./pane-output.ts";
+import { PaneProcess } from "./pane-process.ts";
 import { SharedPanes } from "./shared-panes.ts";
 import { tmuxName } from "./tmux-session.ts";
 

@@ -1,47 +1,54 @@
-// The panes of one session, and the followers of each: every follower of a pane gets all of it, and one control client serves all.
+// The panes of one session: the output of each, for all who read it, and one control client that serves all.
 
 import type { ActionResult, PaneAction, PaneList } from "sandbox-stdio/panes";
 import type { StartFault } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";
+import { type PaneFollower, PaneOutput, shownSize } from "./pane-output.ts";
 import { TmuxPanes } from "./tmux-panes.ts";
 import { giveBackWindow } from "./tmux-session.ts";
 
-export interface PaneFollower {
-  /** Whether it wants no more for now: a pane is held if no follower wants more. */
-  readonly isHeld: boolean;
-  /** The bytes are good until this returns. */
-  received(bytes: Uint8Array): void;
-  /** The pane takes input again. */
-  writable(): void;
-  /** The size that tmux gives the pane, told with each change of the list. */
-  sized(cols: number, rows: number): void;
-  gone(): void;
-}
+/** How much is kept of panes that nobody reads. Beyond it they are left to tmux, which is asked when a reader comes. */
+const LIMITS = {
+  /** Screens, some 4 MB each: of so many panes, the one whose reader has gone first is left first. */
+  unreadScreens: 16,
+  /** A flood in one pane, which costs processor time. */
+  unreadBytes: 64 * 1024 * 1024,
+};
 
 export class SharedPanes {
   readonly #tmux: TmuxPanes;
   readonly #place: TmuxPlace;
-  readonly #followers = new Map<string, Set<PaneFollower>>();
+  readonly #limits: typeof LIMITS;
+  /** Of each pane that is not left to tmux. */
+  readonly #outputs = new Map<string, PaneOutput>();
+  /** Panes that are left to tmux. */
+  readonly #left = new Set<string>();
   /** Windows that have the size of an order, and the order's owner. */
   readonly #sized = new Map<string, unknown>();
 
-  constructor(place: TmuxPlace, name: string, told: { changed(list: PaneList): void; lost(why: string): void }) {
+  constructor(
+    place: TmuxPlace,
+    name: string,
+    told: { changed(list: PaneList): void; lost(why: string): void },
+    limits = LIMITS,
+  ) {
     this.#place = place;
+    this.#limits = limits;
     this.#tmux = new TmuxPanes(place, name, {
       changed: (list) => {
-        for (const { id, cols, rows } of list.panes) for (const follower of this.#of(id)) follower.sized(cols, rows);
+        this.#take(list);
         told.changed(list);
       },
       lost: told.lost,
-      output: (pane, bytes) => {
-        for (const follower of this.#of(pane)) follower.received(bytes);
-      },
+      output: (pane, bytes) => this.#received(pane, bytes),
       taken: (pane) => {
-        for (const follower of this.#of(pane)) follower.writable();
+        for (const follower of this.#followersOf(pane)) follower.writable();
       },
       closed: (pane) => {
-        const followers = this.#of(pane);
-        this.#followers.delete(pane);
+        const followers = this.#followersOf(pane);
+        if (followers.length === 0) this.#outputs.get(pane)?.close();
+        this.#outputs.delete(pane);
+        this.#left.delete(pane);
         for (const follower of followers) follower.gone();
       },
     });
@@ -60,26 +67,28 @@ export class SharedPanes {
     this.#tmux.close();
   }
 
-  /** @returns False where there is no such pane. The follower's output begins with a redraw. */
-  follow(pane: string, follower: PaneFollower): boolean {
-    if (this.session.find(pane)?.id !== pane) return false;
-    const followers = this.#followers.get(pane) ?? new Set();
-    this.#followers.set(pane, followers.add(follower));
-    this.heldOrReleased(pane);
-    this.session.draw(pane);
-    return true;
+  /** A pane's output, for one who is about to read it. @returns undefined where there is no such pane. */
+  outputOf(id: string): PaneOutput | undefined {
+    const pane = this.session.find(id);
+    if (pane?.id !== id) return undefined;
+    const output = this.#outputs.get(id) ?? new PaneOutput(shownSize(pane));
+    // Last of all: it is the last one to be left to tmux.
+    this.#outputs.delete(id);
+    this.#outputs.set(id, output);
+    this.wanted(id);
+    return output;
   }
 
-  unfollow(pane: string, follower: PaneFollower): void {
-    this.#followers.get(pane)?.delete(follower);
-    this.heldOrReleased(pane);
+  /** A reader wants more of a pane. Where it was left to tmux, tmux is asked what the screen is. */
+  wanted(pane: string): void {
+    this.#left.delete(pane);
+    this.session.release(pane);
   }
 
-  /** A follower has changed its mind. One that is behind the others is told what they are: it lets that go, and is redrawn. */
-  heldOrReleased(pane: string): void {
-    const followers = this.#of(pane);
-    if (followers.length > 0 && followers.every(({ isHeld }) => isHeld)) this.session.hold(pane);
-    else this.session.release(pane);
+  unfollow(pane: string, output: PaneOutput, follower: PaneFollower): void {
+    output.followers.delete(follower);
+    if (this.#outputs.get(pane) === output) this.#spareMemory();
+    else if (output.followers.size === 0) output.close();
   }
 
   /** A window that `owner` gives a size has it until the owner is gone: see {@link giveBack}. */
@@ -108,7 +117,42 @@ export class SharedPanes {
     }
   }
 
-  #of(pane: string): PaneFollower[] {
-    return [...(this.#followers.get(pane) ?? [])];
+  #take({ panes }: PaneList): void {
+    for (const pane of panes) {
+      const output = this.#outputs.get(pane.id);
+      if (output === undefined && !this.#left.has(pane.id)) this.#outputs.set(pane.id, new PaneOutput(shownSize(pane)));
+      output?.sized(shownSize(pane));
+      for (const follower of this.#followersOf(pane.id)) follower.pump();
+    }
+  }
+
+  #received(pane: string, bytes: Uint8Array): void {
+    const output = this.#outputs.get(pane);
+    if (output === undefined) return;
+    const wasLarge = output.isLarge;
+    output.append(bytes);
+    const followers = this.#followersOf(pane);
+    for (const follower of followers) follower.pump();
+    output.unreadBytes = followers.some(({ isHeld }) => !isHeld) ? 0 : output.unreadBytes + bytes.length;
+    if (output.unreadBytes > this.#limits.unreadBytes) this.#leave(pane, output);
+    else if (!wasLarge && output.isLarge) this.#spareMemory();
+  }
+
+  #spareMemory(): void {
+    const unread = [...this.#outputs].filter(([, { followers, isLarge }]) => followers.size === 0 && isLarge);
+    for (const [pane, output] of unread.slice(0, -this.#limits.unreadScreens)) this.#leave(pane, output);
+  }
+
+  /** Leaves a pane to tmux until it is {@link wanted}. */
+  #leave(pane: string, output: PaneOutput): void {
+    this.#left.add(pane);
+    this.session.hold(pane);
+    if (output.followers.size > 0) return;
+    output.close();
+    this.#outputs.delete(pane);
+  }
+
+  #followersOf(pane: string): PaneFollower[] {
+    return [...(this.#outputs.get(pane)?.followers ?? [])];
   }
 }

@@ -34,7 +34,12 @@ export type Drawing = {
 export type ModesBeside = { readonly beforeShape: string; readonly text: string };
 
 /** @param colours The sequences that set them. */
-export function draw(terminal: Terminal, remembered: ModesBeside, colours: string): Drawing {
+export function draw(
+  terminal: Terminal,
+  remembered: ModesBeside,
+  colours: string,
+  maxBytes = MAX_SNAPSHOT_BYTES,
+): Drawing {
   const core = coreOf(terminal);
   const { normal, alt, active } = core.buffers;
   const isAlternate = active === alt;
@@ -45,7 +50,7 @@ export function draw(terminal: Terminal, remembered: ModesBeside, colours: strin
   const tail =
     (isAlternate ? bufferState(core, alt, terminal) : "") + cursorAndModes(core, active, terminal, remembered);
   // The screen that is seen comes first, where there is not room for both.
-  let room = MAX_SNAPSHOT_BYTES - SPARE_BYTES - Buffer.byteLength(head + middle + tail);
+  let room = maxBytes - SPARE_BYTES - Buffer.byteLength(head + middle + tail);
   const above = isAlternate ? drawRows(core, alt, terminal, room) : undefined;
   room -= above?.bytes ?? 0;
   const below = drawRows(core, normal, terminal, room);

@@ -179,8 +179,8 @@ export class Emulator {
   }
 
   /** The screen at the last safe place. */
-  draw(): Snapshot {
-    const { text, isComplete } = draw(this.#terminal, this.#remembered, this.#appearance.text);
+  draw(maxBytes?: number): Snapshot {
+    const { text, isComplete } = draw(this.#terminal, this.#remembered, this.#appearance.text, maxBytes);
     return {
       offset: this.#offset,
       // A client that begins within a sequence must not draw the rest of it as text.
@@ -193,7 +193,7 @@ export class Emulator {
 
   /** The screen at the last safe place, and the modes that a program has asked for. */
   show(wish: ScreenWish): ScreenState {
-    const drawing = wish.ansi ? this.draw() : undefined;
+    const drawing = wish.ansi ? this.draw(wish.ansiBytes) : undefined;
     return {
       ...readScreen(this.#terminal, wish),
       offset: this.#offset,

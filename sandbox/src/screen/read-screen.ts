@@ -5,7 +5,13 @@ import { attributesOf, currentAttributes } from "./attributes.ts";
 import { coreOf, type ScreenBuffer, type ScreenLine } from "./internals.ts";
 
 /** The caller's wish: so many lines above the screen at most, and the parts beside the text. */
-export type ScreenWish = { readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean };
+export type ScreenWish = {
+  readonly scrollback: number;
+  readonly runs: boolean;
+  readonly ansi: boolean;
+  /** How long `ansi` may be. Absent: as long as a snapshot. */
+  readonly ansiBytes?: number;
+};
 
 /** Colours are `#rrggbb`, or the palette's index. */
 export type StyleRun = {

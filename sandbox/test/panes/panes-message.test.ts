@@ -16,7 +16,7 @@ function listOf(count: number, paneName: string, windowName: string): PaneList {
     ...{ id: `@${i}`, name: windowName, active: false, zoomed: false, layout: "" },
     ...size,
   });
-  return { panes: ids.map(pane), windows: ids.map(window), taken: new Map() };
+  return { panes: ids.map(pane), windows: ids.map(window), taken: new Map(), elsewhere: new Set() };
 }
 
 const read = (list: PaneList) => parseInnerMessage(JSON.stringify(panesMessage(list)), MAX_CONTROL_OUT_BYTES);

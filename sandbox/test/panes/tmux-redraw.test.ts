@@ -1,47 +1,14 @@
 // A real tmux: a pane drawn anew, after a lost control client, is the pane that was there.
 
 import { execFileSync } from "node:child_process";
-import headless from "@xterm/headless";
 import { afterEach, expect, test } from "vitest";
+import { seen, terminalOf } from "./seen.ts";
 import { Tmux } from "./tmux-harness.ts";
 
 let tmux: Tmux | undefined;
 afterEach(() => tmux?.close());
 
-const COLS = 160;
-const ROWS = 48;
-
-async function drawn(text: string): Promise<headless.Terminal> {
-  const terminal = new headless.Terminal({ cols: COLS, rows: ROWS, allowProposedApi: true, scrollback: 3_000 });
-  await new Promise<void>((resolve) => terminal.write(Buffer.from(text, "latin1"), resolve));
-  return terminal;
-}
-
-/** Text and colour of each cell, history first; cursor and modes. */
-function seen(terminal: headless.Terminal): unknown {
-  const buffer = terminal.buffer.active;
-  const lines: string[] = [];
-  for (let y = 0; y < buffer.length; y++) {
-    const line = buffer.getLine(y);
-    let text = "";
-    for (let x = 0; x < COLS; x++) {
-      const cell = line?.getCell(x);
-      const colours = cell?.isFgDefault() && cell.isBgDefault() ? "" : `<${cell?.getFgColor()},${cell?.getBgColor()}>`;
-      text += colours + (cell?.getChars() || (cell?.getWidth() === 0 ? "" : " "));
-    }
-    lines.push(text.trimEnd());
-  }
-  const {
-    applicationCursorKeysMode,
-    applicationKeypadMode,
-    insertMode,
-    originMode,
-    wraparoundMode,
-    mouseTrackingMode,
-  } = terminal.modes;
-  const modes = { applicationCursorKeysMode, applicationKeypadMode, insertMode, originMode, wraparoundMode };
-  return { lines, x: buffer.cursorX, y: buffer.cursorY, type: buffer.type, modes, mouseTrackingMode };
-}
+const SIZE = { cols: 160, rows: 48 };
 
 test.each([
   ["a prompt below little output", "printf 'one\\ntwo\\033[31mred\\033[m'"],
@@ -61,12 +28,12 @@ test.each([
   await expect.poll(() => pane.run("display-message", "-p", "-t", "%0", "#{pane_title}").trim()).toBe("drawn");
   const written = execFileSync("sh", ["-c", program], { encoding: "latin1" }).replaceAll("\n", "\r\n");
   const redrawn = await drawnAgain(pane);
-  expect(seen(await drawn(redrawn))).toEqual(seen(await drawn(written)));
+  expect(seen(await terminalOf(redrawn, SIZE))).toEqual(seen(await terminalOf(written, SIZE)));
 
   const more = "\r\u001b[35mmore\u001b[B and more";
   pane.panes.session.write("%0", Buffer.from(more));
   await pane.until(() => pane.text("%0").length === redrawn.length + more.length);
-  expect(seen(await drawn(pane.text("%0")))).toEqual(seen(await drawn(written + more)));
+  expect(seen(await terminalOf(pane.text("%0"), SIZE))).toEqual(seen(await terminalOf(written + more, SIZE)));
 });
 
 /** What a redraw brings that comes after a control client was killed. */

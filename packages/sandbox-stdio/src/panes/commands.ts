@@ -42,7 +42,7 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export const LIST_PANES = line(`list-panes -s -F ${quoted(PANE_FORMAT)}`);
+export const LIST_PANES = line(`list-panes -a -F ${quoted(PANE_FORMAT)}`);
 
 /** A pane that is given a name, or whose window has another place, is told within a second: tmux tells neither by itself. */
 export const WATCH_NAMES = line(`refresh-client -B ${quoted("names:%*:#{@name} #{window_index}")}`);

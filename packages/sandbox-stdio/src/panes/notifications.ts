@@ -20,6 +20,7 @@ export type Notification =
 
 const CHANGES: ReadonlySet<string> = new Set([
   "%window-add",
+  "%unlinked-window-add",
   "%window-close",
   "%window-renamed",
   "%unlinked-window-close",

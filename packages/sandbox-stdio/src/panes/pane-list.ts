@@ -29,17 +29,19 @@ export type PaneList = {
   readonly panes: readonly Pane[];
   /** By pane: how many bytes of its input tmux has taken, as the last command that brought some has noted. */
   readonly taken: ReadonlyMap<string, number>;
+  /** Panes of other sessions of this tmux server: they may come into this one with all that they show. */
+  readonly elsewhere: ReadonlySet<string>;
 };
 
-export const NO_PANES: PaneList = { windows: [], panes: [], taken: new Map() };
+export const NO_PANES: PaneList = { windows: [], panes: [], taken: new Map(), elsewhere: new Set() };
 
 /** The user option of a pane in which tmux itself keeps the count of its input. */
 export const TAKEN_OPTION = "@sbx_taken";
 
 const NAME = "[A-Za-z0-9_.-]";
-/** Each line of `list-panes -s -F`. A program can't write a title into it: only `@name` is a name. */
+/** Each line of `list-panes -a -F`. A program can't write a title into it: only `@name` is a name. */
 export const PANE_FORMAT = [
-  "#{pane_id} #{window_id} #{window_active} #{pane_active}",
+  "#{session_id} #{pane_id} #{window_id} #{window_active} #{pane_active}",
   "#{pane_width} #{pane_height} #{pane_left} #{pane_top}",
   "#{window_width} #{window_height} #{window_zoomed_flag}",
   `#{?${TAKEN_OPTION},#{${TAKEN_OPTION}},0}`,
@@ -47,17 +49,25 @@ export const PANE_FORMAT = [
 ].join(" ");
 
 const ROW = new RegExp(
-  `^(%\\d+) (@\\d+) ([01]) ([01]) (\\d+) (\\d+) (\\d+) (\\d+) (\\d+) (\\d+) ([01]) (\\d+) (\\S+) (${NAME}*):(.*)$`,
+  `^(\\$\\d+) (%\\d+) (@\\d+) ([01]) ([01]) (\\d+) (\\d+) (\\d+) (\\d+) (\\d+) (\\d+) ([01]) (\\d+) (\\S+) (${NAME}*):(.*)$`,
 );
 
-/** @returns undefined where a line is not as asked. */
-export function readPaneList(lines: readonly Uint8Array[]): PaneList | undefined {
+/**
+ * @param session The id of the session whose panes are meant.
+ * @returns undefined where a line is not as asked.
+ */
+export function readPaneList(lines: readonly Uint8Array[], session: string): PaneList | undefined {
   const windows = new Map<string, Window>();
   const panes: Pane[] = [];
   const taken = new Map<string, number>();
+  const elsewhere = new Set<string>();
   for (const line of lines) {
-    const [, id = "", window = "", windowActive, paneActive, ...rest] = ROW.exec(decodeUtf8(line)) ?? [];
+    const [, of, id = "", window = "", windowActive, paneActive, ...rest] = ROW.exec(decodeUtf8(line)) ?? [];
     if (id === "") return undefined;
+    if (of !== session) {
+      elsewhere.add(id);
+      continue;
+    }
     const [cols = 0, rows = 0, left = 0, top = 0, windowCols = 0, windowRows = 0, zoomed, count = 0] = rest.map(Number);
     const [, , , , , , , , layout = "", name = "", title = ""] = rest;
     panes.push({ id, name, window, active: paneActive === "1", cols, rows, left, top });
@@ -73,7 +83,7 @@ export function readPaneList(lines: readonly Uint8Array[]): PaneList | undefined
       layout,
     });
   }
-  return withPlaces({ windows: [...windows.values()], panes, taken });
+  return withPlaces({ windows: [...windows.values()], panes, taken, elsewhere });
 }
 
 /** The same list after `%layout-change` of a window that is seen whole; unchanged where the text is no layout, or is about other panes. */

@@ -37,6 +37,9 @@ export interface PanesPorts {
 /** The result of an action: `error` has tmux's words. `unknown`: the control client was lost meanwhile. */
 export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
+/** Output of panes that no list has told yet: of a pane that has put out more, tmux is asked what it shows. */
+const MAX_EARLY_BYTES = 64 * 1024;
+
 type PaneState = {
   readonly input: PaneInput;
   /** The number of the redraw that is awaited: until it has come, output is left out, since it has that too. 0: none is. */
@@ -57,6 +60,12 @@ export class PanesSession {
   #listing: "no" | "asked" | "stale" = "no";
   /** How many redraws have been asked for. */
   #redraws = 0;
+  /** tmux's id of the session. */
+  #id = "";
+  /** Whether this control client has been told a list: panes that come into a later one have begun under its eyes. */
+  #isListed = false;
+  /** The output of those that no list has told yet, from its start; undefined: too much came. */
+  readonly #early = new Map<string, Uint8Array | undefined>();
   readonly #waiting = new Set<(result: ActionResult) => void>();
 
   constructor(ports: PanesPorts) {
@@ -111,11 +120,12 @@ export class PanesSession {
     switch (event.type) {
       case "output": {
         const pane = this.#panes.get(event.pane);
-        if (pane?.awaited === 0 && !pane.isHeld) this.#ports.output(event.pane, event.bytes, false);
+        if (pane === undefined) this.#keepEarly(event.pane, event.bytes);
+        else if (pane.awaited === 0 && !pane.isHeld) this.#ports.output(event.pane, event.bytes, false);
         return;
       }
       case "attached":
-        this.#attached();
+        this.#attached(event.session);
         return;
       case "layout":
         if (this.#phase !== "attached") return;
@@ -139,8 +149,11 @@ export class PanesSession {
   }
 
   /** Also said when the client is moved to another session: everything is asked anew then. */
-  #attached(): void {
+  #attached(id: string): void {
     this.#phase = "attached";
+    this.#id = id;
+    this.#isListed = false;
+    this.#early.clear();
     // A pane's output is told only after it has been drawn anew.
     for (const pane of this.#panes.values()) pane.awaited = ++this.#redraws;
     this.#ask(WATCH_NAMES, () => undefined);
@@ -186,19 +199,23 @@ export class PanesSession {
     this.#ask(LIST_PANES, (answer) => {
       const isStale = this.#listing === "stale";
       this.#listing = "no";
-      const list = answer.ok ? readPaneList(answer.lines[0] ?? []) : undefined;
+      const list = answer.ok ? readPaneList(answer.lines[0] ?? [], this.#id) : undefined;
       if (list === undefined) {
         this.#lose("tmux does not tell its panes");
         return;
       }
-      this.#take(list, first === undefined);
+      this.#take(list);
+      // A pane that is in no list by now has gone.
+      this.#early.clear();
       first?.(list);
+      this.#isListed = true;
       if (isStale) this.#askList();
     });
   }
 
-  #take(list: PaneList, redrawsNew = true): void {
+  #take(list: PaneList): void {
     const before = this.#list;
+    const begun: string[] = [];
     this.#list = list;
     for (const id of [...this.#panes.keys()]) {
       if (list.panes.some((pane) => pane.id === id)) continue;
@@ -208,9 +225,28 @@ export class PanesSession {
     for (const { id } of list.panes) {
       if (this.#panes.has(id)) continue;
       this.#panes.set(id, { input: new PaneInput(id, list.taken.get(id) ?? 0), awaited: 0, isHeld: false });
-      if (redrawsNew) this.#redraw(id);
+      if (this.#isListed) begun.push(id);
     }
     if (!isSame(before, list)) this.#ports.changed(list);
+    for (const id of begun) this.#begin(id, before.elsewhere.has(id));
+  }
+
+  /** A pane of which nothing was missed needs no drawing: its output says everything, and tmux does not. */
+  #begin(id: string, isFromElsewhere: boolean): void {
+    const early = this.#early.get(id);
+    if (isFromElsewhere || (early === undefined && this.#early.has(id))) this.#redraw(id);
+    else if (early !== undefined) this.#ports.output(id, early, false);
+  }
+
+  #keepEarly(id: string, bytes: Uint8Array): void {
+    if (!this.#isListed) return;
+    const before = this.#early.has(id) ? this.#early.get(id) : new Uint8Array(0);
+    const length = (before?.length ?? MAX_EARLY_BYTES) + bytes.length;
+    const kept = before === undefined || length > MAX_EARLY_BYTES ? undefined : new Uint8Array(length);
+    kept?.set(before ?? []);
+    kept?.set(bytes, length - bytes.length);
+    this.#early.set(id, kept);
+    this.#askList();
   }
 
   /** Tells nothing of a pane until {@link release}: for a client that can't take more. Its program is not held back. */
@@ -229,7 +265,7 @@ export class PanesSession {
     this.#goOn(id);
   }
 
-  /** Draws a pane for a client that has seen nothing of it: all its clients get the drawing. */
+  /** Asks tmux what a pane shows: the drawing goes on where its output has got to. */
   draw(id: string): void {
     this.#redraw(id);
   }

@@ -186,13 +186,13 @@ const layouts: Target = {
   seeds: [
     "b25d,80x24,0,0,0",
     "8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1}",
-    "%0 @0 1 0 40 24 0 0 80 24 0 0 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
+    "$0 %0 @0 1 0 40 24 0 0 80 24 0 0 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
   ],
   check: (input) => {
     const layout = parseLayout(decodeUtf8(input));
     const cells = layout === undefined ? [] : panesOf(layout);
     if (cells.some(({ cols, rows }) => !Number.isSafeInteger(cols * rows))) throw new Error("no size");
-    const list = readPaneList([input]);
+    const list = readPaneList([input], "$0");
     for (const { name } of list?.panes ?? []) if (!isPaneName(name) && name !== "") throw new Error(`name ${name}`);
     return `${cells.length} ${list?.panes.length}`;
   },

@@ -5,14 +5,14 @@ import { findPane, NO_PANES, type PaneList, readPaneList, withLayout } from "../
 import { bytes } from "../fixtures.ts";
 
 function list(...rows: readonly string[]): PaneList {
-  return readPaneList(rows.map(bytes)) ?? NO_PANES;
+  return readPaneList(rows.map(bytes), "$0") ?? NO_PANES;
 }
 
 const SIDE_BY_SIDE = [
-  "%0 @0 1 0 40 24 0 0 80 24 0 0 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
-  "%1 @0 1 1 39 24 41 0 80 24 0 7 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
+  "$0 %0 @0 1 0 40 24 0 0 80 24 0 0 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
+  "$0 %1 @0 1 1 39 24 41 0 80 24 0 7 8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1} :first: window",
 ];
-const ELSEWHERE = "%4 @2 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,4 logs:second";
+const ELSEWHERE = "$0 %4 @2 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,4 logs:second";
 
 describe("B4: the list of panes", () => {
   test("is what list-panes says, with names by place in the window that is seen", () => {
@@ -29,6 +29,12 @@ describe("B4: the list of panes", () => {
     expect(taken.get("%1")).toBe(7);
   });
 
+  test("has the panes of this session alone, and knows those of others on the same server", () => {
+    const { panes, elsewhere } = list(...SIDE_BY_SIDE, ELSEWHERE.replace("$0", "$3"));
+    expect(panes.map(({ id }) => id)).toEqual(["%0", "%1"]);
+    expect([...elsewhere]).toEqual(["%4"]);
+  });
+
   test("follows a layout at once, and leaves one alone that is about other panes", () => {
     const before = list(...SIDE_BY_SIDE);
     const after = withLayout(before, "@0", "6b8b,100x30,0,0{50x30,0,0,0,49x30,51,0,1}");
@@ -40,12 +46,15 @@ describe("B4: the list of panes", () => {
     expect(withLayout(before, "@0", "6b8b,100x30")).toBe(before);
   });
 
-  test.each(["", "%0", "%0 @0 1 0 40 24 0 0 80 24 0 0 8205 a b:x", "no such session"])(
-    "is not read from “%s”",
-    (row) => {
-      expect(readPaneList([bytes(row)])).toBeUndefined();
-    },
-  );
+  test.each([
+    "",
+    "$0 %0",
+    "%0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 a:x",
+    "$0 %0 @0 1 0 40 24 0 0 80 24 0 0 8205 a b:x",
+    "no such session",
+  ])("is not read from “%s”", (row) => {
+    expect(readPaneList([bytes(row)], "$0")).toBeUndefined();
+  });
 });
 
 describe("B5: a pane is meant", () => {
@@ -67,10 +76,10 @@ describe("B5: a pane is meant", () => {
 
   test("not by a name that two have, unless one of them is seen", () => {
     const twice = list(
-      "%0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 a:x",
-      "%1 @1 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 a:y",
-      "%2 @1 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 b:y",
-      "%3 @2 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 b:z",
+      "$0 %0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 a:x",
+      "$0 %1 @1 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 a:y",
+      "$0 %2 @1 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 b:y",
+      "$0 %3 @2 0 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 b:z",
     );
     expect(findPane(twice, "a")?.id).toBe("%0");
     expect(findPane(twice, "b")).toBeUndefined();

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { type PanesPorts, PanesSession } from "../../src/panes/panes-session.ts";
 import { bytes, text } from "../fixtures.ts";
 
-const ONE = "%0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 :shell";
+const ONE = "$0 %0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 :shell";
+const TWO = "$0 %1 @0 1 0 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 :shell";
 const STATE = "80 24 3 0 0 23 0 0 0 0 :1:0:0:0:1:0 :0:0:0:0:";
 
 class FakeTmux {
@@ -136,6 +137,37 @@ describe("B7: a pane is drawn", () => {
     const [redraw, after] = tmux.news();
     expect(redraw?.startsWith("redraw %0 \u001bc\u001b[1;1Hhi")).toBe(true);
     expect(after).toBe("output %0 after");
+  });
+
+  test("by its own output if it begins later: tmux is not asked, and no byte is missing", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.asked();
+    tmux.news();
+    tmux.say("%output %1 \\033[?2004h");
+    expect(tmux.asked()).toEqual(["list-panes"]);
+    tmux.say("%output %1 $ ");
+    tmux.answer(ONE, TWO);
+    tmux.say("%output %1 x");
+    expect(tmux.news()).toEqual(["panes %0,%1", "output %1 \u001b[?2004h$ ", "output %1 x"]);
+    expect(tmux.asked()).toEqual(["list-panes"]);
+  });
+
+  test.each([
+    ["it comes from another session, with what it shows", [TWO.replace("$0", "$1")], "moved"],
+    ["it has put out more than is kept before the list says its size", [], "x".repeat(70_000)],
+  ])("by what tmux says where %s", (_, before, output) => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    tmux.say("%unlinked-window-add @1");
+    tmux.answer(ONE, ...before);
+    tmux.news();
+    tmux.asked();
+    tmux.say(`%output %1 ${output}`);
+    tmux.answer(ONE, TWO);
+    tmux.say("%output %1 before the redraw");
+    expect(tmux.news()).toEqual(["panes %0,%1"]);
+    expect(tmux.asked()).toEqual(["list-panes", "display-message", "capture-pane", "capture-pane", "capture-pane"]);
   });
 
   test("anew after a pause, of which tmux keeps nothing", () => {

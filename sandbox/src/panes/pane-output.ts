@@ -1,0 +1,87 @@
+// What one pane has put out since the bridge follows it: the newest bytes, and the screen that all of them make. Its readers are
+// offsets. Knows nothing of tmux.
+
+import { MAX_COLS, MAX_FRAME_BYTES, MAX_ROWS, OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
+import { isOnlyDrawing, MAX_ONLY_DRAWING_BYTES } from "../screen/plain-output.ts";
+import type { ScreenState } from "../screen/read-screen.ts";
+import { REPLAY_BYTES, SessionScreen } from "../screen/session-screen.ts";
+
+/** A drawing is output, so it may be longer than a snapshot. Its reader's log has four times as much room. */
+const MAX_DRAWING_BYTES = 256 * 1024;
+
+type Size = { readonly cols: number; readonly rows: number };
+
+/** The drawing of a pane's screen as it was before `offset`. */
+export type PaneDrawing = Pick<ScreenState, "offset" | "cols" | "rows"> & { readonly bytes: Uint8Array };
+
+export interface PaneFollower {
+  /** Whether it wants no more for now. */
+  readonly isHeld: boolean;
+  /** The log has more, or is as long as it will ever be. */
+  pump(): void;
+  /** The pane takes input again. */
+  writable(): void;
+  /** The pane is gone: nothing will follow what the log has. */
+  gone(): void;
+}
+
+export class PaneOutput {
+  readonly log: OutputLog;
+  readonly followers = new Set<PaneFollower>();
+  /** How much has come since a reader took any. */
+  unreadBytes = 0;
+  readonly #screen: SessionScreen;
+  #size: Size;
+
+  constructor(size: Size) {
+    this.#size = size;
+    this.log = new OutputLog(size);
+    this.#screen = new SessionScreen(this.log);
+  }
+
+  /** Whether its screen takes memory: a short log is parsed when it is looked at. */
+  get isLarge(): boolean {
+    return this.log.endOffset > REPLAY_BYTES;
+  }
+
+  /** Copies them. */
+  append(bytes: Uint8Array): void {
+    // The screen must see each piece before the log forgets it.
+    for (let at = 0; at < bytes.length; at += MAX_FRAME_BYTES) {
+      this.log.append(bytes.subarray(at, at + MAX_FRAME_BYTES), STREAM_STDOUT);
+      this.#screen.appended();
+    }
+  }
+
+  sized({ cols, rows }: Size): void {
+    if (cols === this.#size.cols && rows === this.#size.rows) return;
+    this.#size = { cols, rows };
+    this.log.markSize(cols, rows);
+  }
+
+  /** Whether a new reader may have the log's bytes in place of a drawing. Whole and short they cost no emulator. */
+  get isOnlyDrawing(): boolean {
+    const { log } = this;
+    if (log.startOffset > 0 || log.endOffset > MAX_ONLY_DRAWING_BYTES) return false;
+    const bytes = new Uint8Array(log.endOffset);
+    log.copy(0, bytes.length, bytes, 0);
+    return isOnlyDrawing(bytes);
+  }
+
+  /** The screen at the log's end, or at the last place before it outside a sequence. Undefined: there is none. */
+  async draw(): Promise<PaneDrawing | undefined> {
+    const state = await this.#screen.read({ scrollback: 0, runs: false, ansi: true, ansiBytes: MAX_DRAWING_BYTES });
+    if (state?.ansi === undefined) return undefined;
+    const { offset, cols, rows, ansi } = state;
+    return { offset, cols, rows, bytes: Buffer.from(ansi) };
+  }
+
+  close(): void {
+    this.#screen.close();
+  }
+}
+
+/** Programs may give a pane more than a terminal may have here: a message with that could not be read. */
+export function shownSize({ cols, rows }: Size): Size {
+  return { cols: Math.min(cols, MAX_COLS), rows: Math.min(rows, MAX_ROWS) };
+}
