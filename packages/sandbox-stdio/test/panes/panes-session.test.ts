@@ -135,7 +135,8 @@ describe("B7: a pane is drawn", () => {
     tmux.answer();
     tmux.say("%output %0 after");
     const [redraw, after] = tmux.news();
-    expect(redraw?.startsWith("redraw %0 \u001bc\u001b[1;1Hhi")).toBe(true);
+    expect(redraw).toContain("redraw %0 \u0018");
+    expect(redraw).toContain("\u001b[2J\u001b[3J\u001b[1;1Hhi");
     expect(after).toBe("output %0 after");
   });
 
@@ -168,6 +169,29 @@ describe("B7: a pane is drawn", () => {
     tmux.say("%output %1 before the redraw");
     expect(tmux.news()).toEqual(["panes %0,%1"]);
     expect(tmux.asked()).toEqual(["list-panes", "display-message", "capture-pane", "capture-pane", "capture-pane"]);
+  });
+
+  test("without what was known before being undone, where tmux does not tell it", () => {
+    const tmux = new FakeTmux();
+    tmux.attach();
+    const [, redraw = ""] = tmux.news();
+    // Bracketed paste (of a tmux before 3.6), reports of the focus, and a full reset.
+    for (const text of ["2004", "1004", "\u001bc"]) expect(redraw).not.toContain(text);
+  });
+
+  test("with a character that waits at the end of its row, the stops of its tabs, and line drawing in SO", () => {
+    const tmux = new FakeTmux();
+    tmux.say("%session-changed $0 main");
+    tmux.answer();
+    tmux.answer(ONE);
+    tmux.answer("4 2 4 0 0 1 0 0 0 0 :1:0:0:0:1:0 :0:0:0:0:0:2,3");
+    tmux.answer();
+    tmux.answer("a\u000eqq\u000fb");
+    tmux.answer();
+    const [, redraw = ""] = tmux.news();
+    expect(redraw).toContain("\u001b)0");
+    expect(redraw).toContain("\u001b[3g\u001b[3G\u001bH\u001b[4G\u001bH");
+    expect(redraw).toContain("\u001b[1;1Ha\u000eqq\u000fb\u001b[m\u001b[4l");
   });
 
   test("anew after a pause, of which tmux keeps nothing", () => {
