@@ -89,31 +89,30 @@ const BACKSLASH = 0x5c;
 
 /** tmux writes a byte below 32, and a backslash, as a backslash and three octal digits. All others stand as they are. */
 export function unescaped(bytes: Uint8Array): Uint8Array {
-  let at = bytes.indexOf(BACKSLASH);
-  if (at < 0) return bytes;
+  const first = bytes.indexOf(BACKSLASH);
+  if (first < 0) return bytes;
   const plain = new Uint8Array(bytes.length);
-  let from = 0;
-  let length = 0;
-  while (at >= 0) {
-    plain.set(bytes.subarray(from, at), length);
-    length += at - from;
-    const value = octal(bytes, at + 1);
-    plain[length++] = value ?? BACKSLASH;
-    from = at + (value === undefined ? 1 : 4);
-    at = bytes.indexOf(BACKSLASH, from);
+  plain.set(bytes.subarray(0, first));
+  let length = first;
+  // Byte by byte: each line of output has two escapes, and to search and copy for each takes five times as long.
+  for (let at = first; at < bytes.length; at++) {
+    let byte = bytes[at] ?? 0;
+    if (byte === BACKSLASH) {
+      const [a, b, c] = [octal(bytes[at + 1]), octal(bytes[at + 2]), octal(bytes[at + 3])];
+      if (a < 4 && b < 8 && c < 8) {
+        byte = a * 64 + b * 8 + c;
+        at += 3;
+      }
+    }
+    plain[length++] = byte;
   }
-  plain.set(bytes.subarray(from), length);
-  return plain.subarray(0, length + bytes.length - from);
+  return plain.subarray(0, length);
 }
 
-function octal(bytes: Uint8Array, at: number): number | undefined {
-  let value = 0;
-  for (let i = at; i < at + 3; i++) {
-    const digit = (bytes[i] ?? 0) - 0x30;
-    if (digit < 0 || digit > 7) return undefined;
-    value = value * 8 + digit;
-  }
-  return value <= 0xff ? value : undefined;
+/** 8 or more: not an octal digit. */
+function octal(byte = 0): number {
+  const digit = byte - 0x30;
+  return digit < 0 ? 8 : digit;
 }
 
 function isPrefix(prefix: Uint8Array, of: Uint8Array): boolean {
