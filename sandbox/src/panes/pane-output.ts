@@ -9,6 +9,12 @@ import { REPLAY_BYTES, SessionScreen } from "../screen/session-screen.ts";
 /** A drawing is output, so it may be longer than a snapshot. Its reader's log has four times as much room. */
 const MAX_DRAWING_BYTES = 256 * 1024;
 
+const ESC = 0x1b;
+/** `ESC k` begins the name of a window. Only tmux and screen know it: to a terminal the name is text. */
+const NAME = "\x1bk";
+/** Behind ESC: a string that every terminal leaves out. */
+const LEFT_OUT = "X".charCodeAt(0);
+
 type Size = { readonly cols: number; readonly rows: number };
 
 /** The drawing of a pane's screen as it was before `offset`. */
@@ -32,6 +38,7 @@ export class PaneOutput {
   unreadBytes = 0;
   readonly #screen: SessionScreen;
   #size: Size;
+  #endsInEscape = false;
 
   constructor(size: Size) {
     this.#size = size;
@@ -45,12 +52,27 @@ export class PaneOutput {
   }
 
   /** Copies them. */
-  append(bytes: Uint8Array): void {
+  append(output: Uint8Array): void {
+    const bytes = this.#withoutNames(output);
     // The screen must see each piece before the log forgets it.
     for (let at = 0; at < bytes.length; at += MAX_FRAME_BYTES) {
       this.log.append(bytes.subarray(at, at + MAX_FRAME_BYTES), STREAM_STDOUT);
       this.#screen.appended();
     }
+  }
+
+  #withoutNames(bytes: Uint8Array): Uint8Array {
+    const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const isCut = this.#endsInEscape && bytes[0] === NAME.charCodeAt(1);
+    if (bytes.length > 0) this.#endsInEscape = bytes.at(-1) === ESC;
+    let at = isCut ? -1 : found.indexOf(NAME, 0, "latin1");
+    if (at < 0 && !isCut) return bytes;
+    const copy = new Uint8Array(bytes);
+    do {
+      copy[at + 1] = LEFT_OUT;
+      at = found.indexOf(NAME, at + 1, "latin1");
+    } while (at >= 0);
+    return copy;
   }
 
   sized({ cols, rows }: Size): void {

@@ -10,7 +10,8 @@ const SIZE = { cols: 80, rows: 24 };
 /** Puts out what is typed. */
 const ECHO = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
 /** More than a log holds. */
-const FLOOD_LINES = 200_000;
+const FLOOD_LINES = 20_000;
+const LINE_BYTES = 60;
 
 // The worker that keeps the screens ends with the last of them: this one outlives all tests.
 const other = new OutputLog(SIZE);
@@ -77,8 +78,19 @@ describe("B7: a pane is drawn with all that its program has set", () => {
     },
   );
 
+  test("without the name that it gives its window, which is text to every terminal but tmux", async () => {
+    const { tmux, reader } = await started(ECHO);
+    tmux.type("\u001b");
+    await tmux.until(() => reader.tail.endsWith("\u001b"));
+    tmux.type("kone\u001b\\\u001bktwo\u001b\\$ ");
+    await tmux.until(() => reader.tail.endsWith("$ "));
+    await shows(reader, "ready$ ");
+    // As long as it was, so that no offset changes.
+    expect(reader.text.endsWith("\u001bXone\u001b\\\u001bXtwo\u001b\\$ ")).toBe(true);
+  });
+
   test("for a reader that a flood has left behind: all of these", async () => {
-    const flood = `seq 1 ${FLOOD_LINES}; stty raw; printf '\\033]2;over\\007'`;
+    const flood = `seq -f %0${LINE_BYTES}.0f 1 ${FLOOD_LINES}; stty raw; printf '\\033]2;over\\007'`;
     const { tmux, reader } = await started(["sh", "-c", `stty -echo; printf ready; read go; ${flood}; exec cat`]);
     const watcher = await tmux.reader();
     reader.process.hold();
@@ -95,8 +107,8 @@ describe("B7: a pane is drawn with all that its program has set", () => {
     tmux.type(later);
     await tmux.until(() => reader.tail.endsWith(later));
     // Not each line came.
-    expect(reader.text.length).toBeLessThan(FLOOD_LINES * 6);
-    const end = Array.from({ length: 100 }, (_, i) => `${FLOOD_LINES - 99 + i}\r\n`).join("");
+    expect(reader.text.length).toBeLessThan(FLOOD_LINES * LINE_BYTES);
+    const end = Array.from({ length: 100 }, (_, i) => `${String(FLOOD_LINES - 99 + i).padStart(LINE_BYTES, "0")}\r\n`).join("");
     await shows(reader, `${end}${first}${later}`, false);
   });
 });
