@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { SessionScreen } from "../../src/screen/session-screen.ts";
 import { FollowedPane, type Reader } from "./followed-pane.ts";
 import { seen, terminalOf } from "./seen.ts";
+import { SESSION } from "./tmux-harness.ts";
 
 const SIZE = { cols: 80, rows: 24 };
 /** Puts out what is typed. */
@@ -78,6 +79,20 @@ describe("B7: a pane is drawn with all that its program has set", () => {
     },
   );
 
+  test("by what tmux says where output was missed, and what tmux does not say stays as it was known", async () => {
+    const { tmux, reader } = await started(ECHO);
+    const first = `${TABS}${MODES}\u001b)0line: \u000eq\u000f`;
+    tmux.type(first);
+    await tmux.until(() => reader.tail.endsWith(first));
+    tmux.run("detach-client", "-s", SESSION);
+    await tmux.until(() => reader.tail.includes("\u0018"));
+    const later = "\t$ \u000eq";
+    tmux.type(later);
+    await tmux.until(() => reader.tail.endsWith(later));
+    await shows(reader, `ready${first}${later}`);
+    expect(tmux.losses).toBe(1);
+  });
+
   test("without the name that it gives its window, which is text to every terminal but tmux", async () => {
     const { tmux, reader } = await started(ECHO);
     tmux.type("\u001b");
@@ -108,7 +123,10 @@ describe("B7: a pane is drawn with all that its program has set", () => {
     await tmux.until(() => reader.tail.endsWith(later));
     // Not each line came.
     expect(reader.text.length).toBeLessThan(FLOOD_LINES * LINE_BYTES);
-    const end = Array.from({ length: 100 }, (_, i) => `${String(FLOOD_LINES - 99 + i).padStart(LINE_BYTES, "0")}\r\n`).join("");
+    const end = Array.from(
+      { length: 100 },
+      (_, i) => `${String(FLOOD_LINES - 99 + i).padStart(LINE_BYTES, "0")}\r\n`,
+    ).join("");
     await shows(reader, `${end}${first}${later}`, false);
   });
 });
