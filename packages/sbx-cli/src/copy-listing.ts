@@ -1,19 +1,29 @@
 // A folder's files, so that a copy that goes on leaves out those that are there already: as rsync, by size and time of each file.
 
 import fs from "node:fs";
+import { bytesOfPath } from "./copy-path.ts";
 
-/** By path, beginning with `./`. A folder or a link is always copied: its time is -1. */
-export type Listing = ReadonlyMap<string, { readonly bytes: number; readonly seconds: number }>;
+type Listed = { readonly bytes: number; readonly seconds: number; readonly isSparse?: true };
+
+/** By path, beginning with `./`, of bytes, one a character. A folder or a link is always copied: its time is -1. */
+export type Listing = ReadonlyMap<string, Listed>;
+
+const STAT_BLOCK_BYTES = 512;
 
 /** Of `name` in `folder` and all below it; empty where there is none. */
 export function listFolder(folder: string, name: string): Listing {
-  const found = new Map<string, { bytes: number; seconds: number }>();
+  const found = new Map<string, Listed>();
   const look = (at: string) => {
-    const stats = fs.lstatSync(`${folder}/${at}`, { throwIfNoEntry: false });
+    const path = bytesOfPath(`${folder}/${at}`);
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return;
-    const isFile = stats.isFile();
-    found.set(at, { bytes: isFile ? stats.size : 0, seconds: isFile ? Math.floor(stats.mtimeMs / 1_000) : -1 });
-    if (stats.isDirectory()) for (const child of fs.readdirSync(`${folder}/${at}`)) look(`${at}/${child}`);
+    const isSparse = stats.isFile() && stats.blocks * STAT_BLOCK_BYTES < stats.size;
+    found.set(at, {
+      bytes: stats.isFile() ? stats.size : 0,
+      seconds: stats.isFile() ? Math.floor(stats.mtimeMs / 1_000) : -1,
+      ...(isSparse ? { isSparse } : {}),
+    });
+    if (stats.isDirectory()) for (const child of fs.readdirSync(path, { encoding: "latin1" })) look(`${at}/${child}`);
   };
   look(`./${name}`);
   return found;

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Writable } from "node:stream";
 import type { CopyCommand } from "./cli-command.ts";
+import { bytesOfPath } from "./copy-path.ts";
 import { isIgnoredFromStart } from "./ignored-signals.ts";
 import type { Environment } from "./logins.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
@@ -13,6 +14,17 @@ import { CONFIRMED_BY } from "./stdin.ts";
 /** Codes above it are a signal's, and 128. */
 const SIGNALLED = 128;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** What of one folder is copied, and where. */
+export type Part = {
+  readonly folder: string;
+  readonly names: readonly string[];
+  readonly to: string;
+  readonly isResumed: boolean;
+  readonly keepsModes: boolean;
+  /** What was asked for, for a person. */
+  readonly what: string;
+};
 
 /** Starts this program again, with a script as its command: so a copy survives cuts as every pipeline does. */
 export type Remote = (
@@ -84,7 +96,7 @@ export const LACK = `lack() {
 }
 `;
 
-/** Goes into the folder \`$d\` of the sandbox, or makes it: what can't be is said of \`$t\`, which was asked for. */
+/** Makes the folder `$d` of the sandbox: what can't be is said of `$t`, which was asked for. */
 export const MAKE_FOLDER = `refused() {
   printf 'sbx-stdio: cannot copy to %s in the sandbox: %s\\n' "$t" "$1" >&2
   exit 255
@@ -92,13 +104,21 @@ export const MAKE_FOLDER = `refused() {
 e=$(mkdir -p -- "$d" 2>&1) || refused "\${e#mkdir: }"
 `;
 
-/** The child's output. @throws {CliError} If it fails: it has said why. */
+/** The child's output, of bytes, one a character. @throws {CliError} If it fails: it has said why. */
 export async function textOf(child: ChildProcess): Promise<string> {
   const chunks: Buffer[] = [];
   child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
   const code = await exitOf(child);
   if (code !== EXIT.ok) throw new CliError("cannot find out what has been copied already", failureOf(code));
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks).toString("latin1");
+}
+
+/** Gives a tar the files that it packs, where it is not to pack all, and ends its input. */
+export function giveNames(tar: ChildProcess, names: readonly string[] | undefined): void {
+  if (names === undefined) return;
+  tar.stdin?.on("error", () => undefined); // Its end tells why.
+  tar.stdin?.write(bytesOfPath(names.map((one) => `${one}\0`).join("")));
+  endInput(tar);
 }
 
 export function exitOf(child: ChildProcess): Promise<number> {

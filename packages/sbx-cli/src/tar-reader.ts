@@ -1,0 +1,287 @@
+// Reads a tar archive as it comes: GNU's, pax and busybox's, with sparse files. Trusts no byte of it, and knows no file system. Names are
+// bytes, one a character ("latin1"): a name need not be UTF-8.
+
+const BLOCK = 512;
+/** A name or a pax record that is longer belongs to no file. */
+const MAX_LONG_BYTES = 1_048_576;
+/** Pieces of one sparse file. */
+const MAX_PIECES = 1_000_000;
+/** Of a sparse file in its header, and in each block that continues it. */
+const HEADER_PIECES = 4;
+const MORE_PIECES = 21;
+const PIECE_BYTES = 24;
+
+export type TarMember = {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "link" | "hard link" | "other";
+  /** Where a link leads; else empty. */
+  readonly target: string;
+  /** Of a file, its holes counted. */
+  readonly size: number;
+  readonly mode: number;
+  /** Seconds since 1970. */
+  readonly modifiedAt: number;
+};
+
+/** Told in the order of the archive. */
+export type TarSink = {
+  member(member: TarMember): void;
+  /** Bytes of the last member, a file, from this offset. Borrowed. */
+  bytes(bytes: Uint8Array, offset: number): void;
+  /** The last member is whole. */
+  memberEnd(): void;
+};
+
+/** The archive is none, or breaks off. */
+export class TarFault extends Error {
+  override readonly name = "TarFault";
+}
+
+type Piece = { readonly offset: number; readonly bytes: number };
+type State =
+  | { readonly at: "header" }
+  /** Bytes that are put together: a long name, or a pax record. */
+  | { readonly at: "long"; readonly type: string; readonly size: number; left: number; readonly parts: Uint8Array[] }
+  | { readonly at: "pieces"; readonly member: TarMember; readonly stored: number; readonly pieces: Piece[] }
+  | { readonly at: "body"; readonly isFile: boolean; readonly pieces: readonly Piece[]; piece: number; done: number }
+  | { readonly at: "skip"; left: number }
+  | { readonly at: "end" };
+
+export class TarReader {
+  readonly #sink: TarSink;
+  readonly #block = new Uint8Array(BLOCK);
+  #filled = 0;
+  #state: State = { at: "header" };
+  #padding = 0;
+  /** What the headers before a member say of it. */
+  #more = new Map<string, string>();
+
+  constructor(sink: TarSink) {
+    this.#sink = sink;
+  }
+
+  /** Whether the archive's own end has come: what follows means nothing. */
+  get isWhole(): boolean {
+    return this.#state.at === "end";
+  }
+
+  /** @throws {TarFault} */
+  push(chunk: Uint8Array): void {
+    let rest = chunk;
+    while (rest.length > 0 && this.#state.at !== "end") rest = rest.subarray(this.#take(rest));
+  }
+
+  /** @returns How many bytes it has taken. */
+  #take(bytes: Uint8Array): number {
+    const state = this.#state;
+    switch (state.at) {
+      case "header":
+      case "pieces":
+        return this.#fill(bytes, () => {
+          if (state.at === "header") this.#header();
+          else this.#morePieces(state);
+        });
+      case "long": {
+        const part = bytes.subarray(0, state.left);
+        state.parts.push(part.slice());
+        state.left -= part.length;
+        if (state.left === 0) this.#long(state);
+        return part.length;
+      }
+      case "body":
+        return this.#body(state, bytes);
+      case "skip": {
+        const length = Math.min(state.left, bytes.length);
+        state.left -= length;
+        if (state.left === 0) this.#state = { at: "header" };
+        return length;
+      }
+      case "end":
+        return bytes.length;
+    }
+  }
+
+  #fill(bytes: Uint8Array, full: () => void): number {
+    const part = bytes.subarray(0, BLOCK - this.#filled);
+    this.#block.set(part, this.#filled);
+    this.#filled += part.length;
+    if (this.#filled === BLOCK) {
+      this.#filled = 0;
+      full();
+    }
+    return part.length;
+  }
+
+  #header(): void {
+    const block = this.#block;
+    if (block.every((byte) => byte === 0)) {
+      this.#state = { at: "end" };
+      return;
+    }
+    if (checksumOf(block) !== number(block, 148, 8)) throw new TarFault("it is no tar archive, or a damaged one");
+    const type = String.fromCharCode(block[156] ?? 0);
+    const size = countOf(number(block, 124, 12));
+    if (LONG.test(type)) {
+      if (size > MAX_LONG_BYTES) throw new TarFault(`a name of ${size} bytes is too long`);
+      this.#padding = paddingOf(size);
+      this.#state = { at: "long", type, size, left: size, parts: [] };
+      if (size === 0) this.#long(this.#state);
+      return;
+    }
+    const more = this.#more;
+    this.#more = new Map();
+    const member = memberOf(block, type, size, more);
+    const stored = HAS_NO_BODY.test(type) ? 0 : countOf(Number(more.get("size") ?? size));
+    this.#padding = paddingOf(stored);
+    if (type !== "S") {
+      this.#begin(member, [{ offset: 0, bytes: stored }]);
+      return;
+    }
+    const sparse = { ...member, size: countOf(number(block, 483, 12)) };
+    const pieces = piecesOf(block, 386, HEADER_PIECES);
+    if (block[482] === 0) this.#beginSparse(sparse, stored, pieces);
+    else this.#state = { at: "pieces", member: sparse, stored, pieces };
+  }
+
+  #morePieces({ member, stored, pieces }: Extract<State, { at: "pieces" }>): void {
+    pieces.push(...piecesOf(this.#block, 0, MORE_PIECES));
+    if (pieces.length > MAX_PIECES) throw new TarFault("a sparse file has too many pieces");
+    if (this.#block[MORE_PIECES * PIECE_BYTES] === 0) this.#beginSparse(member, stored, pieces);
+  }
+
+  #beginSparse(member: TarMember, stored: number, pieces: readonly Piece[]): void {
+    let end = 0;
+    for (const { offset, bytes } of pieces) {
+      if (offset < end) throw new TarFault("the pieces of a sparse file overlap");
+      end = offset + bytes;
+    }
+    const sum = pieces.reduce((total, { bytes }) => total + bytes, 0);
+    if (end > member.size || sum !== stored) throw new TarFault("the pieces of a sparse file are not its size");
+    this.#begin(member, pieces);
+  }
+
+  #begin(member: TarMember, pieces: readonly Piece[]): void {
+    this.#sink.member(member);
+    const state = { at: "body", isFile: member.kind === "file", pieces, piece: 0, done: 0 } as const;
+    this.#state = state;
+    this.#body(state, new Uint8Array());
+  }
+
+  #body(state: Extract<State, { at: "body" }>, bytes: Uint8Array): number {
+    let taken = 0;
+    for (let piece = state.pieces[state.piece]; piece !== undefined; piece = state.pieces[state.piece]) {
+      const part = bytes.subarray(taken, taken + piece.bytes - state.done);
+      if (state.isFile && part.length > 0) this.#sink.bytes(part, piece.offset + state.done);
+      taken += part.length;
+      state.done += part.length;
+      if (state.done < piece.bytes) return taken;
+      state.piece += 1;
+      state.done = 0;
+    }
+    this.#sink.memberEnd();
+    this.#pad();
+    return taken;
+  }
+
+  #pad(): void {
+    this.#state = this.#padding === 0 ? { at: "header" } : { at: "skip", left: this.#padding };
+  }
+
+  /** GNU's own header for a long name (L) or a long target of a link (K), or the records of pax (x; g, for all that follow, says nothing of use). */
+  #long({ type, size, parts }: Extract<State, { at: "long" }>): void {
+    const text = Buffer.concat(parts, size).toString("latin1");
+    if (type === "L") this.#more.set("path", beforeNul(text));
+    if (type === "K") this.#more.set("linkpath", beforeNul(text));
+    for (const [key, value] of type === "x" ? paxRecords(text) : []) if (USED.test(key)) this.#more.set(key, value);
+    this.#pad();
+  }
+}
+
+const LONG = /[LKxg]/;
+/** Records of pax; the third marks a sparse file in pax's own way, whose map stands in its bytes. */
+const USED = /^(path|linkpath|GNU\.sparse\.realsize|size|mtime)$/;
+/** Links, devices, folders and pipes: whatever size they say. */
+const HAS_NO_BODY = /[1-6]/;
+
+const paddingOf = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK;
+const beforeNul = (text: string) => text.replace(/\0.*$/s, "");
+
+function memberOf(block: Uint8Array, type: string, size: number, more: ReadonlyMap<string, string>): TarMember {
+  const text = (at: number, length: number) =>
+    beforeNul(Buffer.from(block.buffer, block.byteOffset + at, length).toString("latin1"));
+  // GNU's own format has other things where this one has the beginning of a long name.
+  const prefix = text(257, 8) === "ustar" ? text(345, 155) : "";
+  const name = more.get("path") ?? (prefix === "" ? text(0, 100) : `${prefix}/${text(0, 100)}`);
+  return {
+    name,
+    kind: kindOf(type, name, more),
+    target: more.get("linkpath") ?? text(157, 100),
+    size: countOf(Number(more.get("size") ?? size)),
+    mode: countOf(number(block, 100, 8)),
+    modifiedAt: Number(more.get("mtime") ?? number(block, 136, 12)) || 0,
+  };
+}
+
+function kindOf(type: string, name: string, more: ReadonlyMap<string, string>): TarMember["kind"] {
+  if (more.has("GNU.sparse.realsize")) return "other";
+  switch (type) {
+    case "\0":
+    case "0":
+    case "7":
+      return name.endsWith("/") ? "folder" : "file";
+    case "S":
+      return "file";
+    case "1":
+      return "hard link";
+    case "2":
+      return "link";
+    case "5":
+      return "folder";
+    default:
+      return "other";
+  }
+}
+
+function piecesOf(block: Uint8Array, at: number, most: number): Piece[] {
+  const pieces = Array.from({ length: most }, (_, index) => {
+    const start = at + index * PIECE_BYTES;
+    return block[start] === 0
+      ? { offset: 0, bytes: 0 }
+      : { offset: countOf(number(block, start, 12)), bytes: countOf(number(block, start + 12, 12)) };
+  });
+  return pieces.filter(({ bytes }) => bytes > 0);
+}
+
+/** `LENGTH KEY=VALUE\n`, the length with itself. */
+function* paxRecords(text: string): Generator<readonly [string, string]> {
+  for (let at = 0; at < text.length; ) {
+    const [head = "", digits = ""] = /^(\d{1,8}) /.exec(text.slice(at, at + 9)) ?? [];
+    const end = at + Number(digits);
+    const equals = text.indexOf("=", at);
+    if (digits === "" || end > text.length || equals === -1 || equals >= end || text[end - 1] !== "\n")
+      throw new TarFault("a pax record is damaged");
+    yield [text.slice(at + head.length, equals), text.slice(equals + 1, end - 1)];
+    at = end;
+  }
+}
+
+/** In octal digits, or where its first bit is set in binary. */
+function number(block: Uint8Array, at: number, length: number): number {
+  const first = block[at] ?? 0;
+  const field = block.subarray(at, at + length);
+  if (first < 0x80) return Number.parseInt(String.fromCharCode(...field).trim(), 8) || 0;
+  const start = first === 0xff ? -1 : first & 0x7f;
+  return field.subarray(1).reduce((value, byte) => value * 256 + byte, start);
+}
+
+function countOf(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TarFault("a size is no number");
+  return value;
+}
+
+/** Its own field is counted as blanks. */
+function checksumOf(block: Uint8Array): number {
+  let sum = 8 * 0x20;
+  for (let at = 0; at < BLOCK; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;
+  return sum;
+}
