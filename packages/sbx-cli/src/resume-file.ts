@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isRecord } from "sandbox-stdio/core";
+import { drafterOf, removeDraft, writeDraft } from "./draft.ts";
 import { type FileOwner, isGone, isRunning, thisRun } from "./file-owner.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
@@ -124,19 +125,14 @@ export class ResumeFile {
     fs.rmSync(this.#path, { force: true });
   }
 
-  #draft({ pid }: FileOwner): string {
-    return `${this.#path}.${pid}.tmp`;
-  }
-
   /** Runs that were killed in the middle of writing it, or before there was one, have left their drafts. */
   #removeDrafts(): void {
-    if (this.#earlier?.owner !== undefined) fs.rmSync(this.#draft(this.#earlier.owner), { force: true });
-    const directory = dirname(this.#path);
+    const [directory, file] = [dirname(this.#path), basename(this.#path)];
     try {
       for (const name of fs.readdirSync(directory)) {
-        const pid = /\.(\d+)\.tmp$/.exec(name)?.[1];
-        if (pid === undefined || name !== `${basename(this.#path)}.${pid}.tmp` || !isGone(Number(pid))) continue;
-        fs.rmSync(join(directory, name), { force: true });
+        const pid = drafterOf(file, name);
+        if (pid === undefined || !(pid === this.#earlier?.owner?.pid || isGone(pid))) continue;
+        removeDraft(join(directory, name));
       }
     } catch {
       // A directory that may be written to and not be listed: they stay.
@@ -151,15 +147,13 @@ export class ResumeFile {
     if (place === undefined || this.#isRemoved) return;
     // Even where it can't be written: not tried again for each byte.
     this.#savedOffset = place.offset;
-    const next = this.#draft(this.#owner);
+    let next: string | undefined;
     try {
-      fs.writeFileSync(next, `${JSON.stringify({ version: VERSION, ...place, owner: this.#owner })}\n`, {
-        mode: 0o600,
-      });
+      next = writeDraft(this.#path, `${JSON.stringify({ version: VERSION, ...place, owner: this.#owner })}\n`);
       if (isFirst) this.#claim(next);
       else fs.renameSync(next, this.#path);
     } catch (error) {
-      fs.rmSync(next, { force: true });
+      if (next !== undefined) removeDraft(next);
       if (isCode(error, "EEXIST")) throw new CliError(`${this.#path} is in use: another run has just begun with it`);
       throw new CliError(`cannot write ${this.#path}: ${phraseOf(error)}`);
     }

@@ -4,6 +4,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isRecord } from "sandbox-stdio/core";
+import { removeDraft, writeDraft } from "./draft.ts";
 import { CliError } from "./outcome.ts";
 
 const MAX_BYTES = 1_048_576;
@@ -50,21 +51,13 @@ export const cannotRead = (file: string, why: string) => new CliError(`cannot re
 
 /** The whole of it or nothing: what was there stays until the new one is. @throws {CliError} */
 export function writeJsonFile(file: string, value: object): void {
-  const next = `${file}.${process.pid}.tmp`;
+  let draft: string | undefined;
   try {
     fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    fs.writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-    fs.renameSync(next, file);
+    draft = writeDraft(file, `${JSON.stringify(value, null, 2)}\n`);
+    fs.renameSync(draft, file);
   } catch (error) {
-    removeDraft(next);
+    if (draft !== undefined) removeDraft(draft);
     throw new CliError(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-function removeDraft(file: string): void {
-  try {
-    fs.rmSync(file, { force: true });
-  } catch {
-    // Its folder is none: there is no draft.
   }
 }

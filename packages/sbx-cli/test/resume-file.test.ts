@@ -20,7 +20,8 @@ import {
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Random } from "../../local/src/random.ts";
-import { parsePlace } from "../src/resume-file.ts";
+import { parsePlace, ResumeFile } from "../src/resume-file.ts";
+import { writeJsonFile } from "../src/small-file.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 
@@ -37,6 +38,24 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+test("a link that waits where a draft was once written is not followed", () => {
+  const victim = join(directory, "victim");
+  writeFileSync(victim, "mine");
+  const other = join(directory, "login.json");
+  for (const draft of [file, other]) symlinkSync(victim, `${draft}.${process.pid}.tmp`);
+  // Of a process that no kernel can have.
+  const left = ["99999999.tmp", "99999999.0123456789abcdef.tmp"].map((end) => `${file}.${end}`);
+  for (const draft of left) writeFileSync(draft, "half of a pl");
+  const kept = new ResumeFile(file);
+  kept.keep(() => ({ url: "http://host", sandbox: "dev", session: "s", offset: 1 }), expect.unreachable);
+  kept.save();
+  writeJsonFile(other, { a: 1 });
+  expect(readFileSync(victim, "utf8")).toBe("mine");
+  expect(parsePlace(readFileSync(file, "utf8"))?.offset).toBe(1);
+  expect(lstatSync(other).isFile()).toBe(true);
+  expect(left.filter(existsSync)).toEqual([]);
+});
 
 describe("a run that is killed", () => {
   test("12 MB through cat, files at both ends, killed again and again: each byte once, both ways", async () => {
