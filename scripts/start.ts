@@ -19,6 +19,8 @@ import { startSystem } from "../packages/local/src/system.ts";
 import { CLI_CLIENT_ID } from "../packages/local/src/tokens.ts";
 
 const DEFAULT_PORT = 8787;
+/** From the checkout, where the token comes from too: no registry has it. */
+const CLI = "packages/sbx-cli/bin/sbx-stdio.js";
 
 /** The issuer's last port where that is free, since tokens made meanwhile name it; else the default or the next one. */
 async function issuerPort(dir: string, taken: number): Promise<number> {
@@ -38,8 +40,8 @@ sbx-stdio is running (${seconds} s)
 
   In a browser   ${system.origin}/?sandbox=dev
                  sign in as alice, bob or anybody: no password, this machine only
-  In a terminal  SBX_TOKEN=$(${token}) npx sbx-stdio ${system.origin}/attach --sandbox dev
-                 or log in as the browser does: npx sbx-stdio login ${system.origin} --issuer ${system.issuerUrl} --client-id ${CLI_CLIENT_ID}
+  In a terminal  SBX_TOKEN=$(${token}) ${CLI} ${system.origin}/attach --sandbox dev
+                 or log in as the browser does: ${CLI} login ${system.origin} --issuer ${system.issuerUrl} --client-id ${CLI_CLIENT_ID}
   Network        not restricted: what runs here is on this machine, as you (EGRESS_ALLOW is for containers)
   Files          ${system.dir} (sandboxes, logs)
   Stop           Ctrl+C

@@ -30,6 +30,23 @@ test("the README stays short: at most 150 lines", () => {
   expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
 });
 
+test("no instruction asks a registry for a package of ours: nobody has registered the names", () => {
+  const ours = "(?:sbx-[a-z]|sandbox-stdio\\b(?!-\\d))";
+  const asks = new RegExp(
+    [
+      `\\b(?:npx|bunx|(?:npm|yarn|pnpm) (?:exec|x|dlx))(?: --?\\S*)* ${ours}`,
+      `\\b(?:npm|yarn|pnpm|bun) (?:i|install|add)(?: --?\\S*)* ${ours}`,
+      `"npx"[^}]{0,100}?"${ours}`,
+    ].join("|"),
+  );
+  const said = files.filter(
+    (file) => /\.(?:md|html|tsx?|m?js|json|toml|sh)$/.test(file) && !file.includes("CHANGELOG"),
+  );
+  expect(said.length).toBeGreaterThan(100);
+  const found = said.map((file) => [file, asks.exec(read(file))?.[0]]).filter(([, words]) => words !== undefined);
+  expect(found).toEqual([]);
+});
+
 test("each link between the documents and into the tree leads somewhere", () => {
   expect(pages.length).toBeGreaterThan(10);
   const broken: string[] = [];

@@ -38,10 +38,10 @@ function env(who: Person | undefined): Record<string, string> {
   );
 }
 
-/** A client of a program that a host starts; `npx sbx-stdio` is the bundle. */
+/** A client of a program that a host starts; `sbx-stdio` is the bundle. */
 async function stdio(who: Person, command: string, args: readonly string[], era: Era = "auto"): Promise<Client> {
   const words = [command, ...args];
-  const [program = "", ...rest] = words[0] === "npx" ? [process.execPath, CLI, ...words.slice(2)] : words;
+  const [program = "", ...rest] = words[0] === "sbx-stdio" ? [process.execPath, CLI, ...args] : words;
   const client = new Client(...clientInfo(era));
   await client.connect(new StdioClientTransport({ command: program, args: rest, env: env(who), stderr: "pipe" }));
   open.push(client);
