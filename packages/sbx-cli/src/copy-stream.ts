@@ -23,7 +23,7 @@ export async function streamOut(from: string, remote: Remote, onStop: OnStop): P
 
 /**
  * The name is the file's once it is whole, and each copy has a hidden name of its own until then. What a link leads to is written,
- * as by `cp`; a file that was there leaves its mode and its owner to the new one; a device or a pipe is written as it is.
+ * as by `cp`; a file that was there is written into; a device or a pipe is written as it is.
  */
 const KEEP = `case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
 if [ -d "$f" ] || [ "\${f%/}" != "$f" ]; then
@@ -33,16 +33,17 @@ fi
 [ ! -L "$f" ] || f=$(readlink -f -- "$f") || exit
 [ ! -e "$f" ] || [ -f "$f" ] || exec cat > "$f"
 t=$1 d=$(dirname -- "$f") || exit
-${MAKE_FOLDER}n=$d/.$(basename -- "$f").sbx-cp-$$
+${MAKE_FOLDER}if [ -f "$f" ] && [ ! -w "$d" ]; then n=$(mktemp)
+else n=$(mktemp -- "$d/.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
 trap 'rm -f -- "$n"' EXIT
 trap 'exit 143' HUP INT TERM
-like() { chown -- "$(stat -c %u:%g -- "$f")" "$n"; chmod -- "$(stat -c %a -- "$f")" "$n"; }
-{ [ ! -f "$f" ] || like 2> /dev/null; cat; } > "$n" && mv -f -- "$n" "$f"`;
+cat > "$n" || exit
+if [ -f "$f" ]; then cp -- "$n" "$f"
+else chmod "$(printf %o $((0666 & ~$(umask))))" "$n" && mv -f -- "$n" "$f"; fi`;
 
-export async function streamIn(to: string, remote: Remote, onStop: OnStop): Promise<Outcome> {
+export async function streamIn(to: string, remote: Remote, onStop: OnStop, input = standardInput()): Promise<Outcome> {
   const far = remote(KEEP, [to], { hasInput: true });
   onStop((signal) => far.kill(signal));
-  const input = standardInput();
   far.stdin?.on("error", () => undefined); // Its end tells why.
   far.stdout?.resume();
   input.once("end", () => endInput(far));

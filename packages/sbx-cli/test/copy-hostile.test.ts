@@ -19,10 +19,12 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { copyIn } from "../src/copy-in.ts";
 import { copyOut } from "../src/copy-out.ts";
 import type { Part, Remote } from "../src/copy-process.ts";
+import { streamIn } from "../src/copy-stream.ts";
 import { scratch } from "./fixture/cli.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -395,4 +397,21 @@ describe.each(["out", "in"] as const)("what is there, where a copy goes %s", (wa
     }
     expect(readFileSync(Buffer.concat([Buffer.from(join(to, "dir/")), odd]), "utf8")).toBe("odd");
   });
+});
+
+test("what comes from - is written into a file that is there, which keeps its node, and through no hidden link", async () => {
+  put(there, { file: "the old words", other: "other" });
+  chmodSync(join(there, "file"), 0o640);
+  linkSync(join(there, "file"), join(there, "too"));
+  symlinkSync("file", join(there, "link"));
+  // A shell that plants a link where the bytes would come to stand first: its own number is in that name.
+  const planted: Remote = (script, args) =>
+    sandbox()(`ln -s other ".$(basename "$1").sbx-cp-$$" 2> /dev/null\n${script}`, args, { hasInput: true });
+  const typed = (name: string) => streamIn(name, planted, () => undefined, Readable.from([Buffer.from("new")]));
+  const before = statSync(join(there, "file"));
+  for (const name of ["file", "link", "fresh"]) expect(await typed(name)).toEqual(DONE);
+  for (const name of ["file", "too", "fresh"]) expect(readFileSync(join(there, name), "utf8")).toBe("new");
+  expect(statSync(join(there, "file"))).toMatchObject({ ino: before.ino, mode: before.mode, nlink: 2 });
+  expect(statSync(join(there, "fresh")).mode & 0o777).toBe(0o666 & ~process.umask());
+  expect(readFileSync(join(there, "other"), "utf8")).toBe("other");
 });
