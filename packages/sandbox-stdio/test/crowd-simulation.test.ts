@@ -2,10 +2,12 @@
 
 import { expect, test } from "vitest";
 import { type Plan, planOf } from "./simulation/plan.ts";
+import { SEEDS, SEEDS_TEXT } from "./simulation/seeds.ts";
 import { Simulation } from "./simulation.ts";
 
-const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
-const RUNS = Math.ceil(Number(process.env.SIM_RUNS ?? 1_100) / 50);
+/** A run is long: one seed of 19. The plans below differ by remainders of 2, 3, 4, 5 and 8, and so meet all of them. */
+const FEW = SEEDS.filter((_, i) => i % 19 === 0);
+const timeout = 600_000 + FEW.length * 1_000;
 const OUTPUT_BYTES = 4_000_000;
 
 /** A flood on a PTY to one or two drivers, now and then lossless, and three viewers on equal links, who take some time for each frame. */
@@ -44,20 +46,17 @@ function crowdPlan(seed: number): Plan {
   };
 }
 
-test(`W7b, W7c: of equals nobody is ever skipped (${RUNS} runs from seed ${FIRST_SEED})`, {
-  timeout: 60_000 + RUNS * 1_000,
-}, () => {
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
+test("W7b, W7c: of equals nobody is ever skipped", { timeout }, () => {
+  console.log(`every nineteenth of ${SEEDS_TEXT}`);
+  for (const seed of FEW) {
     const { gapBytes } = new Simulation(crowdPlan(seed)).run();
     expect([seed, gapBytes]).toEqual([seed, 0]);
   }
 });
 
-test(`W8b: a viewer that stops, or is far slower, is skipped alone, and stops nobody (${RUNS} runs)`, {
-  timeout: 60_000 + RUNS * 1_000,
-}, () => {
+test("W8b: a viewer that stops, or is far slower, is skipped alone, and stops nobody", { timeout }, () => {
   let slow = 0;
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
+  for (const seed of FEW) {
     const plan = crowdPlan(seed);
     const others = plan.parties.slice(0, -1);
     const [laggard] = plan.parties.slice(-1);
@@ -72,5 +71,5 @@ test(`W8b: a viewer that stops, or is far slower, is skipped alone, and stops no
     const [alone = 0, beside = 0] = [without, simulation].map(({ bridge }) => bridge.process.writtenAtMs);
     expect([seed, beside < 1.25 * alone + 600]).toEqual([seed, true]);
   }
-  expect(slow).toBeGreaterThan(RUNS * 100_000);
+  expect(slow).toBeGreaterThan(FEW.length * 100_000);
 });
