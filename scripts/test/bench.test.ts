@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { pageTable } from "../../packages/bench/src/page/table.ts";
 import { functionTable } from "../../packages/bench/src/profile-table.ts";
@@ -58,7 +58,7 @@ test("a ttyd is told the command in the address and the size first, and its titl
     output += Buffer.from(bytes).toString();
     if (output === "PROMPT> ") terminal.send(Buffer.from("x"));
   };
-  await vi.waitUntil(() => output === "PROMPT> seen");
+  await expect.poll(() => output).toBe("PROMPT> seen");
   terminal.close();
   expect(heard).toEqual(["/ws?arg=sh&arg=-c&arg=a+b", "tty", '{"AuthToken":"","columns":80,"rows":24}', "0x"]);
 });

@@ -16,7 +16,7 @@ test("the bridge runs nothing that a process of the sandbox has left in its fold
     writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./evil.js"]');
     writeFileSync(join(cwd, ".env"), `STDIO_TOKEN=${"believed".repeat(4)}`);
     // Without a secret it says what it lacks, and ends; with that of the folder it would serve.
-    const options = { cwd, env: {}, encoding: "utf8", timeout: 20_000 } as const;
+    const options = { cwd, env: {}, encoding: "utf8", timeout: 240_000 } as const;
     const { status, stderr } = spawnSync(join(ROOT, "sandbox/dist/stdio-ws"), options);
     expect([existsSync(mark), status]).toEqual([false, 2]);
     expect(stderr).toContain("STDIO_TOKEN");

@@ -11,6 +11,8 @@ import { RUN_MARK } from "../../packages/local/src/leftovers.ts";
 import { isAlive } from "../../packages/local/src/run-record.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
+const HANG = { timeout: 240_000 };
+
 async function start(code: string): Promise<Child> {
   const dir = temporaryDirectory();
   const keeper = new ChildKeeper();
@@ -23,7 +25,7 @@ async function start(code: string): Promise<Child> {
 
 /** The first line that the child has written. */
 async function firstLine(child: Child): Promise<string> {
-  return vi.waitUntil(() => /^(.*)\n/.exec(readFileSync(child.logFile ?? "", "utf8"))?.[1], { timeout: 20_000 });
+  return vi.waitUntil(() => /^(.*)\n/.exec(readFileSync(child.logFile ?? "", "utf8"))?.[1], HANG);
 }
 
 test("a child's output, of both kinds, is in its log, which only its owner can read", async () => {
@@ -53,7 +55,7 @@ test("whoever inherited a stderr that is remembered does not keep this process f
   onTestFinished(() => void process.kill(stray, "SIGKILL"));
   await once(keeper, "exit");
   expect([keeper.exitCode, isAlive(stray)]).toEqual([0, true]);
-}, 30_000);
+});
 
 test("a program that is not there is an error that names the child", async () => {
   const dir = temporaryDirectory();
@@ -75,7 +77,7 @@ test("stopping ends the grandchildren too, also those that ignore SIGTERM", asyn
   const grandchild = Number(await firstLine(child));
   expect(isAlive(grandchild)).toBe(true);
   await child.stop(10_000);
-  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 20_000 });
+  await expect.poll(() => isAlive(grandchild)).toBe(false);
   expect(await child.exited).toEqual({ signal: "SIGTERM" });
 });
 
@@ -93,7 +95,7 @@ test("when the keeper itself is killed with SIGKILL, its children end", async ()
   const keeper = spawn(process.execPath, [script, log, code], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
   const child = Number((await lines.next()).value);
-  const grandchild = await vi.waitUntil(() => Number(/^(\d+)\n/.exec(readFileSync(log, "utf8"))?.[1]), 20_000);
+  const grandchild = await vi.waitUntil(() => Number(/^(\d+)\n/.exec(readFileSync(log, "utf8"))?.[1]), HANG);
   onTestFinished(() => {
     if (isAlive(child)) process.kill(-child, "SIGKILL");
   });
@@ -101,10 +103,10 @@ test("when the keeper itself is killed with SIGKILL, its children end", async ()
 
   keeper.kill("SIGKILL");
 
-  await vi.waitUntil(() => !isAlive(child), { timeout: 20_000 });
+  await expect.poll(() => isAlive(child)).toBe(false);
   // This one ignores SIGTERM: the guard waits 5 s and then kills.
-  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 20_000 });
-}, 30_000);
+  await expect.poll(() => isAlive(grandchild)).toBe(false);
+});
 
 test("a process that left its group ends with the run, by the mark that it inherited", async () => {
   const dir = temporaryDirectory();
@@ -123,5 +125,5 @@ test("a process that left its group ends with the run, by the mark that it inher
 
   keeper.close();
 
-  await vi.waitUntil(() => !isAlive(stray), { timeout: 20_000 });
+  await expect.poll(() => isAlive(stray)).toBe(false);
 });

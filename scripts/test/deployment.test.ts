@@ -109,4 +109,4 @@ test("a first deployment puts both secrets, the next one none, and no output sho
   const output = [first, second].flatMap(({ stdout, stderr }) => [stdout, stderr]).join("") + lines.join("\n");
   for (const value of Object.values(secrets)) expect(output).not.toContain(value);
   expect(readdirSync(directory).filter((name) => name.startsWith("sbx-deploy-"))).toEqual([]);
-}, 120_000);
+});

@@ -114,7 +114,7 @@ describe("a cut", () => {
     await page.page
       .locator(".sbx-seconds")
       .filter({ hasText: /[5-9] s/ })
-      .waitFor({ timeout: 25_000 });
+      .waitFor();
     browser.server.isReachable = true;
     const before = browser.server.attaches.length;
     await page.button("Retry now");

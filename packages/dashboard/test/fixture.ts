@@ -1,12 +1,15 @@
 // The frame of every browser test: one browser a file, one server a test, and nothing may go wrong unseen.
 
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from "vitest";
 import { launch, TerminalPage } from "./browser.ts";
 import { PageServer } from "./server.ts";
 
 /** The page on session "main", drawn so that a test can read its rows. */
 export const MAIN = "/?session=main&renderer=dom";
+
+/** Playwright's own limit, which ends what hangs. A busy machine is no failure. */
+const HANG_MS = 240_000;
 
 export type Fixture = {
   readonly server: PageServer;
@@ -24,7 +27,6 @@ export type Fixture = {
 
 /** @param flags More for Chromium. */
 export function useBrowser(...flags: string[]): Fixture {
-  vi.setConfig({ testTimeout: 30_000, hookTimeout: 120_000 });
   let browser: Browser | undefined;
   let server: PageServer | undefined;
   let pages: TerminalPage[] = [];
@@ -64,7 +66,7 @@ export function useBrowser(...flags: string[]): Fixture {
       return page;
     },
     adopt(page) {
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(HANG_MS);
       const adopted = new TerminalPage(page);
       pages.push(adopted);
       return adopted;

@@ -127,7 +127,7 @@ describe("a reload", () => {
     await page.page.reload();
     await page.state("attached");
     await page.waitForData("unsent-keys", unsent);
-    await expect.poll(() => process.typedBytes.length, { timeout: 10_000 }).toBe(length - unsent);
+    await expect.poll(() => process.typedBytes.length).toBe(length - unsent);
     expect(process.typed).toBe("0123456789abcdef".repeat((length - unsent) / 16));
     await page.type("x");
     await expect.poll(() => process.typedBytes.length).toBe(length - unsent + 1);

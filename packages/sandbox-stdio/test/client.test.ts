@@ -228,9 +228,7 @@ describe("the outbox", () => {
     expect([frame?.length, frame?.buffer === chunk.buffer]).toEqual([65_536, true]);
   });
 
-  test("sends each byte once, again only after a rewind, however acknowledgements, chunks and breaks fall", {
-    timeout: 60_000,
-  }, () => {
+  test("sends each byte once, again only after a rewind, however acknowledgements, chunks and breaks fall", () => {
     const seed = 20261120;
     const random = new Random(seed);
     for (let round = 0; round < 15; round += 1) {

@@ -176,9 +176,7 @@ describe("sizes", () => {
   });
 });
 
-test("a log is what an array of bytes with a stream each would be, whatever is written and skipped", {
-  timeout: 60_000,
-}, () => {
+test("a log is what an array of bytes with a stream each would be, whatever is written and skipped", () => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const random = new Random(seed);
     const capacity = random.pick([4_096, 8_192, 65_536]);

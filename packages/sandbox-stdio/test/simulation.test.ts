@@ -66,7 +66,7 @@ test("H21: a Durable Object that is parked and evicted whenever it is quiet chan
   expectMuch(total, { parkings: 1.5, evictions: 0.8 });
 });
 
-test("a lone lossless client loses nothing, however long it stays away", { timeout: 60_000 }, () => {
+test("a lone lossless client loses nothing, however long it stays away", () => {
   const overrides: Partial<Plan> = { plainCount: 0, delivery: "lossless", mode: "collaborative", deafness: 0.6 };
   for (let seed = 1; seed <= 100; seed += 1) {
     const plan = planOf(seed, overrides);

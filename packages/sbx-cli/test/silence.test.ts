@@ -56,7 +56,7 @@ test("a person is told after two seconds what is waited for, by each verb that a
         const told = terminal.screen().match(/sbx-stdio: waiting for .*\([2-7] s so far\)/g) ?? [];
         expect(told.length).toBeGreaterThanOrEqual(words.length);
       },
-      { timeout: 30_000, interval: 200 },
+      { timeout: 240_000, interval: 200 },
     );
     terminal.run("kill -9 $(jobs -p)");
   } finally {
