@@ -9,16 +9,32 @@ const own = file("../wrangler.toml");
 const standIn = file("./test/auth/wrangler.toml");
 const isWorkerThere = existsSync(own) && existsSync(file("./src/index.ts"));
 
-export default defineConfig({
+/** They change what is fixed once for a Worker: its variables as its own objects see them, or by which way it authenticates. */
+const APART = ["test/own-bell.test.ts", "test/parking.test.ts", "test/preview.test.ts", "test/waits.test.ts"];
+
+const project = (name: string, isolate: boolean, include: string[], exclude: string[]) => ({
   root: file("."),
   plugins: [cloudflareTest({ wrangler: { configPath: isWorkerThere ? own : standIn } })],
   test: {
-    include: ["test/**/*.test.ts"],
+    ...{ name, isolate, include, exclude },
     globalSetup: ["./test/global-setup.ts"],
+    // What one test has put in the place of something, the next one doesn't meet: nor the next file.
+    restoreMocks: true,
+    // For what hangs. A busy machine is no failure.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000 } },
+  },
+});
+
+export default defineConfig({
+  root: file("."),
+  test: {
     maxWorkers: "100%",
-    // Nothing takes this long unless it fails, or the machine is busy.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 20_000 } },
+    projects: [
+      // A workerd with the Worker's modules for each file would take four fifths of the whole time.
+      project("worker", false, ["test/**/*.test.ts"], APART),
+      project("worker-apart", true, APART, []),
+    ],
   },
 });

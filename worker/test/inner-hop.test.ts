@@ -40,7 +40,7 @@ test("the bridge is pinged each 15 s, and by all objects at the same moments", a
   expect(hop.nextTickMs).toBe(115_000);
   hop.tick(115_003);
   expect(hop.nextTickMs).toBe(130_000);
-  await vi.waitFor(() => expect(heard).toEqual([PING_TEXT]));
+  await expect.poll(() => heard).toEqual([PING_TEXT]);
 });
 
 test("an attach that was under way when the hop was let go of is given up, and the next one is made anew", async () => {

@@ -7,8 +7,10 @@ import type { Env } from "../src/env.ts";
 import { endOf } from "../src/sandbox/container-end.ts";
 import { sleepAfterMs, staysMs } from "../src/sandbox/sleep.ts";
 import { cannotStart, START_WAITS_MS, StartAttempts, type StartFailure } from "../src/sandbox/start-attempts.ts";
+import { giveClock } from "./given-clock.ts";
 
 const real = env as unknown as Env;
+const clock = giveClock();
 const ENDED = { session: "s", incarnation: "i", state: "exited", offset: 0 };
 const SESSION = { session: "s", incarnation: "i", state: "running", offset: 0 };
 
@@ -68,29 +70,28 @@ test.each([
   expect(endOf(reason)).toEqual(end);
 });
 
-/** Runs `body` with the storage of an object of its own, and no waiting. */
+/** Runs `body` with the storage of an object of its own. */
 async function withStorage(name: string, body: (storage: SyncKvStorage) => Promise<void>): Promise<void> {
-  const stub = real.SESSION.getByName(name);
-  await runInDurableObject(stub, async (_, { storage }) => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "Date"], shouldAdvanceTime: true, advanceTimeDelta: 500 });
-    try {
-      await body(storage.kv);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+  await runInDurableObject(real.SESSION.getByName(name), (_, { storage }) => body(storage.kv));
 }
 
 test("a container that does not come up is started three times, and then left alone for two minutes", async () => {
   await withStorage("start-attempts", async (storage) => {
     const failure: StartFailure = { why: "its program ended", exitCode: 3 };
     const start = vi.fn(async (): Promise<StartFailure | undefined> => failure);
-    expect(await new StartAttempts(storage).run(start)).toEqual(failure);
+    const first = new StartAttempts(storage).run(start);
+    for (const [i, waitMs] of START_WAITS_MS.entries()) {
+      await expect.poll(() => clock.pending).toBe(1);
+      expect(start).toHaveBeenCalledTimes(i + 1);
+      clock.putForward(waitMs);
+      await expect.poll(() => start.mock.calls.length).toBe(i + 2);
+    }
+    expect(await first).toEqual(failure);
     expect(start).toHaveBeenCalledTimes(START_WAITS_MS.length + 1);
     // Another life of the object knows it too.
     expect(await new StartAttempts(storage).run(start)).toMatchObject(failure);
     expect(start).toHaveBeenCalledTimes(3);
-    vi.setSystemTime(Date.now() + 120_001);
+    clock.putForward(120_001);
     start.mockImplementation(async () => undefined);
     expect(await new StartAttempts(storage).run(start)).toBeUndefined();
     expect(start).toHaveBeenCalledTimes(4);

@@ -114,7 +114,7 @@ test("A12: a process whose exit is stored while it makes way is replaced all the
     vi.mocked(fetch).mockImplementation(async (_url, init) => {
       if (init?.method !== "DELETE") return greeting("i2").response;
       bridge.close(1001); // Now there is no more to come, and it is stored.
-      await vi.waitUntil(() => storedExit() !== undefined);
+      await expect.poll(storedExit).toBeDefined();
       return new Response(null, { status: 204 });
     });
     const next = await attach(object, false, { ended: "replace", attempt: { life: "later", number: 0 } });

@@ -4,11 +4,17 @@ import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 
 export const GREETED_SETTINGS = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more" };
 
-/** A local bridge that greets, and knows of nothing else but that a session is to end. */
+/** A local bridge that greets, and knows of nothing else but that a session is to end: its connection goes with it. */
 export function standInForBridge(): void {
+  let last: WebSocket | undefined;
   vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
-    if (init?.method === "DELETE") return new Response(null, { status: 204 });
-    return greeting().response;
+    if (init?.method === "DELETE") {
+      last?.close(1001);
+      return new Response(null, { status: 204 });
+    }
+    const { response, bridge } = greeting();
+    last = bridge;
+    return response;
   });
 }
 

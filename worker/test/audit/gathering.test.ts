@@ -134,7 +134,7 @@ test("what a program types while a batch is being stored is stored at once after
     audit.input(program, 0, 0, KEY, "typed");
     audit.input(program, 1, 1, KEY, "typed");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
-    await vi.waitUntil(() => batches().length === 2, { interval: 1 });
+    await vi.waitUntil(() => batches().length === 2, { interval: 1, timeout: 240_000 });
     vi.useRealTimers();
     await audit.flush();
     expect([batches(), audit.storedUpTo("p")]).toEqual([[[1], [1]], 2]);
