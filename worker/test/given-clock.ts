@@ -7,10 +7,14 @@ import { afterAll, beforeAll } from "vitest";
 const LOOK_MS = 5;
 
 class GivenClock {
-  /** How many timers are set, of all objects of this isolate. */
-  pending = 0;
+  readonly #running = new Map<unknown, number>();
   #aheadMs = 0;
   readonly #real = { now: Date.now, setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+
+  /** For how many milliseconds each timer was set that has not fired yet, of all objects of this isolate. */
+  get timers(): number[] {
+    return [...this.#running.values()];
+  }
 
   putForward(ms: number): void {
     this.#aheadMs += ms;
@@ -18,10 +22,7 @@ class GivenClock {
 
   install(): void {
     const { now, setTimeout: _, clearTimeout: stop } = this.#real;
-    const running = new Set<unknown>();
-    const over = (timer: unknown) => {
-      if (running.delete(timer)) this.pending -= 1;
-    };
+    const running = this.#running;
     Date.now = () => now() + this.#aheadMs;
     const set = (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
       const dueMs = Date.now() + ms;
@@ -30,18 +31,17 @@ class GivenClock {
         () => {
           if (Date.now() < dueMs) return;
           clearInterval(timer);
-          over(timer);
+          running.delete(timer);
           callback(...args);
         },
         Math.min(ms, LOOK_MS),
       );
-      running.add(timer);
-      this.pending += 1;
+      running.set(timer, ms);
       return timer;
     };
     globalThis.setTimeout = set as unknown as typeof globalThis.setTimeout;
     globalThis.clearTimeout = ((timer) => {
-      over(timer);
+      running.delete(timer);
       stop(timer as never);
     }) as typeof globalThis.clearTimeout;
   }
@@ -53,7 +53,7 @@ class GivenClock {
   }
 }
 
-export type Clock = Pick<GivenClock, "putForward" | "pending">;
+export type Clock = Pick<GivenClock, "putForward" | "timers">;
 
 /** To be called at the top of a test file: all of its tests share the clock. */
 export function giveClock(): Clock {
