@@ -93,7 +93,7 @@ describe("terminal queries", () => {
     process.print("old\r\n\x1b]0;torn");
     await page.shows("old");
     const snapshot = new TextEncoder().encode("\x03\x1b[5n\x1b[?1004hnew\r\n");
-    for (const connection of process.connections) connection.sendOutput(snapshot);
+    for (const connection of process.connections) connection.sendOutput(snapshot, 0);
     await page.shows("new");
     process.print("\x1b[5nlive\r\n");
     await page.shows("live");
@@ -106,7 +106,7 @@ describe("terminal queries", () => {
     await page.page.locator(".xterm-helper-textarea").focus();
     const process = browser.server.process("main");
     const snapshot = new TextEncoder().encode("\x03\x1b[?1004hnew\r\n");
-    for (const connection of process.connections) connection.sendOutput(snapshot);
+    for (const connection of process.connections) connection.sendOutput(snapshot, 0);
     await page.shows("new");
     await page.type("!");
     await page.page.locator(".xterm-helper-textarea").blur();

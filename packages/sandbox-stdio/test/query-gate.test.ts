@@ -10,12 +10,16 @@ const bytes = (text: string) => Uint8Array.from(text, (character) => character.c
 const frame = (text: string) => encodeFrame(STDOUT, bytes(text));
 const shown = (frame: Uint8Array | undefined) => Buffer.from(frame ?? []).toString("latin1");
 
+type Typed = { readonly typed: string; readonly ms: number };
+
 /** Tells and sends these in turn; what comes out of each. */
-function run(facts: Partial<Hello>, ...steps: (string | ServerMessage)[]): string[] {
+function run(facts: Partial<Hello>, ...steps: (string | ServerMessage | Typed)[]): string[] {
   const gate = new QueryGate();
   gate.note(hello(facts));
   return steps.map((step) => {
-    return shown(typeof step === "string" ? gate.pass(frame(step)) : gate.note(step));
+    if (typeof step === "string") return shown(gate.pass(frame(step), 0));
+    if ("typed" in step) gate.typed(bytes(step.typed), step.ms);
+    return "typed" in step ? "" : shown(gate.note(step));
   });
 }
 
@@ -52,57 +56,69 @@ test("offsets go on after a gap", () => {
 
 describe("K6b: a file transfer by ZMODEM", () => {
   const answerer = { id: "other", offset: 0 };
-  const begin = "rz\r**\x18B00";
+  const offer = "rz\r**\x18B00";
   const end = "**\x18B08";
   const queries = "\x05\x1b[6n\x1bZ\xc2\x9a\xe3\x80";
+  const answer: Typed = { typed: "**\x18B0100000023be50\r\x8a\x11", ms: 0 };
+  /** What comes out of each step after an offer and its answer. */
+  const answered = (...steps: (string | ServerMessage | Typed)[]) =>
+    run({ answerer }, offer, answer, ...steps).slice(2);
 
-  test("passes whole, to its end, to a client that is not the answerer", () => {
-    expect(run({ answerer }, `\x05a${begin}${queries}${end}b\x05`)).toEqual([`\x01a${begin}${queries}${end}b`]);
-    expect(run({ answerer }, `${begin}`, "\x1b", "\xe3\x80", `${end}\x05`, "\x05")).toEqual([
-      `\x01${begin}`,
-      "\x01\x1b",
-      "\x01\xe3\x80",
-      `\x01${end}`,
-      "",
+  test("passes whole from its answer to its end, to a client that is not the answerer of queries", () => {
+    expect(answered(`${queries}${end}b\x05`)).toEqual([`\x01${queries}${end}b`]);
+    expect(answered("\x1b", "\xe3\x80", `${end}\x05`, "\x05")).toEqual(["\x01\x1b", "\x01\xe3\x80", `\x01${end}`, ""]);
+    expect(run({ answerer }, "**\x18B01", answer, queries)).toEqual(["\x01**\x18B01", "", `\x01${queries}`]);
+  });
+
+  test("a program begins none: without an answer its queries are taken out, however it offers one", () => {
+    expect(run({ answerer }, `\x05a${offer}`, "\x05b\x1b[6n", `${offer}\x1b[6n`)).toEqual([
+      `\x01a${offer}`,
+      "\x01b",
+      `\x01${offer}`,
     ]);
-    expect(run({ answerer }, "**\x18B01", queries)).toEqual(["\x01**\x18B01", `\x01${queries}`]);
+  });
+
+  test("is answered by a header in the input, cut anywhere, and by nothing else", () => {
+    const after = (...typed: string[]) =>
+      run({ answerer }, offer, ...typed.map((text) => ({ typed: text, ms: 15_000 })), "a\x05").at(-1);
+    for (const header of ["**\x18B0100", "*\x18A\x04\x00", "*\x18C\x04\x00", "x***\x18B0"])
+      for (const typed of [[header], [...header]]) expect(after(...typed)).toBe("\x01a\x05");
+    for (const typed of ["ls\r", "**B01", "*\x18\x18", "\x18A", "* \x18A", "*\x18D"])
+      expect(after(typed)).toBe("\x01a");
+  });
+
+  test("an answer counts for 15 s from the offer, and without an offer not at all", () => {
+    expect(run({ answerer }, offer, { ...answer, ms: 15_001 }, "a\x05", answer, "\x05").at(-1)).toBe("");
+    expect(run({ answerer }, answer, offer, "a\x05").at(-1)).toBe("\x01a");
+    expect(answered(end, answer, "a\x05").at(-1)).toBe("\x01a");
   });
 
   test("waits for nothing, whoever answers", () => {
-    expect(run({}, `${begin}\x1b[`, "6")).toEqual([`\x01${begin}\x1b[`, "\x016"]);
+    expect(run({}, offer, answer, "\x1b[", "6")).toEqual([`\x01${offer}`, "", "\x01\x1b[", "\x016"]);
   });
 
   test("ends when it is given up, where output is missing, and where no block goes on for so long", () => {
     const cancel = "\x18".repeat(5);
-    expect(run({ answerer }, begin, `\x05${cancel}\x05`)).toEqual([`\x01${begin}`, `\x01\x05${cancel}`]);
-    const gap: ServerMessage = { type: "gap", from: begin.length, to: 100 };
-    expect(run({ answerer }, begin, gap, "a\x05")).toEqual([`\x01${begin}`, "", "\x01a"]);
+    expect(answered(`\x05${cancel}\x05`)).toEqual([`\x01\x05${cancel}`]);
+    const gap: ServerMessage = { type: "gap", from: offer.length, to: 100 };
+    expect(answered(gap, "a\x05")).toEqual(["", "\x01a"]);
     const block = "\x05".repeat(8_192);
-    expect(run({ answerer }, begin, block, "\x05a")).toEqual([`\x01${begin}`, `\x01${block}`, "\x01a"]);
-    expect(run({ answerer }, begin, `\x18k${block}`, "\x18k\x05")).toEqual([
-      `\x01${begin}`,
-      `\x01\x18k${block.slice(1)}`,
-      "\x01\x18k",
-    ]);
+    expect(answered(block, "\x05a")).toEqual([`\x01${block}`, "\x01a"]);
+    expect(answered(`\x18k${block}`, "\x18k\x05")).toEqual([`\x01\x18k${block.slice(1)}`, "\x01\x18k"]);
   });
 
-  test("begins with no replay, no other header, and not without its stars", () => {
-    expect(run({ live: begin.length, answerer }, `${begin}a\x05`)).toEqual([`\x01${begin}a`]);
+  test("is offered in no replay, by no other header, and not without its stars", () => {
+    expect(run({ live: offer.length, answerer }, offer, answer, "a\x05").at(-1)).toBe("\x01a");
     for (const other of ["*\x18B00", "**\x18B02", "**B00", "**\x18C00"])
-      expect(run({ answerer }, `${other}\x05a`)).toEqual([`\x01${other}a`]);
+      expect(run({ answerer }, other, answer, "\x05a").at(-1)).toBe("\x01a");
   });
 
   test("is found over any frames", () => {
-    const pieces = [`a\x05*`, "**\x18B0", `0${queries}\x18`, `*\x18\x18${queries}*`, "*\x18", "B", "08", "\x05b"];
-    const all = pieces.join("");
-    const [whole] = run({ answerer }, all);
-    expect(whole).toBe(`\x01${all.replace("\x05", "").slice(0, -3)}8b`);
-    const joined = (...steps: string[]) =>
-      run({ answerer }, ...steps)
-        .map((out) => out.slice(1))
-        .join("");
-    expect(`\x01${joined(...pieces)}`).toBe(whole);
-    expect(`\x01${joined(...all)}`).toBe(whole);
+    const sent = `a\x05***\x18B00`;
+    for (const pieces of [[sent], [...sent]]) {
+      const out = run({ answerer }, ...pieces, answer, queries, ..."*\x18\x18", queries, ..."**\x18B08\x05b");
+      expect(out.map((one) => one.slice(1)).join("")).toBe(`a***\x18B00${queries}*\x18\x18${queries}**\x18B08b`);
+    }
   });
 });
 
@@ -123,9 +139,9 @@ test("D11: it comes out before the exit, a gap, a new size and a close", () => {
   for (const step of steps) expect(run({}, "\xe3\x80", step, "\x82")).toEqual(["\x01\xe3", "\x01\x80", "\x01\x82"]);
   const gate = new QueryGate();
   gate.note(hello({}));
-  gate.pass(frame("\xe3\x80"));
+  gate.pass(frame("\xe3\x80"), 0);
   expect([shown(gate.flush()), shown(gate.flush())]).toEqual(["\x01\x80", ""]);
-  gate.pass(frame("\xe3\x80"));
+  gate.pass(frame("\xe3\x80"), 0);
   expect(shown(gate.redraw(bytes("\x1bc")))).toBe("\x01\x80\x1bc");
 });
 
@@ -139,18 +155,18 @@ test("D11: it waits in front of a sequence that is held back behind it", () => {
 test("a snapshot asks nothing, and does not count", () => {
   const gate = new QueryGate();
   gate.note(hello({}));
-  expect(shown(gate.pass(frame("\x1b[")))).toBe("");
+  expect(shown(gate.pass(frame("\x1b["), 0))).toBe("");
   expect(shown(gate.redraw(bytes("\x1b[2J\x1b[6nx\x1b[?1004h")))).toBe("\x01\x1b[\x18\x1b[2Jx");
-  expect(shown(gate.pass(frame("\x1b[c")))).toBe("\x01\x1b[c");
+  expect(shown(gate.pass(frame("\x1b[c"), 0))).toBe("\x01\x1b[c");
 });
 
 test("a frame in which nothing is left out is passed on as it is; on pipes every frame", () => {
   const gate = new QueryGate();
   gate.note(hello({}));
   const whole = frame("\x1b[1mbold\x1b[m");
-  expect(gate.pass(whole)).toBe(whole);
+  expect(gate.pass(whole, 0)).toBe(whole);
   const pipes = new QueryGate();
   pipes.note(hello({ tty: false, live: 100 }));
   const asking = frame("\x1b[c\x05\xe3\x80");
-  expect(pipes.pass(asking)).toBe(asking);
+  expect(pipes.pass(asking, 0)).toBe(asking);
 });

@@ -113,6 +113,7 @@ export class TerminalFront implements Front {
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
     this.#receivedTo = end;
     this.#live ??= this.#parts.client.hello?.live;
+    if (this.#screen.isTransfer && !this.company.mayType) this.#screen.endTransfer();
     this.#draw(() => this.#screen.draw(bytes, end - bytes.length, this.#live));
   }
 
@@ -176,6 +177,7 @@ export class TerminalFront implements Front {
   }
 
   #typed(chunk: Buffer): void {
+    if (this.company.mayType) this.#screen.typed(chunk);
     // Bytes of a file, not keys. A key comes alone, so that Ctrl+] ends a transfer that this terminal knows nothing of.
     if (this.#screen.isTransfer && chunk.length > 1) {
       this.#type(chunk);

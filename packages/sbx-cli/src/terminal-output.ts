@@ -23,16 +23,20 @@ export class TerminalOutput {
   readonly #filter: QueryFilter;
   readonly #transfers = new FileTransfers();
   readonly #size: () => ScreenSize;
+  readonly #now: () => number;
 
   /**
    * @param mayAnswer Whether this terminal is the one to answer a query whose last byte stands at this offset.
    * @param size The terminal's.
+   * @param now Milliseconds, of a clock that never goes back.
    */
   constructor(
     mayAnswer: (offset: number) => boolean,
     size: () => ScreenSize = () => ({ cols: MAX_COLS, rows: MAX_ROWS }),
+    now: () => number = () => performance.now(),
   ) {
     this.#size = size;
+    this.#now = now;
     this.#filter = this.#filterFor(mayAnswer);
   }
 
@@ -46,6 +50,16 @@ export class TerminalOutput {
     return this.#transfers.isTransfer;
   }
 
+  /** Follows keys, of a person who may type: this terminal may have answered the offer of a file. */
+  typed(bytes: Uint8Array): void {
+    this.#transfers.typed(bytes, this.#now());
+  }
+
+  /** Its person may type no more. */
+  endTransfer(): void {
+    this.#transfers.reset();
+  }
+
   /**
    * Output that starts at `offset`. Where nothing has to be left out the parts are views of `bytes`.
    * @param live Output that ends before this is replay: a transfer in it is over.
@@ -54,7 +68,7 @@ export class TerminalOutput {
     const replayed = Math.min(bytes.length, Math.max(0, live - offset));
     const parts = replayed === 0 ? [] : [...this.#drawText(bytes.subarray(0, replayed), offset)];
     let at = replayed;
-    for (const piece of at === bytes.length ? [] : this.#transfers.cut(at === 0 ? bytes : bytes.subarray(at))) {
+    for (const piece of at === bytes.length ? [] : this.#transfers.cut(bytes.subarray(at), this.#now())) {
       parts.push(...(piece.isTransfer ? [piece.bytes] : this.#drawText(piece.bytes, offset + at)));
       at += piece.bytes.length;
     }

@@ -49,32 +49,56 @@ describe("queries", () => {
 
 describe("K6b: a file transfer by ZMODEM", () => {
   const start = "**\x18B00000000000000\r\x8a\x11";
+  const answer = bytes("**\x18B0100000023be50\r\x8a\x11");
   const block = "\x05\x1b[c\x18E\xc2\x9bc\x0e\x1b[6n\x18";
   const fin = "**\x18B0800000000022d\r\x8a";
 
+  /** One that was offered a file, and has answered. */
+  function answered(): TerminalOutput {
+    const output = new TerminalOutput(never);
+    output.draw(bytes(`rz\r${start}`), 0);
+    output.typed(answer);
+    return output;
+  }
+
   test.each([1, 2, 3, 7, 1_000])(
-    "passes byte for byte, cut after every %i bytes, and queries around it do not",
+    "passes byte for byte once this terminal has answered, cut after every %i bytes, and queries around it do not",
     (size) => {
-      const sent = `\x1b[c$ sz f\r\nrz\r${start}${block}${fin}OO\x1b[c$ \x05`;
-      const chunks = sent.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
-      const drawn = `$ sz f\r\nrz\r${start}${block}${fin}OO$ `;
-      expect(draw(never, ...chunks)).toEqual({ drawn, end: sent.length });
+      const cut = (text: string) => text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      const screen = new TerminalOutput(never);
+      const drawn = (sent: string) => cut(sent).map((chunk) => text(screen.draw(bytes(chunk), 0).parts));
+      expect(drawn(`\x1b[c$ sz f\r\nrz\r${start}`).join("")).toBe(`$ sz f\r\nrz\r${start}`);
+      screen.typed(answer);
+      expect(drawn(`${block}${fin}OO\x1b[c$ \x05`).join("")).toBe(`${block}${fin}OO$ `);
     },
   );
 
+  test("a program alone begins none: its queries and its counts are dealt with, and keys stay keys", () => {
+    const screen = new TerminalOutput(never, () => ({ cols: 80, rows: 24 }));
+    expect(text(screen.draw(bytes(`${start}\x1b[c\x1b[999999999S`), 0).parts)).toBe(`${start}\x1b[24S`);
+    screen.typed(bytes("ls\r"));
+    expect([screen.isTransfer, text(screen.draw(bytes("\x05"), 0).parts)]).toEqual([false, ""]);
+  });
+
+  test("ends where its person may type no more", () => {
+    const output = answered();
+    output.endTransfer();
+    expect([output.isTransfer, text(output.draw(bytes("a\x05"), 0).parts)]).toEqual([false, "a"]);
+  });
+
   test("is no place for a line of our own, and switches no mode on", () => {
-    const output = new TerminalOutput(never);
-    output.draw(bytes(`rz\r${start}\x1b[?1049h\x0e`), 0);
+    const output = answered();
+    output.draw(bytes("\x1b[?1049h\x0e"), 0);
     expect([output.isTransfer, output.isBetweenSequences, output.modes.resetSequence()]).toEqual([true, false, ""]);
     output.draw(bytes(fin), 100);
     expect([output.isTransfer, output.isBetweenSequences]).toEqual([false, true]);
   });
 
   test("that was replayed is over: what follows is a terminal's", () => {
-    const sent = `${start}\x05`;
     const output = new TerminalOutput(never);
-    expect(text(output.draw(bytes(`${sent}\x05`), 0, sent.length).parts)).toBe(start);
-    expect(output.isTransfer).toBe(false);
+    expect(text(output.draw(bytes(`${start}\x05`), 0, start.length + 1).parts)).toBe(start);
+    output.typed(answer);
+    expect([output.isTransfer, text(output.draw(bytes("\x05"), 100).parts)]).toEqual([false, ""]);
   });
 });
 

@@ -15,7 +15,7 @@ export interface OutputPeer {
    * A whole frame with its type byte. The peer may read it until it returns, and must not change it. To keep it the peer must
    * copy, except in a session with `reuseFrames: false`: there frames stay as they are.
    */
-  sendOutput(frame: Uint8Array): void;
+  sendOutput(frame: Uint8Array, nowMs: number): void;
   /** A whole frame with its type byte that redraws the screen. Its memory is shared and stays as it is. */
   sendSnapshot(frame: Uint8Array): void;
   /** Whether output may be sent now; where not, `SessionCore.drained` or `ProcessSession.linkDrained` is called once it may. */
@@ -206,7 +206,7 @@ export class OutputReader {
       this.#cursor += length;
       // Counted before it is sent: for any outcome of the send, these bytes are on their way exactly once.
       flow.sent(this.#cursor, nowMs);
-      peer.sendOutput(frame);
+      peer.sendOutput(frame, nowMs);
     }
     return false;
   }

@@ -38,10 +38,25 @@ export class Outgoing {
     else if (message.type === "gap") this.#passed(message.to - message.from);
   }
 
-  output(frame: Uint8Array): void {
-    const left = this.#gate === undefined ? frame : this.#gate.pass(frame);
+  output(frame: Uint8Array, nowMs: number): void {
+    const left = this.#gate === undefined ? frame : this.#gate.pass(frame, nowMs);
     if (left !== undefined) this.say({ type: "output", frame: left });
     this.#passed(frame.length - 1);
+  }
+
+  /** Whether a file goes through to the client. */
+  get isTransfer(): boolean {
+    return this.#gate?.isTransfer === true;
+  }
+
+  /** The client may type no more. */
+  endTransfer(): void {
+    this.#gate?.endTransfer();
+  }
+
+  /** Input of the client, which may type. */
+  typed(bytes: Uint8Array, nowMs: number): void {
+    this.#gate?.typed(bytes, nowMs);
   }
 
   /** A redraw of the screen is output to a client that knows no snapshots. */

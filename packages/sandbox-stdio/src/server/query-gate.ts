@@ -66,15 +66,30 @@ export class QueryGate {
     this.#offset = offset;
   }
 
+  /** Whether a file goes through to the client. */
+  get isTransfer(): boolean {
+    return this.#transfers.isTransfer;
+  }
+
+  /** The client, which may type, has sent this input: it may be its answer to the offer of a file. */
+  typed(bytes: Uint8Array, nowMs: number): void {
+    this.#transfers.typed(bytes, nowMs);
+  }
+
+  /** The client may type no more, which ends its transfer. */
+  endTransfer(): void {
+    this.#transfers.reset();
+  }
+
   /** @returns The frame to send instead, `frame` itself if nothing is left out of it; undefined if nothing is left. */
-  pass(frame: Uint8Array): Uint8Array | undefined {
+  pass(frame: Uint8Array, nowMs: number): Uint8Array | undefined {
     if (this.#answerers === undefined) return frame;
     const bytes = frame.subarray(1);
     const replayed = Math.min(bytes.length, Math.max(0, this.#live - this.#offset));
     if (replayed === bytes.length) return this.#draw(frame);
     const type = frame[0] ?? STREAM_STDOUT;
     const parts = replayed === 0 ? [] : [this.#draw(frame.subarray(0, 1 + replayed))?.subarray(1) ?? NO_BYTES];
-    for (const piece of this.#transfers.cut(replayed === 0 ? bytes : bytes.subarray(replayed))) {
+    for (const piece of this.#transfers.cut(replayed === 0 ? bytes : bytes.subarray(replayed), nowMs)) {
       const isWhole = piece.bytes.length === bytes.length;
       if (piece.isTransfer) {
         this.#offset += piece.bytes.length;

@@ -205,10 +205,13 @@ export class ServerConnection implements Peer {
     this.#outgoing.message(message);
   }
 
-  sendOutput(frame: Uint8Array): void {
-    if (this.isEnded) return;
+  sendOutput(frame: Uint8Array, nowMs: number): void {
+    const phase = this.#phase;
+    if (phase.phase === "ended") return;
     this.activity += 1;
-    this.#outgoing.output(frame);
+    const isTransfer = phase.phase === "attached" && this.#outgoing.isTransfer;
+    if (isTransfer && !phase.session.mayDrive(phase.client)) this.#outgoing.endTransfer();
+    this.#outgoing.output(frame, nowMs);
   }
 
   sendSnapshot(frame: Uint8Array): void {
@@ -274,12 +277,13 @@ export class ServerConnection implements Peer {
     this.drained();
   }
 
-  #stdin(session: SessionCore, client: ClientRecord, bytes: Uint8Array): void {
+  #stdin(session: SessionCore, client: ClientRecord, bytes: Uint8Array, nowMs: number): void {
     if (this.dialect.acknowledges && !this.#isGreeted) {
       this.#forbid(STDIN_BEFORE_HELLO);
       return;
     }
     if (!this.dialect.acknowledges) {
+      if (session.mayDrive(client)) this.#outgoing.typed(bytes, nowMs);
       session.feed(client, bytes);
       return;
     }
@@ -292,7 +296,7 @@ export class ServerConnection implements Peer {
     switch (command.type) {
       case "stdin":
         if ("data" in command) session.command(client, command);
-        else this.#stdin(session, client, command.bytes);
+        else this.#stdin(session, client, command.bytes, nowMs);
         return;
       case "ack":
         this.#spending.ack(nowMs, session.ack(client, command.offset));

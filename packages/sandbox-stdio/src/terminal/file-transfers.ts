@@ -1,5 +1,5 @@
 // File transfers by ZMODEM (rz, sz) in a terminal's output: which bytes of it are a file's and no terminal's. Knows where a
-// transfer begins and ends, and nothing of its content.
+// transfer begins and ends, and nothing of its content. A program alone begins none: its client must answer it.
 
 import { indexOrEnd } from "./plain-scan.ts";
 
@@ -11,6 +11,10 @@ const HEX_HEADER = [0x42, 0x30] as const;
 const ZRQINIT = 0x30;
 const ZRINIT = 0x31;
 const ZFIN = 0x38;
+/** The last byte of what begins any header of an answer, behind a star and ZDLE: binary, with a longer checksum, hexadecimal. */
+const ANSWERS: ReadonlySet<number> = new Set([0x41, 0x43, 0x42]);
+/** A program offers again about every ten seconds, until it is answered. */
+const ANSWER_MS = 15_000;
 const CANCELS = 5;
 /** A block has at most so many bytes, and ZDLE stands at its end. */
 const MAX_BLOCK_BYTES = 8_192;
@@ -19,6 +23,10 @@ export type OutputPiece = { readonly bytes: Uint8Array; readonly isTransfer: boo
 
 export class FileTransfers {
   #isTransfer = false;
+  /** When the program last began to offer a transfer; undefined: since the last one it has not. */
+  #offeredAtMs: number | undefined;
+  /** Of a header's beginning in the input: bytes that have been read, a star and ZDLE. */
+  #answer = 0;
   /** Bytes of a header that have been read from its ZDLE on. */
   #header = 0;
   /** Two at most, at the end of the bytes read so far. */
@@ -28,12 +36,12 @@ export class FileTransfers {
   #run = 0;
 
   /** @returns The bytes in order, as views: those of a transfer, and those for the terminal. `bytes` itself if undivided. */
-  cut(bytes: Uint8Array): readonly OutputPiece[] {
+  cut(bytes: Uint8Array, nowMs: number): readonly OutputPiece[] {
     const pieces: OutputPiece[] = [];
     let from = 0;
     for (let i = 0; i < bytes.length; ) {
       const wasTransfer = this.#isTransfer;
-      i = this.#header > 0 ? this.#inHeader(bytes, i) : this.#toHeader(bytes, i);
+      i = this.#header > 0 ? this.#inHeader(bytes, i, nowMs) : this.#toHeader(bytes, i);
       if (this.#isTransfer === wasTransfer) continue;
       if (i > from) pieces.push({ bytes: bytes.subarray(from, i), isTransfer: wasTransfer });
       from = i;
@@ -42,6 +50,13 @@ export class FileTransfers {
     if (from === 0) return [{ bytes, isTransfer: this.#isTransfer }];
     if (from < bytes.length) pieces.push({ bytes: bytes.subarray(from), isTransfer: this.#isTransfer });
     return pieces;
+  }
+
+  /** Follows input of the client that these bytes go to, which holds the keyboard: with a header of its own a transfer begins. */
+  typed(bytes: Uint8Array, nowMs: number): void {
+    if (this.#offeredAtMs === undefined || this.#isTransfer) return;
+    if (nowMs - this.#offeredAtMs > ANSWER_MS) this.#offeredAtMs = undefined;
+    else if (this.#hasHeader(bytes)) this.#begin();
   }
 
   /** Whether the next bytes are a file's. */
@@ -57,9 +72,28 @@ export class FileTransfers {
   /** Bytes are missing here: the following bytes are the terminal's. */
   reset(): void {
     this.#isTransfer = false;
+    this.#offeredAtMs = undefined;
+    this.#answer = 0;
     this.#header = 0;
     this.#stars = 0;
     this.#cancels = 0;
+  }
+
+  #begin(): void {
+    this.#isTransfer = true;
+    this.#offeredAtMs = undefined;
+    this.#answer = 0;
+    this.#run = 0;
+  }
+
+  #hasHeader(bytes: Uint8Array): boolean {
+    for (const byte of bytes) {
+      if (byte === STAR) this.#answer = 1;
+      else if (byte === ZDLE && this.#answer === 1) this.#answer = 2;
+      else if (this.#answer === 2 && ANSWERS.has(byte)) return true;
+      else this.#answer = 0;
+    }
+    return false;
   }
 
   /** Reads up to the next ZDLE. @returns Where to read on. */
@@ -79,7 +113,7 @@ export class FileTransfers {
     return at + 1;
   }
 
-  #inHeader(bytes: Uint8Array, at: number): number {
+  #inHeader(bytes: Uint8Array, at: number, nowMs: number): number {
     const byte = bytes[at];
     const wanted = HEX_HEADER[this.#header - 1];
     if (wanted !== undefined && byte !== wanted) {
@@ -87,7 +121,10 @@ export class FileTransfers {
       return at;
     }
     this.#header = wanted === undefined ? 0 : this.#header + 1;
-    if (wanted === undefined) this.#isTransfer = this.#isTransfer ? byte !== ZFIN : byte === ZRQINIT || byte === ZRINIT;
+    if (wanted === undefined) {
+      if (this.#isTransfer) this.#isTransfer = byte !== ZFIN;
+      else if (byte === ZRQINIT || byte === ZRINIT) this.#offeredAtMs = nowMs;
+    }
     this.#cancels = 0;
     this.#run = 0;
     return at + 1;

@@ -13,7 +13,7 @@ import {
   ServerConnection,
   SILENCE_MS,
 } from "../../src/index.ts";
-import { bytes, output, request, rig, takeAll, text } from "../fixtures.ts";
+import { bytes, join, output, request, rig, takeAll, text } from "../fixtures.ts";
 
 const COUNTING: Dialect<number> = {
   name: "counting",
@@ -241,4 +241,45 @@ describe("D4: a client that can't be written to", () => {
       expect([stuffed, other]).toEqual([[1011], []]);
     },
   );
+});
+
+describe("K6b: a file transfer", () => {
+  const [offer, answer] = ["**\x18B00", "**\x18B01"];
+
+  /** A plain client of an exclusive session, in which `first` has the keyboard. */
+  function plain(role: "driver" | "viewer", at = rig({ tty: true, mode: "exclusive" })) {
+    const sent: string[] = [];
+    const socket = {
+      send: (frame: Frame) => void (typeof frame !== "string" && sent.push(text(frame.subarray(1)))),
+      close: () => undefined,
+      isWritable: () => true,
+    };
+    const connection = new ServerConnection(PLAIN, socket, at.clock.ms);
+    const { acknowledges, canResume } = PLAIN;
+    connection.attach(at.session, request(role, { role, acknowledges, canResume, delivery: "live" }));
+    const type = (input: string) => connection.receive(bytes(input), at.clock.ms);
+    return { at, sent, type };
+  }
+
+  test("goes through to the client that has the keyboard and answers, until it has it no more", () => {
+    const { at, sent, type } = plain("driver");
+    output(at, offer);
+    type(answer);
+    output(at, "a\x05");
+    at.session.command(join(at.session, "admin", { isAdmin: true }).client, { type: "force_take" });
+    output(at, "b\x05");
+    expect(sent.slice(-3)).toEqual([offer, "a\x05", "b"]);
+  });
+
+  test("goes through to no viewer, and to no driver without the keyboard, whatever it sends", () => {
+    for (const role of ["viewer", "driver"] as const) {
+      const at = rig({ tty: true, mode: "exclusive" });
+      join(at.session, "first");
+      const { sent, type } = plain(role, at);
+      output(at, offer);
+      type(answer);
+      output(at, "a\x05");
+      expect(sent.slice(-2)).toEqual([offer, "a"]);
+    }
+  });
 });
