@@ -184,7 +184,7 @@ describe("in a real emulator", () => {
 describe("counts", () => {
   const size = { cols: 80, rows: 24 };
   const clamp = (pieces: readonly string[]): string => {
-    const filter = new QueryFilter(always, undefined, (csi) => withinScreen(csi, size));
+    const filter = new QueryFilter(always, { mend: (_, csi) => withinScreen(csi, size) });
     return text([...pieces.flatMap((piece) => [...filter.filter(bytes(piece), 0)]), filter.flush()]);
   };
 
@@ -217,5 +217,58 @@ describe("counts", () => {
         expect(clamp([output.slice(0, cut), `${output.slice(cut)}\x1b[m.`])).toBe(`${output}\x1b[m.`);
       }
     }
+  });
+});
+
+describe("K6c: of a replay what does more than draw is left out", () => {
+  const EFFECTS: readonly (readonly [output: string, drawn: string])[] = [
+    ["\x07", ""],
+    ["\x1b]52;c;aGk=\x07", ""],
+    ["\x1b]52;c;aGk=\x1b\\", ""],
+    ["\xc2\x9d052;p;aGk=\xc2\x9c", ""],
+    [`\x1b]52;c;${"QUJD".repeat(3_000)}\x07`, ""],
+    ["\x1b]52;c;?\x07", ""],
+    ["\x1b]9;done\x07", ""],
+    ["\x1b]9;4;1;50\x1b\\", ""],
+    ["\x1b]777;notify;title;text\x07", ""],
+    ["\x1b]99;i=1:d=0;Hello\x1b\\", ""],
+    ["\x1b]5522;type=write\x1b\\", ""],
+    ["\x1b]1337;Copy=:aGk=\x07", ""],
+    ["\x1b]1337;RequestAttention=yes\x1b\\", ""],
+    ["\x1b]1337;File=name=eA==;size=2:aGk=\x07", ""],
+    ["\x1b[5i", ""],
+    ["\x1b[?5i", ""],
+    ["\x1b[8;200;200t", ""],
+    ["\x1b[1\x07m", "\x1b[1m"],
+    // A multiplexer's envelope: what is in it is dealt with as what it is.
+    ["\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\", "\x1bPtmux;\x1b\x1b\\\x1b\\"],
+    // What draws, or names, passes.
+    ...["\x1b]0;title\x07", "\x1b]8;;http://a\x07", "\x1b]133;A\x07", "\x1b[22;0t", "\x1b]1337;SetMark\x07"].map(
+      (output) => [output, output] as const,
+    ),
+    ["\x1b]1337;File=inline=1;size=2:aGk=\x07", "\x1b]1337;File=inline=1;size=2:aGk=\x07"],
+  ];
+
+  test.each(EFFECTS)("%j, wherever it is cut; live, all of it passes", (output, drawn) => {
+    const step = output.length > 100 ? 997 : 1;
+    for (let cut = 0; cut <= output.length; cut += step) {
+      for (const [end, expected] of [
+        [Number.POSITIVE_INFINITY, drawn],
+        [0, output],
+      ] as const) {
+        const filter = new QueryFilter(always, { replayEnd: () => end });
+        const pieces = [`a${output.slice(0, cut)}`, `${output.slice(cut)}b\x1b[m`];
+        expect(text([...pieces.flatMap((piece) => [...filter.filter(bytes(piece), 0)]), filter.flush()])).toBe(
+          `a${expected}b\x1b[m`,
+        );
+      }
+    }
+  });
+
+  test("the replay's last byte decides: what ends live has its effect", () => {
+    const filter = new QueryFilter(always, { replayEnd: () => 3 });
+    expect(text(filter.filter(bytes("a\x07b\x07c"), 0))).toBe("ab\x07c");
+    const cut = new QueryFilter(always, { replayEnd: () => 3 });
+    expect(text(cut.filter(bytes("\x1b[5i"), 0))).toBe("\x1b[5i");
   });
 });

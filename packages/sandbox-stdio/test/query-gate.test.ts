@@ -54,6 +54,14 @@ test("offsets go on after a gap", () => {
   expect(run({}, "a", gap, handOver, "\x1b[c", "\x1b[c")).toEqual(["\x01a", "", "", "\x01\x1b[c", ""]);
 });
 
+test("K6c: a replay, and a picture of the screen, ring, copy and notify nothing; what comes after the replay does", () => {
+  const effects = "a\x07\x1b]52;c;aGk=\x07\x1b]9;hi\x1b\\\x1b]777;notify;a;b\x07b";
+  expect(run({ live: effects.length }, effects, effects)).toEqual(["\x01ab", `\x01${effects}`]);
+  const gate = new QueryGate();
+  gate.note(hello({}));
+  expect(shown(gate.redraw(bytes(`\x1bc${effects}`)))).toBe("\x01\x1bcab");
+});
+
 describe("K6b: a file transfer by ZMODEM", () => {
   const answerer = { id: "other", offset: 0 };
   const offer = "rz\r**\x18B00";

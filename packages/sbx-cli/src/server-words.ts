@@ -1,6 +1,6 @@
 // The server's refusals, in words that tell a person what to do about them. Pure.
 
-import { CLOSE, type ClientEnd, type ServerMessage } from "sandbox-stdio/core";
+import { CLOSE, type ClientEnd, type ProgramMode, type ServerMessage } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import { CliError } from "./outcome.ts";
 
@@ -95,6 +95,20 @@ export function expiryWords(seconds: number, hasTicket: boolean): string {
 /** @param behind Output bytes that are here and not written yet. @param waiting Input bytes that the process has not taken. */
 export function roundTripWords(ms: number, behind: number, waiting: number): string {
   return `round trip ${Math.round(ms)} ms · ${behind} bytes of output to be written · ${waiting} bytes of input to be taken`;
+}
+
+const LEFT_ON: { readonly [one in ProgramMode]: string } = {
+  mouse: "the mouse",
+  reports: "reports of the focus and the like",
+  keys: "other codes for keys",
+  screen: "its own screen",
+  cursor: "the cursor hidden",
+  characters: "other characters",
+};
+
+/** @param modes What has been undone. */
+export function leftOnWords(modes: readonly ProgramMode[]): string {
+  return `the program that has ended left on: ${modes.map((one) => LEFT_ON[one]).join(", ")}. Undone`;
 }
 
 export function errorWords({ code, message }: ErrorMessage): string {

@@ -8,7 +8,7 @@ import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
 import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";
 import { ParticipantsView } from "./participants-view.ts";
-import { roundTripWords } from "./server-words.ts";
+import { leftOnWords, roundTripWords } from "./server-words.ts";
 import { type Drawing, TerminalOutput } from "./terminal-output.ts";
 import { TILDE_HELP, type TildeAction, TildeReader } from "./tilde.ts";
 import { TerminalTitle } from "./title.ts";
@@ -79,7 +79,7 @@ export class TerminalFront implements Front {
     this.company = new ParticipantsView(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
     this.#terminal = new RawTerminal(
       streams,
-      () => this.#title.resetSequence() + this.#screen.modes.resetSequence() + this.#farewell,
+      () => this.#title.resetSequence() + this.#screen.resetSequence + this.#farewell,
     );
     notices.aim({
       kind: "terminal",
@@ -114,7 +114,10 @@ export class TerminalFront implements Front {
     this.#receivedTo = end;
     this.#live ??= this.#parts.client.hello?.live;
     if (this.#screen.isTransfer && !this.company.mayType) this.#screen.endTransfer();
-    this.#draw(() => this.#screen.draw(bytes, end - bytes.length, this.#live));
+    const offset = end - bytes.length;
+    this.#draw(() => this.#screen.draw(bytes, offset, this.#live));
+    const leftOn = this.#screen.takeLeftOn();
+    if (leftOn.length > 0 && offset >= (this.#live ?? 0)) this.#parts.notices.say(leftOnWords(leftOn));
   }
 
   snapshot(bytes: Uint8Array, offset: number): void {

@@ -89,7 +89,7 @@ describe("K6b: a file transfer by ZMODEM", () => {
   test("is no place for a line of our own, and switches no mode on", () => {
     const output = answered();
     output.draw(bytes("\x1b[?1049h\x0e"), 0);
-    expect([output.isTransfer, output.isBetweenSequences, output.modes.resetSequence()]).toEqual([true, false, ""]);
+    expect([output.isTransfer, output.isBetweenSequences, output.resetSequence]).toEqual([true, false, ""]);
     output.draw(bytes(fin), 100);
     expect([output.isTransfer, output.isBetweenSequences]).toEqual([false, true]);
   });
@@ -145,17 +145,91 @@ describe("giving the terminal back", () => {
     [
       "the alternate screen, after all else",
       "\x1b[?1049h\x1b[?1000h\x1b[2;5r",
-      "\x1b[?1000l\x1b7\x1b[r\x1b8\x1b[?1049l",
+      "\x1b[?1000l\x1b[?1049l\x1b7\x1b[r\x1b8",
     ],
     ["colours, charset, insertion and cursor style", "\x1b[7m\x1b(0\x1b[4h\x1b[5 q", "\x1b[4l\x0f\x1b(B\x1b[m\x1b[0 q"],
     ["keyboard protocols", "\x1b[>1u\x1b[>5u\x1b[<u\x1b[>4;2m", "\x1b[<1u\x1b[>4m"],
+    ["kitty's flags, set without a push (fish 4)", "\x1b[=5u", "\x1b[=0u"],
+    [
+      "kitty's flags of each screen, on that screen",
+      "\x1b[>1u\x1b[?1049h\x1b[>3u\x1b[>4u",
+      "\x1b[<2u\x1b[?1049l\x1b[<1u",
+    ],
+    ["kitty's flags on a screen that was left", "\x1b[?1049h\x1b[=8u\x1b[?1049l", "\x1b[?1049h\x1b[=0u\x1b[?1049l"],
+    ["a soft reset makes nothing forgotten", "\x1b[?1049h\x1b[?1003h\x1b[!p", "\x1b[?1003l\x1b[?1049l"],
+    [
+      "colours, one by one where they have an index",
+      "\x1b]4;1;red;7;?;9;#fff\x07\x1b]11;blue\x07\x1b]12;?\x07\x1b]10;red;;pink\x07\x1b]110\x07",
+      "\x1b]104;1;9\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
+    ],
+    ["all of a palette that is too long to be held", `\x1b]4;${"1;red;".repeat(900)}\x07`, "\x1b]104\x1b\\"],
+    ["an open link, and none that was closed", "\x1b]8;;http://a\x1b\\\x1b[1ma", "\x1b]8;;\x1b\\\x1b[m"],
+    ["no link", "\x1b]8;id=1;http://a\x07\x1b]8;;\x07", ""],
+    [
+      "kitty's colours, the pointer and progress",
+      "\x1b]21;cursor=red;x=?\x07\x1b]22;hand\x07\x1b]9;4;1;5\x07",
+      "\x1b]21;cursor=\x1b\\\x1b]22;\x1b\\\x1b]9;4;0\x1b\\",
+    ],
+    [
+      "margins at the sides, other modes, and none that terminals differ in",
+      "\x1b[?69;2031;9001;5522;1034h",
+      "\x1b[?69l\x1b[?2031l\x1b[?9001l\x1b[?5522l",
+    ],
+    ["newlines, a locked keyboard, local echo", "\x1b[20;2h\x1b[12l", "\x1b[20l\x1b[2l\x1b[12h"],
+    ["rows that count from the margin", "\x1b[?6h", "\x1b[?6l\x1b[9999H"],
+    ["sets of characters that a shift brings", "\x1b)0\x0e", "\x0f\x1b)B"],
+    ["a pen that was saved with the cursor", "\x1b[7m\x1b7\x1b[m\x1b8", "\x1b[m"],
+    ["a printer, a status line, a locator", "\x1b[5i\x1b[1$}\x1b[1'z", "\x1b[4i\x1b[0$}\x1b[0'z"],
+    ["tab stops", "\x1b[3g", `\x1b7\r\x1b[3g${"\x1b[8C\x1bH".repeat(4)}\x1b8`],
     ["a full reset switches everything off", "\x1b[?1049h\x1b[?2004h\x1b[7m\x1bc", ""],
   ];
   for (const [what, output, reset] of table) {
     test(what, () => {
-      const screen = new TerminalOutput(always);
+      const screen = new TerminalOutput(always, () => ({ cols: 40, rows: 10 }));
       screen.draw(bytes(output), 0);
-      expect(screen.modes.resetSequence()).toBe(reset);
+      expect(screen.resetSequence).toBe(reset);
     });
   }
+});
+
+describe("O9: a replay draws, and does no more", () => {
+  const size = () => ({ cols: 20, rows: 3 });
+
+  test("it rings, copies, notifies, prints and moves nothing, and what comes after it does", () => {
+    const screen = new TerminalOutput(always, size);
+    const output =
+      "a\x07\x1b]52;c;aGk=\x07\x1b]9;hi\x1b\\\x1b]777;notify;a;b\x07\x1b[8;9;9t\x1b[5i\x1b]1337;StealFocus\x07b";
+    expect(text(screen.draw(bytes(output), 0, output.length).parts)).toBe("ab");
+    expect(text(screen.draw(bytes(output), output.length, output.length).parts)).toBe(output);
+  });
+
+  test("a picture of the screen, and a reset that is replayed, take nothing of what the person had there", () => {
+    const over = "\x1b[3H\n\n\n\x1b[H";
+    const screen = new TerminalOutput(always, size);
+    expect(text(screen.draw(bytes("\x1b[1mx\x1bc\x1b[3Jy"), 0, 100).parts)).toBe(`\x1b[1mx\x1b[m${over}y`);
+    screen.draw(bytes("\x1b[?1049h\x1b[?25l"), 100, 100);
+    expect(text(screen.redraw(bytes("\x1bc\x1b[20lz\x07"), 200).parts)).toBe(`\x1b[?25h\x1b[?1049l${over}\x1b[20lz`);
+    expect(text(screen.draw(bytes("\x1bc\x1b[3J"), 200, 100).parts)).toBe("\x1bc\x1b[3J");
+  });
+});
+
+describe("K10: a program that was killed", () => {
+  const [start, end] = ["\x1b]133;C\x07", "\x1b]133;D;137\x07"];
+
+  test("has what it left on undone before the prompt, and said; what was on before it stays", () => {
+    const screen = new TerminalOutput(always);
+    const output = `\x1b[?2004l\x1b[?1h${start}\x1b[?1000;1006;1004h\x1b[?25l\x1b[?1049h\x1b(0${end}\x1b]133;A\x1b\\$ `;
+    const undo = "\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?1049l\x1b[?25h\x0f\x1b(B";
+    expect(text(screen.draw(bytes(output), 0).parts)).toBe(output.replace(end, end + undo));
+    expect(screen.takeLeftOn()).toEqual(["mouse", "reports", "screen", "cursor", "characters"]);
+    expect([screen.takeLeftOn(), screen.resetSequence]).toEqual([[], "\x1b[?1l"]);
+  });
+
+  test("also where its mark ends with ESC \\ and comes in pieces; once, and for no program that has cleaned up", () => {
+    const screen = new TerminalOutput(always);
+    const drawn = [..."\x1b[?1003h\x1b]133;D\x1b\\\x1b]133;D\x07"].map((one) => text(screen.draw(bytes(one), 0).parts));
+    expect(drawn.join("")).toBe("\x1b[?1003h\x1b]133;D\x1b\\\x1b[?1003l\x1b]133;D\x07");
+    const tidy = `${start}\x1b[?1003h\x1b[?1003l${end}`;
+    expect(text(screen.draw(bytes(tidy), 0).parts)).toBe(tidy);
+  });
 });

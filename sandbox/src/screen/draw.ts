@@ -31,7 +31,12 @@ export type Drawing = {
 };
 
 /** The sequences that set the modes that the emulator does not keep: before the cursor's shape, and after it. */
-export type ModesBeside = { readonly beforeShape: string; readonly text: string };
+export type ModesBeside = {
+  readonly beforeShape: string;
+  readonly text: string;
+  /** The sequences for the screen that is not shown. */
+  readonly hiddenKeyboard: string;
+};
 
 /** @param colours The sequences that set them. */
 export function draw(
@@ -46,7 +51,9 @@ export function draw(
   const head = `\x1bc\x1b[20l${colours}${titles(core)}`;
   const middle =
     bufferState(core, normal, terminal) +
-    (isAlternate ? `${goTo(normal.x, normal.y)}\x1b[?47h\x1b[H` : inactiveState(core, alt, terminal));
+    (isAlternate
+      ? `${remembered.hiddenKeyboard}${goTo(normal.x, normal.y)}\x1b[?47h\x1b[H`
+      : inactiveState(core, alt, terminal, remembered.hiddenKeyboard));
   const tail =
     (isAlternate ? bufferState(core, alt, terminal) : "") + cursorAndModes(core, active, terminal, remembered);
   // The screen that is seen comes first, where there is not room for both.
@@ -81,9 +88,9 @@ function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal): stri
   return tabStops(buffer, terminal.cols) + region + savedCursor(core, buffer, terminal);
 }
 
-/** The alternate screen while it is not shown is blank, but its saved cursor stays. */
-function inactiveState(core: Core, alt: ScreenBuffer, terminal: Terminal): string {
-  const saved = savedCursor(core, alt, terminal);
+/** The alternate screen while it is not shown is blank, but its saved cursor stays, and its keyboard's flags do. */
+function inactiveState(core: Core, alt: ScreenBuffer, terminal: Terminal, keyboard: string): string {
+  const saved = savedCursor(core, alt, terminal) + keyboard;
   return saved === "" ? "" : `\x1b[?47h${saved}\x1b[?47l`;
 }
 

@@ -255,6 +255,8 @@ export class Emulator {
   #feed(bytes: Uint8Array): void {
     try {
       this.#core._inputHandler.parse(bytes.subarray(this.#forgotten(bytes)));
+      const undo = this.#remembered.takeUndo();
+      if (undo !== "") this.#core._inputHandler.parse(this.#encoder.encode(undo));
     } catch {
       // The emulator has faults of its own, with a cursor out of bounds after changes of size. It goes on.
       this.#isExact = false;

@@ -1,6 +1,7 @@
 // Stands before a client that can't be told the answerer of terminal queries. Takes queries that are not the client's own out of
-// its output: all of the replay, and while it is not the answerer (K6), but none out of a file transfer (K6b). The rest is cut
-// so that the stock terminal behind such a client loses no character (D11). Follows the session's messages; knows no dialect.
+// its output: all of the replay, and while it is not the answerer (K6); and of the replay what rings and copies (K6c); nothing out
+// of a file transfer (K6b). The rest is cut so that the stock terminal behind such a client loses no character (D11). Follows the
+// session's messages; knows no dialect.
 
 import { type Answerer, AnswererHistory } from "../terminal/answerer-history.ts";
 import { FileTransfers } from "../terminal/file-transfers.ts";
@@ -13,7 +14,7 @@ const NO_BYTES = new Uint8Array(0);
 
 export class QueryGate {
   #answerers: AnswererHistory | undefined;
-  #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false);
+  #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false, { replayEnd: () => this.#live });
   readonly #characters: SplitCharacters;
   readonly #transfers = new FileTransfers();
   /** Output before this offset is replay: a transfer in it is over. */
@@ -126,7 +127,7 @@ export class QueryGate {
   redraw(snapshot: Uint8Array): Uint8Array {
     this.#transfers.reset();
     const before = [this.#characters.flush(), this.#filter.breakOff()];
-    const screen = new QueryFilter(() => false);
+    const screen = new QueryFilter(() => false, { replayEnd: () => Number.POSITIVE_INFINITY });
     const parts = [...before, ...screen.filter(snapshot, 0), screen.flush()];
     return frameOf(STREAM_STDOUT, parts) ?? Uint8Array.of(STREAM_STDOUT);
   }

@@ -44,13 +44,13 @@ export function mostOf(unit: CountUnit, { cols, rows }: ScreenSize): number {
 
 /**
  * @param text Marker, parameters, intermediates and final byte of a CSI.
- * @returns The same with a count that the screen can show; `text` itself where it was one.
+ * @returns The sequence with a count that the screen can show; undefined where it was one.
  */
-export function withinScreen(text: string, size: ScreenSize): string {
-  if (!FINALS.has(text.slice(-1))) return text;
+export function withinScreen(text: string, size: ScreenSize): string | undefined {
+  if (!FINALS.has(text.slice(-1))) return undefined;
   const [, count, name] = COUNTING.exec(text) ?? [];
   const unit = name === undefined ? undefined : COUNTS.get(name);
-  if (count === undefined || unit === undefined) return text;
+  if (count === undefined || unit === undefined) return undefined;
   const most = mostOf(unit, size);
-  return Number(count) > most ? `${most}${text.slice(count.length)}` : text;
+  return Number(count) > most ? `\x1b[${most}${text.slice(count.length)}` : undefined;
 }

@@ -85,6 +85,25 @@ export function isReportingMode(mode: number): boolean {
   return REPORTING_MODES.has(mode);
 }
 
+/** OSC that do something to a person beside drawing: notices, the clipboard, transfers of files. */
+const EFFECT_OSCS: ReadonlySet<number> = new Set([9, 52, 99, 777, 5113, 5522]);
+const ITERM = 1337;
+/** What of iTerm2's draws, or is kept for later; `File=` without `inline=1` is a download. */
+const ITERM_DRAWS =
+  /^(?:File=(?:[^:]*;)?inline=1(?:;|:|$)|MultipartFile=(?:[^:]*;)?inline=1(?:;|:|$)|FilePart=|FileEnd|SetMark|CurrentDir=|RemoteHost=|ShellIntegrationVersion=|SetUserVar=|CursorShape=|UnicodeVersion=)/;
+const MAX_ITERM_HEAD = 1_024;
+const COLON = 0x3a;
+/** `CSI … t` with one of these moves the window, or makes it another size. The print functions end with `i`. */
+const MAX_WINDOW_EFFECT = 10;
+const PRINT = [identOf("i"), identOf("?i")];
+
+/** Whether a CSI does something beside drawing and asking: to a window, or a printer. */
+export function isCsiEffect(collected: number, final: number, first: number): boolean {
+  const ident = (collected << 8) | final;
+  if (ident === WINDOW_OPERATION) return first >= 1 && first <= MAX_WINDOW_EFFECT;
+  return PRINT.includes(ident);
+}
+
 /** Where a question mark that stands for a value is to be looked for. */
 type OscRule = "slots" | "keys" | "clipboard" | "names";
 
@@ -118,6 +137,10 @@ export class StringProbe {
   #isHeadWhole = false;
   #hasQuestion = false;
   #canBeQuery = true;
+  /** Of iTerm2's sequences, as far as it says what they do; undefined: it is another sequence. */
+  #iterm: string | undefined;
+  #isItermHeadWhole = false;
+  #isEffect = false;
 
   start(kind: "osc" | "apc"): void {
     this.#kind = kind;
@@ -129,6 +152,24 @@ export class StringProbe {
     this.#isHeadWhole = false;
     this.#hasQuestion = false;
     this.#canBeQuery = true;
+    this.#iterm = undefined;
+    this.#isItermHeadWhole = false;
+    this.#isEffect = false;
+  }
+
+  /** Whether it does something to a person beside drawing, if it ends here. */
+  get isEffect(): boolean {
+    return this.#isEffect || (this.#iterm !== undefined && !ITERM_DRAWS.test(this.#iterm));
+  }
+
+  /** Whether what comes next decides {@link isEffect}. */
+  get isEffectOpen(): boolean {
+    return (
+      this.#kind === "osc" &&
+      !this.#isEffect &&
+      !this.#isItermHeadWhole &&
+      (this.#rule === undefined ? this.#canBeQuery : this.#iterm !== undefined)
+    );
   }
 
   /** Whether the terminal answers, if the string ends here. */
@@ -142,6 +183,7 @@ export class StringProbe {
 
   /** @param code A character; any that is not ASCII may be given as any other such. */
   put(code: number): void {
+    if (this.#iterm !== undefined && !this.#isItermHeadWhole) this.#itermHead(code);
     if (!this.#canBeQuery) return;
     if (this.#kind === "apc") this.#graphics(code);
     else if (this.#rule === undefined) this.#number(code);
@@ -151,7 +193,11 @@ export class StringProbe {
   #number(code: number): void {
     const isDigit = code >= 0x30 && code <= 0x39;
     if (isDigit) this.#id = Math.max(0, this.#id) * 10 + code - 0x30;
-    else if (code === SEMICOLON) this.#rule = OSC_RULES.get(this.#id);
+    else if (code === SEMICOLON) {
+      this.#rule = OSC_RULES.get(this.#id);
+      this.#isEffect = EFFECT_OSCS.has(this.#id);
+      if (this.#id === ITERM) this.#iterm = "";
+    }
     this.#isSlotStart = true;
     if (isDigit ? this.#id > MAX_OSC_NUMBER : this.#rule === undefined) this.#canBeQuery = false;
   }
@@ -175,6 +221,11 @@ export class StringProbe {
         if (ITERM_QUERIES.includes(this.#head)) this.#hasQuestion = true;
         this.#canBeQuery = this.#hasQuestion || ITERM_QUERIES.some((name) => name.startsWith(this.#head));
     }
+  }
+
+  #itermHead(code: number): void {
+    this.#iterm += String.fromCharCode(code);
+    this.#isItermHeadWhole = code === COLON || (this.#iterm?.length ?? 0) >= MAX_ITERM_HEAD;
   }
 
   /** `G`, keys with values, a semicolon, and the picture. */

@@ -1,13 +1,34 @@
-// Takes terminal queries out of a stream of output, wherever it is cut, so that a terminal that must not answer sees none.
-// Everything else passes byte for byte; bytes without the beginning of a sequence are not even copied.
+// Takes terminal queries out of a stream of output, wherever it is cut, so that a terminal that must not answer sees none. Of a
+// replay, it takes out what does more than draw, too: bells, notices, the clipboard. Everything else passes byte for byte; bytes
+// without the beginning of a sequence are not even copied.
 
 import { endOfAscii, indexOrEnd, isHarmlessCsi, mayBeControl } from "./plain-scan.ts";
 import { withoutQuestions } from "./queries.ts";
 import { asidesOf, fromLatin1, latin1, textOf } from "./sequence-text.ts";
-import { C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
+import { BEL, C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
 
 /** A sequence that passes. `text`: without its introducer and the end of a string; Latin-1, without controls. */
-export type Sequence = { readonly kind: SequenceKind; readonly text: string };
+export type Sequence = {
+  readonly kind: SequenceKind;
+  readonly text: string;
+  /** False: its beginning, of an OSC that is too long. */
+  readonly isWhole?: boolean;
+};
+
+export type QueryFilterOptions = {
+  /** Output before this offset is replay, in which nothing rings, notifies or copies. Absent: none is. */
+  readonly replayEnd?: () => number;
+  /**
+   * Is told each escape sequence, CSI and OSC that passes.
+   * @returns What is to be put out behind it.
+   */
+  readonly follow?: (sequence: Sequence) => string | undefined;
+  /**
+   * Is asked first, of each escape sequence and CSI that ends at this offset.
+   * @returns What passes instead; undefined: it does. A CSI of more than 4096 bytes is broken off.
+   */
+  readonly mend?: (kind: "csi" | "escape", text: string, at: number) => string | undefined;
+};
 
 /** Bytes of an unfinished sequence that are held back. A longer one passes, and is broken off at its end if it asks. */
 const MAX_HELD_BYTES = 4096;
@@ -20,13 +41,18 @@ const BACKSLASH = 0x5c;
 
 export class QueryFilter {
   readonly #mayAnswer: (at: number) => boolean;
-  readonly #follow: ((sequence: Sequence) => void) | undefined;
-  readonly #mend: ((csi: string) => string) | undefined;
+  readonly #replayEnd: QueryFilterOptions["replayEnd"];
+  readonly #follow: QueryFilterOptions["follow"];
+  readonly #mend: QueryFilterOptions["mend"];
   readonly #parser = new VtParser();
   /** Bytes of the current sequence from earlier calls, if they are held back. */
   #held = new Uint8Array(0);
   #heldLength = 0;
   #isHolding = false;
+  /** The current sequence is left out, and its bytes are not even held. */
+  #isDropping = false;
+  /** To be put out where the current sequence ends. */
+  #behind = "";
   /** Put out in place of this sequence if it is left out: its beginning ends the character or sequence before it. */
   #substitute: Uint8Array | undefined;
   /** The sequence begins with the ESC that ended a string, and that string was left out. */
@@ -41,15 +67,10 @@ export class QueryFilter {
   /**
    * @param mayAnswer Whether a query may stay if its last byte stands at this offset (the count of bytes before that byte;
    *   of a string's end ESC \ the first counts). Asked for each in order, when its last byte is there.
-   * @param follow Is told each escape sequence and CSI that passes.
-   * @param mend Returns the CSI that passes instead of the given one, both as text. One of more than 4096 bytes is broken off.
    */
-  constructor(
-    mayAnswer: (at: number) => boolean,
-    follow?: (sequence: Sequence) => void,
-    mend?: (csi: string) => string,
-  ) {
+  constructor(mayAnswer: (at: number) => boolean, { replayEnd, follow, mend }: QueryFilterOptions = {}) {
     this.#mayAnswer = mayAnswer;
+    this.#replayEnd = replayEnd;
     this.#follow = follow;
     this.#mend = mend;
   }
@@ -78,8 +99,10 @@ export class QueryFilter {
     this.#parts = [];
     this.#drawn = 0;
     this.#start = 0;
-    // Where the three bytes stand next that can matter in plain text.
-    let [esc, enq, lead] = [-1, -1, -1];
+    const replayed = this.#replayedTo(offset, length);
+    // Where the bytes stand next that can matter in plain text: these four, the last in a replay alone.
+    let [esc, enq, lead, bel] = [-1, -1, -1, replayed > 0 ? -1 : length];
+    const isPlain = this.#follow === undefined && this.#mend === undefined;
     for (let i = 0; i < length; ) {
       if (!this.#parser.isGround) {
         i = this.#inSequence(bytes, i, offset);
@@ -88,10 +111,11 @@ export class QueryFilter {
       if (esc < i) esc = indexOrEnd(bytes, ESC, i);
       if (enq < i) enq = indexOrEnd(bytes, ENQ, i);
       if (lead < i) lead = indexOrEnd(bytes, C1_LEAD, i);
-      i = Math.min(esc, enq, lead);
+      if (bel < i) bel = indexOrEnd(bytes, BEL, i);
+      i = Math.min(esc, enq, lead, bel);
       if (i === length) break;
-      if (i === enq) this.#asked(bytes, i, offset, this.#missingAt(bytes, i) > 0);
-      else if (this.#follow === undefined && this.#mend === undefined && i === esc && isHarmlessCsi(bytes, i)) i += 2;
+      if (i === enq || i === bel) this.#asked(bytes, i, offset, this.#missingAt(bytes, i) > 0);
+      else if (isPlain && i >= replayed && i === esc && isHarmlessCsi(bytes, i)) i += 2;
       else if (i === esc || mayBeControl(bytes[i + 1])) {
         const isTorn = this.#missingAt(bytes, i) > 0;
         this.#begin(i, isTorn ? (i === esc ? STRING_END : BREAK_OFF) : undefined);
@@ -111,6 +135,8 @@ export class QueryFilter {
     const held = this.#held.slice(0, this.#heldLength);
     this.#heldLength = 0;
     this.#isHolding = false;
+    this.#isDropping = false;
+    this.#behind = "";
     this.#missing = 0;
     this.#parser.reset();
     return held;
@@ -118,7 +144,7 @@ export class QueryFilter {
 
   /** As {@link flush}, if bytes are missing from here on: the next bytes must not complete the sequence that was begun. */
   breakOff(): Uint8Array {
-    const isOpen = !this.#parser.isGround;
+    const isOpen = !this.#parser.isGround && !this.#isDropping;
     const held = this.flush();
     return isOpen ? Uint8Array.of(...held, CAN) : held;
   }
@@ -136,16 +162,20 @@ export class QueryFilter {
   #inSequence(bytes: Uint8Array, i: number, offset: number): number {
     const byte = bytes[i] ?? 0;
     const parser = this.#parser;
-    if (parser.isLongString && !this.#isHolding) {
+    if (parser.isLongString && (!this.#isHolding || this.#isDropping)) {
       const end = endOfAscii(bytes, i);
       if (end > i && !parser.isInCharacter) return end;
     }
     const wasInCharacter = parser.isInCharacter;
     const { kind } = parser;
+    const isReplay = this.#isReplay(offset + i);
+    const wasEffect = byte === ESC && isReplay && parser.isEffect;
     switch (parser.push(byte)) {
       case "goes-on": {
-        const length = this.#heldLength + i + 1 - this.#start;
-        if (this.#isHolding && (length > MAX_HELD_BYTES || !this.#isToBeHeld())) this.#release();
+        if (!this.#isHolding || this.#isDropping) break;
+        if (isReplay && parser.isEffect && !parser.isEffectOpen) this.#drop(bytes);
+        else if (this.#heldLength + i + 1 - this.#start > MAX_HELD_BYTES) this.#releaseTooLong(kind, bytes, i + 1);
+        else if (!this.#isToBeHeld(isReplay)) this.#release();
         break;
       }
       case "asks-aside":
@@ -153,18 +183,25 @@ export class QueryFilter {
         if (parser.isGround) this.#release();
         break;
       case "ends":
-        this.#ended(bytes, i);
+        this.#ended(bytes, i, offset);
         break;
       case "ends-query":
+        if (this.#hasDropped(bytes, i + 1)) break;
         this.#answered(kind, bytes, i, i + 1, offset);
         break;
       case "restarts":
+        if (wasEffect && this.#isHolding && !this.#isDropping) this.#drop(bytes);
+        if (this.#hasDropped(bytes, i)) {
+          this.#begin(i, undefined);
+          this.#isEndOfRemoved = byte === ESC;
+          break;
+        }
         if (byte === ESC) this.#tell(kind, bytes, i);
         this.#release();
         this.#begin(i, byte === ESC ? STRING_END : BREAK_OFF);
         break;
       case "restarts-after-query": {
-        const isRemoved = !this.#answered(kind, bytes, i, i, offset);
+        const isRemoved = this.#hasDropped(bytes, i) || !this.#answered(kind, bytes, i, i, offset);
         this.#begin(i, isRemoved ? undefined : STRING_END);
         this.#isEndOfRemoved = isRemoved;
       }
@@ -173,13 +210,41 @@ export class QueryFilter {
   }
 
   /** With `follow` or `mend` a sequence is held to its end, so that they get all of it. */
-  #isToBeHeld(): boolean {
-    return this.#parser.canBeQuery || this.#follow !== undefined || this.#mend !== undefined;
+  #isToBeHeld(isReplay: boolean): boolean {
+    const isPlain = this.#follow === undefined && this.#mend === undefined;
+    return !isPlain || this.#parser.canBeQuery || (isReplay && this.#parser.isEffectOpen);
   }
 
-  /** An ENQ stands at `at`. */
+  #isReplay(at: number): boolean {
+    return this.#replayEnd !== undefined && at < this.#replayEnd();
+  }
+
+  /** How many of so many bytes are replay. */
+  #replayedTo(offset: number, length: number): number {
+    return this.#replayEnd === undefined ? 0 : Math.max(0, Math.min(length, this.#replayEnd() - offset));
+  }
+
+  /** The current sequence is not to be put out, however long it is. */
+  #drop(bytes: Uint8Array): void {
+    this.#put(bytes, this.#start);
+    this.#drawn = this.#start;
+    this.#heldLength = 0;
+    this.#isDropping = true;
+    if (this.#substitute !== undefined) this.#parts.push(this.#substitute);
+  }
+
+  /** @returns Whether the sequence that ends before `end` was one of those. */
+  #hasDropped(bytes: Uint8Array, end: number): boolean {
+    if (!this.#isDropping) return false;
+    this.#isDropping = false;
+    this.#leaveOut(bytes, end);
+    return true;
+  }
+
+  /** An ENQ or BEL stands at `at`. */
   #asked(bytes: Uint8Array, at: number, offset: number, isInCharacter: boolean): void {
-    if (this.#mayAnswer(offset + at)) return;
+    const mayPass = bytes[at] === BEL ? !this.#isReplay(offset + at) : this.#mayAnswer(offset + at);
+    if (mayPass) return;
     if (this.#isHolding) this.#stash(bytes, at);
     else this.#put(bytes, at);
     if (isInCharacter && this.#isHolding) this.#append(NUL);
@@ -189,21 +254,31 @@ export class QueryFilter {
   }
 
   /** The sequence ends with the byte at `at` and asks nothing. */
-  #ended(bytes: Uint8Array, at: number): void {
+  #ended(bytes: Uint8Array, at: number, offset: number): void {
     const isSecond = this.#isHolding && this.#heldLength + at - this.#start === 1;
     if (this.#isEndOfRemoved && isSecond && bytes[at] === BACKSLASH) {
       this.#leaveOut(bytes, at + 1);
       return;
     }
-    this.#tell(this.#parser.kind, bytes, at + 1);
-    if (this.#mend === undefined || this.#parser.kind !== "csi" || !this.#hasMended(this.#mend, bytes, at))
+    if (this.#isHolding && !this.#isDropping && this.#isReplay(offset + at) && this.#parser.isEffect) this.#drop(bytes);
+    if (this.#hasDropped(bytes, at + 1)) return;
+    const isMended = this.#hasMended(bytes, at, offset);
+    if (!isMended) {
+      this.#tell(this.#parser.kind, bytes, at + 1);
       this.#release();
+    }
+    if (this.#behind === "") return;
+    this.#put(bytes, at + 1);
+    this.#parts.push(fromLatin1(this.#behind));
+    this.#behind = "";
   }
 
-  /** @returns Whether something else was put out instead of the CSI that ends with the byte at `at`. */
-  #hasMended(mend: (csi: string) => string, bytes: Uint8Array, at: number): boolean {
+  /** @returns Whether something else was put out instead of the sequence that ends with the byte at `at`. */
+  #hasMended(bytes: Uint8Array, at: number, offset: number): boolean {
+    const { kind } = this.#parser;
     const last = bytes[at] ?? 0;
-    if (last < 0x40 || last >= 0x7f) return false;
+    if (this.#mend === undefined || (kind !== "csi" && kind !== "escape")) return false;
+    if (last < 0x30 || last >= 0x7f || (kind === "csi" && last < 0x40)) return false;
     if (!this.#isHolding) {
       // Its beginning is out already.
       this.#put(bytes, at);
@@ -212,11 +287,11 @@ export class QueryFilter {
       return true;
     }
     const raw = this.#raw(bytes, at + 1);
-    const text = textOf("csi", raw);
-    const mended = mend(text);
-    if (mended === text) return false;
+    const mended = this.#mend(kind, textOf(kind, raw), offset + at);
+    if (mended === undefined) return false;
+    this.#tell(kind, bytes, at + 1);
     this.#leaveOut(bytes, at + 1);
-    this.#parts.push(fromLatin1(`\x1b[${mended}${asidesOf(raw)}`));
+    this.#parts.push(fromLatin1(mended + asidesOf(raw)));
     return true;
   }
 
@@ -250,7 +325,7 @@ export class QueryFilter {
     if (kind === "csi" || kind === "osc") {
       const rest = withoutQuestions(kind, textOf(kind, raw));
       if (rest !== "") this.#parts.push(fromLatin1(rest));
-      if (kind === "csi" && rest !== "") this.#follow?.({ kind, text: rest.slice(2) });
+      if (kind === "csi" && rest !== "") this.#note({ kind, text: rest.slice(2) });
     }
     // In the middle of these the terminal carries out control characters.
     if (kind === "csi" || kind === "escape") {
@@ -265,7 +340,11 @@ export class QueryFilter {
     const last = bytes[end - 1] ?? 0;
     // Broken off, or a character that was no C1 control: the terminal carries nothing out.
     if (last === CAN || last === SUB || (kind !== "osc" && (last < 0x30 || last >= 0x7f))) return;
-    this.#follow({ kind, text: textOf(kind, this.#raw(bytes, end)) });
+    this.#note({ kind, text: textOf(kind, this.#raw(bytes, end)) });
+  }
+
+  #note(sequence: Sequence): void {
+    this.#behind += this.#follow?.(sequence) ?? "";
   }
 
   // ---- What is put out and what is held --------------------------------------------------------------------------
@@ -279,7 +358,7 @@ export class QueryFilter {
   /** Keeps the sequence as far as it has come, up to `to`. */
   #stash(bytes: Uint8Array, to: number): void {
     this.#put(bytes, this.#start);
-    this.#append(bytes.subarray(this.#start, to));
+    if (!this.#isDropping) this.#append(bytes.subarray(this.#start, to));
     this.#drawn = to;
     this.#start = to;
   }
@@ -300,6 +379,12 @@ export class QueryFilter {
     if (this.#heldLength > 0) this.#parts.push(this.#held.slice(0, this.#heldLength));
     this.#heldLength = 0;
     this.#isHolding = false;
+  }
+
+  /** As {@link #release}: it is longer than what is held. */
+  #releaseTooLong(kind: SequenceKind, bytes: Uint8Array, end: number): void {
+    if (kind === "osc") this.#note({ kind, text: textOf(kind, this.#raw(bytes, end)), isWhole: false });
+    this.#release();
   }
 
   #leaveOut(bytes: Uint8Array, end: number): void {

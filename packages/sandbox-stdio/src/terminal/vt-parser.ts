@@ -1,7 +1,15 @@
 // Where a terminal's control sequences begin and end, a byte at a time: the states of the usual parser of VT500 terminals, as
 // xterm.js has them, its dealing with bytes that are no UTF-8 included. Keeps a few numbers, never the bytes.
 
-import { isCsiBeginning, isCsiQuery, isDcsBeginning, isDcsQuery, isReportingMode, StringProbe } from "./queries.ts";
+import {
+  isCsiBeginning,
+  isCsiEffect,
+  isCsiQuery,
+  isDcsBeginning,
+  isDcsQuery,
+  isReportingMode,
+  StringProbe,
+} from "./queries.ts";
 
 export const ESC = 0x1b;
 /** Asks for the answerback message. */
@@ -10,7 +18,7 @@ export const ENQ = 0x05;
 export const C1_LEAD = 0xc2;
 export const CAN = 0x18;
 export const SUB = 0x1a;
-const BEL = 0x07;
+export const BEL = 0x07;
 const ST = 0x9c;
 const DEL = 0x7f;
 /** Stands for every character that is neither ASCII nor a control. */
@@ -52,7 +60,7 @@ export type Step =
   | "restarts"
   /** It begins another sequence, and ends a string that a terminal answers. */
   | "restarts-after-query"
-  /** It is an ENQ in the middle of a sequence, which goes on. */
+  /** It is an ENQ, or BEL, in the middle of a sequence, which goes on. */
   | "asks-aside";
 
 /** By the byte after ESC; the C1 control is 0x40 more. */
@@ -77,6 +85,7 @@ export class VtParser {
   #param = 0;
   #hasReportingMode = false;
   #isDcsQuery = false;
+  #isCsiEffect = false;
   readonly #probe = new StringProbe();
   /** The bytes that the character still lacks, its value so far, and the least value of such a long one. */
   #missing = 0;
@@ -102,6 +111,16 @@ export class VtParser {
   get isLongString(): boolean {
     const state = this.#state;
     return state === "string" || ((state === "osc" || state === "dcs-string" || state === "apc") && !this.canBeQuery);
+  }
+
+  /** Whether the sequence that is being read, or was read last, does something beside drawing and asking, if that is all of it. */
+  get isEffect(): boolean {
+    return this.#kind === "osc" ? this.#probe.isEffect : this.#isCsiEffect;
+  }
+
+  /** Whether what comes next decides that. */
+  get isEffectOpen(): boolean {
+    return this.#state === "osc" && this.#probe.isEffectOpen;
   }
 
   /** Whether the current sequence can still turn out to be a query. */
@@ -170,6 +189,7 @@ export class VtParser {
     this.#param = 0;
     this.#hasReportingMode = false;
     this.#isDcsQuery = false;
+    this.#isCsiEffect = false;
     if (state === "osc" || state === "apc") this.#probe.start(state);
     if (state === "csi-entry") this.#kind = "csi";
     else if (state === "dcs-entry") this.#kind = "dcs";
@@ -203,7 +223,7 @@ export class VtParser {
       case "ground":
       case "lead":
         this.#end();
-        return code === ENQ ? "asks-aside" : "ends";
+        return code === ENQ || code === BEL ? "asks-aside" : "ends";
       case "escape": {
         if (code < 0x20) return this.#aside(code);
         if (code === DEL) return "goes-on";
@@ -246,7 +266,7 @@ export class VtParser {
 
   /** A control character in the middle of a sequence: the terminal carries it out and reads on. */
   #aside(code: number): Step {
-    return code === ENQ ? "asks-aside" : "goes-on";
+    return code === ENQ || code === BEL ? "asks-aside" : "goes-on";
   }
 
   #csi(code: number): Step {
@@ -257,6 +277,7 @@ export class VtParser {
     if (code >= 0x40) {
       if (isIgnored) return this.#end();
       this.#endParam();
+      this.#isCsiEffect = isCsiEffect(this.#collected, code, this.#first);
       return this.#end(isCsiQuery(this.#collected, code, this.#first, this.#hasReportingMode));
     }
     if (!isIgnored) this.#state = this.#parameters(code, "csi") as State;
