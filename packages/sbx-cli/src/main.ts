@@ -6,6 +6,7 @@ import { fetchDirectly } from "./direct-fetch.ts";
 import { exit, letGoOfLostTerminals } from "./exit.ts";
 import { CliError, EXIT, type Outcome } from "./outcome.ts";
 import { oneLine } from "./plain-text.ts";
+import { giveBackPrinted } from "./printed-screen.ts";
 import { run } from "./run.ts";
 import { giveBackTerminal } from "./tty.ts";
 
@@ -22,6 +23,7 @@ function say(line: string): void {
 
 function end(outcome: Outcome): void {
   if (outcome.kind === "exit") exit(outcome.code);
+  giveBackPrinted();
   // Our parent process sees that the signal chose the end, and not we.
   letGoOfLostTerminals();
   const code = 128 + (os.constants.signals[outcome.signal] ?? 0);
@@ -31,6 +33,7 @@ function end(outcome: Outcome): void {
 
 function fail(error: unknown): void {
   giveBackTerminal();
+  giveBackPrinted();
   if (error instanceof CliError) {
     // Another person's words may be in it: a file's, an address's.
     say(oneLine(error.message));

@@ -5,6 +5,7 @@ import tty from "node:tty";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { Output } from "./output.ts";
 import { oneLine } from "./plain-text.ts";
+import { printable, printedEnd } from "./printed-screen.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
@@ -27,9 +28,10 @@ export class Printer {
     return this.#fault !== undefined;
   }
 
-  /** Resolves when it has been written: the caller reads on only then. */
+  /** Resolves when it has been written: the caller reads on only then. A terminal gets it as a replay. */
   async print(bytes: string | Uint8Array, fd: 1 | 2 = STDOUT): Promise<void> {
-    this.#output.push(fd, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+    const all = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+    for (const part of printable(fd, all)) this.#output.push(fd, part);
     await this.#output.flushed();
   }
 
@@ -40,6 +42,7 @@ export class Printer {
 
   /** @param code The command's exit code, if all could be printed. @throws {CliError} If it could not be written. */
   async end(code: number = EXIT.ok): Promise<Outcome> {
+    for (const { fd, bytes } of printedEnd()) this.#output.push(fd, bytes);
     await this.#output.flushed();
     const fault = this.#fault;
     if (fault === undefined) return exitWith(code);

@@ -1,6 +1,7 @@
 // The verbs that work without a connection of their own, over the library that speaks HTTP: read, write, wait, screen,
 // commands, signal. `run` is in run-program.ts.
 
+import tty from "node:tty";
 import {
   type OutputEvent,
   type Sandbox,
@@ -29,6 +30,7 @@ export const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } a
 const USUAL_WAIT_MS = 30_000;
 /** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
 const WRITE_BYTES = 48 * 1024;
+const STDOUT = 1;
 const HTTP_BAD_REQUEST = 400;
 const HTTP_UNAUTHENTICATED = 401;
 
@@ -112,7 +114,7 @@ export async function runProgramVerb(
         (row) => `${cellText(row) === "" ? "" : printable(row)}\n`,
       );
       if (isText || command.isJson) await say(answer, () => rows.join(""));
-      else await printer.print(ansi ?? json(answer));
+      else await printer.print(ansi === undefined ? json(answer) : picture(ansi, answer.rows));
       break;
     }
     case "commands": {
@@ -257,6 +259,11 @@ export function json(value: unknown): string {
 /** Lines of a screen have no control characters; a server that says otherwise is not believed. */
 function printable(row: string): string {
   return row.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
+}
+
+/** On a terminal a screen of a program's own stays after the command: it is drawn on the person's, with the prompt below. */
+function picture(ansi: string, rows: number): string {
+  return tty.isatty(STDOUT) ? `${ansi.replace("\x1b[?47h", "\x1b[H\x1b[2J")}\x1b[?6l\x1b[${rows}H\r\n` : ansi;
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -192,7 +192,7 @@ describe("giving the terminal back", () => {
   }
 });
 
-describe("O9: a replay draws, and does no more", () => {
+describe("K6c: a replay draws, and does no more", () => {
   const size = () => ({ cols: 20, rows: 3 });
 
   test("it rings, copies, notifies, prints and moves nothing, and what comes after it does", () => {
