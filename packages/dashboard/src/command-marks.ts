@@ -2,6 +2,7 @@
 // of how it ended. No React.
 
 import type { IDecoration, IDisposable, Terminal } from "@xterm/xterm";
+import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
 import {
   type CommandBlock,
   CommandBlocks,
@@ -16,6 +17,8 @@ export type CommandMarksOptions = {
   readonly words: Texts["command"];
   /** A command has ended that was not replayed. */
   readonly ended: (block: CommandBlock) => void;
+  /** One that was not replayed had left the mouse on, or the like: it is off again. */
+  readonly leftOn: () => void;
   readonly isReplay: () => boolean;
   /** The person clicked on a command's mark. */
   readonly copied: (text: string) => void;
@@ -39,6 +42,11 @@ export class CommandMarks {
       // A program on the alternate screen has no scrollback, and its lines go when it ends.
       if (terminal.buffer.active.type === "normal") this.#take(text);
       return true;
+    });
+    // Later than the handler above, so that it is told first: that one lets nobody else hear.
+    followXterm(terminal, new TerminalModes(), REPORTING_CSI, (undo) => {
+      terminal.write(undo);
+      if (!options.isReplay()) options.leftOn();
     });
   }
 

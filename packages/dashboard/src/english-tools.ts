@@ -32,6 +32,7 @@ export const ENGLISH_TOOLS = {
       `${line === "" ? "The command" : line}: ${exit === undefined ? "ended" : `exit ${exit}`}`,
     copied: (lines: number) => `Copied ${count(lines, "line")} of output`,
     notCopied: "The browser does not let the page copy",
+    leftOn: "The program that has ended left the mouse on: it is off again",
     nothingToCopy: "No output of a command to copy here",
     unmarked: "This shell does not mark its commands",
     first: "This is the first command that is kept",

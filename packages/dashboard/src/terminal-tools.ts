@@ -65,6 +65,7 @@ export class TerminalTools {
         if (terminal.options.screenReaderMode === true) this.#announce(block);
         commandEnded(block);
       },
+      leftOn: () => this.#say(words.leftOn),
       copied: (text) => void this.#copy(text),
       now: () => performance.now(),
     });

@@ -21,17 +21,33 @@ const command = (line: string, output: string, exit: number) =>
 function marks(isReplay = false) {
   const screen = terminal();
   const ended: (number | undefined)[] = [];
+  const said: string[] = [];
   const made = new CommandMarks(screen.terminal, {
     words: ENGLISH.command,
     ended: ({ exit }: CommandBlock) => ended.push(exit),
+    leftOn: () => said.push("left on"),
     isReplay: () => isReplay,
     copied: () => undefined,
     now: () => 0,
   });
-  return { ...screen, marks: made, ended };
+  return { ...screen, marks: made, ended, said };
 }
 
 describe("marks", () => {
+  test.each([true, false])(
+    "K10: a killed program's mouse is off before the prompt, which is said (replayed: %s)",
+    async (isReplay) => {
+      const { terminal: screen, print, said } = marks(isReplay);
+      await print("\x1b]133;C\x07\x1b[?1003;1006;1004;2004h");
+      expect(screen.modes.mouseTrackingMode).toBe("any");
+      await print("\x1b]133;D;137\x07\x1b]133;A\x07$ ");
+      await print("");
+      const { mouseTrackingMode, sendFocusMode, bracketedPasteMode } = screen.modes;
+      expect([mouseTrackingMode, sendFocusMode, bracketedPasteMode]).toEqual(["none", false, true]);
+      expect(said).toEqual(isReplay ? [] : ["left on"]);
+    },
+  );
+
   test("give a command its output, lines that the width broke in one", async () => {
     const { marks: made, print, ended } = marks();
     await print(`${command("one", `${"x".repeat(45)}\r\nshort\r\nno end`, 0)}\r\n${command("two", "", 4)}`);

@@ -115,6 +115,7 @@ export { QueryFilter, type QueryFilterOptions, type Sequence } from "./terminal/
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
+export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
 export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";
 export { clipUtf8, utf8Length } from "./text/utf8.ts";

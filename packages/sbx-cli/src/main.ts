@@ -22,8 +22,8 @@ function say(line: string): void {
 }
 
 function end(outcome: Outcome): void {
-  if (outcome.kind === "exit") exit(outcome.code);
   giveBackPrinted();
+  if (outcome.kind === "exit") exit(outcome.code);
   // Our parent process sees that the signal chose the end, and not we.
   letGoOfLostTerminals();
   const code = 128 + (os.constants.signals[outcome.signal] ?? 0);

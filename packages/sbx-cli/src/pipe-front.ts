@@ -5,11 +5,13 @@ import { type OutputStream, STREAM_STDERR, type StdioClient } from "sandbox-stdi
 import type { Front } from "./front.ts";
 import type { Notices } from "./notices.ts";
 import type { Output } from "./output.ts";
+import { printable, printedEnd } from "./printed-screen.ts";
 import { StdinPump } from "./stdin.ts";
 import type { WrittenFile } from "./written-file.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
+const NO_BYTES = new Uint8Array(0);
 
 export type PipeFrontParts = {
   readonly client: StdioClient;
@@ -54,8 +56,8 @@ export class PipeFront implements Front {
 
   output(stream: OutputStream, bytes: Uint8Array, end: number): void {
     const { output, written } = this.#parts;
-    if (stream === STREAM_STDERR) output.push(STDERR, bytes, end);
-    else if (written === undefined || written.isDone) output.push(STDOUT, bytes, end);
+    if (stream === STREAM_STDERR) this.#print(STDERR, bytes, end);
+    else if (written === undefined || written.isDone) this.#print(STDOUT, bytes, end);
     else {
       const { again, rest } = written.match(bytes);
       output.push(STDOUT, again);
@@ -64,7 +66,15 @@ export class PipeFront implements Front {
   }
 
   snapshot(bytes: Uint8Array, offset: number): void {
-    this.#parts.output.push(STDOUT, bytes, offset);
+    this.#print(STDOUT, bytes, offset);
+  }
+
+  /** On a terminal, which nobody types into here, as a replay (K6d). */
+  #print(fd: 1 | 2, bytes: Uint8Array, end: number): void {
+    const { output } = this.#parts;
+    const parts = printable(fd, bytes);
+    for (const part of parts.slice(0, -1)) output.push(fd, part);
+    output.push(fd, parts.at(-1) ?? NO_BYTES, end);
   }
 
   gap(): void {
@@ -84,7 +94,7 @@ export class PipeFront implements Front {
   }
 
   finish(): void {
-    // Nothing is held back here.
+    for (const { fd, bytes } of printedEnd()) this.#parts.output.push(fd, bytes);
   }
 
   close(): void {

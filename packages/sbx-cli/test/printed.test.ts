@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { ANY_MODES } from "../../sandbox-stdio/test/mode-sequences.ts";
 import { TerminalOutput } from "../src/terminal-output.ts";
 import { runCli, scratch } from "./fixture/cli.ts";
+import { startServer } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -75,6 +76,18 @@ describe("K6c: on a terminal, a program's output", () => {
     await terminal.shows(/^code 130$/m);
     expect(stateOf()).toEqual(before);
   });
+});
+
+test("K6d: a process on pipes, whose output is a terminal, makes it answer and copy nothing either", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const before = stateOf();
+  const script = "printf 'started\\033[c\\033[?1003h\\033]52;c;aGk=\\007\\r\\n'";
+  terminal.runCli(`${server.url} --session main --cmd sh --arg -c --arg "${script}" </dev/null; echo code $?`);
+  await terminal.shows(/^code 0$/m);
+  terminal.run("echo typed");
+  expect(await terminal.shows(/^typed$/m)).toMatch(/^local\$ echo typed$/m);
+  expect([stateOf(), terminal.clipboard()]).toEqual([before, ""]);
 });
 
 test("K6c: a pipe gets the bytes as they are", async () => {

@@ -1,7 +1,7 @@
 // Modes that the emulator ignores or forgets, and a real terminal behind a client does not: the ledger of modes, told by parser hooks.
 
 import type { Terminal } from "@xterm/headless";
-import { LeftModes, TerminalModes } from "sandbox-stdio/core";
+import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
 
 /** Those of which the emulator keeps what the program has set last. */
 const EMULATED = new Set([1, 6, 7, 9, 25, 45, 66, 1000, 1002, 1003, 1004, 1006, 1016, 2004, 2026]);
@@ -9,36 +9,15 @@ const EMULATED_ANSI = new Set([4, 20]);
 /** Makes a terminal report something as soon as it is set. */
 const SIZE_REPORTS = 2048;
 /** What the ledger is told: private marker, intermediates and final byte. */
-const FOLLOWED = ["?h", "?l", "h", "l", " q", "'z", ">m", ">n", ">f", "=u", ">u", "<u"];
-/** Modes of the shell's prompt are its own; these alone make a terminal type what nobody has typed. */
-const REPORTS = ["mouse", "reports"] as const;
-const SHELL_MARK = 133;
+const FOLLOWED = [...REPORTING_CSI, "h", "l", " q", ">m", ">n", ">f", "=u", ">u", "<u"];
 
 export class RememberedModes {
   readonly #modes = new TerminalModes();
-  readonly #left = new LeftModes(this.#modes);
   #undo = "";
 
   constructor(terminal: Terminal) {
-    const { parser } = terminal;
-    for (const name of FOLLOWED) {
-      const [, prefix, intermediates, final = ""] = /^([<-?]?)([ -/]*)(.)$/.exec(name) ?? [];
-      const id = { final, ...(prefix ? { prefix } : {}), ...(intermediates ? { intermediates } : {}) };
-      parser.registerCsiHandler(id, (params) => {
-        this.#modes.csi(name, params.map((one) => (typeof one === "number" ? one : one.join(":"))).join(";"));
-        return false;
-      });
-    }
-    for (const final of ["c", "=", ">"]) {
-      parser.registerEscHandler({ final }, () => {
-        this.#modes.escape(final);
-        return false;
-      });
-    }
-    parser.registerOscHandler(SHELL_MARK, (text) => {
-      const left = this.#left.follow(`${SHELL_MARK};${text}`);
-      this.#undo += this.#modes.takeBack(REPORTS.filter((one) => left.includes(one)));
-      return false;
+    followXterm(terminal, this.#modes, FOLLOWED, (undo) => {
+      this.#undo += undo;
     });
   }
 

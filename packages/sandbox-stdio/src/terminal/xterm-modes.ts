@@ -1,0 +1,54 @@
+// Tells a ledger of modes what an xterm.js parses, and finds what a killed program has left on in it (K10).
+
+import { LeftModes } from "./left-modes.ts";
+import type { TerminalModes } from "./modes.ts";
+
+/** The members that are used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
+type ParsingTerminal = {
+  readonly parser: {
+    registerCsiHandler(
+      id: { readonly prefix?: string; readonly intermediates?: string; readonly final: string },
+      handler: (params: readonly (number | number[])[]) => boolean,
+    ): unknown;
+    registerEscHandler(id: { readonly final: string }, handler: () => boolean): unknown;
+    registerOscHandler(number: number, handler: (text: string) => boolean): unknown;
+  };
+};
+
+/** Those by which a terminal types what nobody has typed. Others may be the shell's, which sets them anew before its prompt. */
+const REPORTS = ["mouse", "reports"] as const;
+export const REPORTING_CSI: readonly string[] = ["?h", "?l", "'z"];
+const SHELL_MARK = 133;
+
+/**
+ * @param names Of the CSI that the ledger is told: private marker, intermediates and final byte.
+ * @param left Is told the sequence that undoes what a killed program left on. The terminal must be given it soon.
+ */
+export function followXterm(
+  { parser }: ParsingTerminal,
+  modes: TerminalModes,
+  names: readonly string[],
+  left: (undo: string) => void,
+): void {
+  for (const name of names) {
+    const [, prefix, intermediates, final = ""] = /^([<-?]?)([ -/]*)(.)$/.exec(name) ?? [];
+    const id = { final, ...(prefix ? { prefix } : {}), ...(intermediates ? { intermediates } : {}) };
+    parser.registerCsiHandler(id, (params) => {
+      modes.csi(name, params.map((one) => (typeof one === "number" ? one : one.join(":"))).join(";"));
+      return false;
+    });
+  }
+  for (const final of ["c", "=", ">"]) {
+    parser.registerEscHandler({ final }, () => {
+      modes.escape(final);
+      return false;
+    });
+  }
+  const watch = new LeftModes(modes);
+  parser.registerOscHandler(SHELL_MARK, (text) => {
+    const on = watch.follow(`${SHELL_MARK};${text}`);
+    const undo = modes.takeBack(REPORTS.filter((one) => on.includes(one)));
+    if (undo !== "") left(undo);
+    return false;
+  });
+}
