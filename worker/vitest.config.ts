@@ -14,7 +14,15 @@ const APART = ["test/own-bell.test.ts", "test/parking.test.ts", "test/preview.te
 
 const project = (name: string, isolate: boolean, include: string[], exclude: string[]) => ({
   root: file("."),
-  plugins: [cloudflareTest({ wrangler: { configPath: isWorkerThere ? own : standIn } })],
+  plugins: [
+    cloudflareTest({
+      ...(isWorkerThere ? { main: file("./test/entry.ts") } : {}),
+      wrangler: { configPath: isWorkerThere ? own : standIn },
+      ...(isWorkerThere
+        ? { miniflare: { durableObjects: { NATIVE: { className: "NativeSandbox", useSQLite: true } } } }
+        : {}),
+    }),
+  ],
   test: {
     ...{ name, isolate, include, exclude },
     globalSetup: ["./test/global-setup.ts"],
@@ -31,6 +39,8 @@ export default defineConfig({
   root: file("."),
   test: {
     maxWorkers: "100%",
+    // The SDK handles no rejection of the pipe that it passes an answer on by, and a caller that goes away ends that pipe.
+    onUnhandledError: ({ message }) => !message.startsWith("ReadableStream sent over RPC was canceled"),
     projects: [
       // A workerd with the Worker's modules for each file would take four fifths of the whole time.
       project("worker", false, ["test/**/*.test.ts"], APART),

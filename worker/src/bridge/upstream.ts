@@ -117,19 +117,19 @@ export async function fetchBridge(
   return containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, asked), BRIDGE_PORT);
 }
 
-/** Asks the bridge something else. @returns undefined where none answers in time: asking never starts a container. */
+/** Asks the bridge something else. @returns undefined where none answers in time: asking never starts a container, and never fails. */
 export async function askBridge(
   env: BridgeEnv,
   sandboxKey: string,
   question: BridgeQuestion,
 ): Promise<BridgeAnswer | undefined> {
-  if (!env.BRIDGE_URL) return env.Sandbox.getByName(sandboxKey).askBridge(question, sandboxKey);
   try {
+    if (!env.BRIDGE_URL) return await env.Sandbox.getByName(sandboxKey).askBridge(question, sandboxKey);
     const { path, init } = questionTo(question, sandboxKey, bridgeSecret(env));
     return await readAnswer(await fetch(`${env.BRIDGE_URL}${path}`, init));
   } catch (error) {
     log.warn("no answer from the bridge:", error);
-    return undefined; // It is down, or took too long.
+    return undefined; // It is down, or took too long; or its container's object was reset.
   }
 }
 

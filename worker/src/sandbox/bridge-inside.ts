@@ -6,6 +6,7 @@ import { type LogEnv, log } from "../log.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 import type { EgressEnv } from "./egress.ts";
+import { inTime } from "./given-up.ts";
 import type { HangWatch } from "./hang-watch.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "./question.ts";
 import { type BridgeSecretEnv, containerToken } from "./secret.ts";
@@ -112,36 +113,12 @@ function pathOf(request: Request | string | URL): string | undefined {
   return URL.parse(request instanceof Request ? request.url : request)?.pathname;
 }
 
-/** @returns undefined if `answer` does not come in time. One that comes later is let go of: its WebSocket would be left open. */
-export async function withinPatience(
+/** @returns undefined if `answer` does not come in time. */
+export function withinPatience(
   request: Request | string | URL,
   answer: Promise<Response>,
 ): Promise<Response | undefined> {
-  let isLate = false;
-  let end: (late: undefined) => void = () => undefined;
-  const late = new Promise<undefined>((resolve) => {
-    end = resolve;
-  });
-  const timer = setTimeout(
-    () => {
-      isLate = true;
-      end(undefined);
-    },
-    isPreview(request) ? PREVIEW_PATIENCE_MS : ANSWER_PATIENCE_MS,
-  );
-  answer.then(
-    ({ webSocket }) => {
-      if (!isLate) return;
-      webSocket?.accept();
-      webSocket?.close(1001);
-    },
-    () => undefined, // It is the race that reports it.
-  );
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return inTime(answer, isPreview(request) ? PREVIEW_PATIENCE_MS : ANSWER_PATIENCE_MS);
 }
 
 /** The answer in the place of a container that can't be reached: to be tried again. */

@@ -4,6 +4,7 @@
 import { type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import { log } from "../log.ts";
 import { containerOf } from "../sandbox/containers.ts";
+import { inTime } from "../sandbox/given-up.ts";
 import type { TtydAddress } from "./ttyd-address.ts";
 
 /** Subprotocol of ttyd. */
@@ -41,39 +42,22 @@ async function ask(
   headers: Record<string, string>,
 ): Promise<Response | undefined> {
   try {
-    return await withinPatience(async () => {
-      if (address.kind === "local") return fetch(`${address.url}${path}`, { headers, redirect: "manual" });
-      const { sandboxKey, port } = address;
-      if (!(await isAwake(env, sandboxKey))) return undefined;
-      const request = new Request(`http://ttyd${path}`, { headers, redirect: "manual" });
-      return containerOf(env, sandboxKey).fetch(request, port);
-    });
+    return await inTime(askNow(env, address, path, headers), PATIENCE_MS);
   } catch (error) {
     log.warn("no way to the ttyd:", error);
     return undefined;
   }
 }
 
-/** An answer that comes too late is let go of: its WebSocket would be left open. */
-async function withinPatience(ask: () => Promise<Response | undefined>): Promise<Response | undefined> {
-  let isLate = false;
-  const answer = ask().then((response) => {
-    if (!isLate) return response;
-    response?.webSocket?.accept();
-    response?.webSocket?.close(1001);
-    return undefined;
-  });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      resolve(undefined);
-    }, PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    if (timer !== undefined) clearTimeout(timer);
-    answer.catch(() => undefined); // It is the race that reports it.
-  }
+async function askNow(
+  env: BridgeEnv,
+  address: TtydAddress,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Response | undefined> {
+  if (address.kind === "local") return fetch(`${address.url}${path}`, { headers, redirect: "manual" });
+  const { sandboxKey, port } = address;
+  if (!(await isAwake(env, sandboxKey))) return undefined;
+  const request = new Request(`http://ttyd${path}`, { headers, redirect: "manual" });
+  return containerOf(env, sandboxKey).fetch(request, port);
 }

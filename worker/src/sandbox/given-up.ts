@@ -1,0 +1,46 @@
+// Answers that nobody waits for any more: whether that was said by a signal or by a time, what comes then is let go of.
+
+/** Lets go of an answer that still comes: its WebSocket, or its body, would keep a connection open, and count as a use of its container. */
+export function letGo(answer: Promise<Response | undefined>): void {
+  answer
+    .then(async (response) => {
+      response?.webSocket?.accept();
+      response?.webSocket?.close(1001);
+      await response?.body?.cancel();
+    })
+    .catch(() => undefined); // It has failed by itself, and nobody is to be told.
+}
+
+/** @throws {unknown} The reason of `signal`, once it is aborted. */
+export async function whileWanted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  let giveUp: () => void = () => undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason);
+  });
+  signal.addEventListener("abort", giveUp);
+  if (signal.aborted) giveUp();
+  try {
+    return await Promise.race([answer, givenUp]);
+  } catch (error) {
+    letGo(answer);
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+/** @returns undefined if `answer` does not come in time. */
+export async function inTime(answer: Promise<Response | undefined>, patienceMs: number): Promise<Response | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(undefined);
+      letGo(answer);
+    }, patienceMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    if (timer !== undefined) clearTimeout(timer);
+  }
+}

@@ -1,0 +1,52 @@
+// A container in the place of the platform's, for a container's object that is reached as in production: by its stub. It starts at once,
+// and a test says what listens in it.
+
+type Listener = (request: Request<unknown, unknown>, port: number) => Response | Promise<Response>;
+
+/** The deployment's secret, as these objects know it. */
+export const STDIO_TOKEN = "a secret of 16 and more";
+
+/** What is asked here starts a container, and reaches nothing that listens there. */
+export const START_PATH = "/start";
+/** Hosts that the SDK asks for, before it sends anything. */
+const PROBED: readonly string[] = ["ping", "containerstarthealthcheck"];
+
+const listeners = new Map<string, Listener>();
+
+/** Says what answers in the container of a sandbox. It is called in the object: its answer is to be made there. */
+export function listenIn(sandboxKey: string, listener: Listener): void {
+  listeners.set(sandboxKey, listener);
+}
+
+/** Gives an object's state a container, which does not run yet. */
+export function withContainer(state: DurableObjectState): DurableObjectState {
+  let running = false;
+  const container = {
+    get running() {
+      return running;
+    },
+    start: () => {
+      running = true;
+    },
+    monitor: () => new Promise<void>(() => undefined),
+    signal: () => undefined,
+    destroy: async () => {
+      running = false;
+    },
+    setInactivityTimeout: async () => undefined,
+    interceptOutboundHttp: async () => undefined,
+    getTcpPort: (port: number) => ({
+      fetch: async (...given: ConstructorParameters<typeof Request>) => {
+        const request = new Request(...given);
+        const { hostname, pathname } = new URL(request.url);
+        const isProbe = port === 3000 || pathname === "/healthz" || PROBED.includes(hostname);
+        if (isProbe || pathname === START_PATH) return Response.json({ version: "0.12.10" });
+        const listener = listeners.get(state.id.name ?? "");
+        if (listener === undefined) throw new Error("The container is not listening");
+        return listener(request, port);
+      },
+    }),
+  };
+  Object.defineProperty(state, "container", { value: container });
+  return state;
+}
