@@ -1,4 +1,5 @@
-// A bridge that has no answer about the screen: the caller is told so after two seconds, and when to ask again.
+// A bridge that has no answer about the screen: the caller is told so after two seconds, and when to ask again. What the answer
+// says where the process is lost.
 import type { InnerClient } from "sandbox-stdio/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { screen } from "../src/programs/operations/ask-process.ts";
@@ -47,4 +48,14 @@ test("S1: a screen that is told just within two seconds is the answer, and no ti
   answer({ lines: ["here"], offset: 4, modes: { ...modes, applicationKeypad: true } });
   expect(await answered).toEqual({ status: 200, body: { lines: ["here"], offset: 4, modes } });
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test.each([
+  [4, { lines: ["here"], offset: 4 }],
+  [5, { lines: ["here"], offset: 4, approximate: true }],
+])("S2: a lost process's last screen, seen at 4, of a log that ends at %i", async (endOffset, told) => {
+  const reached = { isTty: true, state: "lost", log: { endOffset } } as unknown as Reached;
+  const kept = () => ({ screen: bytes({ lines: ["here"], offset: 4, modes: {} }), commands: undefined });
+  const { status, body } = await screen(reached, ASKED, silentHop().hop, kept);
+  expect([status, body]).toEqual([200, { ...told, modes: {} }]);
 });

@@ -40,9 +40,12 @@ export async function screen(
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
   const { runs: allRuns, ansi: drawing, scrollback: above, modes, ...rest } = state;
+  // The last that was seen of a lost process: its log may go on behind it.
+  const isBehind = reached.state === "lost" && typeof rest.offset === "number" && rest.offset < reached.log.endOffset;
   const lines = Array.isArray(above) ? above.slice(Math.max(0, above.length - scrollback)) : [];
   const body = {
     ...rest,
+    ...(isBehind ? { approximate: true } : {}),
     modes: toldModes(modes),
     ...(scrollback > 0 ? { scrollback: lines } : {}),
     ...(runs && allRuns !== undefined ? { runs: allRuns } : {}),
