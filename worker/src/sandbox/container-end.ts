@@ -1,4 +1,4 @@
-// How a container has ended, from what the platform or the SDK says of it.
+// What the platform or the SDK says of a container: how it has ended, and that nothing listens in it.
 
 import type { StartFailure } from "./start-attempts.ts";
 
@@ -6,6 +6,11 @@ export type ContainerEnd = StartFailure & { readonly isCapacity?: boolean };
 
 const NO_CAPACITY = /no container instance|too many containers per second/i;
 const EXIT_CODE = /(?:exit code|signalled the container to exit): ?(\d+)/i;
+
+/** Whether a request has failed since nothing listens on its port: it has reached nobody, and what should listen there starts, or has ended. */
+export function isNotListening(error: unknown): boolean {
+  return /not listening/i.test(String(error));
+}
 
 /** @param reason The error that `monitor` rejects with; undefined if it resolves, which is an exit with 0. */
 export function endOf(reason: unknown): ContainerEnd {

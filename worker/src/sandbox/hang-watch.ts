@@ -3,6 +3,7 @@
 
 import { type LifeEnv, noteLife } from "../life.ts";
 import { log } from "../log.ts";
+import { isNotListening } from "./container-end.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 
 const PROBES = 3;
@@ -38,6 +39,8 @@ export class HangWatch {
         await response.body?.cancel();
         return;
       } catch (error) {
+        // It takes no connections: it is starting still, or has ended by itself.
+        if (isNotListening(error)) return;
         log.warn(`the bridge in container ${id} does not answer:`, error);
       }
     }

@@ -16,7 +16,7 @@ import {
   unavailable,
   withinPatience,
 } from "../bridge-inside.ts";
-import { endOf } from "../container-end.ts";
+import { endOf, isNotListening } from "../container-end.ts";
 import { BRIDGE_PORT, PORT_HEADER, type SandboxObject } from "../containers.ts";
 import { readEgress } from "../egress.ts";
 import { HangWatch } from "../hang-watch.ts";
@@ -36,7 +36,6 @@ const MAX_INACTIVITY_MS = 6 * 3_600_000;
 const STOP_PATIENCE_MS = 15_000;
 const SIGTERM = 15;
 const STOPPING = "stopping";
-const NOT_LISTENING = /not listening/i;
 
 export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject {
   readonly #attempts: StartAttempts;
@@ -93,7 +92,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     try {
       return await withinPatience(request, port.fetch(isRepeatable ? request.clone() : request));
     } catch (error) {
-      if (!NOT_LISTENING.test(String(error)) || !isRepeatable) throw error;
+      if (!isNotListening(error) || !isRepeatable) throw error;
       // Nothing has reached it. It has ended just now, which the runtime does not say at once.
       const again = await this.#up(container);
       return again === undefined ? withinPatience(request, port.fetch(request)) : cannotStart(again);
