@@ -25,6 +25,8 @@ const READY_WITHIN_MS = 600_000;
 export interface ContainerSystemOptions {
   /** Directory of all files of this system. Made if missing. */
   readonly dir: string;
+  /** Any free port where absent. */
+  readonly workerPort?: number;
   /** Variables of the Worker, over the ones given here. */
   readonly workerVars?: Record<string, string>;
   /** How containers are reached and scheduled. Default: the way of wrangler.toml, `sdk`. */
@@ -61,7 +63,7 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     configOf(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), { root: ROOT, way, dockerfile }),
   );
   const before = { containers: await containers(), images: await images() };
-  const port = await anyFreePort();
+  const port = options.workerPort ?? (await anyFreePort());
   const origin = `http://localhost:${port}`;
   const issuer = await startIssuer({ port: 0, dir, publicOrigin: origin });
   const keeper = new ChildKeeper();
@@ -88,6 +90,8 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     OAUTH_AUDIENCE: `${CLI_CLIENT_ID},${WEB_CLIENT_ID}`,
     OAUTH_CLIENT_ID: WEB_CLIENT_ID,
     PUBLIC_ORIGIN: origin,
+    // Browsers lead all names below localhost to this machine.
+    PREVIEW_HOST: `*.localhost:${port}`,
     SESSION_SECRET: randomBytes(32).toString("base64url"),
     ...options.workerVars,
   };

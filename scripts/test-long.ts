@@ -1,0 +1,87 @@
+// `npm run test:long`: what takes too long for `npm test`, or needs what few machines have. Without arguments all parts run, one
+// after the other; arguments choose parts by the beginnings of their names. Says beforehand how long each takes.
+import { ChildKeeper, ending } from "../packages/local/src/children.ts";
+import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
+import { ROOT } from "../packages/local/src/paths.ts";
+import { stopSignal } from "../packages/local/src/stop-signals.ts";
+
+interface Part {
+  readonly name: string;
+  readonly about: string;
+  /** Roughly, on a machine with two cores and nothing else to do. */
+  readonly minutes: number;
+  /** A task of `node scripts/run.mjs`, and its arguments. */
+  readonly task: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Why it can't run here; undefined where it can. */
+  readonly problem?: () => Promise<string | undefined>;
+}
+
+const PARTS: readonly Part[] = [
+  ...(["sdk", "native"] as const).map((way) => ({
+    name: `containers-${way}`,
+    about: `all end-to-end tests that can run over real containers, reached by ${way}, and those of containers themselves`,
+    minutes: 40,
+    task: ["test-container"],
+    env: { SBX_CONTAINERS: way },
+    problem: noEngine,
+  })),
+];
+
+async function noEngine(): Promise<string | undefined> {
+  try {
+    await engineVersion();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NoEngineError) return error.message;
+    throw error;
+  }
+}
+
+const signal = stopSignal();
+const keeper = new ChildKeeper();
+
+/** @returns Whether it has passed. */
+async function run({ name, task, env }: Part): Promise<boolean> {
+  console.log(`\n== ${name}`);
+  const child = await keeper.start({
+    name,
+    command: process.execPath,
+    args: ["scripts/run.mjs", ...task],
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
+  const stop = (): void => void child.stop(90_000);
+  signal.addEventListener("abort", stop);
+  const { succeeded } = await ending(child);
+  signal.removeEventListener("abort", stop);
+  return succeeded;
+}
+
+/** @returns What failed, and what could not run. */
+async function runAll(chosen: readonly Part[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { name, about, minutes } of chosen) console.log(`${name}: about ${minutes} minutes. ${about}`);
+  for (const part of chosen) {
+    signal.throwIfAborted();
+    const problem = await part.problem?.();
+    if (problem !== undefined) problems.push(`${part.name} did not run: ${problem}`);
+    else if (!(await run(part))) problems.push(`${part.name} failed`);
+  }
+  return problems;
+}
+
+const words = process.argv.slice(2);
+const chosen = PARTS.filter(({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)));
+try {
+  if (chosen.length === 0) throw new Error(`No such part; there are ${PARTS.map(({ name }) => name).join(", ")}`);
+  const problems = await runAll(chosen);
+  console.log(`\n${chosen.length - problems.length} of ${chosen.length} parts passed`);
+  for (const problem of problems) console.log(`- ${problem}`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+} catch (error) {
+  console.error(signal.aborted ? "Stopped" : error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  keeper.close();
+}

@@ -1,0 +1,17 @@
+// The end-to-end tests that containers are spared: each name leads to a test, so that no line outlives it.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../../packages/local/src/paths.ts";
+import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "../../test/container/end-to-end.ts";
+
+const pathOf = (name: string) => join(ROOT, "test/e2e", `${name}.test.ts`);
+
+test("what is left out over containers is there, once", () => {
+  const gone = Object.keys(LEFT_OUT_FILES).filter((name) => !existsSync(pathOf(name)));
+  const unknown = Object.entries(LEFT_OUT_TESTS).flatMap(([name, titles]) => {
+    const text = existsSync(pathOf(name)) ? readFileSync(pathOf(name), "utf8") : "";
+    return Object.keys(titles).filter((title) => !text.includes(title) || name in LEFT_OUT_FILES);
+  });
+  expect([gone, unknown]).toEqual([[], []]);
+});
