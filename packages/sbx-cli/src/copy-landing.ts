@@ -163,8 +163,10 @@ function writeInto(from: string, to: string, stats: fs.Stats, { keepsModes, ther
   try {
     const target = openExisting(to, there);
     try {
-      fs.ftruncateSync(target, 0);
-      copyBytes(source, target, stats.blocks * STAT_BLOCK_BYTES < stats.size);
+      const isSparse = stats.blocks * STAT_BLOCK_BYTES < stats.size;
+      // Else it is cut at the end alone: file systems write a file that was emptied to the disk at once.
+      if (isSparse) fs.ftruncateSync(target, 0);
+      copyBytes(source, target, isSparse);
       fs.ftruncateSync(target, stats.size);
       if (keepsModes) fs.fchmodSync(target, stats.mode & KEPT_MODE);
       timed(() => fs.futimesSync(target, stats.mtime, stats.mtime));
@@ -190,7 +192,8 @@ function openExisting(to: string, there: fs.Stats): number {
 }
 
 function copyBytes(source: number, target: number, isSparse: boolean): void {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  // One for all files: to allocate it is slower than to copy a small file.
+  chunk ??= Buffer.allocUnsafe(CHUNK_BYTES);
   for (let at = 0; ; ) {
     const length = fs.readSync(source, chunk, 0, CHUNK_BYTES, at);
     if (length === 0) return;
@@ -203,6 +206,7 @@ function copyBytes(source: number, target: number, isSparse: boolean): void {
   }
 }
 
+let chunk: Buffer | undefined;
 const NOTHING = Buffer.alloc(HOLE_BYTES);
 
 /** The time of what belongs to another user can't be set: cp leaves it, too. */

@@ -265,13 +265,20 @@ function* paxRecords(text: string): Generator<readonly [string, string]> {
   }
 }
 
-/** In octal digits, or where its first bit is set in binary. */
+/** In octal digits, behind blanks, or where its first bit is set in binary. */
 function number(block: Uint8Array, at: number, length: number): number {
   const first = block[at] ?? 0;
-  const field = block.subarray(at, at + length);
-  if (first < 0x80) return Number.parseInt(String.fromCharCode(...field).trim(), 8) || 0;
-  const start = first === 0xff ? -1 : first & 0x7f;
-  return field.subarray(1).reduce((value, byte) => value * 256 + byte, start);
+  if (first >= 0x80) {
+    const start = first === 0xff ? -1 : first & 0x7f;
+    return block.subarray(at + 1, at + length).reduce((value, byte) => value * 256 + byte, start);
+  }
+  let value = 0;
+  for (let next = at; next < at + length; next += 1) {
+    const digit = (block[next] ?? 0) - 0x30;
+    if (digit >= 0 && digit < 8) value = value * 8 + digit;
+    else if (block[next] !== 0x20 || value !== 0) break;
+  }
+  return value;
 }
 
 function countOf(value: number): number {
