@@ -106,7 +106,7 @@ export async function copyIn(part: Part, remote: Remote): Promise<Outcome> {
   const words = [keepsModes ? "p" : "", isResumed ? "r" : "", CLEAR, to, ...all];
   const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, words))) : undefined;
   const names = there === undefined ? undefined : missing(here, there);
-  const how: SpawnOptions = { cwd: folder, stdio: ["pipe", "pipe", "inherit"] };
+  const how: SpawnOptions = { cwd: folder, stdio: [names === undefined ? "ignore" : "pipe", "pipe", "inherit"] };
   // A tar that is not GNU's need not know the word where no file has a hole.
   const holes = [...here.values()].some(({ isSparse }) => isSparse) ? ["-S"] : [];
   const tar = spawn("tar", ["cf", "-", ...holes, ...packed(all, names)], how);
