@@ -93,7 +93,7 @@ describe("B7: a pane is drawn with all that its program has set", () => {
     expect(tmux.losses).toBe(1);
   });
 
-  test("without the name that it gives its window, which is text to every terminal but tmux", async () => {
+  test("B2d: without the name that it gives its window, which is text to every terminal but tmux", async () => {
     const { tmux, reader } = await started(ECHO);
     tmux.type("\u001b");
     await tmux.until(() => reader.tail.endsWith("\u001b"));
@@ -175,7 +175,7 @@ describe("B7: what a reader has missed", () => {
   });
 });
 
-describe("B7a: a pane that nobody reads is left to tmux, and drawn by what tmux says when a reader comes", () => {
+describe("B7c: a pane that nobody reads is left to tmux, and drawn by what tmux says when a reader comes", () => {
   const SHELL = ["sh", "-c"];
   const LARGE = "printf ready; read go; seq 1 15000; printf 'the end'; exec cat";
   const isByTmux = (reader: Reader): boolean => reader.text.startsWith("\u0018");
