@@ -70,7 +70,7 @@ beforeAll(async () => {
   });
   browser = await launch(`--host-resolver-rules=MAP localhost:${worker} ${new URL(outer.gate.url).host}`);
   execFileSync("mkfifo", [fifo]);
-}, 120_000);
+});
 
 afterAll(async () => {
   line?.kill();
@@ -78,7 +78,7 @@ afterAll(async () => {
   await system?.stop();
   await Promise.all([inner?.close(), outer?.close()]);
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 const SILENT = /"type":"(pong|stdin_ack)"/;
 

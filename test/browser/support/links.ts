@@ -26,7 +26,7 @@ export async function clickOn(tab: Tab, text: string, modifier?: "Control"): Pro
     await tab.page.mouse.move(box.x + (moves % 2) * 10, box.y);
     return link.count();
   };
-  await expect.poll(moved, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(moved, { timeout: 120_000 }).toBeGreaterThan(0);
   await tab.page.mouse.click(box.x, box.y);
   if (modifier !== undefined) await tab.page.keyboard.up(modifier);
 }

@@ -16,7 +16,7 @@ declare global {
 export const PROMPT = "$";
 
 /** Long: the machine may be busy. Nothing waits this long unless it fails. */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 120_000;
 
 export class Tab extends TerminalPage {
   constructor(page: Page) {

@@ -55,7 +55,7 @@ export async function followVite(browser: Fixture): Promise<void> {
   });
   await page.locator("#out", { hasText: "first" }).waitFor();
   await page.reload();
-  await expect.poll(() => isConnected, { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => isConnected, { timeout: 120_000 }).toBe(true);
   const { origin } = new URL(page.url());
   expect(origin).toMatch(/^http:\/\/[0-9a-f]{40}\.localhost:\d+$/);
   expect(page.url()).toBe(`${origin}/`);

@@ -14,7 +14,7 @@ let undo: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const step of undo.reverse()) await step();
   undo = [];
-}, 60_000);
+});
 
 async function start(workerVars: Record<string, string>): Promise<System> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-audit-"));

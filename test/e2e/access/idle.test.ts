@@ -30,13 +30,13 @@ beforeAll(async () => {
     },
   });
   visitors = new Visitors(system);
-}, 120_000);
+});
 
 afterAll(async () => {
   await system?.stop();
   await ttyd?.kill();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 describe("an idle connection", () => {
   test("is closed with 4408, pings or not; one with input, output or a resize is not", async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
     dir,
     workerVars: { TENANT_CLAIM: "org_id", PROJECT_SERVICE_URL: projects.url, ...limits },
   });
-}, 150_000);
+});
 
 afterEach(() => {
   projects.fault = undefined;
@@ -38,7 +38,7 @@ afterAll(async () => {
   await system?.stop();
   await projects?.close();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Two of one tenant, who may do everything there, and a project that is the first one's alone. */
 async function team() {

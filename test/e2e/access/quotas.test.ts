@@ -38,12 +38,12 @@ beforeAll(async () => {
     },
   });
   visitors = new Visitors(small);
-}, 120_000);
+});
 
 afterAll(async () => {
   await small?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 const TOO_MANY = { code: 4429, retry: "after", seconds: expect.any(Number) };
 
@@ -144,7 +144,7 @@ test("forward says why a connection waits that the server does not let in yet, a
     await exitCode(child);
     server.close();
   }
-}, 60_000);
+});
 
 describe("attempts of one user", () => {
   test("are counted over a minute, refused ones too; a client that comes back is not", async () => {

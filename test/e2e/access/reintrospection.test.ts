@@ -24,12 +24,12 @@ beforeAll(async () => {
     workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
     workerVars: { CHAOS_SPEED: String(SPEED) },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await system?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function post(path: string, form: Record<string, string>): Promise<Record<string, string>> {
   const response = await fetch(`${system.issuerUrl}${path}`, { method: "POST", body: new URLSearchParams(form) });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const workerVars = { TENANT_CLAIM: "org_id", BRIDGE_URL: bridge.url, LIMIT_ATTACHES_PER_MINUTE: "1000" };
   system = await startSystem({ dir, ports: { bridge: port }, workerVars });
   server = system.origin.replace(/^http/, "ws");
-}, 180_000);
+});
 
 beforeEach(async () => {
   bystander = await connect(await person(), { cmd: "cat" }, { server });
@@ -40,7 +40,7 @@ afterAll(async () => {
   await system?.stop();
   await bridge?.close();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function person(): Promise<Person> {
   const [sub, org] = [fresh("person"), fresh("org")];

@@ -31,13 +31,13 @@ beforeAll(async () => {
     bridgeEnv: { SANDBOX_ROOT: sandboxes },
     workerVars: { TENANT_CLAIM: "org_id", LIMIT_CONNECTIONS_PER_IP: String(LIMIT), LIMIT_ATTACHES_PER_MINUTE: "2000" },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await system?.stop();
   if (isMounted) execFileSync("umount", [sandboxes]);
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function person(): Promise<Person> {
   const [sub, org] = [fresh("person"), fresh("org")];

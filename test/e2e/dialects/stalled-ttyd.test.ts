@@ -34,14 +34,14 @@ beforeAll(async () => {
       LIMIT_ATTACHES_PER_MINUTE: "1000",
     },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   dropTtydClients();
   await quick?.stop();
   await ttyd?.kill();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Sends 64 KiB after 64 KiB until the connection is closed. */
 async function flood({ socket, received }: TtydConnection, heedsPause: boolean): Promise<void> {

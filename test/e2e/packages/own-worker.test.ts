@@ -85,7 +85,7 @@ beforeAll(async () => {
   await until("the Worker to answer", answers, 90_000).catch((error: Error) => {
     throw new Error(`${error.message}. Its log:\n${log}`);
   });
-}, 240_000);
+});
 
 afterAll(async () => {
   const { pid } = wrangler ?? {};
@@ -97,7 +97,7 @@ afterAll(async () => {
     clearTimeout(timer);
   }
   for (const dir of [outDir, project]) if (dir !== "") rmSync(dir, { recursive: true, force: true });
-}, 30_000);
+});
 
 async function loginOf(user: string): Promise<string> {
   const response = await fetch(`${origin}/login?user=${user}`, { method: "POST" });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const xterm = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).dependencies["@xterm/xterm"];
   project = await freshProject([packed.library, packed.cli, `@xterm/xterm@${xterm}`]);
   for (const [name, code] of examples) writeFileSync(join(project, name), code);
-}, 240_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -114,7 +114,7 @@ test("the same ten lines pipe through a command from a page that Vite built", as
 test("the README's terminal shows a shell, without React", async () => {
   const files = { "index.html": html("terminal.js"), "terminal.js": examples.get("terminal.js") ?? "" };
   const page = await pageOf(files, await credentials());
-  await page.waitForSelector("body[data-phase=attached]", { timeout: 20_000 });
+  await page.waitForSelector("body[data-phase=attached]", { timeout: 120_000 });
   await page.locator(".xterm-helper-textarea").focus();
   await page.keyboard.type("echo shown $((40 + 2))\n");
   await expect.poll(() => page.locator(".xterm-rows").innerText()).toContain("shown 42");

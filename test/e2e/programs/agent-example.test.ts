@@ -48,4 +48,4 @@ test("the example agent serves, tests, mends, asks a person at the keyboard, and
     expect.stringMatching(/^question: /),
     "ask: deployed, and the keyboard is mine again",
   ]);
-}, 120_000);
+});

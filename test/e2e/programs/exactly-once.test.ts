@@ -47,4 +47,4 @@ test("a session that is ended under the suite is what its run fails with, and no
   const running = suite.run({ names: ["ends"], everyMs: 50, disturb });
   await expect(running).rejects.toThrow("The output can't be read: 404");
   await suite.close();
-}, 60_000);
+});

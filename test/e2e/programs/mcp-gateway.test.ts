@@ -234,7 +234,7 @@ test("M2: a message may have 4 MiB either way; junk is passed over; stderr goes 
   expect(await held.message("the other's answer")).toMatchObject({ result: { released: "a" } });
   expect(await pidOf(mcp)).toBe(pid);
   await mcp.end();
-}, 120_000);
+});
 
 test("M2: a client that gives up during initialize leaves no process behind", async () => {
   const who = await person();
@@ -294,7 +294,7 @@ test("M2: more than 8 MiB that no client fetches end the session, and until then
   // Nobody asks for anything: a request would get what nobody has got.
   await until("the session's end", async () => (await mcp.send({ method: "notifications/none" })) === 404);
   await until("the process's end", () => !isAlive(pid));
-}, 120_000);
+});
 
 test("M2: a server that ends refuses what it owes; a lost one is 404 and never replaced", async () => {
   const ending = await RawMcp.begin(await person());

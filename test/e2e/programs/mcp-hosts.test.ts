@@ -149,7 +149,7 @@ test("M1: a wait cancelled over stdio by revision 2025-06-18 has no answer, and 
   } finally {
     server.kill();
   }
-}, 90_000);
+});
 
 test("sbx-stdio mcp says what is wrong before it says anything in MCP, and ends with its host", async () => {
   const fails = (args: string[], who?: Person) =>
@@ -178,7 +178,6 @@ test("M1: the inspector's command line finds the schemas good, and calls tools o
     return JSON.parse(stdout) as {
       tools?: { name: string }[];
       content?: { text?: string }[];
-      content?: unknown;
     };
   };
   const listed = await inspect([...http, "--method", "tools/list", "--strict"]);
@@ -192,7 +191,7 @@ test("M1: the inspector's command line finds the schemas good, and calls tools o
   const behind = [gateway, "--transport", "http", "--header", `Authorization: Bearer ${who.token}`];
   const found = await inspect([...behind, "--method", "tools/list"]);
   expect(found.tools?.map(({ name }) => name)).toContain("echo");
-}, 120_000);
+});
 
 function block(kind: string, index: number): string {
   const code = blocks.filter((one) => one.kind === kind)[index]?.code;

@@ -150,7 +150,7 @@ test("M2: over a restart of the object the client's call is answered once, by th
   expect((await call).content).toMatchObject([{ text: expect.stringContaining("Long running operation completed") }]);
   expect(told).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   expect(having(mark).map(({ pid }) => pid)).toEqual([before?.pid]);
-}, 90_000);
+});
 
 test("M2: a client of both eras falls back, and the filesystem-server works in the sandbox", async () => {
   const sandbox = fresh("box");

@@ -314,7 +314,7 @@ test("R4: an answer that takes longer than 15 s begins as 200 and is kept open b
   const text = await response.text();
   expect([response.status, text[0]]).toEqual([200, " "]);
   expect(JSON.parse(text)).toMatchObject({ outcome: "timeout" });
-}, 60_000);
+});
 
 test("a read that is repeated finds the same bytes, and keeps nothing from the others", async () => {
   const at = await programs();

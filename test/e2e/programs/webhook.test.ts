@@ -134,7 +134,7 @@ test("a call for attention is posted, signed over time and body, and is delivere
     return body.waiting === 0 && body;
   });
   expect(state).toMatchObject({ last: { outcome: "delivered", status: 200 } });
-}, 120_000);
+});
 
 test("a redirect is not followed, and is given up", async () => {
   const { admin, client } = await tenant();

@@ -126,7 +126,7 @@ test("W8: viewers alone, whatever they acknowledge, hold no live process back; t
   await back.hello();
   back.say({ type: "kill" });
   await back.end();
-}, 120_000);
+});
 
 test("W: on pipes the slowest lossless driver sets the pace, and a viewer does not", async () => {
   const who = await person();

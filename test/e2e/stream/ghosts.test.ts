@@ -48,12 +48,12 @@ beforeAll(async () => {
       LIMIT_CALLS_PER_MINUTE: "100000",
     },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await quick?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** @returns Whether there was a place. */
 async function holdsPlace(who: Person, path: string): Promise<WebSocket | undefined> {

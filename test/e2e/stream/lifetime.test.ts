@@ -14,7 +14,7 @@ function claimsOf(token: string): { readonly jti: string; readonly exp: number }
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 }
 
-/** The `bye` of a connection that is ended. It is waited for less long than an object takes to ask again by itself: it was told. */
+/** The `bye` of a connection that is ended. */
 async function ended(client: TestClient): Promise<{ bye: Message; code: number }> {
   const bye = await client.message("bye");
   return { bye, code: (await client.end()).code };

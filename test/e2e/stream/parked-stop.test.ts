@@ -19,12 +19,12 @@ beforeAll(async () => {
     workerVars: { PARK_SECONDS: "1", PARK_PLAIN: "1" },
     bridgeEnv: { STOP_SECONDS: "60", STDIO_TRACE: "*" },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await system?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Whether a session object has gone while its client is here, as the bridge's trace has it. */
 function isParked(): boolean {
@@ -46,4 +46,4 @@ test("H20a, X8: people on a parked session are told that the sandbox stops, and 
   expect(seconds).toBeLessThanOrEqual(60);
   client.type("go\n");
   expect(await client.message("exit")).toEqual({ type: "exit", code: 3, offset: 12 });
-}, 120_000);
+});

@@ -23,12 +23,12 @@ beforeAll(async () => {
     workerVars: { PARK_SECONDS: "1", PARK_PLAIN: "1" },
     bridgeEnv: { STDIO_TRACE: "*" },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await system?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** What the log has counted so far. */
 function counted(): string[] {
@@ -144,4 +144,4 @@ test("H21e, P4: nothing runs in the object of a wait for an hour; output brings 
   ]);
   expect(exit).toEqual([200, expect.objectContaining({ outcome: "met", exit: { code: 7 } })]);
   expect(never).toEqual([200, expect.objectContaining({ outcome: "exited", exit: { code: 7 } })]);
-}, 120_000);
+});

@@ -23,7 +23,7 @@ test("workerd is killed twice in the middle of 24 MiB each way: it is told, and 
   onTestFinished(async () => {
     await system.stop();
     rmSync(dir, { recursive: true, force: true });
-  }, 60_000);
+  });
   const failures: string[] = [];
   void system.failed.then((message) => failures.push(message));
 

@@ -108,7 +108,7 @@ test("A9, O7: whoever attaches to a session that has printed 100 MB gets 64 KiB 
     expect([view.offset, view.rest.length, reader.messages("exit").length]).toEqual([offset, 0, 1]);
     await expectTrueScreen(reader);
   }
-}, 120_000);
+});
 
 /** Floods, and ends each flood by ^C. */
 async function interrupt(driver: TestClient): Promise<void> {
@@ -161,7 +161,7 @@ test("O5, O7: beside a flood a viewer that reads a KB a second holds up nobody's
     ["the end", "ready>", ""],
     [7, 1],
   ]);
-}, 120_000);
+});
 
 test("O7: whoever comes back after the log has moved on is told the gap and gets the screen; with what is held it goes on", async () => {
   const who = await person();

@@ -51,7 +51,7 @@ test("a job that ends with nobody there has its output and exit on record, whate
   const late = await connect(who, { session });
   expect(await late.message("exit")).toMatchObject({ code: 7, offset: 11 });
   expect(late.text()).toBe("early\nlate\n");
-}, 120_000);
+});
 
 test("of a process that writes on with nobody there, the last looks' output is readable once it is lost", async () => {
   const who = await person();
@@ -76,7 +76,7 @@ test("of a process that writes on with nobody there, the last looks' output is r
   expect(numbers).toEqual(numbers.map((_, index) => index));
   const listing = await (await api(who, `/api/sandboxes/default/sessions/${session}`)).json();
   expect(listing).toMatchObject({ state: "lost", offset: output.length });
-}, 180_000);
+});
 
 test("a job that nobody watches is asked after once its bridge calls, and not before", async () => {
   await bridgeCalls();
@@ -98,7 +98,7 @@ test("a job that nobody watches is asked after once its bridge calls, and not be
     .slice(1)
     .filter((request) => request.slice(0, 1_000).includes(`session=${session}`));
   expect(looks.length).toBe(1);
-}, 120_000);
+});
 
 test("a bridge that was away as the last client left is looked at all the same", async () => {
   const who = await person();
@@ -110,4 +110,4 @@ test("a bridge that was away as the last client left is looked at all the same",
   await client.leave();
   await until("the job's end", () => !isAlive(pid), LOOKS_MS);
   await exitOnRecord(who, session);
-}, 120_000);
+});

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const INTERVAL_MS = 20;
 /** Long: the machine may be busy. Nothing waits this long unless it fails. With containers longer: most tests start one. */
-export const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 20_000);
+export const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
 
 /** The first answer of `ask` that is neither undefined nor false. @throws {Error} After the limit, naming `what`. */
 export async function until<T>(
