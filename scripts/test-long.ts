@@ -10,19 +10,50 @@ interface Part {
   readonly about: string;
   /** Roughly, on a machine with two cores and nothing else to do. */
   readonly minutes: number;
-  /** A task of `node scripts/run.mjs`, and its arguments. */
-  readonly task: readonly string[];
+  /** A program for Node, and its arguments. */
+  readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Why it can't run here; undefined where it can. */
   readonly problem?: () => Promise<string | undefined>;
 }
 
+const unitFile = (project: string, file: string): readonly string[] => [
+  "node_modules/vitest/vitest.mjs",
+  ...["run", `--project=${project}`, file],
+];
+
 const PARTS: readonly Part[] = [
+  {
+    name: "simulation",
+    about: "20,000 random runs of both hops in virtual time, from a fresh seed that it prints",
+    minutes: 45,
+    args: unitFile("sandbox-stdio", "test/simulation.test.ts"),
+    env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+  {
+    name: "fuzz",
+    about: "100,000 hostile inputs for each decoder",
+    minutes: 15,
+    args: unitFile("sandbox-stdio", "test/fuzz.test.ts"),
+    env: { FUZZ_RUNS: "100000", FUZZ_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+  {
+    name: "chaos",
+    about: "10,000 cuts of connections over the real system, and every byte counted",
+    minutes: 90,
+    args: ["scripts/run.mjs", "chaos", "--cuts", "10000"],
+  },
+  {
+    name: "mutants",
+    about: "1,500 small changes of the sources, which the tests must notice; goes on where it was stopped",
+    minutes: 120,
+    args: ["scripts/run.mjs", "mutate", "--count", "1500", "--seed", "1"],
+  },
   ...(["sdk", "native"] as const).map((way) => ({
     name: `containers-${way}`,
     about: `all end-to-end tests that can run over real containers, reached by ${way}, and those of containers themselves`,
     minutes: 40,
-    task: ["test-container"],
+    args: ["scripts/run.mjs", "test-container"],
     env: { SBX_CONTAINERS: way },
     problem: noEngine,
   })),
@@ -42,12 +73,12 @@ const signal = stopSignal();
 const keeper = new ChildKeeper();
 
 /** @returns Whether it has passed. */
-async function run({ name, task, env }: Part): Promise<boolean> {
+async function run({ name, args, env }: Part): Promise<boolean> {
   console.log(`\n== ${name}`);
   const child = await keeper.start({
     name,
     command: process.execPath,
-    args: ["scripts/run.mjs", ...task],
+    args,
     cwd: ROOT,
     env: { ...process.env, ...env },
   });
