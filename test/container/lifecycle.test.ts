@@ -94,6 +94,21 @@ test("a killed container's clients are told that the process is lost, and none i
   expect(others).not.toContain(await containerOf(who));
 });
 
+test("a container that is removed with the one beside it is followed by a new one", async () => {
+  const who = await person();
+  const mark = `/tmp/${fresh("mark")}`;
+  const client = await connect(who, { session: fresh("s"), ...sh(`touch ${mark}; echo here; cat`) });
+  await client.output("here");
+  const name = (await docker("inspect", "--format", "{{.Name}}", await containerWith(mark))).slice(1);
+  await docker("rm", "--force", name, `${name}-proxy`);
+  expect((await client.end()).bye).toEqual(PROCESS_LOST);
+  const exit = await until("a new container", async () => {
+    const next = await connect(who, { session: fresh("s"), ...sh("exit 3") });
+    return (await next.end()).exit;
+  });
+  expect(exit).toMatchObject({ code: 3 });
+});
+
 test("the session of a killed container that nobody watched is listed as lost, without a start", async () => {
   const who = await person();
   const session = fresh("s");

@@ -16,7 +16,7 @@ import { sdkContainers } from "../src/sandbox/sdk/access.ts";
 import { askTtyd, openTtyd } from "../src/terminal/upstream.ts";
 // Its first use would load all of the Worker, in the middle of a test.
 import "./entry.ts";
-import { listenIn, START_PATH, STDIO_TOKEN } from "./stand-in-container.ts";
+import { blockStartsOf, listenIn, START_PATH, STDIO_TOKEN } from "./stand-in-container.ts";
 
 const real = env as unknown as Env & { readonly NATIVE: DurableObjectNamespace<SandboxObject> };
 const WAYS: readonly [string, ContainerWay, DurableObjectNamespace<SandboxObject>][] = [
@@ -209,6 +209,16 @@ describe.each(WAYS)("by %s", (_, way, Sandbox) => {
     const { webSocket } = await preview(new Request(`${ORIGIN}/`, { headers: { Upgrade: "websocket" } }));
     if (webSocket === null) throw new Error("No connection");
     expect(await echoOf(webSocket)).toBe("hello");
+  });
+
+  test("an object for which no container starts any more begins anew, and then one does", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    listenIn(key, () => new Response("here"));
+    expect(await isAwake(ours, key)).toBe(false);
+    blockStartsOf(key);
+    await expect(fetchBridge(ours, key, "/x", {})).rejects.toThrow();
+    expect(await (await fetchBridge(ours, key, "/x", {})).text()).toBe("here");
   });
 
   test("who gives up waits no longer, and an answer that comes then is let go of", async () => {

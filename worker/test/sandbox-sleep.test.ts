@@ -107,11 +107,12 @@ test("a platform without room is not counted as a start that failed", async () =
   });
 });
 
-test("a container that can't start is told of with its exit code, for good", async () => {
-  const response = cannotStart({ why: "its program ended", exitCode: 3 });
+test.each([
+  [{ why: "its program ended", exitCode: 3 }, "ended 3 times while it started, with exit code 3: its program ended"],
+  // No program ran: none has ended.
+  [{ why: "Container failed to start" }, "could not be started, 3 times: Container failed to start"],
+])("a container that can't start is told of for good, with what is known: %o", async (failure, words) => {
+  const response = cannotStart(failure);
   expect(response.status).toBe(422);
-  expect(await response.json()).toEqual({
-    error: "container_failed",
-    message: "the container ended 3 times while it started, with exit code 3: its program ended",
-  });
+  expect(await response.json()).toEqual({ error: "container_failed", message: `the container ${words}` });
 });

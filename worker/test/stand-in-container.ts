@@ -18,17 +18,34 @@ export function listenIn(sandboxKey: string, listener: Listener): void {
   listeners.set(sandboxKey, listener);
 }
 
+const blocked = new Set<string>();
+
+/** Has no container start for the object that there is, as the local runtime does after a container was taken from it. */
+export function blockStartsOf(sandboxKey: string): void {
+  blocked.add(sandboxKey);
+}
+
 /** Gives an object's state a container, which does not run yet. */
 export function withContainer(state: DurableObjectState): DurableObjectState {
+  const key = state.id.name ?? "";
   let running = false;
+  // It is of a new object.
+  blocked.delete(key);
   const container = {
     get running() {
       return running;
     },
     start: () => {
-      running = true;
+      running = !blocked.has(key);
     },
-    monitor: () => new Promise<void>(() => undefined),
+    monitor: () => {
+      const ended = running
+        ? new Promise<void>(() => undefined)
+        : Promise.reject(new Error("Container failed to start"));
+      // Whoever watches it hears of that; where nobody does, it is nobody's error.
+      ended.catch(() => undefined);
+      return ended;
+    },
     signal: () => undefined,
     destroy: async () => {
       running = false;
@@ -38,10 +55,11 @@ export function withContainer(state: DurableObjectState): DurableObjectState {
     getTcpPort: (port: number) => ({
       fetch: async (...given: ConstructorParameters<typeof Request>) => {
         const request = new Request(...given);
+        if (!running) throw new Error("Container is not listening");
         const { hostname, pathname } = new URL(request.url);
         const isProbe = port === 3000 || pathname === "/healthz" || PROBED.includes(hostname);
         if (isProbe || pathname === START_PATH) return Response.json({ version: "0.12.10" });
-        const listener = listeners.get(state.id.name ?? "");
+        const listener = listeners.get(key);
         if (listener === undefined) throw new Error("The container is not listening");
         return listener(request, port);
       },

@@ -1,6 +1,8 @@
 // How often a container is started that does not come up. Three times; then every caller is told why, and no call starts it again
 // for a while.
 
+import { log } from "../log.ts";
+
 export type StartFailure = {
   /** Why, in words. */
   readonly why: string;
@@ -11,6 +13,7 @@ export type StartFailure = {
 type Kept = StartFailure & { readonly untilMs: number };
 
 const KEY = "start-failure";
+const ANEW = "began-anew";
 /** The waits before the second and the third start. */
 export const START_WAITS_MS: readonly number[] = [1_000, 4_000];
 /** How long no call starts it again. A new image, which is deployed in the meantime, is tried at the latest then. */
@@ -18,9 +21,26 @@ const REST_MS = 120_000;
 
 /** The answer that is final: no client tries again by itself (4422). */
 export function cannotStart({ why, exitCode }: StartFailure): Response {
-  const code = exitCode === undefined ? "" : `, with exit code ${exitCode}`;
-  const message = `the container ended ${START_WAITS_MS.length + 1} times while it started${code}: ${why}`;
+  const times = `${START_WAITS_MS.length + 1} times`;
+  const message =
+    exitCode === undefined
+      ? `the container could not be started, ${times}: ${why}`
+      : `the container ended ${times} while it started, with exit code ${exitCode}: ${why}`;
   return Response.json({ error: "container_failed", message }, { status: 422 });
+}
+
+/**
+ * No program came to run. A runtime may hold on to what is left of a container that is gone, and then starts none for this object
+ * any more: a new object gets a new way to it, once in a while. Who waits is told to come again.
+ */
+export async function beginAnew(state: DurableObjectState): Promise<void> {
+  const { id, storage } = state;
+  const now = Date.now();
+  if (now - (storage.kv.get<number>(ANEW) ?? 0) < REST_MS) return;
+  storage.kv.put(ANEW, now);
+  await storage.sync();
+  log.warn(`container ${id} could not be started: its object begins anew`);
+  state.abort();
 }
 
 export class StartAttempts {

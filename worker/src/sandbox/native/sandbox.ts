@@ -22,7 +22,7 @@ import { readEgress } from "../egress.ts";
 import { HangWatch } from "../hang-watch.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
-import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
+import { beginAnew, cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
 import type { EgressProxy } from "./egress-proxy.ts";
 import { startOptions } from "./start-options.ts";
 
@@ -174,6 +174,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
   async #failed(): Promise<StartFailure> {
     const end = await (this.#ended ?? endOf(undefined));
     if ("isCapacity" in end && end.isCapacity === true) throw new Error(end.why);
+    if (end.exitCode === undefined) await beginAnew(this.ctx);
     this.#note("container.failed", end.exitCode === undefined ? {} : { code: end.exitCode });
     return end;
   }

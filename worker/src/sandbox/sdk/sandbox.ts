@@ -21,7 +21,7 @@ import { readEgress } from "../egress.ts";
 import { HangWatch } from "../hang-watch.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
-import { cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
+import { beginAnew, cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
 
 /** As the SDK has it where it starts a container by itself. */
 const START_PATIENCE = { instanceGetTimeoutMS: 30_000, portReadyTimeoutMS: 90_000, waitInterval: 300 };
@@ -119,13 +119,15 @@ export function withStdio<Base extends SandboxClass>(
         return undefined;
       } catch (error) {
         log.warn(`container ${this.ctx.id} did not start:`, error);
-        const { why, exitCode } = endOf(error);
+        const { why, exitCode, isCapacity } = endOf(error);
         noteLife(this.#env, "container.failed", {
           sandbox,
           ms: Date.now() - from,
           ...(exitCode === undefined ? {} : { code: exitCode }),
         });
-        return exitCode === undefined ? undefined : { why, exitCode };
+        if (exitCode !== undefined) return { why, exitCode };
+        if (isCapacity !== true && !this.isRunning()) await beginAnew(this.ctx);
+        return undefined;
       }
     }
 
