@@ -114,6 +114,14 @@ test.each([
   expect(oracle.after(undoOf(output))).toEqual(FRESH);
 });
 
+test("17: a program that is stopped finds its modes on again when it goes on", () => {
+  const modes = new TerminalModes();
+  const filter = new QueryFilter(() => true, { follow: (sequence) => void modes.follow(sequence) });
+  filter.filter(encoder.encode("\x1b[=1u\x1b[?1049h\x1b[>5u\x1b[?1002;1006;25l\x1b[?1003h\x1b="), 0);
+  modes.resetSequence(SIZE.cols);
+  expect(modes.resumeSequence).toBe("\x1b[=1u\x1b[?1049h\x1b[>5u\x1b[?25l\x1b[?1003h\x1b=");
+});
+
 /** Kitty's own rules, in its words: a stack of flags for each screen, of which the last are in force. */
 class Kitty {
   readonly #screens = [[0], [0]];

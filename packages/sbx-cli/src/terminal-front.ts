@@ -216,7 +216,14 @@ export class TerminalFront implements Front {
     if (action === "detach") onDetach();
     else if (action === "help") notices.say(TILDE_HELP);
     else if (action === "round_trip") this.#sayRoundTrip();
-    else this.#terminal.suspend();
+    else this.#suspend();
+  }
+
+  #suspend(): void {
+    const { modes, resetSequence } = this.#screen;
+    // What a full-screen application has drawn is gone: it is asked to draw again, as after an outage.
+    process.once("SIGCONT", () => this.resumed());
+    this.#terminal.suspend(this.#title.resetSequence() + resetSequence, modes.resumeSequence);
   }
 
   #sayRoundTrip(): void {

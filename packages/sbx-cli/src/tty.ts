@@ -74,11 +74,13 @@ export class RawTerminal {
     process.on("SIGCONT", this.#onContinue);
   }
 
-  /** Stops this program, with the terminal as it was found; a shell's `fg` goes on. */
-  suspend(): void {
+  /** Stops this program, with the terminal as it was found; a shell's `fg` goes on. @param resume The bytes to draw then. */
+  suspend(undo = "", resume = ""): void {
     if (!this.#isRaw) return;
+    this.#draw(undo);
     this.#setRaw(false);
     // The handler of SIGCONT makes it raw again.
+    if (resume !== "") process.once("SIGCONT", () => this.#draw(resume));
     process.kill(process.pid, "SIGTSTP");
   }
 
@@ -89,12 +91,16 @@ export class RawTerminal {
     taken = undefined;
     process.off("exit", giveBackTerminal);
     process.off("SIGCONT", this.#onContinue);
+    this.#draw(this.#farewell());
+    this.#setRaw(false);
+  }
+
+  #draw(text: string): void {
     try {
-      fs.writeSync(STDOUT, this.#farewell());
+      fs.writeSync(STDOUT, text);
     } catch {
       // The terminal is gone, or full: it can't be given back.
     }
-    this.#setRaw(false);
   }
 
   #setRaw(isRaw: boolean): void {

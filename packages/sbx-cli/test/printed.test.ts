@@ -90,6 +90,21 @@ test("K6d: a process on pipes, whose output is a terminal, makes it answer and c
   expect([stateOf(), terminal.clipboard()]).toEqual([before, ""]);
 });
 
+test("17: while this program is stopped the terminal is as it was found, and the modes are back when it goes on", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  const program = "printf '\\033[?1049h\\033[?1003hdrawn'; exec cat";
+  terminal.runCli(`${server.url} --session main --cmd sh --arg -c --arg "${program}"`);
+  await terminal.asks("mouse_any_flag", "1");
+  for (const key of ["Enter", "~", "C-z"]) terminal.press(key);
+  await terminal.asks("alternate_on", "0");
+  await terminal.shows(/Stopped/);
+  expect(terminal.ask("mouse_any_flag")).toBe("0");
+  terminal.run("fg");
+  await terminal.asks("mouse_any_flag", "1");
+  await terminal.asks("alternate_on", "1");
+});
+
 test("K6c: a pipe gets the bytes as they are", async () => {
   const { stdout } = await runCli(["logs", await serverOf(OUTPUT), "--session", "s"]);
   expect(stdout).toBe(OUTPUT);

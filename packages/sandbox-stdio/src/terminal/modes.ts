@@ -259,6 +259,14 @@ export class TerminalModes {
     return text + (this.#settings.get(LOCATOR) ?? "") + [...this.#keys.values()].join("");
   }
 
+  /** The sequence that switches on again what {@link resetSequence} has undone, but for what a program draws with. */
+  get resumeSequence(): string {
+    const screens = [...this.#alternate].map((mode) => setPrivate(mode, true)).join("");
+    const { normal, alternate } = this.keyboards;
+    const keyboards = screens === "" ? normal : `${normal}${screens}${alternate}`;
+    return keyboards + this.settings(() => false);
+  }
+
   /** The sequences that set the flags of kitty's keyboard protocol on each screen, while that is shown. */
   get keyboards(): { readonly normal: string; readonly alternate: string } {
     const { normal, alternate } = this.#keyboard;
