@@ -13,8 +13,8 @@ function mix(n: number): number {
   return (t ^ (t >>> 16)) >>> 0;
 }
 
-/** What could begin a terminal query: on a PTY those are taken out of what a plain client is sent (K6). */
-const QUERY_BYTES: readonly number[] = [0x05, 0x1b, 0xc2];
+/** What could begin a terminal query, or ring: on a PTY those are taken out of what a plain client is sent (K6, K6c). */
+const QUERY_BYTES: readonly number[] = [0x05, 0x07, 0x1b, 0xc2];
 
 const OUTPUT = new Uint8Array(PERIOD + 65_536);
 for (let i = 0; i < OUTPUT.length; i += 1) {
