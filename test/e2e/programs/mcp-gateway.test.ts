@@ -222,6 +222,11 @@ test("M2: a message may have 4 MiB either way; junk is passed over; stderr goes 
   const at = new Programs(mcp.who, mcp.sandbox);
   const said = async () => String((await at.read(mcp.session, { tail: 200 })).body.output);
   await until("the word in the log", async () => (await said()).includes("a word to the log"));
+  await mcp.end();
+}, 120_000);
+
+test("M2: a message over 4 MiB is an error of its request alone, and the session goes on", async () => {
+  const mcp = await RawMcp.begin(await person());
   const held = await mcp.request("hold", { name: "a" });
   const pid = await pidOf(mcp);
   const long = await mcp.request("big", { bytes: 4 * 1024 * 1024 });
