@@ -46,6 +46,8 @@ export function launch(...more: string[]): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      // A process of its own that draws with the processor would take a third of a test's work. WebGL is there all the same.
+      "--disable-gpu",
       ...more,
     ],
   });
