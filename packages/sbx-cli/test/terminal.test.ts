@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RUNTIME, scratch, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 import { CLI, Terminal } from "./fixture/tmux.ts";
+import { withoutWaits } from "./fixture/waits.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -249,7 +250,7 @@ describe("however it ends, the terminal is given back", () => {
       () => "it goes on",
     );
     const again = `sbx-stdio ${server.url} --sandbox default --session main`;
-    expect([readFileSync(code, "utf8"), readFileSync(errors, "utf8")]).toEqual([
+    expect([readFileSync(code, "utf8"), withoutWaits(readFileSync(errors, "utf8"))]).toEqual([
       "0\n",
       `sbx-stdio: detached; attach again with: ${again}\n`,
     ]);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { childEnv } from "../../../packages/local/src/env.ts";
 import { ROOT } from "../../../packages/local/src/paths.ts";
+import { withoutWaits } from "../../../packages/sbx-cli/test/fixture/waits.ts";
 import { type Person, system } from "./system.ts";
 
 export const CLI = join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js");
@@ -62,7 +63,7 @@ export async function runCli(
   const ended = exitCode(child);
   child.stdin.end(input);
   const [code, stdout, stderr] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)]);
-  return { code, stdout, stderr };
+  return { code, stdout, stderr: withoutWaits(stderr) };
 }
 
 export async function textOf(stream: Readable): Promise<string> {
