@@ -1,5 +1,6 @@
 // The unit tests: everything that runs in plain Node. The Worker's, the bridge's and the end-to-end tests have
 // configurations of their own, since they need workerd, Bun or a running system.
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // For what hangs. A busy machine is no failure.
@@ -12,8 +13,8 @@ const unit = (name: string, root: string, globalSetup: string[] = []) => ({
 
 export default defineConfig({
   test: {
-    // Else one core is left for a person who waits at the machine: of two, that is half of it.
-    maxWorkers: "100%",
+    // Tests of the command line and of the page wait for processes and browsers more than they work.
+    maxWorkers: 2 * availableParallelism(),
     projects: [
       unit("sandbox-stdio", "packages/sandbox-stdio"),
       unit("sbx-cli", "packages/sbx-cli", ["test/global-setup.ts"]),
