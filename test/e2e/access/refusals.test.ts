@@ -237,7 +237,7 @@ describe("a malformed query", () => {
   });
 
   test("parameters that nobody knows are ignored", async () => {
-    const client = await connect(alice, { cmd: "cat", colour: "red", incarnation: "x", label: "../x", create: 0 });
+    const client = await connect(alice, { cmd: "cat", colour: "red", epoch: "x", label: "../x", create: 0 });
     expect((await client.hello()).type).toBe("hello");
   });
 });
