@@ -60,6 +60,7 @@ export function parseArgs(argv: readonly string[], version: string, usual: Defau
     const command = program.commands.find((one) => one.name() === read[0]) ?? program;
     for (const one of new Set([program, ...withInner(command)])) refuseSecondValues(one);
     words.afterDashes = wordsAfterDashes(command, read);
+    if (words.afterDashes !== undefined && command !== program) refuseBehindDashes(command);
     if (TAKES_COMMAND.includes(command.name())) refuseMisplaced(command.name(), read.slice(1), words.afterDashes);
     const own = words.afterDashes === undefined ? read : read.slice(0, read.length - words.afterDashes.length - 1);
     program.parse(own, { from: "user" });
@@ -97,6 +98,15 @@ const usageOf = (command: Command) =>
 
 /** Verbs behind which an address stands, or none. */
 const TAKES_COMMAND: readonly string[] = ["exec", "run"];
+
+/** Verbs that give what stands after -- to the sandbox. */
+const TAKES_DASHES: readonly string[] = ["attach", ...TAKES_COMMAND, "ssh-proxy"];
+
+/** Left out silently, those words would seem to have been followed. @throws {CliError} */
+function refuseBehindDashes(command: Command): void {
+  const verb = command.name();
+  if (!TAKES_DASHES.includes(verb)) throw usage(`${verb} takes no command, and so nothing after --`);
+}
 
 function withInner(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withInner)];

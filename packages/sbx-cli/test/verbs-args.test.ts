@@ -311,3 +311,26 @@ describe("forward, logs and attach", () => {
     expect(parse(`--sandbox dev ${URL} -- ls`)).toMatchObject({ kind: "attach", wish: { sandbox: "dev", cmd: "ls" } });
   });
 });
+
+describe("words after --", () => {
+  test.each([
+    ...[
+      "ls",
+      "sessions",
+      "logs",
+      "screen",
+      "wait --exit",
+      "kill",
+      "whoami",
+      "doctor",
+      "share",
+      "tickets",
+      "login",
+      "logout",
+    ],
+    ...["forward 80", "cp a", "context", "version", "man", "completion", "revoke", "ssh-config", "context set work"],
+  ])("%s takes none, and says so", (verb) => {
+    const [name] = verb.split(" ");
+    expect(refusal(`${verb} -- foo`)).toBe(`${name} takes no command, and so nothing after --`);
+  });
+});
