@@ -16,6 +16,7 @@ import {
 } from "../packages/local/src/mutation-rooms.ts";
 import { BIN, ROOT } from "../packages/local/src/paths.ts";
 import { Random } from "../packages/local/src/random.ts";
+import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
 import { fingerprint, readTree } from "./tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
@@ -44,11 +45,11 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { count: { type: "string", default: "1500" }, seed: { type: "string" }, status: { type: "boolean" } },
 });
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const { seed: givenSeed = String(Math.floor(Math.random() * 2 ** 31)) } = values;
+const rooms = readWords(() => partsNamed("room", MUTATION_ROOMS, positionals, (name, word) => name.startsWith(word)));
+const count = readWords(() => wholeNumber("--count", values.count));
+const seed = readWords(() => wholeNumber("--seed", givenSeed));
 const tree = readTree();
-const rooms = MUTATION_ROOMS.filter(
-  ({ name }) => positionals.length === 0 || positionals.some((word) => name.startsWith(word)),
-);
 
 interface Candidate {
   readonly room: MutationRoom;
@@ -157,7 +158,7 @@ async function tryAll(): Promise<void> {
   const done = new Set(readLedger().map(keyOf));
   const runners = new Map(rooms.map((room) => [room, new Runner(room)]));
   mkdirSync(dirname(LEDGER), { recursive: true });
-  const left = sample(Number(values.count)).filter(
+  const left = sample(count).filter(
     ({ room, file, mutant }) => !done.has(keyOf({ file, inputs: inputsOfRoom.get(room.name) ?? "", ...mutant })),
   );
   console.log(`${left.length} are not in the ledger yet`);

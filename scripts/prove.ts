@@ -11,6 +11,7 @@ import { type LedgerLine, parseLedger, runsInARow } from "../packages/local/src/
 import { ROOT } from "../packages/local/src/paths.ts";
 import type { SuiteReport } from "../packages/local/src/suite-reports.ts";
 import { type Suite, suites } from "../packages/local/src/suites.ts";
+import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
 import { fingerprint, isDirty, readTree, revision } from "./tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/runs.jsonl");
@@ -19,9 +20,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { runs: { type: "string", default: "20" }, status: { type: "boolean" } },
 });
-const wanted = Number(values.runs);
+const selected = readWords(() => partsNamed("suite", suites(""), positionals));
+const wanted = readWords(() => wholeNumber("--runs", values.runs));
 const tree = readTree();
-const selected = suites("").filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 
 const inputsOf = (suite: Suite): string => fingerprint(tree.inputsOf(suite.kind === "vitest" ? suite.directories : []));
 const inputs = new Map(selected.map((suite) => [suite.name, inputsOf(suite)]));

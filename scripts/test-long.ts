@@ -4,6 +4,7 @@ import { ChildKeeper, ending } from "../packages/local/src/children.ts";
 import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
 import { stopSignal } from "../packages/local/src/stop-signals.ts";
+import { partsNamed, readWords } from "../packages/local/src/task-words.ts";
 
 interface Part {
   readonly name: string;
@@ -103,9 +104,8 @@ async function runAll(chosen: readonly Part[]): Promise<string[]> {
 }
 
 const words = process.argv.slice(2);
-const chosen = PARTS.filter(({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)));
+const chosen = readWords(() => partsNamed("part", PARTS, words, (name, word) => name.startsWith(word)));
 try {
-  if (chosen.length === 0) throw new Error(`No such part; there are ${PARTS.map(({ name }) => name).join(", ")}`);
   const problems = await runAll(chosen);
   console.log(`\n${chosen.length - problems.length} of ${chosen.length} parts passed`);
   for (const problem of problems) console.log(`- ${problem}`);

@@ -22,6 +22,7 @@ import { BIN, ROOT } from "../packages/local/src/paths.ts";
 import { stopSignal } from "../packages/local/src/stop-signals.ts";
 import { describeTimes, type SuiteReport, writeTimes } from "../packages/local/src/suite-reports.ts";
 import { type Command, type Suite, suites } from "../packages/local/src/suites.ts";
+import { partsNamed, WrongWordsError } from "../packages/local/src/task-words.ts";
 import { ensurePrerequisites, PrerequisiteError } from "./prerequisites.ts";
 import { changedSince, readTree } from "./tree.ts";
 
@@ -98,18 +99,6 @@ function testEnv(): Record<string, string> {
   return path === undefined ? {} : { CHROMIUM_PATH: path };
 }
 
-class UnknownSuiteError extends Error {}
-
-function select(all: readonly Suite[], names: readonly string[]): readonly Suite[] {
-  const unknown = names.filter((name) => !all.some((suite) => suite.name === name));
-  if (unknown.length > 0) {
-    throw new UnknownSuiteError(
-      `No such suite: ${unknown.join(", ")}. There are ${all.map(({ name }) => name).join(", ")}`,
-    );
-  }
-  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
-}
-
 /** Runs the build as a suite of its own, so that a page that doesn't build is counted once and said once. */
 async function runBuild(): Promise<Outcome> {
   try {
@@ -136,7 +125,7 @@ function affected(all: readonly Suite[], since: string): Selected[] {
 }
 
 async function runAll(names: readonly string[]): Promise<{ total: Outcome; reports: SuiteReport[] }> {
-  const named = select(suites(join(scratch, "deploy")), names);
+  const named = partsNamed("suite", suites(join(scratch, "deploy")), names);
   const since = options.since ?? (options.changed ? "HEAD" : undefined);
   const selected: Selected[] = since === undefined ? named.map((suite) => ({ suite })) : affected(named, since);
   if (selected.some(({ suite }) => suite.kind === "vitest")) ensurePrerequisites();
@@ -168,7 +157,7 @@ async function runAll(names: readonly string[]): Promise<{ total: Outcome; repor
 /** How a run ended that tested nothing. */
 function describeFailure(error: unknown): unknown {
   if (signal.aborted) return "Stopped";
-  const isExpected = error instanceof PrerequisiteError || error instanceof UnknownSuiteError;
+  const isExpected = error instanceof PrerequisiteError || error instanceof WrongWordsError;
   return isExpected ? error.message : error;
 }
 
@@ -194,7 +183,7 @@ try {
   if (options["write-times"]) writeFileSync(CONTRIBUTING, writeTimes(readFileSync(CONTRIBUTING, "utf8"), run.reports));
 } catch (error) {
   console.error(describeFailure(error));
-  exitCode = error instanceof UnknownSuiteError ? 2 : hasTested ? 1 : 3;
+  exitCode = error instanceof WrongWordsError ? 2 : hasTested ? 1 : 3;
 } finally {
   keeper.close();
   rmSync(scratch, { recursive: true, force: true });
