@@ -92,13 +92,16 @@ test("each variable of the Worker and of the bridge has its row in docs/settings
 });
 
 test("each rule of the protocol has a number of its own, and each that a test's title quotes exists", () => {
-  const aboutPrograms = /\/programs\/|^packages\/(api|mcp)\/|worker\/test\/(waits|webhooks)/;
+  const aboutPrograms =
+    /\/programs\/|access\/quotas|^packages\/(api|mcp)\/|worker\/test\/(waits|webhooks|unknown-fields|program-bodies|command-ends|silent-stream)/;
   const rules = [...read("packages/sandbox-stdio/PROTOCOL.md").matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(
     ([, rule = ""]) => rule,
   );
   expect(rules.length).toBeGreaterThan(90);
   expect(rules.filter((rule, i) => rules.indexOf(rule) !== i)).toEqual([]);
-  const httpRules = [...read("docs/http-rules.md").matchAll(/^\| \*\*([A-Z]\d)\*\*/gm)].map(([, rule = ""]) => rule);
+  const httpRules = [...read("docs/http-rules.md").matchAll(/^\| \*\*([A-Z]\d[a-z]?)\*\*/gm)].map(
+    ([, rule = ""]) => rule,
+  );
   expect(httpRules.length).toBeGreaterThan(30);
   const unknown: string[] = [];
   let count = 0;
