@@ -72,6 +72,9 @@ describe("what a query does besides asking stays", () => {
     ["palette entries that are set", "\x1b]4;1;#fff;2;?;3;#000\x07", "\x1b]4;1;#fff;3;#000\x1b\\"],
     ["colours that are set", "\x1b]10;?;#000\x1b\\", "\x1b]10;;#000\x1b\\"],
     ["controls in the middle of it", "\x1b[\n6\rn", "\n\r"],
+    ["more cursors that are shown", "\x1b[>29;2:4:5 q", "\x1b[>29;2:4:5 q"],
+    ["more cursors that are cleared", "\x1b[>0;4 q", "\x1b[>0;4 q"],
+    ["a font of mintty's", "\x1b]7770;12\x07", "\x1b]7770;12\x07"],
     ["an answerback in the middle of another sequence", "\x1b[3\x051m", "\x1b[31m"],
   ];
   for (const [name, output, left] of table) {
@@ -122,6 +125,12 @@ describe("an unfinished sequence", () => {
     expect(filter(never, [`\x1b]4;1;${long};2;?\x07.`])).toBe(`\x1b]4;1;${long};2;?\x18.`);
     expect(filter(never, [...`\x1b]4;1;${long};2;?\x1b\\.`])).toBe(`\x1b]4;1;${long};2;?\x18.`);
     expect(filter(always, [`\x1b[${long}6n.`])).toBe(`\x1b[${long}6n.`);
+    // A device control string acts before its end.
+    for (const begun of [`\x1bP${long}1000p`, `\x1bP@kitty-echo|${long}`]) {
+      expect(filter(never, [`a${begun}\x1b\\.`])).toBe("a.");
+      expect(filter(never, [...`a${begun}\x1b\\.`])).toBe("a.");
+      expect(filter(always, [`a${begun}\x1b\\.`])).toBe(`a${begun}\x1b\\.`);
+    }
   });
 });
 
@@ -239,7 +248,18 @@ describe("K6c: of a replay what does more than draw is left out", () => {
     ["\x1b[5i", ""],
     ["\x1b[?5i", ""],
     ["\x1b[8;200;200t", ""],
+    ["\x1b[48t", ""],
+    ["\x1b[132$|", ""],
+    ["\x1b[48*|", ""],
+    ["\x1b[7;4;1,~", ""],
+    ["\x1b[12;2]", ""],
+    ['\x1b]51;["call","Tapi_x",[]]\x07', ""],
+    ["\x1b]440;a.wav\x07", ""],
+    ["\x1b]9001;CmdNotFound;x\x1b\\", ""],
     ["\x1b[1\x07m", "\x1b[1m"],
+    // However long its beginning is.
+    [`\x1b[${"0".repeat(5_000)}5i`, `\x1b[${"0".repeat(5_000)}5\x18`],
+    [`\x1b]${"0".repeat(5_000)}52;c;aGk=\x07`, ""],
     // A multiplexer's envelope: what is in it is dealt with as what it is.
     ["\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\", "\x1bPtmux;\x1b\x1b\\\x1b\\"],
     // What draws, or names, passes.

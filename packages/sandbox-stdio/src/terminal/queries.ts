@@ -20,6 +20,9 @@ const CSI_QUERIES: ReadonlySet<number> = new Set(
     ">q", // XTVERSION
     "?u", // which flags of kitty's keyboard protocol?
     "?m", // XTQMODKEYS
+    "?g", // XTQFMTKEYS
+    "> q", // kitty: more cursors; those that it shows are put back
+    "*z", // DECINVM: carries out a macro, whatever that holds
     "x", // DECREQTPARM
     "$w", // DECRQPSR: presentation state
     '"v', // DECRQDE: displayed extent
@@ -33,11 +36,34 @@ const CSI_QUERIES: ReadonlySet<number> = new Set(
   ].map(identOf),
 );
 
-/** Markers and intermediates that may precede the final byte of a query, or of a mode's setting: such a CSI may be a query. */
-const CSI_BEGINNINGS: ReadonlySet<number> = new Set([...CSI_QUERIES].flatMap((ident) => beginningsOf(ident >> 8)));
+/** CSI that do something beside drawing and asking, whatever their parameters are. */
+const CSI_EFFECTS: ReadonlySet<number> = new Set(
+  [
+    "i", // MC: prints,
+    "?i", // and the private one
+    ",~", // DECPS: plays a note
+    "$|", // DECSCPP: the window's columns
+    "*|", // DECSNLS: the window's rows
+    "]", // Linux: the bell, another console
+  ].map(identOf),
+);
 
-/** DECRQSS, XTGETTCAP, XTGETXRES. */
-const DCS_QUERIES: ReadonlySet<number> = new Set(["$q", "+q", "+Q"].map(identOf));
+/** Markers and intermediates that may precede the final byte of one of these, or of a mode's setting. */
+const CSI_BEGINNINGS: ReadonlySet<number> = new Set(
+  [...CSI_QUERIES, ...CSI_EFFECTS].flatMap((ident) => beginningsOf(ident >> 8)),
+);
+
+const DCS_QUERIES: ReadonlySet<number> = new Set(
+  [
+    "$q", // DECRQSS
+    "+q", // XTGETTCAP
+    "+Q", // XTGETXRES
+    "!z", // DECDMAC: what a macro holds is not looked at
+    "|", // DECUDK: what keys type
+    "p", // ReGIS, which can ask; with 1000 tmux's control mode, in which iTerm2 types commands
+    "@", // kitty's own: remote control, and an echo that types what it is given
+  ].map(identOf),
+);
 const DCS_BEGINNINGS: ReadonlySet<number> = new Set([...DCS_QUERIES].flatMap((ident) => beginningsOf(ident >> 8)));
 
 const SET_PRIVATE_MODE = identOf("?h");
@@ -86,26 +112,36 @@ export function isReportingMode(mode: number): boolean {
 }
 
 /** OSC that do something to a person beside drawing: notices, the clipboard, transfers of files. */
-const EFFECT_OSCS: ReadonlySet<number> = new Set([9, 52, 99, 777, 5113, 5522]);
+const EFFECT_OSCS: ReadonlySet<number> = new Set([
+  9,
+  51, // Vim's terminal, and Emacs': calls a function there
+  52,
+  99,
+  440, // mintty: plays a sound
+  777,
+  5113,
+  5522,
+  9001, // Windows Terminal: offers to install what was not found
+]);
 const ITERM = 1337;
 /** What of iTerm2's draws, or is kept for later; `File=` without `inline=1` is a download. */
 const ITERM_DRAWS =
   /^(?:File=(?:[^:]*;)?inline=1(?:;|:|$)|MultipartFile=(?:[^:]*;)?inline=1(?:;|:|$)|FilePart=|FileEnd|SetMark|CurrentDir=|RemoteHost=|ShellIntegrationVersion=|SetUserVar=|CursorShape=|UnicodeVersion=)/;
 const MAX_ITERM_HEAD = 1_024;
 const COLON = 0x3a;
-/** `CSI … t` with one of these moves the window, or makes it another size. The print functions end with `i`. */
+/** `CSI … t` up to one of these, or from the other on, moves the window or makes it another size. */
 const MAX_WINDOW_EFFECT = 10;
-const PRINT = [identOf("i"), identOf("?i")];
+const MIN_WINDOW_ROWS = 24;
 
-/** Whether a CSI does something beside drawing and asking: to a window, or a printer. */
+/** Whether a CSI does something beside drawing and asking: to a window, a printer or a loudspeaker. */
 export function isCsiEffect(collected: number, final: number, first: number): boolean {
   const ident = (collected << 8) | final;
-  if (ident === WINDOW_OPERATION) return first >= 1 && first <= MAX_WINDOW_EFFECT;
-  return PRINT.includes(ident);
+  if (ident === WINDOW_OPERATION) return (first >= 1 && first <= MAX_WINDOW_EFFECT) || first >= MIN_WINDOW_ROWS;
+  return CSI_EFFECTS.has(ident);
 }
 
 /** Where a question mark that stands for a value is to be looked for. */
-type OscRule = "slots" | "keys" | "clipboard" | "names";
+type OscRule = "slots" | "keys" | "clipboard" | "names" | "always";
 
 const OSC_RULES: ReadonlyMap<number, OscRule> = new Map<number, OscRule>([
   [4, "slots"], // colours of the palette
@@ -117,8 +153,12 @@ const OSC_RULES: ReadonlyMap<number, OscRule> = new Map<number, OscRule>([
   [52, "clipboard"],
   [99, "keys"], // kitty's notifications
   [1337, "names"], // iTerm2's
+  // Of rxvt and mintty: colours, the locale, the version, the font.
+  ...[39, 49, 701, 702, 704, 705, 706, 707, 708, 7704, 7721, 7770, 7777].map((id): [number, OscRule] => [id, "slots"]),
+  // xterm's features that are allowed, and not; kitty's file transfers and clipboard.
+  ...[60, 61, 5113, 5522].map((id): [number, OscRule] => [id, "always"]),
 ]);
-const ITERM_QUERIES = ["ReportCellSize", "ReportVariable=", "Capabilities"];
+const ITERM_QUERIES = ["ReportCellSize", "ReportVariable=", "Capabilities", "RequestUpload="];
 const QUESTION = 0x3f;
 const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
@@ -174,7 +214,8 @@ export class StringProbe {
 
   /** Whether the terminal answers, if the string ends here. */
   get isQuery(): boolean {
-    return this.#kind === "osc" ? this.#hasQuestion : this.#canBeQuery && isGraphicsQuery(this.#head);
+    if (this.#kind === "osc") return this.#hasQuestion || OSC_RULES.get(this.#id) === "always";
+    return this.#canBeQuery && isGraphicsQuery(this.#head);
   }
 
   get canBeQuery(): boolean {
@@ -216,6 +257,8 @@ export class StringProbe {
         this.#hasQuestion = code === QUESTION;
         this.#canBeQuery = this.#hasQuestion;
         return;
+      case "always":
+        return;
       case "names":
         this.#head += String.fromCharCode(code);
         if (ITERM_QUERIES.includes(this.#head)) this.#hasQuestion = true;
@@ -249,6 +292,7 @@ function isGraphicsQuery(head: string): boolean {
  */
 export function withoutQuestions(kind: "csi" | "osc", text: string): string {
   if (kind === "csi") {
+    if (/^>(?!10\d )\d.* q$/.test(text)) return `\x1b[${text}`;
     const [, modes = ""] = /^\?([\d;:]*)h$/.exec(text) ?? [];
     const kept = modes.split(";").filter((mode) => !isReportingMode(Number.parseInt(mode, 10)));
     return modes === "" || kept.length === 0 ? "" : `\x1b[?${kept.join(";")}h`;

@@ -174,8 +174,12 @@ export class QueryFilter {
       case "goes-on": {
         if (!this.#isHolding || this.#isDropping) break;
         if (isReplay && parser.isEffect && !parser.isEffectOpen) this.#drop(bytes);
-        else if (this.#heldLength + i + 1 - this.#start > MAX_HELD_BYTES) this.#releaseTooLong(kind, bytes, i + 1);
-        else if (!this.#isToBeHeld(isReplay)) this.#release();
+        else if (this.#heldLength + i + 1 - this.#start > MAX_HELD_BYTES) {
+          // A terminal may carry these out before their end, or know them by a number that is still to come.
+          const isToGo = kind === "dcs" ? parser.canBeQuery && !this.#mayAnswer(offset + i) : parser.isEffectOpen;
+          if (isToGo && (kind === "dcs" || isReplay)) this.#drop(bytes);
+          else this.#releaseTooLong(kind, bytes, i + 1);
+        } else if (!this.#isToBeHeld(isReplay)) this.#release();
         break;
       }
       case "asks-aside":
@@ -262,6 +266,13 @@ export class QueryFilter {
     }
     if (this.#isHolding && !this.#isDropping && this.#isReplay(offset + at) && this.#parser.isEffect) this.#drop(bytes);
     if (this.#hasDropped(bytes, at + 1)) return;
+    if (!this.#isHolding && this.#isReplay(offset + at) && this.#parser.isEffect && this.#parser.kind === "csi") {
+      // Its beginning is out already.
+      this.#put(bytes, at);
+      this.#parts.push(BREAK_OFF);
+      this.#drawn = at + 1;
+      return;
+    }
     const isMended = this.#hasMended(bytes, at, offset);
     if (!isMended) {
       this.#tell(this.#parser.kind, bytes, at + 1);
