@@ -1,12 +1,9 @@
 // Output that can no longer be written: a reader that has gone, a disk that is full.
 
 import { closeSync, openSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-
-// Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

@@ -3,12 +3,9 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-
-// Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

@@ -3,11 +3,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
 import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

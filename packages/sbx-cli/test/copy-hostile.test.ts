@@ -20,14 +20,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { copyIn } from "../src/copy-in.ts";
 import { copyOut } from "../src/copy-out.ts";
 import type { Part, Remote } from "../src/copy-process.ts";
 import { streamIn } from "../src/copy-stream.ts";
 import { scratch } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /** A person's home, with what nobody may touch; a folder in it to copy into; and the sandbox's own. */
 let home: string;

@@ -21,9 +21,6 @@ import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until }
 import { startServer, TOKEN } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
-// Each run starts several programs, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
-
 test("a file is left out where size and time are the same; folders and links never are", () => {
   const wanted = parseListing("5 100.25 ./a\0" + "6 100.0 ./b\nc\0" + "0 -1 ./folder\0" + "7 100 ./d\0");
   const had = parseListing("5 100.75 ./a\0" + "6 101.0 ./b\nc\0" + "0 -1 ./folder\0");

@@ -6,12 +6,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { selfSigned } from "./fixture/certificate.ts";
 import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /** What the server says to each path, where it is not well. */
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown, headers?: Record<string, string>]>>;

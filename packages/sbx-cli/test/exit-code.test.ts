@@ -1,11 +1,8 @@
 // What a run ends with: the process's own code.
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-
-// Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

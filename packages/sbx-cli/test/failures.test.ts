@@ -1,11 +1,8 @@
 // Why a run failed: one line, and 255.
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
-
-// Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

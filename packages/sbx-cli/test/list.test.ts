@@ -3,13 +3,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { age, sessionTable } from "../src/session-table.ts";
 import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
 import { CLI, Terminal } from "./fixture/tmux.ts";
-
-// Each run starts a program, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 type Answer = { status: number; body: unknown };
 

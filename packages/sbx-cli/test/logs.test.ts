@@ -3,10 +3,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const LINE = 8;
 const LINES = 400_000;

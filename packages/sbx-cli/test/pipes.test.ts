@@ -3,14 +3,11 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Random } from "../../local/src/random.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startCutter } from "./fixture/cutter.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-
-// Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

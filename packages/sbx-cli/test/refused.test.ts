@@ -3,13 +3,11 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ask } from "../src/api-call.ts";
 import { readEndpoint } from "../src/endpoint.ts";
 import { CliError } from "../src/outcome.ts";
 import { runCli } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 async function serve(answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer);

@@ -18,14 +18,12 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Random } from "../../local/src/random.ts";
 import { parsePlace, ResumeFile } from "../src/resume-file.ts";
 import { writeJsonFile } from "../src/small-file.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 let file: string;

@@ -5,12 +5,10 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { sandbox } from "sandbox-stdio/client";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { fetchUnlessSilent } from "../src/silence.ts";
 import { startOnce } from "../src/start-once.ts";
 import { runCli } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 type Reply = { readonly status?: number; readonly body: object } | "cut";
 const RUNS = { session: "s", incarnation: "one", state: "running", from: 0, next: 0, end: 0, output: "", stdout: "" };

@@ -3,12 +3,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type Issuer, startIssuer } from "../../local/src/issuer.ts";
 import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
 import { loginAsAlice } from "./fixture/device-login.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let issuer: Issuer;
 let env: NodeJS.ProcessEnv;

@@ -1,11 +1,8 @@
 // Sessions by name: one of our own, one that was there before, one whose process has ended.
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect, runCli, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
-
-// Each run starts a program or several, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
 beforeEach(async () => {

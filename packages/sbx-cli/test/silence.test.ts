@@ -8,8 +8,6 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { fetchUnlessSilent } from "../src/silence.ts";
 import { Terminal } from "./fixture/tmux.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
-
 let asked = 0;
 /** Silent, but where it is asked for the session `slow`: its answer begins at once, and ends later. */
 const server = http.createServer((request, response) => {

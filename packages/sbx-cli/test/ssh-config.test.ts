@@ -3,10 +3,8 @@
 import { execFile } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const entryOf = async (...words: string[]) => (await runCli(["ssh-config", ...words], "", cleanEnv())).stdout;
 

@@ -2,11 +2,9 @@
 
 import { once } from "node:events";
 import net from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { cleanEnv, startCli } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /** Takes connections, and says nothing. */
 const silent = net.createServer();

@@ -5,10 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 type Listener = { readonly url: string; readonly shown: (string | undefined)[]; answer: unknown };
 
