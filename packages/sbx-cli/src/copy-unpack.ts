@@ -104,6 +104,7 @@ export class Unpacking implements TarSink {
         this.#open.push({ path, mode: this.#modeOf(member), modifiedAt: member.modifiedAt });
         return undefined;
       case "link":
+        if (member.target === "") return "it leads nowhere";
         if (!this.#staysInside(parts, member.target)) return LEADS_OUT;
         fresh(path, () => fs.symlinkSync(bytesOfPath(member.target), bytesOfPath(path)));
         fs.lutimesSync(bytesOfPath(path), member.modifiedAt, member.modifiedAt);

@@ -10,6 +10,8 @@ const MAX_PIECES = 1_000_000;
 const HEADER_PIECES = 4;
 const MORE_PIECES = 21;
 const PIECE_BYTES = 24;
+/** The end of the year 9999. */
+const MAX_TIME = 253_402_300_799;
 
 export type TarMember = {
   readonly name: string;
@@ -190,8 +192,8 @@ export class TarReader {
   /** GNU's own header for a long name (L) or a long target of a link (K), or the records of pax (x; g, for all that follow, says nothing of use). */
   #long({ type, size, parts }: Extract<State, { at: "long" }>): void {
     const text = Buffer.concat(parts, size).toString("latin1");
-    if (type === "L") this.#more.set("path", beforeNul(text));
-    if (type === "K") this.#more.set("linkpath", beforeNul(text));
+    if (type === "L") this.#more.set("path", text);
+    if (type === "K") this.#more.set("linkpath", text);
     for (const [key, value] of type === "x" ? paxRecords(text) : []) if (USED.test(key)) this.#more.set(key, value);
     this.#pad();
   }
@@ -211,14 +213,14 @@ function memberOf(block: Uint8Array, type: string, size: number, more: ReadonlyM
     beforeNul(Buffer.from(block.buffer, block.byteOffset + at, length).toString("latin1"));
   // GNU's own format has other things where this one has the beginning of a long name.
   const prefix = text(257, 8) === "ustar" ? text(345, 155) : "";
-  const name = more.get("path") ?? (prefix === "" ? text(0, 100) : `${prefix}/${text(0, 100)}`);
+  const name = beforeNul(more.get("path") ?? (prefix === "" ? text(0, 100) : `${prefix}/${text(0, 100)}`));
   return {
     name,
     kind: kindOf(type, name, more),
-    target: more.get("linkpath") ?? text(157, 100),
+    target: beforeNul(more.get("linkpath") ?? text(157, 100)),
     size: countOf(Number(more.get("size") ?? size)),
     mode: countOf(number(block, 100, 8)),
-    modifiedAt: Number(more.get("mtime") ?? number(block, 136, 12)) || 0,
+    modifiedAt: timeOf(Number(more.get("mtime") ?? number(block, 136, 12))),
   };
 }
 
@@ -284,6 +286,11 @@ function number(block: Uint8Array, at: number, length: number): number {
 function countOf(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new TarFault("a size is no number");
   return value;
+}
+
+/** A file system refuses what is beyond the year 9999, and Node takes what is before 1970 for now. */
+function timeOf(seconds: number): number {
+  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), MAX_TIME);
 }
 
 /** Its own field is counted as blanks. */

@@ -75,6 +75,23 @@ function packedOf(folder: string, ...words: string[]): string {
   return file;
 }
 
+/** A file and a folder with a time of pax's that no file has, a link without a target, and one good file. */
+function oddArchive(): Buffer {
+  const member = (name: string, type: string, body: string) => {
+    const block = Buffer.alloc(512);
+    block.write(name);
+    block.write("0000755", 100);
+    block.write(body.length.toString(8).padStart(11, "0"), 124);
+    block.write(`        ${type}`, 148);
+    const sum = block.reduce((total, byte) => total + byte, 0);
+    block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+    return Buffer.concat([block, Buffer.from(body), Buffer.alloc(-body.length & 511)]);
+  };
+  const never = member("time", "x", "18 mtime=Infinity\n");
+  const parts = [member("tree", "5", ""), never, member("tree/deep", "5", ""), never, member("tree/file", "0", "x")];
+  return Buffer.concat([...parts, member("tree/link", "2", ""), member("tree/last", "0", "y"), Buffer.alloc(1_024)]);
+}
+
 function put(root: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(root, name, ".."), { recursive: true });
@@ -223,6 +240,14 @@ describe("an archive of the sandbox's own making", () => {
       expect(readdirSync(to).sort()).toEqual(["run", "set"]);
     }
     process.umask(umask);
+  });
+
+  test("a time that no file has, and a link that leads nowhere, cost no other member", async () => {
+    writeFileSync(join(there, "packed"), oddArchive());
+    mkdirSync(join(there, "tree"));
+    expect(await out(["tree"], `${here}/`, {}, join(there, "packed"))).toEqual(FAILED);
+    expect(readdirSync(join(here, "tree")).sort()).toEqual(["deep", "file", "last"]);
+    expect(statSync(join(here, "tree/file")).mtime.getUTCFullYear()).toBeGreaterThan(2_100);
   });
 
   test("a link in the place of the folder of our own is not followed, on either side", async () => {

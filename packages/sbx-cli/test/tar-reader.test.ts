@@ -105,6 +105,26 @@ test("what is longer than any name, or has more pieces than a file, is refused b
   expect(() => read(endless, whole)).toThrow("too many pieces");
 });
 
+/** A pax header with these records. */
+function pax(...records: string[]): Buffer {
+  const text = records.map((record) => `${record.length + 4} ${record}\n`).join("");
+  return Buffer.concat([header("x", text.length), Buffer.from(text.padEnd(512, "\0"))]);
+}
+
+test("times that no file can have, and names that go on behind a NUL, are what a file can have", () => {
+  const times = ["mtime=Infinity", "mtime=1e300", "mtime=-500", "mtime=no time"].map((time) => [
+    pax(time),
+    header("0", 0),
+  ]);
+  const { found } = read(
+    Buffer.concat([...times.flat(), pax("path=ab\0cd", "linkpath=e\0fg"), header("2", 0)]),
+    () => 512,
+  );
+  const last = 253_402_300_799;
+  expect(found.map(({ modifiedAt }) => modifiedAt)).toEqual([last, last, 0, 0, 0]);
+  expect(found.at(-1)).toMatchObject({ name: "ab", target: "e" });
+});
+
 test("an archive that contradicts itself is refused", () => {
   const whole = () => 512;
   const sparse = (piece: string, real: string) => (block: Buffer) => {
