@@ -106,6 +106,8 @@ export class Landing {
     if (stats === undefined) return;
     if (there === undefined) move(from, to, stats);
     else if (stats.isDirectory() && there.isDirectory()) {
+      // What is in a folder that its owner may not write to can't be moved out of it.
+      if ((stats.mode & OWNERS_ALL) !== OWNERS_ALL) fs.chmodSync(bytesOfPath(from), OWNERS_ALL);
       for (const child of childrenOf(from)) this.#merge(`${from}/${child}`, `${to}/${child}`, `${name}/${child}`);
       if (keepsModes) fs.chmodSync(bytesOfPath(to), stats.mode & KEPT_MODE);
       timed(() => fs.utimesSync(bytesOfPath(to), stats.mtime, stats.mtime));

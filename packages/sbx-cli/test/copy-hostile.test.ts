@@ -18,7 +18,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeEach, describe, expect, test } from "vitest";
 import { copyIn } from "../src/copy-in.ts";
@@ -42,6 +42,7 @@ beforeEach(() => {
 });
 
 const DONE = { kind: "exit", code: 0 };
+const NOBODY = 65_534;
 const FAILED = { kind: "exit", code: 255 };
 
 /** The sandbox's shell. @param packed What its tar prints, whatever it is asked for. */
@@ -90,6 +91,19 @@ function oddArchive(): Buffer {
   const never = member("time", "x", "18 mtime=Infinity\n");
   const parts = [member("tree", "5", ""), never, member("tree/deep", "5", ""), never, member("tree/file", "0", "x")];
   return Buffer.concat([...parts, member("tree/link", "2", ""), member("tree/last", "0", "y"), Buffer.alloc(1_024)]);
+}
+
+/** Root may write everywhere: what it runs here, it runs as nobody, whose the folders are then. */
+async function asAnybody(run: () => Promise<void>): Promise<void> {
+  if (process.getuid?.() !== 0) return run();
+  chmodSync(dirname(home), 0o711);
+  execFileSync("chown", ["-R", String(NOBODY), home, there]);
+  process.seteuid?.(NOBODY);
+  try {
+    await run();
+  } finally {
+    process.seteuid?.(0);
+  }
 }
 
 function put(root: string, files: Record<string, string>): void {
@@ -420,6 +434,18 @@ describe.each(["out", "in"] as const)("what is there, where a copy goes %s", (wa
     }
     expect(readFileSync(Buffer.concat([Buffer.from(join(to, "dir/")), odd]), "utf8")).toBe("odd");
   });
+});
+
+test("what is new in a folder that became read-only comes into one that is here, as any user", async () => {
+  put(there, { "tree/new": "new", "tree/below/new": "new" });
+  chmodSync(join(there, "tree"), 0o555);
+  put(here, { "tree/old": "old" });
+  const remote = sandbox();
+  await asAnybody(async () => {
+    expect(await copyOut(part(["tree"], `${here}/`), remote)).toEqual(DONE);
+  });
+  expect(readdirSync(join(here, "tree")).sort()).toEqual(["below", "new", "old"]);
+  expect(readdirSync(here)).toEqual(["tree"]);
 });
 
 test("what comes from - is written into a file that is there, which keeps its node, and through no hidden link", async () => {
