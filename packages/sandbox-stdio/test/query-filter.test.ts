@@ -72,6 +72,10 @@ describe("what a query does besides asking stays", () => {
     ["palette entries that are set", "\x1b]4;1;#fff;2;?;3;#000\x07", "\x1b]4;1;#fff;3;#000\x1b\\"],
     ["colours that are set", "\x1b]10;?;#000\x1b\\", "\x1b]10;;#000\x1b\\"],
     ["controls in the middle of it", "\x1b[\n6\rn", "\n\r"],
+    ["a picture with an id", "\x1b_Gi=1,a=T;AAAA\x1b\\", "\x1b_Gi=1,a=T,q=2;AAAA\x1b\\"],
+    ["a picture with a number, of which failures are told", "\x1b_GI=7,q=1;\x1b\\", "\x1b_GI=7,q=1,q=2;\x1b\\"],
+    ["a picture that is shown again", "\x1b_Ga=p,i=1\x1b\\", "\x1b_Ga=p,i=1,q=2\x1b\\"],
+    ["a picture that C1 controls enclose", "\xc2\x9fGa=p,i=1\xc2\x9c", "\x1b_Ga=p,i=1,q=2\x1b\\"],
     ["more cursors that are shown", "\x1b[>29;2:4:5 q", "\x1b[>29;2:4:5 q"],
     ["more cursors that are cleared", "\x1b[>0;4 q", "\x1b[>0;4 q"],
     ["a font of mintty's", "\x1b]7770;12\x07", "\x1b]7770;12\x07"],
@@ -126,7 +130,8 @@ describe("an unfinished sequence", () => {
     expect(filter(never, [...`\x1b]4;1;${long};2;?\x1b\\.`])).toBe(`\x1b]4;1;${long};2;?\x18.`);
     expect(filter(always, [`\x1b[${long}6n.`])).toBe(`\x1b[${long}6n.`);
     // A device control string acts before its end.
-    for (const begun of [`\x1bP${long}1000p`, `\x1bP@kitty-echo|${long}`]) {
+    const keys = `\x1b_G${"i=1,".repeat(80)}a=q;`;
+    for (const begun of [`\x1bP${long}1000p`, `\x1bP@kitty-echo|${long}`, `\x1b_Ga=q,i=1;${long}`, keys]) {
       expect(filter(never, [`a${begun}\x1b\\.`])).toBe("a.");
       expect(filter(never, [...`a${begun}\x1b\\.`])).toBe("a.");
       expect(filter(always, [`a${begun}\x1b\\.`])).toBe(`a${begun}\x1b\\.`);

@@ -98,6 +98,8 @@ export const OTHERS: Readonly<Record<string, string>> = {
   "character sets": "\x1b(0\x1b)B\x0e\x0f",
   "a picture": "\x1bPq#0;2;0;0;0~~\x1b\\",
   "kitty's picture": "\x1b_Ga=T,q=2;AAAA\x1b\\",
+  "kitty's picture with an id": "\x1b_Ga=T,i=1,q=2;AAAA\x1b\\",
+  "the rest of kitty's picture": "\x1b_Gm=1;AAAA\x1b\\",
   modes: "\x1b[?1049h\x1b[?25l\x1b[4h\x1b[?1;2h\x1b[?1004l",
   "keyboard protocol": "\x1b[>1u\x1b[<u\x1b[=1u\x1b[>4;2m",
   "rectangles and locators": "\x1b[1;1;2;2;65$x\x1b[2*x\x1b['{",

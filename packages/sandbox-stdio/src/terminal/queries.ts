@@ -164,6 +164,8 @@ const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
 const MAX_OSC_NUMBER = 9999;
 const MAX_GRAPHICS_KEYS = 256;
+/** Behind the keys of a picture: nothing is answered. */
+export const QUIET = ",q=2";
 
 /** Reads an OSC's text, or that of kitty's graphics (an APC), a character at a time: is it a query, and can it become one? */
 export class StringProbe {
@@ -175,6 +177,8 @@ export class StringProbe {
   /** The text so far, where it is to be compared with names. */
   #head = "";
   #isHeadWhole = false;
+  /** The character that was put last has ended it. */
+  #hasHeadEnded = false;
   #hasQuestion = false;
   #canBeQuery = true;
   /** Of iTerm2's sequences, as far as it says what they do; undefined: it is another sequence. */
@@ -190,6 +194,7 @@ export class StringProbe {
     this.#isSlotStart = false;
     this.#head = "";
     this.#isHeadWhole = false;
+    this.#hasHeadEnded = false;
     this.#hasQuestion = false;
     this.#canBeQuery = true;
     this.#iterm = undefined;
@@ -215,7 +220,13 @@ export class StringProbe {
   /** Whether the terminal answers, if the string ends here. */
   get isQuery(): boolean {
     if (this.#kind === "osc") return this.#hasQuestion || OSC_RULES.get(this.#id) === "always";
-    return this.#canBeQuery && isGraphicsQuery(this.#head);
+    const isTold = !this.#isHeadWhole && isToldPicture(this.#head);
+    return this.#canBeQuery && (this.#hasQuestion || isTold || isGraphicsQuery(this.#head));
+  }
+
+  /** Whether the bytes of a picture come next whose arrival the terminal would tell: {@link QUIET} before them keeps it from that. */
+  get isBeforePicture(): boolean {
+    return this.#hasHeadEnded && !this.#canBeQuery && isToldPicture(this.#head);
   }
 
   get canBeQuery(): boolean {
@@ -224,6 +235,7 @@ export class StringProbe {
 
   /** @param code A character; any that is not ASCII may be given as any other such. */
   put(code: number): void {
+    this.#hasHeadEnded = false;
     if (this.#iterm !== undefined && !this.#isItermHeadWhole) this.#itermHead(code);
     if (!this.#canBeQuery) return;
     if (this.#kind === "apc") this.#graphics(code);
@@ -273,11 +285,13 @@ export class StringProbe {
 
   /** `G`, keys with values, a semicolon, and the picture. */
   #graphics(code: number): void {
-    if (this.#isHeadWhole) return;
+    // No picture has so many keys: it asks, for all that is known.
+    if (this.#head.length > MAX_GRAPHICS_KEYS) this.#hasQuestion = true;
+    if (this.#isHeadWhole || this.#hasQuestion) return;
     this.#isHeadWhole = code === SEMICOLON;
+    this.#hasHeadEnded = this.#isHeadWhole;
     if (!this.#isHeadWhole) this.#head += String.fromCharCode(code);
-    const isTooLong = this.#head.length > MAX_GRAPHICS_KEYS;
-    if (!this.#head.startsWith("G") || isTooLong || (this.#isHeadWhole && !this.isQuery)) this.#canBeQuery = false;
+    if (!this.#head.startsWith("G") || (this.#isHeadWhole && !this.isQuery)) this.#canBeQuery = false;
   }
 }
 
@@ -285,12 +299,23 @@ function isGraphicsQuery(head: string): boolean {
   return head.slice(1).split(",").includes("a=q");
 }
 
+/** A picture with an id or a number of its own is answered, also one that is broken. */
+function isToldPicture(head: string): boolean {
+  const keys = head.slice(1).split(",");
+  return head.startsWith("G") && !keys.includes("q=2") && keys.some((key) => /^[iI]=0*[1-9]/.test(key));
+}
+
 /**
  * The rest of a sequence that asks and does more besides: the modes that are not answered, the colours that are set.
- * @param text Marker, parameters, intermediates and final byte of a CSI, or the text of an OSC; Latin-1.
+ * @param text Marker, parameters, intermediates and final byte of a CSI, or the text of an OSC or APC; Latin-1.
  * @returns A whole sequence, or "" if it does nothing but ask.
  */
-export function withoutQuestions(kind: "csi" | "osc", text: string): string {
+export function withoutQuestions(kind: "csi" | "osc" | "apc", text: string): string {
+  if (kind === "apc") {
+    const isPicture =
+      text.length <= MAX_GRAPHICS_KEYS && isToldPicture(text) && !isGraphicsQuery(text.replace(/;.*/s, ""));
+    return isPicture ? `\x1b_${text}${QUIET}\x1b\\` : "";
+  }
   if (kind === "csi") {
     if (/^>(?!10\d )\d.* q$/.test(text)) return `\x1b[${text}`;
     const [, modes = ""] = /^\?([\d;:]*)h$/.exec(text) ?? [];

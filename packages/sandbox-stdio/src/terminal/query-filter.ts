@@ -3,7 +3,7 @@
 // without the beginning of a sequence are not even copied.
 
 import { endOfAscii, indexOrEnd, isHarmlessCsi, mayBeControl } from "./plain-scan.ts";
-import { withoutQuestions } from "./queries.ts";
+import { QUIET, withoutQuestions } from "./queries.ts";
 import { asidesOf, fromLatin1, latin1, textOf } from "./sequence-text.ts";
 import { BEL, C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
 
@@ -176,10 +176,11 @@ export class QueryFilter {
         if (isReplay && parser.isEffect && !parser.isEffectOpen) this.#drop(bytes);
         else if (this.#heldLength + i + 1 - this.#start > MAX_HELD_BYTES) {
           // A terminal may carry these out before their end, or know them by a number that is still to come.
-          const isToGo = kind === "dcs" ? parser.canBeQuery && !this.#mayAnswer(offset + i) : parser.isEffectOpen;
-          if (isToGo && (kind === "dcs" || isReplay)) this.#drop(bytes);
+          const mayAsk = (kind === "dcs" || kind === "apc") && parser.canBeQuery && !this.#mayAnswer(offset + i);
+          if (mayAsk || (isReplay && parser.isEffectOpen)) this.#drop(bytes);
           else this.#releaseTooLong(kind, bytes, i + 1);
-        } else if (!this.#isToBeHeld(isReplay)) this.#release();
+        } else if (parser.isBeforePicture && !this.#mayAnswer(offset + i)) this.#quieten(bytes, i);
+        else if (!this.#isToBeHeld(isReplay)) this.#release();
         break;
       }
       case "asks-aside":
@@ -333,7 +334,7 @@ export class QueryFilter {
 
   /** Puts out the effects of a sequence that is left out, without its questions. */
   #putRest(kind: SequenceKind, raw: string): void {
-    if (kind === "csi" || kind === "osc") {
+    if (kind === "csi" || kind === "osc" || kind === "apc") {
       const rest = withoutQuestions(kind, textOf(kind, raw));
       if (rest !== "") this.#parts.push(fromLatin1(rest));
       if (kind === "csi" && rest !== "") this.#note({ kind, text: rest.slice(2) });
@@ -390,6 +391,13 @@ export class QueryFilter {
     if (this.#heldLength > 0) this.#parts.push(this.#held.slice(0, this.#heldLength));
     this.#heldLength = 0;
     this.#isHolding = false;
+  }
+
+  /** A picture passes, and is not answered: its keys end before `at`. */
+  #quieten(bytes: Uint8Array, at: number): void {
+    this.#release();
+    this.#put(bytes, at);
+    this.#parts.push(fromLatin1(QUIET));
   }
 
   /** As {@link #release}: it is longer than what is held. */

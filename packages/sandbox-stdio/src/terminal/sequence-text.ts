@@ -7,7 +7,7 @@ const CONTROLS = /[\x00-\x1f\x7f]/g;
 /** All but the controls that a terminal carries out in the middle of a sequence. */
 const NO_ASIDE = /[^\x00-\x1a\x1c-\x1f]/g;
 /** ESC [ and the like, with the characters that a terminal passes over between the two; or a C1 control, in UTF-8. */
-const INTRODUCER = /^(?:\x1b[^[\]]*[[\]]|[^\x9b\x9d]*[\x9b\x9d])/;
+const INTRODUCER = /^(?:\x1b[^[\]_]*[[\]_]|[^\x9b\x9d\x9f]*[\x9b\x9d\x9f])/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: above
 
 /** The control characters in the middle of a sequence, which a terminal carries out all the same. */
@@ -17,7 +17,7 @@ export function asidesOf(raw: string): string {
 
 /** A sequence without its introducer and the end of a string, and without controls. */
 export function textOf(kind: SequenceKind, raw: string): string {
-  if (kind === "osc")
+  if (kind === "osc" || kind === "apc")
     return raw
       .replace(INTRODUCER, "")
       .replace(CONTROLS, "")

@@ -123,6 +123,11 @@ export class VtParser {
     return this.#state === "osc" && this.#probe.isEffectOpen;
   }
 
+  /** Whether the current sequence is a picture that is answered, and its keys have just ended. */
+  get isBeforePicture(): boolean {
+    return this.#state === "apc" && this.#probe.isBeforePicture;
+  }
+
   /** Whether the current sequence can still turn out to be a query. */
   get canBeQuery(): boolean {
     switch (this.#state) {
