@@ -40,10 +40,12 @@ test("is kept for each person, and another revision than theirs is told what is 
 test("settings are kept beside it, each by itself", async () => {
   const realmAsk = people("/api/preferences");
   expect(await realmAsk("ada")).toEqual([200, { revision: 0, preferences: null }]);
-  expect(await realmAsk("ada", "PUT", { layout: {} })).toEqual([
+  expect(await realmAsk("ada", "PUT", { preferences: [] })).toEqual([
     400,
     { error: "bad_request", message: '"preferences" must be a JSON object' },
   ]);
+  // R4a: the layout has an address of its own.
+  expect(await realmAsk("ada", "PUT", { layout: {} })).toMatchObject([400, { error: "unknown_field" }]);
   expect(await realmAsk("ada", "PUT", { preferences: { fontSize: 20 } })).toEqual([200, { revision: 1 }]);
   expect(await realmAsk("ada")).toEqual([200, { revision: 1, preferences: { fontSize: 20 } }]);
   expect(await realmAsk("bob")).toEqual([200, { revision: 0, preferences: null }]);
