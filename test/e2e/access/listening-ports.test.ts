@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { loginCookie } from "../support/login.ts";
 import { listeningPorts } from "../support/ports.ts";
 import { person, pids, system } from "../support/system.ts";
@@ -179,7 +179,7 @@ test("the issuer's port answers under its own name alone, and to no page's form 
 });
 
 test("the page is that of the start: a build beside a running system takes no file from under it", async () => {
-  const icon = join(system.dir, "bundle/page/icon.svg");
+  const icon = join(inject("workerBundle") ?? "", "page/icon.svg");
   const before = readFileSync(icon, "utf8");
   onTestFinished(() => writeFileSync(icon, before));
   writeFileSync(icon, `${before}<!-- its own -->`);
