@@ -10,7 +10,13 @@ const standIn = file("./test/auth/wrangler.toml");
 const isWorkerThere = existsSync(own) && existsSync(file("./src/index.ts"));
 
 /** They change what is fixed once for a Worker: its variables as its own objects see them, or by which way it authenticates. */
-const APART = ["test/own-bell.test.ts", "test/parking.test.ts", "test/preview.test.ts", "test/waits.test.ts"];
+const CHANGE_THE_WORKER = ["own-bell", "parking", "preview", "waits"];
+/** They stop the timers of the whole isolate, and would let those of an earlier file's objects fire in their own context. */
+const STOP_TIMERS = [
+  ...["audit/gathering", "audit/refusals", "given-up", "hang-watch", "inner-hop", "no-screen-yet", "preconnect"],
+  ...["preconnect-container", "session-object", "terminal", "ttyd-relay"],
+];
+const APART = [...CHANGE_THE_WORKER, ...STOP_TIMERS].map((name) => `test/${name}.test.ts`);
 
 const project = (name: string, isolate: boolean, include: string[], exclude: string[]) => ({
   root: file("."),

@@ -8,6 +8,8 @@ const LOOK_MS = 5;
 
 class GivenClock {
   readonly #running = new Map<unknown, number>();
+  /** For how many milliseconds each timer was set, in order, fired or not. */
+  readonly everSet: number[] = [];
   #aheadMs = 0;
   readonly #real = { now: Date.now, setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
 
@@ -37,6 +39,7 @@ class GivenClock {
         Math.min(ms, LOOK_MS),
       );
       running.set(timer, ms);
+      this.everSet.push(ms);
       return timer;
     };
     globalThis.setTimeout = set as unknown as typeof globalThis.setTimeout;
@@ -53,7 +56,7 @@ class GivenClock {
   }
 }
 
-export type Clock = Pick<GivenClock, "putForward" | "timers">;
+export type Clock = Pick<GivenClock, "putForward" | "timers" | "everSet">;
 
 /** To be called at the top of a test file: all of its tests share the clock. */
 export function giveClock(): Clock {

@@ -80,11 +80,10 @@ test("a container that does not come up is started three times, and then left al
     const failure: StartFailure = { why: "its program ended", exitCode: 3 };
     const start = vi.fn(async (): Promise<StartFailure | undefined> => failure);
     const first = new StartAttempts(storage).run(start);
+    const waits = () => clock.everSet.filter((ms) => START_WAITS_MS.includes(ms));
     for (const [i, waitMs] of START_WAITS_MS.entries()) {
-      await expect.poll(() => clock.timers).toEqual([waitMs]);
-      expect(start).toHaveBeenCalledTimes(i + 1);
+      await expect.poll(waits).toEqual(START_WAITS_MS.slice(0, i + 1));
       clock.putForward(waitMs);
-      await expect.poll(() => start.mock.calls.length).toBe(i + 2);
     }
     expect(await first).toEqual(failure);
     expect(start).toHaveBeenCalledTimes(START_WAITS_MS.length + 1);
