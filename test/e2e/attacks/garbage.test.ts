@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 /** Of another run: `SEED=… vitest …`. A failure tells it too. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** `FUZZ_RUNS=N FUZZ_SECONDS=S` searches longer: so many clients of each kind, or for so long. */
-const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 5) * 1000;
+const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 30) * 1000;
 vi.setConfig({ testTimeout: 300_000 + 2 * LIMIT_MS });
 /** So many clients send at once: most of the time is waiting. Another number by `FUZZ_SIDE=N`. */
 const SIDE_BY_SIDE = Number(process.env.FUZZ_SIDE ?? 10);

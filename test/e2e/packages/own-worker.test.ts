@@ -85,7 +85,7 @@ beforeAll(async () => {
   await until("the Worker to answer", answers, 90_000).catch((error: Error) => {
     throw new Error(`${error.message}. Its log:\n${log}`);
   });
-});
+}, 900_000);
 
 afterAll(async () => {
   const { pid } = wrangler ?? {};

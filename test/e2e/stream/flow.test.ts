@@ -63,7 +63,8 @@ test.each([
   const before = await serverBytes();
   await asleep(pid);
   expect(client.offset).toBe(inFlight);
-  expect((await serverBytes()) - before).toBeLessThan(4 * MIB);
+  // What it would have printed meanwhile is many times that; the servers' own garbage is not.
+  expect((await serverBytes()) - before).toBeLessThan(16 * MIB);
 
   // It reads on: what was held comes, from the very next byte.
   for (let round = 0; round < 4; round += 1) {

@@ -98,7 +98,10 @@ export async function commandEnds(
   hop: InnerClient,
   kept: () => Kept,
 ): Promise<readonly CommandEnd[] | undefined> {
-  const text = reached.state === "running" ? await askProcess(hop, { about: "commands" }) : kept().commands;
+  const ask = () => askProcess(hop, { about: "commands" });
+  // Just after the exit nothing is kept yet, and the bridge still knows.
+  const ended = async () => kept().commands ?? (reached.state === "exited" ? await ask() : undefined);
+  const text = reached.state === "running" ? await ask() : await ended();
   const { commands: list, isMarked } = keptState(text) ?? {};
   if (isMarked !== true || !Array.isArray(list)) return undefined;
   const ends = (list as readonly { to?: unknown; exit?: unknown }[]).flatMap(({ to, exit }) =>
