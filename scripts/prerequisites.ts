@@ -31,6 +31,18 @@ function browserProblem(path: string | undefined): string | undefined {
   return status === 0 ? undefined : `${path} does not start: ${(error?.message ?? stderr).trim().split("\n")[0]}`;
 }
 
+/** WebDriver BiDi as Playwright speaks it; the ESR before knows half of its commands. */
+const FIREFOX_VERSION = 153;
+
+function firefoxProblem(): string | undefined {
+  const path = findFirefox();
+  const problem = browserProblem(path);
+  if (problem !== undefined || path === undefined) return problem;
+  const version = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 30_000 }).stdout.trim();
+  const major = Number(/(\d+)\./.exec(version)?.[1]);
+  return major >= FIREFOX_VERSION ? undefined : `${version} is older than ${FIREFOX_VERSION}`;
+}
+
 const PREREQUISITES: readonly Prerequisite[] = [
   {
     name: "chromium",
@@ -42,7 +54,7 @@ const PREREQUISITES: readonly Prerequisite[] = [
   {
     name: "firefox-esr",
     purpose: "the browser tests",
-    problem: () => browserProblem(findFirefox()),
+    problem: firefoxProblem,
     packages: ["firefox-esr"],
   },
   program("vim", "the terminal tests"),
@@ -82,8 +94,9 @@ function installWithApt(wanted: readonly Prerequisite[]): void {
   const packages = wanted.flatMap((prerequisite) => prerequisite.packages);
   const quiet = { DEBIAN_FRONTEND: "noninteractive" };
   const install = (): boolean => run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], quiet);
-  // The lists may be missing, or name versions that are gone.
-  if (!install() && run("apt-get", ["update", "-q"], quiet)) install();
+  // The lists may be missing, or name versions that are gone, or too old. Where no server answers, what they name may do.
+  run("apt-get", ["update", "-q"], quiet);
+  install();
 }
 
 /** A prerequisite is missing and can't be installed; the message says which, and how to get it. */
