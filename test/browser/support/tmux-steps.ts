@@ -26,7 +26,7 @@ const MANY = 8;
 async function press(at: Locator, key: string): Promise<void> {
   if ((await at.count()) === 0) return;
   try {
-    await at.press(key, { timeout: 10_000 });
+    await at.press(key, { timeout: 60_000 });
   } catch (error) {
     if ((await at.count()) > 0) throw error;
   }
