@@ -45,6 +45,13 @@ const PARTS: readonly Part[] = [
     args: ["scripts/run.mjs", "chaos", "--cuts", "10000"],
   },
   {
+    name: "panes",
+    about: "500 steps with panes of tmux in a browser, and their agreement with tmux after each",
+    minutes: 15,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "tmux-panes.test.ts"],
+    env: { PANES_STEPS: "500" },
+  },
+  {
     name: "mutants",
     about: "1,500 small changes of the sources, which the tests must notice; goes on where it was stopped",
     minutes: 120,
