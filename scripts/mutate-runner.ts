@@ -1,6 +1,5 @@
 // A process of `npm run mutate`: holds one vitest, and runs given test files over a source file with another text, which never reaches the
 // disk. Told by messages what to run; answers each with the outcome. Its parent ends it if it hangs.
-import { fileURLToPath } from "node:url";
 import { createVitest, type TestSpecification, type Vitest } from "vitest/node";
 import type { RunnerAnswer, RunnerRequest, RunnerSetup } from "../packages/local/src/mutation-rooms.ts";
 
@@ -60,4 +59,4 @@ process.on("message", (request: RunnerRequest) => {
   last = last.then(async () => process.send?.(await run(request)));
 });
 process.on("disconnect", () => process.exit(0));
-process.send?.({ outcome: "ready", files: [...known.keys()].length, own: fileURLToPath(import.meta.url) });
+process.send?.({ outcome: "ready" });

@@ -143,7 +143,11 @@ class Runner {
 function printScores(): void {
   const ledger = readLedger();
   for (const room of rooms) {
-    const lines = ledger.filter((line) => line.room === room.name && line.inputs === inputsOfRoom.get(room.name));
+    // One that hung says nothing of the tests: the machine may have been slow.
+    const lines = ledger.filter(
+      ({ room: name, inputs, outcome }) =>
+        name === room.name && inputs === inputsOfRoom.get(room.name) && outcome !== "hung",
+    );
     const survivors = lines.filter(({ outcome }) => outcome === "survived");
     const score = lines.length === 0 ? "-" : (100 - (100 * survivors.length) / lines.length).toFixed(1);
     console.log(
