@@ -122,7 +122,7 @@ test("an optional package that is not installed, and one too many, are no reason
 test("an npm ci that fails ends the run with its status and nothing on stdout", async () => {
   const { run } = checkout("#!/bin/sh\necho 'no network'\nexit 3\n");
   const result = await run();
-  expect(result).toMatchObject({ status: 1, stdout: "" });
+  expect(result).toMatchObject({ status: 3, stdout: "" });
   expect(result.stderr).toContain("no network");
   expect(result.stderr).toContain("npm ci failed (3)");
 });
@@ -131,7 +131,7 @@ test("an install that leaves something missing is an error, not a loop", async (
   const { dir, run } = checkout();
   lock(dir, "1.2.3");
   const result = await run();
-  expect(result.status).toBe(1);
+  expect(result.status).toBe(3);
   expect(result.stderr).toContain("npm ci has run, and still the project's own Node is missing");
 });
 

@@ -1,7 +1,7 @@
 // A tab's memory of its place in a session, so that a reload comes back as the same client. A tab that was
 // duplicated starts with a copy of that memory and must not use it: two connections with one proof would throw each
-// other out for ever. A Web Lock tells which of the two was first. Beside the place, over one reload, stands the input
-// that the session has not acknowledged.
+// other out for ever. A Web Lock tells which of the two was first, and the tab that holds it says so when it is asked: a tab
+// that is just being reloaded can't. Beside the place, over one reload, stands the input that the session has not acknowledged.
 
 import type { KeptInput } from "sandbox-stdio/core";
 
@@ -18,10 +18,11 @@ export interface ResumeStore {
   forget(): void;
 }
 
-/** How long a tab that is just being reloaded may take to let go of its lock. */
-const LOCK_WAIT_MS = 500;
-/** With input beside the place it is given longer: in vain the input would be given up, too. */
-const INPUT_LOCK_WAIT_MS = 5_000;
+/** How long a tab that is just being reloaded may take to let go of its lock, on a slow device as well. */
+const LOCK_WAIT_MS = 5_000;
+/** What is asked on the lock's channel, and what the tab that holds it answers. */
+const ASK = "who holds it?";
+const HELD = "I hold it";
 /** Longer input is not remembered, but its length is: browsers give a page about 5 MB, of which a pane has a part. */
 const MAX_KEPT_BYTES = 512 * 1024;
 
@@ -36,12 +37,12 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
   let held: string | undefined;
   let release = (): void => undefined;
 
-  async function hold(resume: string, waitMs = LOCK_WAIT_MS): Promise<boolean> {
+  async function hold(resume: string): Promise<boolean> {
     if (resume === held) return true;
     release();
     held = resume;
     if (locks === undefined) return true;
-    const unlock = await lock(locks, `sbx.resume.${resume}`, waitMs);
+    const unlock = await lock(locks, `sbx.resume.${resume}`);
     if (unlock === undefined) held = undefined;
     else if (held === resume) release = unlock;
     else unlock();
@@ -51,8 +52,7 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
   return {
     async claim() {
       const resume = storage?.getItem(name) ?? undefined;
-      const waitMs = storage?.getItem(inputName) == null ? LOCK_WAIT_MS : INPUT_LOCK_WAIT_MS;
-      if (resume !== undefined && (await hold(resume, waitMs))) return resume;
+      if (resume !== undefined && (await hold(resume))) return resume;
       // The tab that has the place has the input, too.
       storage?.removeItem(inputName);
       return undefined;
@@ -103,16 +103,33 @@ function inputOf(held: string, text: string): KeptInput | undefined {
 }
 
 /** @returns How to let go of it; undefined where another page holds it. */
-function lock(locks: LockManager, name: string, waitMs: number): Promise<(() => void) | undefined> {
+function lock(locks: LockManager, name: string): Promise<(() => void) | undefined> {
+  const channel = new BroadcastChannel(name);
+  let isHeld = false;
   return new Promise((resolve) => {
     const giveUp = new AbortController();
-    const timer = setTimeout(() => giveUp.abort(), waitMs);
+    const timer = setTimeout(() => giveUp.abort(), LOCK_WAIT_MS);
+    channel.onmessage = ({ data }) => {
+      if (isHeld && data === ASK) channel.postMessage(HELD);
+      else if (!isHeld && data === HELD) giveUp.abort();
+    };
     const holding = locks.request(name, { signal: giveUp.signal }, () => {
       clearTimeout(timer);
-      return new Promise<void>((release) => resolve(release));
+      isHeld = true;
+      return new Promise<void>((release) =>
+        resolve(() => {
+          channel.close();
+          release();
+        }),
+      );
     });
+    channel.postMessage(ASK);
     // Aborted: another page holds it. Refused by the browser: as if there were no locks.
-    holding.catch((error: unknown) => resolve(isAbort(error) ? undefined : () => undefined));
+    holding.catch((error: unknown) => {
+      clearTimeout(timer);
+      channel.close();
+      resolve(isAbort(error) ? undefined : () => undefined);
+    });
   });
 }
 

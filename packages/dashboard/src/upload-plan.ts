@@ -34,7 +34,7 @@ export const WHOLE = ".sbx-upload-is-whole";
  * number before it; nothing is written over. Says each path, ended by a NUL.
  */
 export const RECEIVE = `d=$(mktemp -d ./.sbx-upload.XXXXXX) || exit
-trap 'cd "$h"; rm -rf -- "$d"' EXIT
+trap 'trap "" HUP INT TERM; cd "$h"; rm -rf -- "$d"' EXIT
 h=$PWD
 trap 'exit 1' HUP INT TERM
 tar xf - -C "$d" && [ -e "$d/${WHOLE}" ] || exit 1

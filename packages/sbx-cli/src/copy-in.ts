@@ -38,7 +38,7 @@ done`;
 /** Links that a killed copy has left there are removed: nothing is unpacked through one. setuid and setgid: see KEPT_MODE. */
 const UNPACK = `if [ -z "$into" ] && [ -e "$t" ] && { [ ! -f "$t" ] || [ ! -w "$d" ]; }; then
   s=$(mktemp -d) || exit
-  trap 'rm -rf -- "$s"' EXIT
+  trap 'trap "" HUP INT TERM; rm -rf -- "$s"' EXIT
   trap 'exit 143' HUP INT TERM
 elif [ -n "$r" ] && [ -d "$s" ] && [ ! -L "$s" ]; then
   find "$s" -type l -exec rm -f -- {} + || exit

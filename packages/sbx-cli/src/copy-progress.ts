@@ -14,7 +14,7 @@ export class CopyProgress {
   readonly #isShown = tty.isatty(STDERR);
   readonly #sinceMs = performance.now();
   #bytes = 0;
-  #drawnMs = 0;
+  #drawnMs = Number.NEGATIVE_INFINITY;
 
   /** @param total Bytes of all files; undefined where that is not known. */
   constructor(total?: number) {
@@ -31,7 +31,7 @@ export class CopyProgress {
 
   /** The last line stays. */
   end(): void {
-    if (!this.#isShown || this.#drawnMs === 0) return;
+    if (!this.#isShown || this.#drawnMs < 0) return;
     this.#draw();
     fs.writeSync(STDERR, "\n");
   }

@@ -35,7 +35,7 @@ fi
 t=$1 d=$(dirname -- "$f") || exit
 ${MAKE_FOLDER}if [ -f "$f" ] && [ ! -w "$d" ]; then n=$(mktemp)
 else n=$(mktemp -- "$d/.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
-trap 'rm -f -- "$n"' EXIT
+trap 'trap "" HUP INT TERM; rm -f -- "$n"' EXIT
 trap 'exit 143' HUP INT TERM
 cat > "$n" || exit
 if [ -f "$f" ]; then cp -- "$n" "$f"

@@ -207,7 +207,7 @@ test("its users' MCP clients run commands in their sandboxes, and reach MCP serv
   const token = (await loginOf("ann")).replace("login=", "");
   const tools = await mcpClient("/mcp?sandbox=dev", token);
   expect(await toolBody(tools, "run", { cmd: "pwd" })).toMatchObject({
-    stdout: `${join(system.sandboxesDir, "dev-ann--dev")}\n`,
+    text: `${join(system.sandboxesDir, "dev-ann--dev")}\n`,
   });
   const server = join(ROOT, "test/e2e/support/scripted-mcp-server.mjs");
   const served = await mcpClient(`/mcp/dev/mine?cmd=node&arg=${encodeURIComponent(server)}`, token);

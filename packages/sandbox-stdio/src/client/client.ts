@@ -87,6 +87,11 @@ export class StdioClient {
     return this.#input.unackedBytes;
   }
 
+  /** Whether the process takes no more input, for good. */
+  get isInputClosed(): boolean {
+    return this.#input.isClosed;
+  }
+
   start(): void {
     this.#connect();
   }

@@ -30,7 +30,7 @@ export class InputDelivery {
   #isEofRefused = false;
   /** Whether a client has gone, or the keyboard has moved, since the end of input was told: the refusal may be older. */
   #hasChanged = false;
-  /** Whether the process takes no more input, for good. */
+  /** @see isClosed */
   #isClosed = false;
   /** The participants, and the holder of the keyboard. */
   #people: Participants | undefined;
@@ -118,6 +118,11 @@ export class InputDelivery {
     const isAhead = hello.stdin > this.#sender.end && this.#sender.length > 0;
     this.#isOvertaken = isAhead && this.#sender.isAnchored && !this.#isRepeated;
     return this.#isOvertaken;
+  }
+
+  /** Whether the process takes no more input, for good. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** Goes on as the greeting says; nothing is sent before {@link resume}. */

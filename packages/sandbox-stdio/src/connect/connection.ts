@@ -168,7 +168,7 @@ export class Connection {
         resize: (cols, rows) => this.#options.onResize?.(cols, rows),
         gap: (from, to) => this.#missed(from, to),
         message: (message) => this.#told(message),
-        discarded: () => this.#refuseInput(),
+        discarded: () => this.#discarded(),
         inputDrained: () => this.#input.drained(),
       },
     );
@@ -257,6 +257,12 @@ export class Connection {
 
   get #mayType(): boolean {
     return this.#participants === undefined || mayType(this.#participants);
+  }
+
+  #discarded(): void {
+    // The message that says so comes after what it made of the input.
+    if (this.#client.isInputClosed) this.#input.fail(new StdioError("stdin_closed", "The process takes no more input"));
+    else this.#refuseInput();
   }
 
   #refuseInput(): void {
