@@ -7,8 +7,11 @@ import { defineConfig } from "vitest/config";
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 240_000 } } };
 const include = ["test/**/*.test.ts", "test/**/*.test.tsx"];
 
-const unit = (name: string, root: string, globalSetup: string[] = []) => ({
-  test: { ...timeouts, name, root, include, globalSetup, environment: "node" as const },
+/** It tells its fixture which program to run, when that is loaded. */
+const APART = ["test/terminal-compiled.test.ts"];
+
+const unit = (name: string, root: string, globalSetup: string[] = [], how: object = {}) => ({
+  test: { ...timeouts, name, root, include, globalSetup, environment: "node" as const, isolate: false, ...how },
 });
 
 export default defineConfig({
@@ -17,12 +20,13 @@ export default defineConfig({
     maxWorkers: 2 * availableParallelism(),
     projects: [
       unit("sandbox-stdio", "packages/sandbox-stdio"),
-      unit("sbx-cli", "packages/sbx-cli", ["test/global-setup.ts"]),
+      unit("sbx-cli", "packages/sbx-cli", ["test/global-setup.ts"], { exclude: APART }),
+      unit("sbx-cli-apart", "packages/sbx-cli", ["test/global-setup.ts"], { include: APART, isolate: true }),
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
       unit("mcp", "packages/mcp"),
       unit("dashboard", "packages/dashboard", ["test/global-setup.ts"]),
-      unit("scripts", "scripts"),
+      unit("scripts", "scripts", [], { isolate: true }),
     ],
   },
 });

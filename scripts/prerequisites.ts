@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findChromium, findFirefox, findProgram } from "../packages/local/src/chromium.ts";
+import { findFirefox, findHeadlessChromium, findProgram } from "../packages/local/src/chromium.ts";
 import { BIN } from "../packages/local/src/paths.ts";
 import { findPexpectPython } from "../packages/local/src/python.ts";
 
@@ -47,9 +47,9 @@ const PREREQUISITES: readonly Prerequisite[] = [
   {
     name: "chromium",
     purpose: "the browser tests",
-    problem: () => browserProblem(findChromium()),
+    problem: () => browserProblem(findHeadlessChromium()),
     // The fonts are for the screenshots: without any, Chromium draws boxes.
-    packages: ["chromium", "fonts-dejavu-core", "fonts-noto-color-emoji"],
+    packages: ["chromium-headless-shell|chromium", "fonts-dejavu-core", "fonts-noto-color-emoji"],
   },
   {
     name: "firefox-esr",
@@ -91,12 +91,12 @@ function run(command: string, args: readonly string[], env: Record<string, strin
 }
 
 function installWithApt(wanted: readonly Prerequisite[]): void {
-  const packages = wanted.flatMap((prerequisite) => prerequisite.packages);
   const quiet = { DEBIAN_FRONTEND: "noninteractive" };
-  const install = (): boolean => run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], quiet);
   // The lists may be missing, or name versions that are gone, or too old. Where no server answers, what they name may do.
   run("apt-get", ["update", "-q"], quiet);
-  install();
+  const isKnown = (name: string): boolean => spawnSync("apt-cache", ["show", name]).status === 0;
+  const packages = wanted.flatMap((one) => one.packages.map((names) => names.split("|").find(isKnown) ?? names));
+  run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], quiet);
 }
 
 /** A prerequisite is missing and can't be installed; the message says which, and how to get it. */
@@ -119,7 +119,7 @@ export function ensurePrerequisites(): void {
   const left = missing();
   if (left.length === 0) return;
   const lines = left.map(({ name, purpose, problem }) => `  ${name}, for ${purpose}: ${problem()}`);
-  const packages = left.flatMap((prerequisite) => prerequisite.packages).join(" ");
+  const packages = left.flatMap((one) => one.packages.map((names) => names.split("|").at(-1) ?? names)).join(" ");
   const how = hasApt
     ? `sudo apt-get install ${packages}`
     : `with your package manager: ${left.map(({ name }) => name).join(", ")} (CHROMIUM_PATH=/path and FIREFOX_PATH=/path name browsers elsewhere)`;

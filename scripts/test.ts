@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { ChildKeeper, type Ending, ending } from "../packages/local/src/children.ts";
-import { findChromium } from "../packages/local/src/chromium.ts";
+import { findHeadlessChromium } from "../packages/local/src/chromium.ts";
 import {
   addOutcomes,
   checkOutcome,
@@ -95,7 +95,7 @@ async function runVitest(
 
 /** The variables that tests may count on: where Chromium is. */
 function testEnv(): Record<string, string> {
-  const path = findChromium();
+  const path = findHeadlessChromium();
   return path === undefined ? {} : { CHROMIUM_PATH: path };
 }
 

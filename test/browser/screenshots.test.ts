@@ -1,4 +1,4 @@
-// The pictures in the README: taken in every run, and kept in docs/ only where SBX_SCREENSHOTS=1 asks for it.
+// The pictures in the README, taken where SBX_SCREENSHOTS=1 asks for them.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -73,7 +73,7 @@ async function atPrompt(tab: Tab): Promise<void> {
 
 async function picture(tab: Tab, name: string): Promise<void> {
   const png = await tab.page.screenshot({ caret: "initial" });
-  if (process.env.SBX_SCREENSHOTS === "1") writeFileSync(join(DOCS, name), png);
+  writeFileSync(join(DOCS, name), png);
   // The header chunk of a PNG holds its size.
   expect({ width: png.readUInt32BE(16), height: png.readUInt32BE(20) }).toEqual(SIZE);
   expect(png.length).toBeLessThan(MAX_BYTES);

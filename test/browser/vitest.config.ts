@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     name: "browser",
     include: ["*.test.ts"],
+    // Pictures are taken where somebody asks for them.
+    exclude: process.env.SBX_SCREENSHOTS === "1" ? [] : ["screenshots.test.ts"],
     globalSetup: ["../e2e/global-setup.ts"],
     environment: "node",
     maxWorkers: BROWSER_WORKERS,

@@ -11,7 +11,12 @@ import { promisify } from "node:util";
 import { build as bundle } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 
-const CANDIDATES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const CANDIDATES = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 
 /** @throws {Error} Naming what is missing: these tests are never skipped. */
 export function chromiumPath(): string {
@@ -74,8 +79,9 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
 }
 
-/** As a browser itself reports a connection that fails, or that its page leaves, and an icon that a page does not have. */
-const ITS_OWN = /WebSocket|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
+/** As a browser itself reports a connection that fails, or that its page leaves, no network, and an icon that a page does not have. */
+const ITS_OWN =
+  /WebSocket|ERR_INTERNET_DISCONNECTED|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
 
 const isConflict = (text: string) => text.includes("409");
 const isLayout = (url: string) => url.endsWith("/api/layout");

@@ -31,6 +31,12 @@ export function findChromium(): string | undefined {
   return fixed.find(isExecutable);
 }
 
+/** The same engine without a window of its own, if it is there: a page costs a third of the work, and a start a fifth. */
+export function findHeadlessChromium(): string | undefined {
+  const { CHROMIUM_PATH = "" } = process.env;
+  return CHROMIUM_PATH === "" ? (findProgram("chromium-headless-shell") ?? findChromium()) : CHROMIUM_PATH;
+}
+
 /** Path of a Firefox: FIREFOX_PATH, else the system's. */
 export function findFirefox(): string | undefined {
   const { FIREFOX_PATH } = process.env;

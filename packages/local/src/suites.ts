@@ -59,7 +59,7 @@ export function suites(outDir: string): Suite[] {
       name: "unit",
       kind: "vitest",
       runtime: "node",
-      args: UNIT_PACKAGES.map((name) => `--project=${name}`),
+      args: [...UNIT_PACKAGES, "sbx-cli-apart"].map((name) => `--project=${name}`),
       directories: UNIT_PACKAGES.map((name) => `packages/${name}`),
     },
     {

@@ -14,12 +14,15 @@ const SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 /** The process chooses what is in there, and its colours. */
 const OUTPUT = ".xterm-screen";
 
-/** @returns A line for each place that breaks a rule. */
-export async function findings(tab: Tab): Promise<string[]> {
+/**
+ * @param isWhole Whether all rules are asked, or the one that only colours can break.
+ * @returns A line for each place that breaks a rule.
+ */
+export async function findings(tab: Tab, isWhole: boolean): Promise<string[]> {
   await tab.page.evaluate(SOURCE);
   const { violations } = await tab.page.evaluate(
-    (exclude) => window.axe.run({ exclude: [[exclude]] }, { resultTypes: ["violations"] }),
-    OUTPUT,
+    ({ exclude, rules }) => window.axe.run({ exclude: [[exclude]] }, { resultTypes: ["violations"], ...rules }),
+    { exclude: OUTPUT, rules: isWhole ? {} : { runOnly: ["color-contrast"] } },
   );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary?.replaceAll("\n", " ")}`),

@@ -55,8 +55,9 @@ function knock(who: Person, session: string, isPlain: boolean): Promise<string> 
   const headers = { Authorization: `Bearer ${who.token}`, "CF-Connecting-IP": "198.51.100.1" };
   const socket = new WebSocket(url, isPlain ? [] : ["stdio.v1"], { headers, perMessageDeflate: false });
   return new Promise((resolve) => {
-    socket.once("message", (text: Buffer) => {
+    socket.on("message", (text: Buffer) => {
       const { type, code } = JSON.parse(text.toString()) as { type: string; code?: number };
+      if (type === "starting") return;
       resolve(type === "bye" ? String(code) : type);
       // Whoever is let in stays: the places are what the others want.
       if (type === "bye") socket.terminate();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { findChromium } from "../../../packages/local/src/chromium.ts";
+import { findHeadlessChromium } from "../../../packages/local/src/chromium.ts";
 import { BIN, ROOT } from "../../../packages/local/src/paths.ts";
 import { packAll } from "../../../scripts/pack.ts";
 import { buildPage, examplesOf, freshProject, run, serveFiles } from "../support/installed.ts";
@@ -37,7 +37,7 @@ const html = (script: string) => `<!doctype html><body><script type="module" src
 async function pageOf(files: Readonly<Record<string, string>>, fragment: Record<string, string>): Promise<Page> {
   const server = await serveFiles(await buildPage(project, files));
   onTestFinished(() => server.close());
-  browser ??= await chromium.launch({ executablePath: findChromium() ?? "", args: ["--no-sandbox"] });
+  browser ??= await chromium.launch({ executablePath: findHeadlessChromium() ?? "", args: ["--no-sandbox"] });
   const page = await browser.newPage();
   onTestFinished(() => page.close());
   await page.goto(`${server.origin}/#${new URLSearchParams(fragment)}`);

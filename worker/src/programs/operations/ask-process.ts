@@ -5,7 +5,14 @@ import { type Operation, type ProgramAnswer, refused } from "../call.ts";
 import type { Reached } from "./reached.ts";
 
 const PATIENCE_MS = 2_000;
+/** Of a wait, which has time: a bridge that is busy must not pass for a shell without marks. */
+const WAIT_PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
+
+export const UNANSWERED: ProgramAnswer = {
+  ...refused(503, "unavailable", "the session can't be reached just now: ask again"),
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
 
 export type Kept = { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined };
 
@@ -13,9 +20,13 @@ export type Kept = { readonly screen: Uint8Array | undefined; readonly commands:
 export const LAST_SCREEN: Question = { about: "screen", scrollback: Number.MAX_SAFE_INTEGER, runs: true, ansi: true };
 
 /** @returns JSON, as the bridge has it; undefined where there is no answer in time. */
-export async function askProcess(hop: InnerClient, question: Question): Promise<Uint8Array | undefined> {
+export async function askProcess(
+  hop: InnerClient,
+  question: Question,
+  patienceMs = PATIENCE_MS,
+): Promise<Uint8Array | undefined> {
   const { answer, forget } = hop.ask(question);
-  const timer = setTimeout(forget, PATIENCE_MS);
+  const timer = setTimeout(forget, patienceMs);
   const text = await answer;
   clearTimeout(timer);
   return text;
@@ -70,10 +81,7 @@ export async function commands(
   const isRunning = reached.state === "running";
   const text = isRunning ? await askProcess(hop, { about: "commands" }) : kept().commands;
   const { commands: list = [], next = reached.log.endOffset } = keptState(text) ?? {};
-  if (isRunning && text === undefined) {
-    const answer = refused(503, "unavailable", "the session can't be reached just now: ask again");
-    return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
-  }
+  if (isRunning && text === undefined) return UNANSWERED;
   if (lostAtMs === undefined || !Array.isArray(list)) return { status: 200, body: { commands: list, next } };
   const end = { to: reached.log.endOffset, endedAt: new Date(lostAtMs).toISOString() };
   return { status: 200, body: { commands: list.map((command: object) => ({ ...end, ...command })), next } };
@@ -92,18 +100,19 @@ export function keptState(text: Uint8Array | undefined): Readonly<Record<string,
 
 export type CommandEnd = { readonly to: number; readonly exit?: number };
 
-/** The ends of a shell's commands so far, in their order; undefined where it has shown no marks. */
+/** The ends of a shell's commands so far, in their order. */
 export async function commandEnds(
   reached: Reached,
   hop: InnerClient,
   kept: () => Kept,
-): Promise<readonly CommandEnd[] | undefined> {
-  const ask = () => askProcess(hop, { about: "commands" });
+): Promise<readonly CommandEnd[] | "no marks" | "no answer"> {
+  const ask = () => askProcess(hop, { about: "commands" }, WAIT_PATIENCE_MS);
   // Just after the exit nothing is kept yet, and the bridge still knows.
   const ended = async () => kept().commands ?? (reached.state === "exited" ? await ask() : undefined);
   const text = reached.state === "running" ? await ask() : await ended();
+  if (text === undefined) return "no answer";
   const { commands: list, isMarked } = keptState(text) ?? {};
-  if (isMarked !== true || !Array.isArray(list)) return undefined;
+  if (isMarked !== true || !Array.isArray(list)) return "no marks";
   const ends = (list as readonly { to?: unknown; exit?: unknown }[]).flatMap(({ to, exit }) =>
     typeof to === "number" ? [{ to, ...(typeof exit === "number" ? { exit } : {}) }] : [],
   );

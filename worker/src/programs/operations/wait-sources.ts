@@ -3,7 +3,7 @@
 import type { InnerClient } from "sandbox-stdio/core";
 import type { Wait, WaitUntil } from "sandbox-stdio/programs";
 import { type ProgramAnswer, refused } from "../call.ts";
-import { type CommandEnd, commandEnds, type Kept, rowsOf } from "./ask-process.ts";
+import { type CommandEnd, commandEnds, type Kept, rowsOf, UNANSWERED } from "./ask-process.ts";
 import type { Reached } from "./reached.ts";
 
 /** The screen is looked at so often at most, while there is output. */
@@ -24,8 +24,11 @@ export async function cannotWait(
   const wasRunning = reached.state === "running";
   let ends = await commandEnds(reached, hop, kept);
   // A process that ends while it is asked answers nothing: what was kept at its end tells of its marks.
-  if (wasRunning && reached.state !== "running") ends ??= await commandEnds(reached, hop, kept);
-  return ends === undefined ? refused(409, "no_marks", "the session has shown no marks of its commands") : undefined;
+  if (ends === "no answer" && wasRunning && reached.state !== "running") ends = await commandEnds(reached, hop, kept);
+  if (ends === "no answer" && reached.state === "running") return UNANSWERED;
+  return typeof ends === "string"
+    ? refused(409, "no_marks", "the session has shown no marks of its commands")
+    : undefined;
 }
 
 /** Tells a wait of the ends of commands: of those before it began as well. */
@@ -39,7 +42,8 @@ export class CommandSource {
   }
 
   static async of(reached: Reached, { hop, kept }: ProcessPorts): Promise<CommandSource> {
-    return new CommandSource(reached, (await commandEnds(reached, hop, kept)) ?? []);
+    const ends = await commandEnds(reached, hop, kept);
+    return new CommandSource(reached, typeof ends === "string" ? [] : ends);
   }
 
   tell(waiting: Wait): void {
