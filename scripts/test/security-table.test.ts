@@ -1,4 +1,4 @@
-// SECURITY.md and the table of behaviours beside ssh name the tests that show what they say: each of them must exist.
+// SECURITY.md, the reports of other tools, and the table of behaviours beside ssh name the tests that show what they say: each of them must exist.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -36,6 +36,20 @@ test("every test that SECURITY.md names is there, and every attack in it has one
   const named = namedTests(readFileSync(join(ROOT, "SECURITY.md"), "utf8"));
   expect(named.length).toBeGreaterThan(60);
   expect(missingOf(named)).toEqual([]);
+});
+
+test("each report of another tool has a number, and tests that are there", () => {
+  const rows = readFileSync(join(ROOT, "docs/public-reports.md"), "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const [, reports, number, shownBy] = /^\| (.+?) \| .+ \| (\d+) \| (.+) \|$/.exec(line) ?? [];
+      return reports === undefined ? [] : [{ reports: reports.split(", "), number, shownBy: shownBy ?? "" }];
+    });
+  const reports = rows.flatMap((row) => row.reports);
+  expect(reports.filter((report) => !/^[\w.-]+\/[\w.-]+#\d+$/.test(report))).toEqual([]);
+  expect(new Set(reports).size).toBe(reports.length);
+  expect(reports.length).toBeGreaterThan(100);
+  expect(missingOf(rows.flatMap((row) => testsOf(row.reports.join(), row.shownBy)))).toEqual([]);
 });
 
 test("each of forty behaviours beside ssh has a test that is there, and each difference a reason or a gain", () => {

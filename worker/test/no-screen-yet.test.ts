@@ -23,12 +23,13 @@ function silentHop() {
 const bytes = (json: object) => new TextEncoder().encode(JSON.stringify(json));
 const REACHED = { isTty: true, state: "running" } as unknown as Reached;
 const NOTHING_KEPT = () => ({ screen: undefined, commands: undefined });
+const NO_REDRAW = async () => undefined;
 const ASKED = { type: "screen", format: "text" } as const;
 
 test("S1: 503 no_screen_yet with Retry-After where the screen is not told within two seconds, not before", async () => {
   const { hop } = silentHop();
   const told = vi.fn();
-  const answered = screen(REACHED, ASKED, hop, NOTHING_KEPT).then(told);
+  const answered = screen(REACHED, ASKED, hop, NOTHING_KEPT, NO_REDRAW).then(told);
   await vi.advanceTimersByTimeAsync(1_999);
   expect(told).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
@@ -42,7 +43,7 @@ test("S1: 503 no_screen_yet with Retry-After where the screen is not told within
 
 test("S1: a screen that is told just within two seconds is the answer, and no timer is left", async () => {
   const { hop, answer } = silentHop();
-  const answered = screen(REACHED, ASKED, hop, NOTHING_KEPT);
+  const answered = screen(REACHED, ASKED, hop, NOTHING_KEPT, NO_REDRAW);
   await vi.advanceTimersByTimeAsync(1_999);
   const modes = { bracketedPaste: true, applicationCursor: false, mouse: false };
   answer({ lines: ["here"], offset: 4, modes: { ...modes, applicationKeypad: true } });
@@ -56,6 +57,6 @@ test.each([
 ])("S2: a lost process's last screen, seen at 4, of a log that ends at %i", async (endOffset, told) => {
   const reached = { isTty: true, state: "lost", log: { endOffset } } as unknown as Reached;
   const kept = () => ({ screen: bytes({ lines: ["here"], offset: 4, modes: {} }), commands: undefined });
-  const { status, body } = await screen(reached, ASKED, silentHop().hop, kept);
+  const { status, body } = await screen(reached, ASKED, silentHop().hop, kept, NO_REDRAW);
   expect([status, body]).toEqual([200, { ...told, modes: {} }]);
 });

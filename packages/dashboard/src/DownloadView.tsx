@@ -29,6 +29,8 @@ export function DownloadView({ downloads, onDone }: DownloadViewProps) {
           />
           <span className="sbx-found">{words.progress(state.receivedBytes, state.totalBytes)}</span>
         </>
+      ) : state.kind === "partial" ? (
+        <span role="status">{words.partial(state.path, state.leftOut)}</span>
       ) : (
         <span role="status">{words.failed[state.end](state.path, state.reason)}</span>
       )}

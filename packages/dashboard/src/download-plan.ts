@@ -1,5 +1,6 @@
 // How a file comes out of the sandbox: the request that `sbx-download` prints, the command that sends it, and what that says first. Pure.
 
+import { latin1, type WhyLeftOut } from "sandbox-stdio/core";
 import { pipesAddress } from "./pipes-address.ts";
 
 /** What is kept in the browser until it is whole. */
@@ -9,6 +10,7 @@ export const MAX_DOWNLOAD_BYTES = 1024 ** 3;
 export const MAX_WISHES = 16;
 
 const MAX_PATH_BYTES = 4096;
+const MAX_SHOWN = 200;
 
 /**
  * Reads the text of an OSC 633 with which `sbx-download` asks for a file (`P;SbxDownload=BASE64`).
@@ -27,14 +29,13 @@ export function readDownloadWish(text: string): string | undefined {
   }
 }
 
-/** Sends the file, or the folder as an archive, that its first argument names, behind a line that says which. */
+/** Sends the file, or what is in the folder as an archive, that its first argument names, behind a line that says which. */
 export const SEND = `p=$1
 case $p in "~/"*) p=$HOME/\${p#??} ;; esac
 if [ -d "$p" ]; then
   p=$(cd -- "$p" && pwd -P) || exit
   printf 'folder\\n'
-  [ "$p" = / ] && exec tar cf - -C / .
-  exec tar cf - -C "\${p%/*}/" "./\${p##*/}"
+  exec tar cf - -C "$p" .
 fi
 [ -f "$p" ] || { echo "there is no such file" >&2; exit 1; }
 n=$(wc -c <"$p") || exit
@@ -60,4 +61,24 @@ export function savedName(path: string, { kind }: Header): string {
   const name = path.replace(/\/+$/, "").replace(/^.*\//s, "").replace(/\p{C}/gu, "");
   const known = name === "" || name === "." || name === ".." || name === "~" ? "download" : name;
   return kind === "folder" ? `${known}.tar` : known;
+}
+
+/** The folder that a saved archive of this path brings, of bytes, one a character. On some systems `\\` and `:` lead elsewhere. */
+export function folderOf(path: string): string {
+  const name = savedName(path, { kind: "folder" }).slice(0, -".tar".length);
+  return latin1(new TextEncoder().encode(name.replace(/[\\:]/g, "_")));
+}
+
+/** What of a folder is not in its saved archive: whoever unpacks it would be led out of the folder, or the like. */
+export type LeftOut = {
+  readonly count: number;
+  /** Of the first. */
+  readonly name: string;
+  readonly why: WhyLeftOut;
+};
+
+/** @param name Of bytes, one a character. */
+export function shownName(name: string): string {
+  const bytes = Uint8Array.from(name, (unit) => unit.charCodeAt(0));
+  return new TextDecoder().decode(bytes).replace(/\p{C}/gu, "\ufffd").slice(0, MAX_SHOWN);
 }

@@ -1,12 +1,12 @@
 // One download: the bytes of a session of its own on pipes, which survives breaks as every session does.
 
-import { STREAM_STDERR, STREAM_STDOUT } from "sandbox-stdio/core";
+import { STREAM_STDERR, STREAM_STDOUT, TarFault, TarFilter } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
-import { type Header, MAX_DOWNLOAD_BYTES, readHeader } from "./download-plan.ts";
+import { folderOf, type Header, type LeftOut, MAX_DOWNLOAD_BYTES, readHeader, shownName } from "./download-plan.ts";
 import { withoutCode } from "./status.ts";
 
 export type DownloadEnd =
-  | { readonly kind: "done"; readonly header: Header; readonly content: Blob }
+  | { readonly kind: "done"; readonly header: Header; readonly content: Blob; readonly leftOut: LeftOut | undefined }
   /** Nothing is saved. `reason` comes from the server, or from the command. */
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "too-large" }
@@ -32,12 +32,18 @@ export class Download {
   #newestBytes = 0;
   #content = new Blob();
   #receivedBytes = 0;
+  #keptBytes = 0;
+  /** Of a folder's archive. */
+  #filter: TarFilter | undefined;
+  #leftOut: LeftOut | undefined;
+  readonly #path: string;
   #said = "";
   #isOver = false;
   #finish: (end: DownloadEnd) => void = () => undefined;
 
-  constructor(connection: BrowserConnection, progressed: (progress: DownloadProgress) => void) {
+  constructor(connection: BrowserConnection, path: string, progressed: (progress: DownloadProgress) => void) {
     this.#connection = connection;
+    this.#path = path;
     this.#progressed = progressed;
   }
 
@@ -93,18 +99,48 @@ export class Download {
         return;
       }
       rest = bytes.subarray(end + 1);
+      if (this.#header.kind === "folder") this.#filter = this.#makeFilter();
     }
     const totalBytes = this.#header.kind === "file" ? this.#header.size : undefined;
     this.#receivedBytes += rest.length;
-    if ((totalBytes ?? 0) > MAX_DOWNLOAD_BYTES || this.#receivedBytes > MAX_DOWNLOAD_BYTES) {
-      this.#finish({ kind: "too-large" });
-      return;
+    const isTaken = this.#take(rest);
+    const largest = Math.max(totalBytes ?? 0, this.#receivedBytes, this.#keptBytes);
+    if (!isTaken) this.#finish({ kind: "incomplete" });
+    else if (largest > MAX_DOWNLOAD_BYTES) this.#finish({ kind: "too-large" });
+    else this.#progressed({ receivedBytes: this.#receivedBytes, totalBytes });
+  }
+
+  /** @returns Whether it can be part of what it is said to be. */
+  #take(bytes: Uint8Array): boolean {
+    if (this.#filter === undefined) {
+      this.#keep(bytes);
+      return true;
     }
-    // The connection's own buffer: borrowed.
-    this.#newest.push(rest.slice());
-    this.#newestBytes += rest.length;
+    try {
+      this.#filter.push(bytes);
+      return true;
+    } catch (error) {
+      if (error instanceof TarFault) return false;
+      throw error;
+    }
+  }
+
+  #makeFilter(): TarFilter {
+    return new TarFilter(folderOf(this.#path), {
+      write: (bytes) => this.#keep(bytes),
+      leftOut: (name, why) => {
+        const first = this.#leftOut ?? { count: 0, name: shownName(name), why };
+        this.#leftOut = { ...first, count: first.count + 1 };
+      },
+    });
+  }
+
+  /** @param bytes Borrowed. */
+  #keep(bytes: Uint8Array): void {
+    this.#keptBytes += bytes.length;
+    this.#newest.push(bytes.slice());
+    this.#newestBytes += bytes.length;
     if (this.#newestBytes >= PART_BYTES) this.#putAway();
-    this.#progressed({ receivedBytes: this.#receivedBytes, totalBytes });
   }
 
   #putAway(): void {
@@ -117,7 +153,8 @@ export class Download {
     const header = this.#header;
     if (header === undefined) return { kind: "incomplete" };
     if (header.kind === "file" && header.size !== this.#receivedBytes) return { kind: "incomplete" };
+    if (this.#filter?.end() === false) return { kind: "incomplete" };
     this.#putAway();
-    return { kind: "done", header, content: this.#content };
+    return { kind: "done", header, content: this.#content, leftOut: this.#leftOut };
   }
 }

@@ -4,11 +4,13 @@
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "./browser-connection.ts";
 import { Download, type DownloadEnd, type DownloadProgress } from "./download.ts";
-import { MAX_WISHES, readDownloadWish, savedName } from "./download-plan.ts";
+import { type LeftOut, MAX_WISHES, readDownloadWish, savedName } from "./download-plan.ts";
 
 export type DownloadState =
   | { readonly kind: "idle" }
   | ({ readonly kind: "receiving"; readonly path: string } & DownloadProgress)
+  /** It is saved, without some of what was sent. */
+  | { readonly kind: "partial"; readonly path: string; readonly leftOut: LeftOut }
   | {
       readonly kind: "failed";
       readonly path: string;
@@ -99,7 +101,7 @@ export class Downloads {
 
   async #run(path: string): Promise<void> {
     this.#change({ state: { kind: "receiving", path, receivedBytes: 0, totalBytes: undefined } });
-    const download = new Download(this.#ports.connect(path), (progress) =>
+    const download = new Download(this.#ports.connect(path), path, (progress) =>
       this.#change({ state: { kind: "receiving", path, ...progress } }),
     );
     this.#download = download;
@@ -107,7 +109,9 @@ export class Downloads {
     this.#download = undefined;
     if (this.#isDisposed) return;
     if (end.kind === "done") this.#ports.save(savedName(path, end.header), end.content);
-    if (end.kind === "done" || end.kind === "cancelled") this.#change({ state: { kind: "idle" } });
+    if (end.kind === "done" && end.leftOut !== undefined)
+      this.#change({ state: { kind: "partial", path, leftOut: end.leftOut } });
+    else if (end.kind === "done" || end.kind === "cancelled") this.#change({ state: { kind: "idle" } });
     else
       this.#change({ state: { kind: "failed", path, end: end.kind, reason: end.kind === "failed" ? end.reason : "" } });
     const next = this.#waiting.shift();

@@ -1,6 +1,16 @@
 // The English texts of the terminal's tools: sections of those in texts.ts. Pure.
 
+import type { LeftOut } from "./download-plan.ts";
 import { count, number } from "./english-numbers.ts";
+
+const WHY_LEFT_OUT: Readonly<Record<LeftOut["why"], string>> = {
+  "leads-out": "leads out of the folder",
+  "below-link": "has the name of a link, or lies below one",
+  "not-in-archive": "is another name of a file that is not in the archive",
+  special: "is no file, no folder and no link",
+  "no-name": "can't be its name",
+  "too-many-links": "is one of too many links",
+};
 
 export const ENGLISH_TOOLS = {
   /** Search in the scrollback. */
@@ -117,6 +127,8 @@ export const ENGLISH_TOOLS = {
       total === undefined ? count(received, "byte") : `${number.format(received)} of ${count(total, "byte")}`,
     cancel: "Cancel",
     dismiss: "Dismiss",
+    partial: (path: string, { count: left, name, why }: LeftOut) =>
+      `Downloaded ${path} without ${count(left, "member")} of the archive: ${name} ${WHY_LEFT_OUT[why]}${left === 1 ? "" : ", …"}`,
     failed: {
       failed: (path: string, reason: string) => `Not downloaded: ${path}${reason === "" ? "" : `: ${reason}`}`,
       "too-large": (path: string) => `Not downloaded: ${path} is larger than 1 GiB`,

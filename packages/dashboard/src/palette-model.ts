@@ -47,10 +47,16 @@ export function found(entries: readonly PaletteEntry[], query: string): PaletteE
   return matching.sort((a, b) => rank(a) - rank(b));
 }
 
+/** Of a command: its arguments may be whole scripts. */
+const MAX_LINE = 300;
+
 /** A command as one would type it. */
 export function commandLineOf({ command }: ListedSession): string {
-  return command.map(quote).join(" ");
+  const line = wholeLineOf(command);
+  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE).replace(/[\ud800-\udbff]$/, "")}…`;
 }
+
+const wholeLineOf = (command: readonly string[]) => command.map(quote).join(" ");
 
 /** The command that attaches to a session from a shell. Without a token: that is the caller's own. */
 export function attachCommand(origin: string, { place: { sandbox, session } }: Pick<ListedSession, "place">): string {
@@ -73,5 +79,5 @@ function nameOf(entry: PaletteEntry): string {
 function searchedOf(entry: PaletteEntry): string {
   if (entry.kind === "command") return entry.words;
   const { place, state, title = "", people } = entry.listed;
-  return `${entry.name ?? ""} ${place.sandbox} ${place.session} ${state} ${title} ${people.join(" ")} ${commandLineOf(entry.listed)}`;
+  return `${entry.name ?? ""} ${place.sandbox} ${place.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
 }

@@ -1,9 +1,17 @@
 // How files come into the sandbox: which may, under which names, by which command, and the text typed at the cursor then. Pure.
 
+import { latin1, type TarEntry } from "sandbox-stdio/core";
 import { pipesAddress } from "./pipes-address.ts";
 
 /** A file to upload: its path below the target, with slashes between folders. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
+
+/** What the archive says of it. */
+export function entryOf({ path, size, modifiedAtMs, isFolder }: Offered & { readonly modifiedAtMs: number }): TarEntry {
+  const kind = isFolder ? "folder" : "file";
+  const name = latin1(new TextEncoder().encode(path));
+  return { name, kind, size, mode: isFolder ? 0o755 : 0o644, modifiedAt: modifiedAtMs / 1000 };
+}
 
 export const UPLOAD_LIMITS = { files: 10_000, bytes: 1024 ** 3 } as const;
 

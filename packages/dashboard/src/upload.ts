@@ -1,11 +1,10 @@
 // One upload: an archive into a session of its own on pipes, which survives breaks as every session does.
 
-import { STREAM_STDERR, STREAM_STDOUT } from "sandbox-stdio/core";
+import { STREAM_STDERR, STREAM_STDOUT, tarEnd, tarHeader, tarPadding } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 import type { OfferedFile } from "./dropped-files.ts";
 import { withoutCode } from "./status.ts";
-import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
-import { pathsOf, WHOLE } from "./upload-plan.ts";
+import { entryOf, pathsOf, WHOLE } from "./upload-plan.ts";
 
 export type UploadEnd =
   | { readonly kind: "done"; readonly paths: readonly string[] }
@@ -84,7 +83,7 @@ export class Upload {
 
   async #send(files: readonly OfferedFile[]): Promise<void> {
     for (const entry of files) {
-      if (!(await this.#write(tarHeader(entry)))) return;
+      if (!(await this.#write(tarHeader(entryOf(entry))))) return;
       if (entry.file === undefined) continue;
       let size = 0;
       const reader = entry.file.stream().getReader();
@@ -96,7 +95,7 @@ export class Upload {
       if (size !== entry.size) throw new Error(`${entry.path} changed while it was read`);
       await this.#write(tarPadding(size));
     }
-    await this.#write(tarHeader({ path: WHOLE, size: 0, modifiedAtMs: 0, isFolder: false }));
+    await this.#write(tarHeader(entryOf({ path: WHOLE, size: 0, modifiedAtMs: 0, isFolder: false })));
     await this.#write(tarEnd());
   }
 

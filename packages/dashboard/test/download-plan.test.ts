@@ -5,7 +5,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readDownloadWish, readHeader, SEND, savedName, sendAddress } from "../src/download-plan.ts";
+import {
+  folderOf,
+  readDownloadWish,
+  readHeader,
+  SEND,
+  savedName,
+  sendAddress,
+  shownName,
+} from "../src/download-plan.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -42,9 +50,7 @@ test.each(["folder", "folder/", "-folder", "./folder/.", "link"])("a folder come
   const { head, content, status } = send(path.startsWith("-") ? `./${path}` : path);
   expect([head, status]).toEqual(["folder", 0]);
   const listed = execFileSync("tar", ["tf", "-"], { input: content }).toString();
-  expect(listed.split("\n").filter((each) => each !== "")).toEqual(
-    ["", "deep/", "deep/x"].map((each) => `./${name}/${each}`),
-  );
+  expect(listed.split("\n").filter((each) => each !== "")).toEqual(["./", "./deep/", "./deep/x"]);
 });
 
 test("what is no file is said, and nothing is sent", () => {
@@ -85,6 +91,13 @@ test("the name to save under is the last of the path, and never a way", () => {
   );
   expect(names).toEqual(["b.txt", "b", "download", "download", "download", "bad.txt", "b"]);
   expect(savedName("/a/b/", { kind: "folder" })).toBe("b.tar");
+  expect(["/a/ü/", "/", "/x/..\\..\\y", "/x/C:y"].map(folderOf)).toEqual([
+    "\u00c3\u00bc",
+    "download",
+    ".._.._y",
+    "C_y",
+  ]);
+  expect(shownName("\u00c3\u00bc\x1b[31m\n")).toBe("ü\ufffd[31m\ufffd");
 });
 
 test("the sending session is of the same sandbox, and takes no command, ticket or name of the address", () => {

@@ -1,6 +1,8 @@
 // Files that a person takes out of the sandbox, whose side is played: asked for, over breaks, whole or not at all.
 
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { tarEnd, tarHeader } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "./browser.ts";
 import { useBrowser } from "./fixture.ts";
@@ -116,6 +118,8 @@ describe("a path in the output", () => {
     ["", 1, "Not downloaded: src/main.ts: exit 1"],
     ["file 9999999999\nhello", undefined, "is larger than 1 GiB"],
     ["gibberish\n", undefined, "changed meanwhile, or some of it was lost"],
+    [`folder\n${"x".repeat(512)}`, undefined, "changed meanwhile, or some of it was lost"],
+    ["folder\n", 0, "changed meanwhile, or some of it was lost"],
   ])("that is not sent whole is not saved, and that is said: %j", async (sent, code, words) => {
     const page = await browser.attached();
     await choose(page, "src/main.ts");
@@ -126,6 +130,25 @@ describe("a path in the output", () => {
     await page.button("Dismiss");
     await page.page.keyboard.type("x");
     await expect.poll(() => browser.server.process("main").typed).toBe("x");
+  });
+
+  test("that is a folder is saved without what would lead out of it, and that is said", async () => {
+    const page = await browser.attached();
+    const saved = page.page.waitForEvent("download");
+    await choose(page, "src/main.ts");
+    const process = await sender();
+    const more = { kind: "file", size: 0, mode: 0o644, modifiedAt: 0 } as const;
+    const names = ["../.bashrc", "x", "/etc/passwd"].map((name) => tarHeader({ ...more, name }));
+    process.print("folder\n");
+    process.print(Buffer.concat([...names, tarEnd()]));
+    process.exit({ code: 0 });
+    const download = await saved;
+    expect(download.suggestedFilename()).toBe("main.ts.tar");
+    const listed = execFileSync("tar", ["tf", await download.path()]).toString();
+    expect(listed).toBe("./main.ts/\n./main.ts/x\n");
+    const words = "Downloaded src/main.ts without 2 members of the archive: ../.bashrc leads out of the folder";
+    await page.page.getByRole("status").filter({ hasText: words }).waitFor();
+    await page.button("Dismiss");
   });
 
   test("that a person cancels ends its command", async () => {

@@ -77,6 +77,7 @@ test("the command line that attaches names the server, the sandbox and the sessi
 
 test("a command is shown as one would type it, an age in its largest unit, of a screen the last line that is not empty", () => {
   expect(commandLineOf(listed("s", ["sh", "-c", "echo 'x'; exit"]))).toBe("sh -c 'echo '\\''x'\\''; exit'");
+  expect(commandLineOf(listed("s", ["x".repeat(5_000)]))).toBe(`${"x".repeat(300)}…`);
   const ages = [-5, 59, 60, 3_599, 3_600, 86_399, 200_000].map((seconds) => ageOf(0, seconds * 1000));
   expect(ages.map(({ count, unit }) => `${count} ${unit}`)).toEqual([
     ...["0 second", "59 second", "1 minute", "59 minute", "1 hour", "23 hour", "2 day"],

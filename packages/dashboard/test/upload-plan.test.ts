@@ -13,9 +13,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tarEnd, tarHeader, tarPadding } from "sandbox-stdio/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { tarEnd, tarHeader, tarPadding } from "../src/tar.ts";
 import {
+  entryOf,
   pathsOf,
   planUpload,
   RECEIVE,
@@ -36,7 +37,7 @@ function archive(files: Record<string, string | undefined>): Buffer {
   const parts = Object.entries(files).flatMap(([path, text]) => {
     const bytes = Buffer.from(text ?? "");
     const entry = { path, size: bytes.length, modifiedAtMs: 1_700_000_000_000, isFolder: text === undefined };
-    return [tarHeader(entry), bytes, tarPadding(bytes.length)];
+    return [tarHeader(entryOf(entry)), bytes, tarPadding(bytes.length)];
   });
   return Buffer.concat([...parts, tarEnd()]);
 }

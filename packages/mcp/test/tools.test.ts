@@ -142,7 +142,15 @@ test.each([
 
 test("M1: lists, screens and long words are cut to 64 KiB as well, and that is said", async () => {
   const long = "x".repeat(200_000);
-  const session = { session: "s", incarnation: "i", state: "running", tty: false, cmd: "bash", args: ["-lc", long] };
+  const session = {
+    session: "s",
+    incarnation: "i",
+    state: "running",
+    tty: false,
+    cmd: "bash",
+    args: ["-lc"],
+    title: long,
+  };
   const listed = { ...session, createdAt: "2026-01-01T00:00:00Z", clients: 0, offset: 0, inputOffset: 0 };
   const command = { line: "make ".repeat(40), startedAt: "2026-01-01T00:00:00Z" };
   const modes = { bracketedPaste: false, applicationCursor: false, mouse: "none" };
@@ -176,6 +184,21 @@ test("M1: lists, screens and long words are cut to 64 KiB as well, and that is s
     expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThanOrEqual(65_536);
     expect(textsOf(answer).some((text) => words.test(text))).toBe(true);
   }
+});
+
+test("M1: of a listed session's arguments as much is told as has room, as whole scripts are among them", async () => {
+  const rest = { createdAt: "2026-01-01T00:00:00Z", clients: 0, offset: 0, inputOffset: 0 };
+  const args = [["-c", "x".repeat(9_000), "sh"], Array(500).fill("a b"), ["serve", "--port", "80"]];
+  const sessions = args.map((one, at) => ({
+    ...{ session: `s${at}`, incarnation: "i", state: "running", tty: false, cmd: "sh", args: one, ...rest },
+  }));
+  const { client } = await tools({ sessions });
+  const answer = await client.callTool({ name: "list", arguments: {} });
+  const told = (answer.structuredContent as { sessions: { args: string[] }[] }).sessions.map((one) => one.args);
+  expect(told[0]).toEqual(["-c", `${"x".repeat(197)}…`]);
+  expect(told[1]).toEqual([...Array(50).fill("a b"), "…"]);
+  expect(told[2]).toEqual(args[2]);
+  expect(textsOf(answer).join("").length).toBeLessThan(1_500);
 });
 
 test("M1: a page of sessions that is too long is asked for again, shorter, so that none is passed over", async () => {

@@ -106,6 +106,10 @@ export type {
   Upstream,
 } from "./session/session-types.ts";
 export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
+export { KEPT_MODE, leadsTo, partsOf } from "./tar/inside.ts";
+export { TarFilter, type WhyLeftOut } from "./tar/tar-filter.ts";
+export { TarFault, type TarMember, TarReader, type TarSink } from "./tar/tar-reader.ts";
+export { type TarEntry, tarEnd, tarHeader, tarPadding } from "./tar/tar-writer.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
@@ -116,6 +120,7 @@ export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
 export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
+export { latin1 } from "./text/latin1.ts";
 export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";
 export { clipUtf8, utf8Length } from "./text/utf8.ts";

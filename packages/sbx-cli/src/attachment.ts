@@ -384,13 +384,13 @@ export class Attachment {
     return exitWith(end.code === 0 && this.#isIncomplete ? EXIT.failed : end.code);
   }
 
-  /** Output that is missing must not pass for success. */
+  /** The code is the process's own wherever it is known: that output is missing is said. */
   async #finishRun(state: State, code: number): Promise<Outcome> {
     const missing = this.#missing;
     if (missing > 0) await this.#say(`${missing} bytes of output were no longer held when they were asked for`);
     if (state === "running") await this.#say(`it still runs, in session ${this.#session}`);
     if (state === "lost") await this.#say("the process was lost");
-    return exitWith(missing > 0 && state === "exited" ? EXIT.failed : code);
+    return exitWith(code);
   }
 
   /** Nobody reads what it puts out: a process that nobody else has use for is ended, as a shell's would be by SIGPIPE. */

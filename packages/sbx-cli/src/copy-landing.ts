@@ -5,9 +5,10 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
+import { KEPT_MODE } from "sandbox-stdio/core";
 import type { LeftOut } from "./copy-left-out.ts";
 import { type Listing, listFolder } from "./copy-listing.ts";
-import { bytesOfPath, KEPT_MODE, OWNERS_ALL, pathOf } from "./copy-path.ts";
+import { bytesOfPath, OWNERS_ALL, pathOf } from "./copy-path.ts";
 import { CliError } from "./outcome.ts";
 
 /** Of the name in the folder's own: a file system has room for 255. */

@@ -3,6 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { TarFault, TarReader } from "sandbox-stdio/core";
 import { Landing } from "./copy-landing.ts";
 import { LeftOut } from "./copy-left-out.ts";
 import { bytesOf, missing, parseListing } from "./copy-listing.ts";
@@ -11,7 +12,6 @@ import { exitOf, failureOf, giveNames, LACK, type Part, type Remote, sayWhat, te
 import { CopyProgress } from "./copy-progress.ts";
 import { Unpacking } from "./copy-unpack.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
-import { TarFault, TarReader } from "./tar-reader.ts";
 
 /** Before anything of several folders is copied. */
 export const CHECK = `${LACK}lacks=

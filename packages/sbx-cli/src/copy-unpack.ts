@@ -2,9 +2,9 @@
 // or through a link, and no link is made that leads out of what was asked for. Paths are bytes, one a character.
 
 import fs from "node:fs";
+import { KEPT_MODE, leadsTo, partsOf, type TarMember, type TarSink } from "sandbox-stdio/core";
 import type { LeftOut } from "./copy-left-out.ts";
-import { bytesOfPath, KEPT_MODE, OWNERS_ALL } from "./copy-path.ts";
-import type { TarMember, TarSink } from "./tar-reader.ts";
+import { bytesOfPath, OWNERS_ALL } from "./copy-path.ts";
 
 export type UnpackOptions = {
   /** The folder, empty or what an earlier run has left there. */
@@ -168,15 +168,9 @@ export class Unpacking implements TarSink {
     return asked === undefined || asked.includes(top);
   }
 
-  /** Upwards only at its beginning: behind a name, which may be a link, `..` leads where nobody can tell. */
   #staysInside(parts: readonly string[], target: string): boolean {
-    if (target.startsWith("/")) return false;
-    const steps = target.split("/").filter((step) => step !== "" && step !== ".");
-    const up = steps.findIndex((step) => step !== "..");
-    const ups = up === -1 ? steps.length : up;
-    const names = steps.slice(ups);
-    if (names.includes("..") || ups > parts.length - (this.#options.isRenamed ? 2 : 1)) return false;
-    return this.#isAsked([...parts.slice(0, parts.length - 1 - ups), ...names]);
+    const to = leadsTo(parts, target, this.#options.isRenamed ? 1 : 0);
+    return to !== undefined && this.#isAsked(to);
   }
 
   #modeOf({ mode }: TarMember): number {
@@ -191,12 +185,6 @@ export class Unpacking implements TarSink {
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 const CREATE = O_WRONLY | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0);
 const LEADS_OUT = "it leads out of what is copied";
-
-/** Names below the root; undefined where one leads elsewhere. */
-function partsOf(name: string): readonly string[] | undefined {
-  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
-  return name.startsWith("/") || parts.includes("..") ? undefined : parts;
-}
 
 const isFolder = (path: string) => fs.lstatSync(bytesOfPath(path), { throwIfNoEntry: false })?.isDirectory() === true;
 

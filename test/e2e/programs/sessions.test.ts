@@ -116,6 +116,26 @@ test("P3: a lost process is told as lost, and what it said can be read", async (
   expect((await at.wait("gone", { until: { text: "after" } })).body.outcome).toBe("lost");
 });
 
+test("S2a: a lost terminal's screen goes to the end of its log, which was last looked at before", async () => {
+  const at = await programs();
+  await at.put("screen", { cmd: "sh", args: ["-c", "stty -echo; echo first; cat"], tty: true });
+  expect((await at.wait("screen", { until: { text: "first" }, from: 0 })).body.outcome).toBe("met");
+  // The bridge is asked for the first look before this.
+  expect((await at.ask("GET", "/sessions/screen/screen")).body).toMatchObject({
+    lines: expect.arrayContaining(["first"]),
+  });
+  await at.ask("POST", "/sessions/screen/input", { text: "\u65e5\u672c second", enter: true });
+  expect((await at.wait("screen", { until: { text: "second" }, from: 0 })).body.outcome).toBe("met");
+  await killBridge();
+  await startBridge();
+  await until("the loss", async () => (await at.describe("screen")).body.state === "lost");
+  const { end } = (await at.read("screen", { tail: 1 })).body;
+  const { body } = await at.ask("GET", "/sessions/screen/screen?format=json");
+  const lines = ["first", "\u65e5\u672c second", ...Array(22).fill("")];
+  expect(body).toMatchObject({ offset: end, cursor: { y: 2 }, lines });
+  expect(body).not.toHaveProperty("approximate");
+});
+
 test("P4: it runs on for keepSeconds with nobody attached, and leaves the list keepExitedSeconds after its exit", async () => {
   const at = await programs();
   await at.put("short", {

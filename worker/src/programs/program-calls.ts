@@ -21,6 +21,7 @@ import { offsetAt, timesOf } from "./operations/since.ts";
 import { Waiting } from "./operations/wait.ts";
 import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
+import { redraw, type Screen } from "./redraw.ts";
 import { type StartPorts, Starts } from "./starts.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
@@ -55,6 +56,7 @@ export class ProgramCalls {
   #waiting = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
   readonly #starts: Starts;
+  #lastRedrawn: { readonly incarnation: string; readonly screen: Promise<Screen | undefined> } | undefined;
 
   constructor(ports: ProgramPorts) {
     this.#at = ports;
@@ -221,7 +223,7 @@ export class ProgramCalls {
       case "write":
         return this.#typing(reached, call)(operation);
       case "screen":
-        return screen(reached, operation, this.#ports.hop, this.#ports.kept);
+        return screen(reached, operation, this.#ports.hop, this.#ports.kept, (seen, at) => this.#redrawn(seen, at));
       case "commands":
         return commands(reached, this.#ports.hop, this.#ports.kept, this.#at.store.record?.lostAtMs);
       case "locate":
@@ -233,6 +235,14 @@ export class ProgramCalls {
           writerId: (writer) => this.#writerId(call, reached, writer),
         });
     }
+  }
+
+  /** Once for each process: its log does not change any more. */
+  #redrawn(seen: Screen, { incarnation, log }: Reached): Promise<Screen | undefined> {
+    if (this.#lastRedrawn?.incarnation !== incarnation) {
+      this.#lastRedrawn = { incarnation, screen: redraw(seen, log) };
+    }
+    return this.#lastRedrawn.screen;
   }
 
   async #read(reached: Reached, operation: Extract<Operation, { type: "read" }>, signal: AbortSignal) {

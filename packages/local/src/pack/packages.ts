@@ -22,7 +22,7 @@ const PROGRAMS = [
   },
   {
     name: "worker",
-    entries: ["worker/library.ts", "worker/library-mcp.ts", "worker/node.d.ts"],
+    entries: ["worker/library.ts", "worker/library-mcp.ts", "worker/node.d.ts", "worker/xterm.d.ts"],
     options: { lib: ["ES2023"] },
     types: ["@cloudflare/workers-types"],
   },
@@ -38,7 +38,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /** The packages of others that `/worker` imports. */
-const DEPENDENCIES: readonly string[] = ["hono", "re2js", "zod"];
+const DEPENDENCIES: readonly string[] = ["@xterm/addon-unicode11", "@xterm/headless", "hono", "re2js", "zod"];
 /** Packages that only users of an entry point that imports them need. */
 const PEERS = [
   "@cloudflare/sandbox",
@@ -48,7 +48,6 @@ const PEERS = [
   "@xterm/addon-fit",
   "@xterm/addon-image",
   "@xterm/addon-search",
-  "@xterm/addon-unicode11",
   "@xterm/addon-web-links",
   "@xterm/addon-webgl",
 ];

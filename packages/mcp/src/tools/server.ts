@@ -112,7 +112,8 @@ async function answered(
   }
   let asked = fields;
   for (let attempts = 0; ; attempts += 1) {
-    const body = tool.annotations.readOnlyHint !== true && Object.keys(answer.body).length === 0 ? DONE : answer.body;
+    const told = tool.brief?.(answer.body) ?? answer.body;
+    const body = tool.annotations.readOnlyHint !== true && Object.keys(told).length === 0 ? DONE : told;
     const hints = hintsOf(tool, asked, body, isCut);
     const result = resultOf(tool, body, hints);
     if (sizeOf(result) <= RESULT_BYTES) return result;

@@ -22,6 +22,8 @@ export type Tool = {
   readonly waits?: "waitMs" | "timeoutMs";
   /** What a program printed: fields of the answer that the result has as text, and not as structured content. */
   readonly printed?: { readonly fields: readonly string[]; readonly of: (answer: Fields) => string };
+  /** The answer without what is long and hardly ever asked for. */
+  readonly brief?: (answer: Fields) => Fields;
   /** Whether the end counts most, where an answer is too long. */
   readonly isEndKept?: true;
   /** What to ask for instead where an answer is too long by this factor; absent: nothing gives less. */
@@ -36,6 +38,29 @@ const SCREEN = {
 };
 const texts = (rows: unknown): unknown[] => (Array.isArray(rows) ? rows : []);
 const LEAST_BYTES = 16;
+
+/** Of the arguments of a listed session: a copy's are whole scripts. */
+const ARGUMENTS_LENGTH = 200;
+
+const withShortArguments = (answer: Fields): Fields => ({
+  ...answer,
+  sessions: texts(answer.sessions).map((session) => {
+    const { args } = Object(session) as Fields;
+    return args === undefined ? session : { ...Object(session), args: shortArguments(texts(args).map(String)) };
+  }),
+});
+
+/** As many of them as there is room for; the last that is told ends with "…" if there is more. */
+function shortArguments(args: readonly string[]): readonly string[] {
+  let left = ARGUMENTS_LENGTH;
+  const short: string[] = [];
+  for (const arg of args) {
+    if (arg.length > left) return [...short, `${arg.slice(0, left).replace(/[\ud800-\udbff]$/, "")}…`];
+    short.push(arg);
+    left -= arg.length + 1;
+  }
+  return short;
+}
 
 /** Fewer bytes of output, by the factor and a little less. */
 const fewerBytes = (asked: Fields, factor: number) => ({
@@ -157,10 +182,11 @@ export const TOOLS: readonly Tool[] = [
     name: "list",
     title: "List sessions",
     description:
-      'The sandbox\'s sessions, newest first, with state and exit. Where there is "next", pass it as "after".',
+      'The sandbox\'s sessions, newest first, with state and exit; long arguments are cut at "…". Where there is "next", pass it as "after".',
     input: sessionSchemas.listQuery.safeExtend({ sandbox }),
     output: answerSchema("list"),
     annotations: READS,
+    brief: withShortArguments,
     smaller: (asked, { sessions }, factor) => ({
       ...asked,
       limit: Math.max(1, Math.floor(texts(sessions).length * factor * 0.9)),

@@ -1,6 +1,6 @@
 // The bytes that a call to *write* types (W1). Bytes travel as Latin-1 text, a character each, since the hop's messages are JSON.
 
-import { fromLatin1 } from "../terminal/sequence-text.ts";
+import { fromLatin1 } from "../text/latin1.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
 import type { InputModes, WriteInput } from "../wire/write-messages.ts";
 import { USUAL_MODES } from "./input-modes.ts";

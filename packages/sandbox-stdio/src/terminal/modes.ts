@@ -1,11 +1,11 @@
 // The one ledger of what a program has left otherwise than an untouched terminal has it: modes, screens, margins, character sets,
 // colours and the like; and the sequences that undo it, or set it in another terminal. Told each sequence; knows no emulator.
 
+import { fromLatin1 } from "../text/latin1.ts";
 import { decodeUtf8 } from "../text/utf8-text.ts";
 import { ColourChanges } from "./colours.ts";
 import { KeyboardStack } from "./keyboard-stacks.ts";
 import type { Sequence } from "./query-filter.ts";
-import { fromLatin1 } from "./sequence-text.ts";
 
 /** The parts of a CSI: private marker, parameters, intermediates, final byte. */
 const CSI_PARTS = /^([<-?]?)([\d;:]*)([ -/]*)([@-~])$/;

@@ -2,9 +2,10 @@
 // replay, it takes out what does more than draw, too: bells, notices, the clipboard. Everything else passes byte for byte; bytes
 // without the beginning of a sequence are not even copied.
 
+import { fromLatin1, latin1 } from "../text/latin1.ts";
 import { endOfAscii, indexOrEnd, isHarmlessCsi, mayBeControl } from "./plain-scan.ts";
 import { QUIET, withoutQuestions } from "./queries.ts";
-import { asidesOf, fromLatin1, latin1, textOf } from "./sequence-text.ts";
+import { asidesOf, textOf } from "./sequence-text.ts";
 import { BEL, C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
 
 /** A sequence that passes. `text`: without its introducer and the end of a string; Latin-1, without controls. */

@@ -25,13 +25,3 @@ export function textOf(kind: SequenceKind, raw: string): string {
   const text = kind === "csi" ? raw.replace(INTRODUCER, "") : raw;
   return text.replace(CONTROLS, "").replace(/[\x80-\xff]/g, "");
 }
-
-export function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
-}
-
-export function fromLatin1(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
-}

@@ -2,6 +2,7 @@
 
 import type { InnerClient, Question } from "sandbox-stdio/core";
 import { type Operation, type ProgramAnswer, refused } from "../call.ts";
+import type { Screen } from "../redraw.ts";
 import type { Reached } from "./reached.ts";
 
 const PATIENCE_MS = 2_000;
@@ -37,6 +38,7 @@ export async function screen(
   { format, scrollback = 0 }: Extract<Operation, { type: "screen" }>,
   hop: InnerClient,
   kept: () => Kept,
+  redraw: (seen: Screen, reached: Reached) => Promise<Screen | undefined>,
 ): Promise<ProgramAnswer> {
   if (!reached.isTty) return refused(409, "no_screen", "the process has pipes: there is no screen");
   const [runs, ansi] = [format === "json", format === "ansi"];
@@ -50,9 +52,11 @@ export async function screen(
     const answer = refused(503, "no_screen_yet", "there is no screen yet: ask again");
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
-  const { runs: allRuns, ansi: drawing, scrollback: above, modes, ...rest } = state;
-  // The last that was seen of a lost process: its log may go on behind it.
-  const isBehind = reached.state === "lost" && typeof rest.offset === "number" && rest.offset < reached.log.endOffset;
+  // The last that was seen of a lost process: its log may go on behind it. A drawing is told as it was.
+  const isOlder = reached.state === "lost" && typeof state.offset === "number" && state.offset < reached.log.endOffset;
+  const redrawn = isOlder && !ansi ? await redraw(state, reached) : undefined;
+  const { runs: allRuns, ansi: drawing, scrollback: above, modes, ...rest } = redrawn ?? state;
+  const isBehind = isOlder && redrawn === undefined;
   const lines = Array.isArray(above) ? above.slice(Math.max(0, above.length - scrollback)) : [];
   const body = {
     ...rest,

@@ -1,7 +1,9 @@
 // Reads a tar archive as it comes: GNU's, pax and busybox's, with sparse files. Trusts no byte of it, and knows no file system. Names are
 // bytes, one a character ("latin1"): a name need not be UTF-8.
 
-const BLOCK = 512;
+import { latin1 } from "../text/latin1.ts";
+
+export const TAR_BLOCK = 512;
 /** A name or a pax record that is longer belongs to no file. */
 const MAX_LONG_BYTES = 1_048_576;
 /** Pieces of one sparse file. */
@@ -20,6 +22,8 @@ export type TarMember = {
   readonly target: string;
   /** Of a file, its holes counted. */
   readonly size: number;
+  /** Of its bytes in the archive: fewer than its size where it has holes. */
+  readonly stored: number;
   readonly mode: number;
   /** Seconds since 1970. */
   readonly modifiedAt: number;
@@ -43,7 +47,7 @@ type Piece = { readonly offset: number; readonly bytes: number };
 type State =
   | { readonly at: "header" }
   /** Bytes that are put together: a long name, or a pax record. */
-  | { readonly at: "long"; readonly type: string; readonly size: number; left: number; readonly parts: Uint8Array[] }
+  | { readonly at: "long"; readonly type: string; left: number; readonly parts: Uint8Array[] }
   | { readonly at: "pieces"; readonly member: TarMember; readonly stored: number; readonly pieces: Piece[] }
   | { readonly at: "body"; readonly isFile: boolean; readonly pieces: readonly Piece[]; piece: number; done: number }
   | { readonly at: "skip"; left: number }
@@ -51,7 +55,7 @@ type State =
 
 export class TarReader {
   readonly #sink: TarSink;
-  readonly #block = new Uint8Array(BLOCK);
+  readonly #block = new Uint8Array(TAR_BLOCK);
   #filled = 0;
   #state: State = { at: "header" };
   #padding = 0;
@@ -104,10 +108,10 @@ export class TarReader {
   }
 
   #fill(bytes: Uint8Array, full: () => void): number {
-    const part = bytes.subarray(0, BLOCK - this.#filled);
+    const part = bytes.subarray(0, TAR_BLOCK - this.#filled);
     this.#block.set(part, this.#filled);
     this.#filled += part.length;
-    if (this.#filled === BLOCK) {
+    if (this.#filled === TAR_BLOCK) {
       this.#filled = 0;
       full();
     }
@@ -126,14 +130,14 @@ export class TarReader {
     if (LONG.test(type)) {
       if (size > MAX_LONG_BYTES) throw new TarFault(`a name of ${size} bytes is too long`);
       this.#padding = paddingOf(size);
-      this.#state = { at: "long", type, size, left: size, parts: [] };
+      this.#state = { at: "long", type, left: size, parts: [] };
       if (size === 0) this.#long(this.#state);
       return;
     }
     const more = this.#more;
     this.#more = new Map();
-    const member = memberOf(block, type, size, more);
     const stored = HAS_NO_BODY.test(type) ? 0 : countOf(Number(more.get("size") ?? size));
+    const member = memberOf(block, type, stored, more);
     this.#padding = paddingOf(stored);
     if (type !== "S") {
       this.#begin(member, [{ offset: 0, bytes: stored }]);
@@ -190,8 +194,8 @@ export class TarReader {
   }
 
   /** GNU's own header for a long name (L) or a long target of a link (K), or the records of pax (x; g, for all that follow, says nothing of use). */
-  #long({ type, size, parts }: Extract<State, { at: "long" }>): void {
-    const text = Buffer.concat(parts, size).toString("latin1");
+  #long({ type, parts }: Extract<State, { at: "long" }>): void {
+    const text = parts.map(latin1).join("");
     if (type === "L") this.#more.set("path", text);
     if (type === "K") this.#more.set("linkpath", text);
     for (const [key, value] of type === "x" ? paxRecords(text) : []) if (USED.test(key)) this.#more.set(key, value);
@@ -205,12 +209,11 @@ const USED = /^(path|linkpath|GNU\.sparse\.realsize|size|mtime)$/;
 /** Links, devices, folders and pipes: whatever size they say. */
 const HAS_NO_BODY = /[1-6]/;
 
-const paddingOf = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK;
+const paddingOf = (size: number) => (TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK;
 const beforeNul = (text: string) => text.replace(/\0.*$/s, "");
 
-function memberOf(block: Uint8Array, type: string, size: number, more: ReadonlyMap<string, string>): TarMember {
-  const text = (at: number, length: number) =>
-    beforeNul(Buffer.from(block.buffer, block.byteOffset + at, length).toString("latin1"));
+function memberOf(block: Uint8Array, type: string, stored: number, more: ReadonlyMap<string, string>): TarMember {
+  const text = (at: number, length: number) => beforeNul(latin1(block.subarray(at, at + length)));
   // GNU's own format has other things where this one has the beginning of a long name.
   const prefix = text(257, 8) === "ustar" ? text(345, 155) : "";
   const name = beforeNul(more.get("path") ?? (prefix === "" ? text(0, 100) : `${prefix}/${text(0, 100)}`));
@@ -218,7 +221,8 @@ function memberOf(block: Uint8Array, type: string, size: number, more: ReadonlyM
     name,
     kind: kindOf(type, name, more),
     target: beforeNul(more.get("linkpath") ?? text(157, 100)),
-    size: countOf(Number(more.get("size") ?? size)),
+    size: stored,
+    stored,
     mode: countOf(number(block, 100, 8)),
     modifiedAt: timeOf(Number(more.get("mtime") ?? number(block, 136, 12))),
   };
@@ -296,6 +300,6 @@ function timeOf(seconds: number): number {
 /** Its own field is counted as blanks. */
 function checksumOf(block: Uint8Array): number {
   let sum = 8 * 0x20;
-  for (let at = 0; at < BLOCK; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;
+  for (let at = 0; at < TAR_BLOCK; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;
   return sum;
 }

@@ -1,12 +1,12 @@
 // What a tar archive says, in whatever pieces it comes, and what is refused. Archives are GNU tar's own.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { Random } from "../../local/src/random.ts";
-import { TarFault, type TarMember, TarReader } from "../src/tar-reader.ts";
-import { scratch } from "./fixture/cli.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { Random } from "../../../local/src/random.ts";
+import { TarFault, type TarMember, TarReader } from "../../src/tar/tar-reader.ts";
 
 type Found = TarMember & { text: string };
 
@@ -50,7 +50,8 @@ function header(type: string, size: number, more: (block: Buffer) => void = () =
 }
 
 test.each(["gnu", "pax", "ustar"])("%s: names, links, sizes, modes and times, however the bytes are cut", (format) => {
-  const folder = scratch();
+  const folder = mkdtempSync(join(tmpdir(), "sbx-tar-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const name = `${"long/".repeat(25)}${"n".repeat(90)}`;
   mkdirSync(join(folder, name, ".."), { recursive: true });
   writeFileSync(join(folder, name), "words", { mode: 0o640 });

@@ -1,0 +1,216 @@
+// Makes an archive that anybody has packed into one that writes and links nothing outside of the one folder it brings: each member is read,
+// and written anew. For a person who unpacks it with a program of theirs. Bounded memory; knows no file system.
+
+import { fromLatin1 } from "../text/latin1.ts";
+import { decodeUtf8 } from "../text/utf8-text.ts";
+import { KEPT_MODE, leadsTo, partsOf } from "./inside.ts";
+import { type TarMember, TarReader } from "./tar-reader.ts";
+import { tarEnd, tarHeader, tarPadding } from "./tar-writer.ts";
+
+/** Longer than any path of a file. */
+const MAX_NAME_BYTES = 4096;
+/** For the names of links, and again for those of files. */
+const MAX_NAMES_BYTES = 16_777_216;
+const NAME_BYTES = 64;
+/** Of a folder that the archive has left out. */
+const FOLDER_MODE = 0o755;
+
+export type WhyLeftOut =
+  /** Its name, or where it leads. */
+  | "leads-out"
+  /** A link of the archive has its name, or that of a folder above it. */
+  | "below-link"
+  /** The file that it is another name of. */
+  | "not-in-archive"
+  /** A device, a pipe, or a file with holes. */
+  | "special"
+  /** It has none, or one that is too long. */
+  | "no-name"
+  /** More than are remembered. */
+  | "too-many-links";
+
+export type TarFilterPorts = {
+  /** Borrowed. */
+  write(bytes: Uint8Array): void;
+  /** @param name Of bytes, one a character. */
+  leftOut(name: string, why: WhyLeftOut): void;
+};
+
+export class TarFilter {
+  readonly #top: string;
+  readonly #ports: TarFilterPorts;
+  readonly #reader: TarReader;
+  readonly #links = new LinkTree((part) => part);
+  /** As file systems find names that are spelled otherwise. */
+  readonly #alike = new LinkTree(foldedName);
+  readonly #files = new Set<string>();
+  #filesLeft = MAX_NAMES_BYTES;
+  /** The folder that was written last. */
+  #folder: readonly string[] | undefined;
+  /** Of the file whose bytes are coming; undefined: it is left out. */
+  #size: number | undefined;
+
+  /** @param top The folder that gets all members, of bytes, one a character. */
+  constructor(top: string, ports: TarFilterPorts) {
+    this.#top = top;
+    this.#ports = ports;
+    this.#reader = new TarReader({
+      member: (member) => this.#member(member),
+      bytes: (bytes) => this.#size !== undefined && ports.write(bytes),
+      memberEnd: () => {
+        if (this.#size !== undefined) ports.write(tarPadding(this.#size));
+        this.#size = undefined;
+      },
+    });
+  }
+
+  /** @throws {TarFault} */
+  push(chunk: Uint8Array): void {
+    this.#reader.push(chunk);
+  }
+
+  /** Writes the end. @returns Whether all has come: else nothing of it is to be used. */
+  end(): boolean {
+    if (this.#reader.isWhole) this.#ports.write(tarEnd());
+    return this.#reader.isWhole;
+  }
+
+  #member(member: TarMember): void {
+    const why = this.#pass(member);
+    if (why !== undefined) this.#ports.leftOut(member.name.slice(0, MAX_NAME_BYTES), why);
+  }
+
+  /** @returns Why it is left out, if it is. */
+  #pass(member: TarMember): WhyLeftOut | undefined {
+    const { name, kind, target, size, stored } = member;
+    if (kind === "other" || size !== stored) return "special";
+    if (name.length > MAX_NAME_BYTES || target.length > MAX_NAME_BYTES) return "no-name";
+    const parts = partsOf(name);
+    if (parts === undefined) return "leads-out";
+    if (parts.length === 0 && kind !== "folder") return "no-name";
+    if (this.#links.leads(parts)) return "below-link";
+    switch (kind) {
+      case "folder":
+        if (parts.length > 0) this.#folders(parts.slice(0, -1), member);
+        this.#folder = parts;
+        this.#write(parts, member);
+        return undefined;
+      case "file":
+        this.#size = size;
+        this.#remember(parts);
+        break;
+      case "link":
+        if (target === "" || leadsTo(parts, target, 0) === undefined) return "leads-out";
+        if (this.#alike.touches(parts)) return "below-link";
+        if (!this.#links.add(parts) || !this.#alike.add(parts)) return "too-many-links";
+        break;
+      case "hard link": {
+        const to = partsOf(target);
+        if (to === undefined) return "leads-out";
+        if (!this.#files.has(to.join("/")) || this.#alike.leads(to)) return "not-in-archive";
+        this.#folders(parts.slice(0, -1), member);
+        this.#write(parts, member, this.#pathOf(to));
+        return undefined;
+      }
+    }
+    this.#folders(parts.slice(0, -1), member);
+    this.#write(parts, member, target);
+    return undefined;
+  }
+
+  /** A link in the place of one of them, of an earlier archive, is replaced by it: else what comes would be written through it. */
+  #folders(parts: readonly string[], { modifiedAt }: TarMember): void {
+    const last = this.#folder;
+    const same = parts.findIndex((part, index) => part !== last?.[index]);
+    for (
+      let depth = last === undefined ? 0 : (same === -1 ? parts.length : same) + 1;
+      depth <= parts.length;
+      depth += 1
+    ) {
+      const folder = { kind: "folder", size: 0, mode: FOLDER_MODE, modifiedAt } as const;
+      this.#write(parts.slice(0, depth), folder);
+    }
+    this.#folder = parts;
+  }
+
+  #write(
+    parts: readonly string[],
+    member: Pick<TarMember, "size" | "mode" | "modifiedAt" | "kind">,
+    target = "",
+  ): void {
+    const { kind, size, mode, modifiedAt } = member;
+    if (kind === "other") return;
+    this.#ports.write(tarHeader({ name: this.#pathOf(parts), kind, target, size, mode: mode & KEPT_MODE, modifiedAt }));
+  }
+
+  #remember(parts: readonly string[]): void {
+    const path = parts.join("/");
+    this.#filesLeft -= path.length + NAME_BYTES;
+    if (this.#filesLeft >= 0) this.#files.add(path);
+  }
+
+  #pathOf(parts: readonly string[]): string {
+    return ["./", this.#top, ...parts.map((part) => `/${part}`)].join("");
+  }
+}
+
+type Step = Map<string, Step>;
+
+/** Names of links, folder by folder. A step without any below it is a link. */
+class LinkTree {
+  readonly #keyOf: (part: string) => string;
+  readonly #root: Step = new Map();
+  #left = MAX_NAMES_BYTES;
+
+  constructor(keyOf: (part: string) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  /** Whether one of them is `parts`, or a folder of it. */
+  leads(parts: readonly string[]): boolean {
+    return this.#root.size > 0 && this.#walk(parts).step.size === 0;
+  }
+
+  /** Whether one of them is `parts`, or a folder of it, or below it. */
+  touches(parts: readonly string[]): boolean {
+    const { step, depth } = this.#walk(parts);
+    return this.#root.size > 0 && (step.size === 0 || depth === parts.length);
+  }
+
+  /** @returns Whether there was room. */
+  add(parts: readonly string[]): boolean {
+    const { step: last, depth } = this.#walk(parts);
+    const keys = parts.slice(depth).map(this.#keyOf);
+    const bytes = keys.reduce((sum, key) => sum + key.length + NAME_BYTES, 0);
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    let step = last;
+    for (const key of keys) {
+      const next: Step = new Map();
+      step.set(key, next);
+      step = next;
+    }
+    return true;
+  }
+
+  /** As far as there are steps, or to a link. */
+  #walk(parts: readonly string[]): { step: Step; depth: number } {
+    let step = this.#root;
+    let depth = 0;
+    for (const part of parts) {
+      const next = step.get(this.#keyOf(part));
+      if (next === undefined) break;
+      step = next;
+      depth += 1;
+    }
+    return { step, depth };
+  }
+}
+
+/** Without its case, its way of writing a character, and blanks and dots at its end. */
+function foldedName(part: string): string {
+  const text = decodeUtf8(fromLatin1(part)).normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+  let end = text.length;
+  while (text[end - 1] === "." || text[end - 1] === " ") end -= 1;
+  return text.slice(0, end);
+}
