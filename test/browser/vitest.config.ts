@@ -13,6 +13,8 @@ export default defineConfig({
     exclude: process.env.SBX_SCREENSHOTS === "1" ? [] : ["screenshots.test.ts"],
     globalSetup: ["../e2e/global-setup.ts"],
     environment: "node",
+    // The modules are loaded once a worker.
+    isolate: false,
     maxWorkers: BROWSER_WORKERS,
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere. A busy machine is no failure.
     testTimeout: 300_000,

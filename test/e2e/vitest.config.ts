@@ -15,6 +15,8 @@ export default defineConfig({
     globalSetup: ["./global-setup.ts"],
     setupFiles: ["./support/cleanup.ts"],
     environment: "node",
+    // The modules are loaded once a worker.
+    isolate: false,
     maxWorkers: E2E_WORKERS,
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere. A busy machine is no failure.
     testTimeout: 300_000,

@@ -79,7 +79,7 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
 }
 
-/** As a browser itself reports a connection that fails, or that its page leaves, no network, and an icon that a page does not have. */
+/** As a browser itself reports a connection that fails, or that its page leaves, a network that goes or changes, and an icon that a page does not have. */
 const ITS_OWN =
   /WebSocket|ERR_INTERNET_DISCONNECTED|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
 

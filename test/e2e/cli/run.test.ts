@@ -115,8 +115,11 @@ test("the Worker's death is outlived: the output is whole, and the exit code the
   const streamed = running(who, ["--", "sh", "-c", script]);
   const waited = running(who, ["--wait", "60s", "--", "sh", "-c", script]);
   await until("the first line", () => streamed.said.stdout !== "");
-  const at = new Programs(who, "default");
-  await until("both processes", async () => (await at.list()).filter(({ state }) => state === "running").length === 2);
+  const runningNow = async () => {
+    const { sessions } = await (await api(who, "/api/sandboxes/default/sessions")).json();
+    return sessions.filter(({ state }: { state: string }) => state === "running").length;
+  };
+  await until("both processes", async () => (await runningNow()) === 2);
   await restartWorker();
   for (const { code, said, stderr } of [streamed, waited]) {
     expect([await code, said.stdout, await stderr]).toEqual([6, "begun\n1\n2\n3\n4\n5\n6\n", ""]);
