@@ -110,10 +110,13 @@ export async function commandEnds(
   hop: InnerClient,
   kept: () => Kept,
 ): Promise<readonly CommandEnd[] | "no marks" | "no answer"> {
-  const ask = () => askProcess(hop, { about: "commands" }, WAIT_PATIENCE_MS);
-  // Just after the exit nothing is kept yet, and the bridge still knows.
-  const ended = async () => kept().commands ?? (reached.state === "exited" ? await ask() : undefined);
-  const text = reached.state === "running" ? await ask() : await ended();
+  const question = { about: "commands" } as const;
+  const isRunning = reached.state === "running";
+  let text = isRunning ? await askProcess(hop, question, WAIT_PATIENCE_MS) : kept().commands;
+  // Just after the exit what is kept may be from before the first mark, and the bridge still knows.
+  if (reached.state === "exited" && keptState(text)?.isMarked !== true) {
+    text = (await askProcess(hop, question)) ?? kept().commands;
+  }
   if (text === undefined) return "no answer";
   const { commands: list, isMarked } = keptState(text) ?? {};
   if (isMarked !== true || !Array.isArray(list)) return "no marks";

@@ -21,10 +21,7 @@ export async function cannotWait(
     return refused(409, "no_screen", "the process has pipes: there is no screen");
   }
   if (kind !== "commandEnd" || (reached.session?.programs.commandEnds.length ?? 0) > 0) return undefined;
-  const wasRunning = reached.state === "running";
-  let ends = await commandEnds(reached, hop, kept);
-  // A process that ends while it is asked answers nothing: what was kept at its end tells of its marks.
-  if (ends === "no answer" && wasRunning && reached.state !== "running") ends = await commandEnds(reached, hop, kept);
+  const ends = await commandEnds(reached, hop, kept);
   if (ends === "no answer" && reached.state === "running") return UNANSWERED;
   return typeof ends === "string"
     ? refused(409, "no_marks", "the session has shown no marks of its commands")
