@@ -81,7 +81,7 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
 
 /** As a browser itself reports a connection that fails, or that its page leaves, a network that goes or changes, and an icon that a page does not have. */
 const ITS_OWN =
-  /WebSocket|ERR_INTERNET_DISCONNECTED|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
+  /WebSocket|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
 
 const isConflict = (text: string) => text.includes("409");
 const isLayout = (url: string) => url.endsWith("/api/layout");
