@@ -52,6 +52,19 @@ const PARTS: readonly Part[] = [
     env: { PANES_STEPS: "500" },
   },
   {
+    name: "looks",
+    about: "every view of the page in all colours",
+    minutes: 3,
+    args: [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--config",
+      "test/browser/vitest.config.ts",
+      "accessibility.test.ts",
+    ],
+    env: { ALL_LOOKS: "1" },
+  },
+  {
     name: "mutants",
     about: "1,500 small changes of the sources, which the tests must notice; goes on where it was stopped",
     minutes: 120,
