@@ -2,6 +2,7 @@
 // tests have them: one for each of vitest's workers.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "../e2e/support/longest-first.ts";
 import { BROWSER_WORKERS } from "../e2e/support/parallel.ts";
 
 export default defineConfig({
@@ -15,6 +16,7 @@ export default defineConfig({
     environment: "node",
     // The modules are loaded once a worker.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     maxWorkers: BROWSER_WORKERS,
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere. A busy machine is no failure.
     testTimeout: 300_000,

@@ -1,6 +1,7 @@
 // The end-to-end tests: clients against running systems, one for each of vitest's workers (global-setup.ts).
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./support/longest-first.ts";
 import { E2E_WORKERS } from "./support/parallel.ts";
 
 const noPlatform = fileURLToPath(new URL("./support/no-platform.ts", import.meta.url));
@@ -17,6 +18,7 @@ export default defineConfig({
     environment: "node",
     // The modules are loaded once a worker.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     maxWorkers: E2E_WORKERS,
     // Every wait has a limit of its own, which says what was waited for; these are for what hangs elsewhere. A busy machine is no failure.
     testTimeout: 300_000,

@@ -1,0 +1,20 @@
+// The order of test files: those that take longest, mostly by waiting, come first, so that none of them is left alone at the end.
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Ends of their paths; the first takes longest. */
+const LONGEST = [
+  ...["stream/parking", "stream/foreign-stalls", "programs/mcp-gateway", "attacks/hostile-bridge", "stream/unwatched"],
+  ...["programs/mcp-hosts", "cli/completion", "stream/revival", "programs/output", "packages/packed"],
+  ...["browser/accessibility", "browser/firefox", "browser/tmux-panes", "browser/parked", "browser/sharing"],
+].map((name) => `/${name}.test.ts`);
+
+const placeOf = ({ moduleId }: TestSpecification): number => {
+  const place = LONGEST.findIndex((end) => moduleId.endsWith(end));
+  return place === -1 ? LONGEST.length : place;
+};
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
+  }
+}
