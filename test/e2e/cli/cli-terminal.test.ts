@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { CLI, cliEnv } from "../support/cli.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { fresh, type Person, person, system } from "../support/system.ts";
 import { Tmux } from "../support/tmux.ts";
 import { until } from "../support/wait.ts";
@@ -109,7 +109,7 @@ test("Ctrl+] detaches: the process lives, the terminal is whole, and --session a
   const again = await terminal.shows(/^sbx-stdio: detached; attach again with: (.+)$/);
   expect(again[1]).toContain("--session w");
   await terminal.shows(/^local\$$/);
-  expect(isAlive(pid)).toBe(true);
+  expect(await isAliveIn(who, pid, "dev")).toBe(true);
   // Raw mode is off: a line is edited and echoed by this side.
   terminal.type("stty -a | grep -o ' icanon' | tr -d ' '", "Enter");
   await terminal.shows(/^icanon$/);
@@ -125,7 +125,7 @@ test("Ctrl+] detaches: the process lives, the terminal is whole, and --session a
   await terminal.shows(new RegExp(`^kept, pid=${pid}\\.$`));
   terminal.type("exit", "Enter");
   await terminal.shows(/^local\$$/);
-  await until("the end of the shell", () => !isAlive(pid));
+  await until("the end of the shell", async () => !(await isAliveIn(who, pid, "dev")));
 });
 
 test("a terminal that is closed leaves the process running", async () => {
@@ -136,9 +136,9 @@ test("a terminal that is closed leaves the process running", async () => {
   await terminal.shows(/^local\$$/);
   terminal.type("$SBX --sandbox dev --session w", "Enter");
   await terminal.shows(new RegExp(`^pid=${pid}\\.$`));
-  expect(isAlive(pid)).toBe(true);
+  expect(await isAliveIn(who, pid, "dev")).toBe(true);
   terminal.type("exit", "Enter");
-  await until("the end of the shell", () => !isAlive(pid));
+  await until("the end of the shell", async () => !(await isAliveIn(who, pid, "dev")));
 });
 
 test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read", async () => {

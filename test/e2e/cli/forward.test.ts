@@ -9,6 +9,7 @@ import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { Random } from "../../../packages/local/src/random.ts";
 import { auditOf, said } from "../support/audit.ts";
 import { type CliChild, exitCode, runCli, startCli } from "../support/cli.ts";
+import { NODE } from "../support/sandbox-node.ts";
 import { api, cutInnerHop, cutRelay, fresh, mint, type Person, person, system } from "../support/system.ts";
 import { MOVING_MS, until, within } from "../support/wait.ts";
 
@@ -23,7 +24,7 @@ async function serve(who: Person, script: string): Promise<number> {
   const session = fresh("server");
   const listening =
     'const listening = (server) => server.listen(0, "127.0.0.1", () => console.log(server.address().port));';
-  const words = ["--detach", "--session", session, "--", process.execPath, "-e", `${listening}${script}`];
+  const words = ["--detach", "--session", session, "--", NODE, "-e", `${listening}${script}`];
   expect(await runCli(who, words, "", "run")).toMatchObject({ code: 0 });
   ended.push(() => runCli(who, ["--session", session], "", "kill"));
   const wait = ["--session", session, "--match", "(\\d+)\\n", "--from", "0", "--json"];
