@@ -1,9 +1,10 @@
 // The command line in a terminal: a shell, a full-screen program, a window that changes, and leaving without ending.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { CLI, cliEnv } from "../support/cli.ts";
+import { connect } from "../support/client.ts";
 import { isAliveIn } from "../support/sandbox-processes.ts";
 import { fresh, type Person, person, system } from "../support/system.ts";
 import { Tmux } from "../support/tmux.ts";
@@ -97,7 +98,10 @@ test("vim draws, edits and saves, and leaves the screen as it was", async () => 
   await terminal.endsWith(/^remote\$$/);
   expect(terminal.value("#{alternate_on}")).toBe("0");
   const line = 'int main(void) { return 0; } // "ü 😀"\n';
-  expect(readFileSync(join(directory, "hello.c"), "utf8")).toBe(line.repeat(4));
+  const file = join(directory, "hello.c");
+  const client = await connect(who, { sandbox: "vim", session: fresh("s"), cmd: "cat", arg: [file] });
+  await client.end();
+  expect(client.text()).toBe(line.repeat(4));
 });
 
 test("Ctrl+] detaches: the process lives, the terminal is whole, and --session attaches again", async () => {
