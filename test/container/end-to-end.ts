@@ -61,6 +61,7 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
     "a cp that is killed leaves no whole-looking copy": OUR_FILES,
     "a cp of many small files that is killed": OUR_FILES,
   },
+  "cli/forward": { "forward to the very port that it listens on": "is about a sandbox on this machine" },
   "cli/run": { "the Worker's death is outlived": LOSES_CONTAINERS },
   "programs/exactly-once": { "W2, W3, T2: seed": LOSES_CONTAINERS },
   "programs/library": { "D6: output is followed to the exit, over a restart": LOSES_CONTAINERS },
