@@ -54,7 +54,7 @@ export function exitCode(child: CliChild): Promise<number> {
 
 /** Standard error without what is told of waits, and of a container that is started for the first who comes. */
 export const withoutWords = (stderr: string): string =>
-  withoutWaits(stderr).replace(/^sbx-stdio: the sandbox is starting\n/m, "");
+  withoutWaits(stderr).replace(/^sbx-stdio: the sandbox is starting\n/gm, "");
 
 /** Runs it to its end, with `input` as standard input. */
 export async function runCli(
