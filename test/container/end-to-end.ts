@@ -6,6 +6,7 @@ const OWN_SYSTEM: Reason = "starts a system of its own, with a local bridge";
 const ASKS_BRIDGE: Reason = "asks the bridge without the Worker, or reads what the Worker sends to it";
 const LOCAL_SERVER: Reason = "is about the local system's own server, in whose place wrangler's stands here";
 const OUR_FILES: Reason = "looks for the sandbox's files among this machine's, or runs programs that are there";
+const KEEPS_AWAY: Reason = "keeps the bridge from coming back; a container is started again for whoever comes";
 const LOSES_CONTAINERS: Reason = "restarts the Worker, which finds none of its containers again in the local runtime";
 
 /** Files below test/e2e, without `.test.ts`. */
@@ -43,7 +44,6 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
     "starts in a directory of its sandbox's own": OUR_FILES,
     "the bridge itself": ASKS_BRIDGE,
   },
-  "access/matrix": { "X7a: a viewer starts nothing by any route": ASKS_BRIDGE },
   "attacks/garbage": {
     "the bridge serves the next client after one that knows": ASKS_BRIDGE,
     "nothing was thrown that nobody caught": LOCAL_SERVER,
@@ -63,6 +63,7 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
   },
   "cli/forward": { "forward to the very port that it listens on": "is about a sandbox on this machine" },
   "cli/run": { "the Worker's death is outlived": LOSES_CONTAINERS },
+  "dialects/ttyd": { "where no process can be reached is closed with 4503": KEEPS_AWAY },
   "programs/exactly-once": { "W2, W3, T2: seed": LOSES_CONTAINERS },
   "programs/library": { "D6: output is followed to the exit, over a restart": LOSES_CONTAINERS },
   "programs/mcp-gateway": { "M2: a restart of the session's object": LOSES_CONTAINERS },
@@ -70,16 +71,11 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
   "programs/output": { "D6: a stream goes on at Last-Event-ID over a restart": LOSES_CONTAINERS },
   "stream/connect": { "R1, I5: bytes pass both ways": LOSES_CONTAINERS },
   "stream/foreign-endings": { "frames that break the protocol end their connection": LOCAL_SERVER },
-  "stream/lost": {
-    "X7: a new client gets what is left of a lost process": ASKS_BRIDGE,
-    "S2, D5: after a loss the screen is there": ASKS_BRIDGE,
-    "X7: a long log of a lost terminal": ASKS_BRIDGE,
-  },
   "stream/restart": {
     "in the middle of 24 MiB each way: the client resumes": LOSES_CONTAINERS,
     "what the process printed meanwhile is there": LOSES_CONTAINERS,
     "a detached process lives on": LOSES_CONTAINERS,
-    "and not there: an attach is told 4503": "keeps the bridge from coming back",
+    "and not there: an attach is told 4503": KEEPS_AWAY,
   },
   "stream/unwatched": {
     "of a process that writes on with nobody there": ASKS_BRIDGE,

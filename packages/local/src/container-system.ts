@@ -50,6 +50,8 @@ export interface ContainerSystem {
   removeContainers(): Promise<void>;
   /** Kills the sandboxes' containers, as a bridge that crashes does. */
   killContainers(): Promise<void>;
+  /** What each bridge says of its sessions of this query: bodies of JSON. */
+  sessionsInBridges(query: string): Promise<string[]>;
   /** Breaks every connection from the Worker to a sandbox, as a network does. Needs root, and `ss` of iproute2. */
   cutConnections(): Promise<void>;
   /** The id of wrangler, which is also that of its and workerd's process group. */
@@ -118,6 +120,16 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     const hasEnded = (error: unknown) => /is not running|No such container/.test(String(error));
     for (const name of ours) await docker("kill", name).catch((error) => hasEnded(error) || Promise.reject(error));
   };
+  const sessionsInBridges = async (query: string): Promise<string[]> => {
+    const ours = (await containers()).filter((name) => !before.containers.includes(name) && !name.endsWith("-proxy"));
+    // One that has ended has none.
+    const hasEnded = (error: unknown) => /is not running|No such container/.test(String(error));
+    const ask = 'curl -sSf -H "Authorization: Bearer $STDIO_TOKEN" "http://127.0.0.1:8080/sessions?$0"';
+    const answers = ours.map((name) =>
+      docker("exec", name, "sh", "-c", ask, query).catch((error) => (hasEnded(error) ? "" : Promise.reject(error))),
+    );
+    return (await Promise.all(answers)).filter((body) => body !== "");
+  };
   const cutConnections = async (): Promise<void> => {
     const ours = (await publishedPorts()).filter(({ name }) => !before.containers.includes(name));
     if (ours.length === 0) return;
@@ -148,6 +160,7 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     restartWorker: () => worker.restart(),
     removeContainers,
     killContainers,
+    sessionsInBridges,
     cutConnections,
     get workerPid() {
       return worker.pid;

@@ -8,7 +8,7 @@ import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/for
 import { http, type Kind, kinds, type Place, post, type Question, rpc, upgrade } from "../support/matrix.ts";
 import { callTool, closeClients, mcpClient } from "../support/mcp.ts";
 import { routesOfCode } from "../support/routes-of-code.ts";
-import { fresh, type Person, person, restartBridge, system } from "../support/system.ts";
+import { fresh, type Person, person, restartBridge, sessionsInBridge, system } from "../support/system.ts";
 
 const AT = "/api/sandboxes/:sandbox/sessions";
 const HELLO = '{"type":"ping"}';
@@ -285,12 +285,9 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
 /** What runs in the bridge under these names. */
 async function running(owner: Person, sandboxes: readonly string[]): Promise<string[]> {
   const tenant = { issuer: system.issuerUrl, tenantClaim: "org_id", tenantValue: owner.org } as const;
-  const headers = { Authorization: `Bearer ${system.bridgeToken}` };
   const lists = await Promise.all(
     sandboxes.map(async (name) => {
-      const query = new URLSearchParams({ sandbox: await sandboxKey(tenant, name) });
-      const response = await fetch(`${system.bridgeUrl}/sessions?${query}`, { headers });
-      return ((await response.json()) as { sessions: { session: string }[] }).sessions;
+      return sessionsInBridge(new URLSearchParams({ sandbox: await sandboxKey(tenant, name) }));
     }),
   );
   return lists.flat().map(({ session }) => session);
