@@ -62,6 +62,11 @@ function startControlServer(system: ContainerSystem, relay: BridgeProxy): Promis
     // A new container is started for who comes.
     "start-bridge": () => undefined,
     "cut-relay": () => relay.cut(),
+    "bridge-sessions": async (query) =>
+      (await system.sessionsInBridges(query)).flatMap((body) => (JSON.parse(body) as { sessions: unknown[] }).sessions),
+    cut: () => system.cutConnections(),
+    // There is no bridge on this machine: the Worker stands for both.
+    pids: () => ({ worker: system.workerPid, bridge: system.workerPid }),
     // What the bridge says is held back anyhow in a new sandbox, while its container starts.
     hold: () => undefined,
     release: () => undefined,

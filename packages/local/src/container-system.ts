@@ -1,8 +1,10 @@
 // The local system with real containers: issuer and Worker on loopback ports, and for each sandbox a container of the Docker
 // engine that the environment names, as in production. Used by `npm run test:container`; system.ts is the one without.
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { ChildKeeper } from "./children.ts";
 import { type ContainerWay, configOf } from "./container-ways.ts";
 import { docker } from "./docker.ts";
@@ -21,6 +23,8 @@ const IMAGE = "cloudflare-dev/sandbox*";
 const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: "false", X_LOCAL_OBSERVABILITY: "false", X_LOCAL_EXPLORER: "false" };
 /** The image is built at the first start, and packages are downloaded for it. */
 const READY_WITHIN_MS = 600_000;
+
+const run = promisify(execFile);
 
 export interface ContainerSystemOptions {
   /** Directory of all files of this system. Made if missing. */
@@ -46,6 +50,12 @@ export interface ContainerSystem {
   removeContainers(): Promise<void>;
   /** Kills the sandboxes' containers, as a bridge that crashes does. */
   killContainers(): Promise<void>;
+  /** What each bridge says of its sessions of this query: bodies of JSON. */
+  sessionsInBridges(query: string): Promise<string[]>;
+  /** Breaks every connection from the Worker to a sandbox, as a network does. Needs root, and `ss` of iproute2. */
+  cutConnections(): Promise<void>;
+  /** The id of wrangler, which is also that of its and workerd's process group. */
+  readonly workerPid: number;
   /** Ends everything, and removes the containers and what wrangler called their image. */
   stop(): Promise<void>;
 }
@@ -110,6 +120,24 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     const hasEnded = (error: unknown) => /is not running|No such container/.test(String(error));
     for (const name of ours) await docker("kill", name).catch((error) => hasEnded(error) || Promise.reject(error));
   };
+  const sessionsInBridges = async (query: string): Promise<string[]> => {
+    const ours = (await containers()).filter((name) => !before.containers.includes(name) && !name.endsWith("-proxy"));
+    // One that has ended has none.
+    const hasEnded = (error: unknown) => /is not running|No such container/.test(String(error));
+    const ask = 'curl -sSf -H "Authorization: Bearer $STDIO_TOKEN" "http://127.0.0.1:8080/sessions?$0"';
+    const answers = ours.map((name) =>
+      docker("exec", name, "sh", "-c", ask, query).catch((error) => (hasEnded(error) ? "" : Promise.reject(error))),
+    );
+    return (await Promise.all(answers)).filter((body) => body !== "");
+  };
+  const cutConnections = async (): Promise<void> => {
+    const ours = (await publishedPorts()).filter(({ name }) => !before.containers.includes(name));
+    if (ours.length === 0) return;
+    const those = ["state", "established", `( ${ours.map(({ port }) => `dport = :${port}`).join(" or ")} )`];
+    const open = lines((await run("ss", ["--tcp", "--no-header", ...those])).stdout);
+    const cut = lines((await run("ss", ["--kill", "--tcp", "--no-header", ...those])).stdout);
+    if (open.length > 0 && cut.length === 0) throw new Error(`Cannot cut ${open.length} connections: are you root?`);
+  };
   const stop = async (): Promise<void> => {
     await worker.stop();
     await issuer.close();
@@ -132,6 +160,11 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     restartWorker: () => worker.restart(),
     removeContainers,
     killContainers,
+    sessionsInBridges,
+    cutConnections,
+    get workerPid() {
+      return worker.pid;
+    },
     stop,
   };
 }
@@ -141,6 +174,15 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 /** Names of the sandboxes' containers, and of those beside them. */
 async function containers(): Promise<string[]> {
   return lines(await docker("ps", "--all", "--filter", `name=${CONTAINER_NAME}`, "--format", "{{.Names}}"));
+}
+
+/** All connections to a sandbox lead through a port of the container beside its own. */
+async function publishedPorts(): Promise<{ name: string; port: string }[]> {
+  const rows = lines(await docker("ps", "--filter", `name=${CONTAINER_NAME}`, "--format", "{{.Names}} {{.Ports}}"));
+  return rows.flatMap((row) => {
+    const name = row.slice(0, row.indexOf(" "));
+    return [...row.matchAll(/127\.0\.0\.1:(\d+)->/g)].map(([, port = ""]) => ({ name, port }));
+  });
 }
 
 async function images(): Promise<string[]> {

@@ -249,7 +249,7 @@ describe("somebody else's sandbox", () => {
     const names = { sandbox: "dev", session: "main" };
     const script = "echo secret > note; pwd; cat";
     const hers = await connect(alice, { ...names, cmd: "sh", arg: ["-c", script] });
-    const home = (await hers.output("\n")).trim();
+    await hers.output("\n");
     const listing = async (who: Person) => await (await api(who, "/api/sandboxes/dev/sessions")).json();
     expect(await listing(mallory)).toEqual({ sessions: [] });
     for (const method of ["GET", "DELETE"]) {
@@ -261,8 +261,8 @@ describe("somebody else's sandbox", () => {
 
     const his = await connect(mallory, { ...names, cmd: "sh", arg: ["-c", "pwd; ls"] });
     await his.end();
-    expect(his.text(1).trim()).not.toBe(home);
-    expect(his.text(1)).toMatch(/^\/\S+\n$/); // No file is there.
+    // No file is there: it is another folder, of the same name perhaps in another container.
+    expect(his.text(1)).toMatch(/^\/\S+\n$/);
     expect((await his.hello()).incarnation).not.toBe((await hers.hello()).incarnation);
     hers.type("alive\n");
     await hers.output("alive\n");
@@ -296,19 +296,17 @@ test.each([
 describe("a host name that is not on the list", () => {
   const port = new URL(system.origin).port;
 
-  test.each([
-    `evil.example:${port}`,
-    "evil.example",
-    `localhost.evil.example:${port}`,
-    `localhost:${Number(port) + 1}`,
-  ])("%s is refused, to every kind of client", async (host) => {
-    const who = await person();
-    const message = "This server does not answer under that host name";
-    for (const protocols of [[], ["stdio.v1"]]) {
-      const { status, body } = await refusedHttp(who, { cmd: "cat" }, { protocols, headers: { Host: host } });
-      expect([status, JSON.parse(body)]).toEqual([403, { error: "bad_host", message }]);
-    }
-  });
+  test.each([`evil.example:${port}`, "evil.example", `localhost.evil.example:${port}`, "localhost:1"])(
+    "%s is refused, to every kind of client",
+    async (host) => {
+      const who = await person();
+      const message = "This server does not answer under that host name";
+      for (const protocols of [[], ["stdio.v1"]]) {
+        const { status, body } = await refusedHttp(who, { cmd: "cat" }, { protocols, headers: { Host: host } });
+        expect([status, JSON.parse(body)]).toEqual([403, { error: "bad_host", message }]);
+      }
+    },
+  );
 
   test.each(["/", "/healthz", "/api/me", "/login", "/api/sandboxes/default/sessions", "/no/such/route"])(
     "is refused at %s",

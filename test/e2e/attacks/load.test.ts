@@ -7,8 +7,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deflateRawSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ConnectOptions, connect, type TestClient } from "../support/client.ts";
-import { allProcesses, namedInGroup, residentBytes } from "../support/processes.ts";
+import { namedInGroup, residentBytes } from "../support/processes.ts";
 import { answerIn, UPGRADE } from "../support/raw-http.ts";
+import { processesIn } from "../support/sandbox-processes.ts";
 import { api, fresh, type Person, person, pids, system } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -246,11 +247,11 @@ test("a tree of 1,000 processes ends with its session", async () => {
   const script = `echo leader $$; for i in {1..10}; do bash -c "${branch}" & done; wait`;
   const client = await connect(who, { session, cmd: "bash", arg: ["-c", script] });
   const leader = Number(/leader (\d+)\n/.exec(await client.output(/leader \d+\n/))?.[1]);
-  const members = () => allProcesses().filter((facts) => facts.session === leader);
-  await until("all of them", () => members().length >= 1_011);
-  expect(new Set(members().map(({ group }) => group)).size).toBeGreaterThan(900);
+  const members = async () => (await processesIn(who)).filter((facts) => facts.session === leader);
+  await until("all of them", async () => (await members()).length >= 1_011);
+  expect(new Set((await members()).map(({ group }) => group)).size).toBeGreaterThan(900);
   expect((await api(who, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
-  await until("the end of all", () => members().length === 0);
+  await until("the end of all", async () => (await members()).length === 0);
   expect((await client.end()).exit).toMatchObject({ type: "exit" });
   await expectServed();
 });

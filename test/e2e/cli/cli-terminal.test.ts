@@ -1,10 +1,11 @@
 // The command line in a terminal: a shell, a full-screen program, a window that changes, and leaving without ending.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { CLI, cliEnv } from "../support/cli.ts";
-import { isAlive } from "../support/processes.ts";
+import { connect } from "../support/client.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { fresh, type Person, person, system } from "../support/system.ts";
 import { Tmux } from "../support/tmux.ts";
 import { until } from "../support/wait.ts";
@@ -97,7 +98,10 @@ test("vim draws, edits and saves, and leaves the screen as it was", async () => 
   await terminal.endsWith(/^remote\$$/);
   expect(terminal.value("#{alternate_on}")).toBe("0");
   const line = 'int main(void) { return 0; } // "ü 😀"\n';
-  expect(readFileSync(join(directory, "hello.c"), "utf8")).toBe(line.repeat(4));
+  const file = join(directory, "hello.c");
+  const client = await connect(who, { sandbox: "vim", session: fresh("s"), cmd: "cat", arg: [file] });
+  await client.end();
+  expect(client.text()).toBe(line.repeat(4));
 });
 
 test("Ctrl+] detaches: the process lives, the terminal is whole, and --session attaches again", async () => {
@@ -109,7 +113,7 @@ test("Ctrl+] detaches: the process lives, the terminal is whole, and --session a
   const again = await terminal.shows(/^sbx-stdio: detached; attach again with: (.+)$/);
   expect(again[1]).toContain("--session w");
   await terminal.shows(/^local\$$/);
-  expect(isAlive(pid)).toBe(true);
+  expect(await isAliveIn(who, pid, "dev")).toBe(true);
   // Raw mode is off: a line is edited and echoed by this side.
   terminal.type("stty -a | grep -o ' icanon' | tr -d ' '", "Enter");
   await terminal.shows(/^icanon$/);
@@ -125,7 +129,7 @@ test("Ctrl+] detaches: the process lives, the terminal is whole, and --session a
   await terminal.shows(new RegExp(`^kept, pid=${pid}\\.$`));
   terminal.type("exit", "Enter");
   await terminal.shows(/^local\$$/);
-  await until("the end of the shell", () => !isAlive(pid));
+  await until("the end of the shell", async () => !(await isAliveIn(who, pid, "dev")));
 });
 
 test("a terminal that is closed leaves the process running", async () => {
@@ -136,9 +140,9 @@ test("a terminal that is closed leaves the process running", async () => {
   await terminal.shows(/^local\$$/);
   terminal.type("$SBX --sandbox dev --session w", "Enter");
   await terminal.shows(new RegExp(`^pid=${pid}\\.$`));
-  expect(isAlive(pid)).toBe(true);
+  expect(await isAliveIn(who, pid, "dev")).toBe(true);
   terminal.type("exit", "Enter");
-  await until("the end of the shell", () => !isAlive(pid));
+  await until("the end of the shell", async () => !(await isAliveIn(who, pid, "dev")));
 });
 
 test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read", async () => {

@@ -8,10 +8,9 @@ import { describe, expect, test } from "vitest";
 import { approveDevice } from "../../../packages/local/src/approve.ts";
 import { isNonBlocking } from "../../../packages/local/src/descriptors.ts";
 import { Random } from "../../../packages/local/src/random.ts";
-import { withoutWaits } from "../../../packages/sbx-cli/test/fixture/waits.ts";
-import { CLI, cliEnv, exitCode, runCli, startCli, textOf } from "../support/cli.ts";
+import { CLI, cliEnv, exitCode, runCli, startCli, textOf, withoutWords } from "../support/cli.ts";
 import { connect } from "../support/client.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { api, fresh, mint, person, restartWorker, system } from "../support/system.ts";
 import { MOVING_MS, until, whileMoving, within } from "../support/wait.ts";
 
@@ -71,7 +70,7 @@ describe("a command's end is the command line's", () => {
     const pid = Number(/pid=(\d+)\./.exec(chunk.toString("latin1"))?.[1]);
     child.stdout.destroy();
     expect(await within("the exit", ended)).toBe(141);
-    await until("the end of the process", () => !isAlive(pid));
+    await until("the end of the process", async () => !(await isAliveIn(who, pid)));
   });
 });
 
@@ -86,7 +85,7 @@ test("a short command on this machine loads no TLS, which would take a fifth of 
   });
   child.stdin.end();
   const [code, stderr] = await Promise.all([exitCode(child), textOf(child.stderr)]);
-  expect([code, withoutWaits(stderr)]).toEqual([0, "loaded:"]);
+  expect([code, withoutWords(stderr)]).toEqual([0, "loaded:"]);
 });
 
 describe("a pipeline", () => {
@@ -242,7 +241,7 @@ describe("its other commands", () => {
       stdout: "",
       stderr: "sbx-stdio: session one in sandbox default has ended\n",
     });
-    expect(isAlive(pid)).toBe(false);
+    expect(await isAliveIn(who, pid)).toBe(false);
     await subcommand(who, "run", "--session", "over", "--", "true");
     expect(await subcommand(who, "kill", "--session", "over")).toMatchObject({
       code: 0,

@@ -9,6 +9,7 @@ import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { Random } from "../../../packages/local/src/random.ts";
 import { auditOf, said } from "../support/audit.ts";
 import { type CliChild, exitCode, runCli, startCli } from "../support/cli.ts";
+import { NODE } from "../support/sandbox-node.ts";
 import { api, cutInnerHop, cutRelay, fresh, mint, type Person, person, system } from "../support/system.ts";
 import { MOVING_MS, until, within } from "../support/wait.ts";
 
@@ -19,11 +20,22 @@ afterEach(async () => {
 });
 
 /** A server in the sandbox, in a session of its own: `script` is Node's, and `listening(server)` prints the port. */
-async function serve(who: Person, script: string): Promise<number> {
-  const session = fresh("server");
+function serve(who: Person, script: string): Promise<number> {
   const listening =
     'const listening = (server) => server.listen(0, "127.0.0.1", () => console.log(server.address().port));';
-  const words = ["--detach", "--session", session, "--", process.execPath, "-e", `${listening}${script}`];
+  return serveBy(who, NODE, "-e", `${listening}${script}`);
+}
+
+/** The same in Perl: Bun, which a container has, ends both halves of a connection at once, and resets none. */
+function servePerl(who: Person, script: string): Promise<number> {
+  const listening = `$| = 1; my $all = IO::Socket::INET->new(Listen => 9, LocalAddr => "127.0.0.1") or die; print $all->sockport, "\\n";`;
+  return serveBy(who, "perl", "-MSocket", "-MErrno", "-MIO::Socket::INET", "-e", `${listening}${script}`);
+}
+
+/** A program in the sandbox that first prints the port which it listens on. */
+async function serveBy(who: Person, ...program: string[]): Promise<number> {
+  const session = fresh("server");
+  const words = ["--detach", "--session", session, "--", ...program];
   expect(await runCli(who, words, "", "run")).toMatchObject({ code: 0 });
   ended.push(() => runCli(who, ["--session", session], "", "kill"));
   const wait = ["--session", session, "--match", "(\\d+)\\n", "--from", "0", "--json"];
@@ -124,13 +136,9 @@ test(
 test("A13b: half of a connection that is closed leaves the other half open, either way round", async () => {
   const who = await person();
   // Says all it has to say, and reads on; then writes what it read to its own output.
-  const port = await serve(
+  const port = await servePerl(
     who,
-    `listening(require("net").createServer({ allowHalfOpen: true }, (one) => {
-      one.end("mine");
-      let heard = "";
-      one.on("data", (chunk) => { heard += chunk; }).on("end", () => console.log("heard", heard));
-    }));`,
+    `my $one = $all->accept; syswrite $one, "mine"; shutdown $one, 1; local $/; my $heard = <$one>; print "heard $heard\\n";`,
   );
   const { port: here } = await forward(who, port);
   const socket = await socketTo(here);
@@ -158,12 +166,16 @@ test("A13a: a port that nothing listens on ends the connection and is said; the 
 
 test("A13c: a connection that the server resets is reset here, and one that is reset here is there", async () => {
   const who = await person();
-  const port = await serve(
+  // One that is told to reset does so; another echoes once, and says how it ended.
+  const port = await servePerl(
     who,
-    `listening(require("net").createServer((one) => {
-      one.on("error", (error) => console.log("told", error.code)).on("end", () => console.log("told end"));
-      one.on("data", (chunk) => (String(chunk) === "reset" ? one.resetAndDestroy() : one.write(chunk)));
-    }));`,
+    `while (my $one = $all->accept) {
+      sysread $one, my $heard, 99;
+      if ($heard eq "reset") { setsockopt $one, SOL_SOCKET, SO_LINGER, pack("ii", 1, 0); close $one; next }
+      syswrite $one, $heard;
+      my $more = sysread $one, $heard, 99;
+      print "told ", defined $more ? "end" : $!{ECONNRESET} ? "ECONNRESET" : $!, "\\n";
+    }`,
   );
   const { port: here } = await forward(who, port);
   const first = await socketTo(here);

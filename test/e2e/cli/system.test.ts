@@ -3,9 +3,8 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { withoutWaits } from "../../../packages/sbx-cli/test/fixture/waits.ts";
-import { CLI, type CliChild, cliEnv, exitCode, runCli, textOf } from "../support/cli.ts";
-import { isAlive } from "../support/processes.ts";
+import { CLI, type CliChild, cliEnv, exitCode, runCli, textOf, withoutWords } from "../support/cli.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { fresh, person, system } from "../support/system.ts";
 import { until, within } from "../support/wait.ts";
 
@@ -38,13 +37,14 @@ test("a hundred short commands, eight at a time: every one runs, none is refused
   const ran = Array.from({ length: 100 }, (_one, i) => `ran-${i + 1}`);
   expect([code, stdout.trim().split("\n").sort()]).toEqual([0, ran.sort()]);
   // A refusal by a limit would be told in other words.
-  expect(withoutWaits(stderr)).toBe("");
+  expect(withoutWords(stderr)).toBe("");
 });
 
 test("started with nohup it outlives its terminal's SIGHUP, and so does the process", async () => {
   const session = fresh("s");
   const words = [system.origin, "--session", session, "--", "sh", "-c", "echo pid=$$.; read x; echo $x"];
-  const env = cliEnv(await person());
+  const who = await person();
+  const env = cliEnv(who);
   const child: CliChild = spawn("sh", ["-c", 'trap "" HUP; exec "$0" "$@"', BIN, ...words], {
     env: { ...env, PATH: `${dirname(process.execPath)}:${env.PATH}` },
     stdio: ["pipe", "pipe", "pipe"],
@@ -58,7 +58,7 @@ test("started with nohup it outlives its terminal's SIGHUP, and so does the proc
   child.kill("SIGHUP");
   child.stdin.end("on\n");
   expect([await within("the exit", ended), stdout]).toEqual([0, `pid=${pid}.\non\n`]);
-  expect(isAlive(pid)).toBe(false);
+  expect(await isAliveIn(who, pid)).toBe(false);
 });
 
 test("doctor says that every step is good, and which one is not", async () => {

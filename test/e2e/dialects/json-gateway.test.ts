@@ -4,7 +4,7 @@ import { connect } from "../support/client.ts";
 import { foreign, foreignRefused } from "../support/foreign-client.ts";
 import { json, jsonOutput, jsonPath, shows } from "../support/foreign-routes.ts";
 import { loginCookie } from "../support/login.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { fresh, person, system } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -149,7 +149,7 @@ test("the process ends when all clients have disconnected", async () => {
   const shell = Number(/pid=(\d+)\./.exec(await shows(one, /pid=\d+\./))?.[1]);
   one.socket.terminate();
   await other.message("status", 1);
-  expect(isAlive(shell)).toBe(true);
+  expect(await isAliveIn(who, shell, sandbox)).toBe(true);
   other.socket.terminate();
-  await until("the end of the shell", () => !isAlive(shell));
+  await until("the end of the shell", async () => !(await isAliveIn(who, shell, sandbox)));
 });

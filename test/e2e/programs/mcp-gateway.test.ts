@@ -1,8 +1,9 @@
 // The gateway's rules (M2), by a client without a library and a server that does as it is told.
 import { expect, test } from "vitest";
 import { gatewayPath, RawMcp, SCRIPTED } from "../support/mcp-raw.ts";
-import { isAlive } from "../support/processes.ts";
 import { Programs } from "../support/programs.ts";
+import { NODE, runsFile } from "../support/sandbox-node.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { api, fresh, killBridge, mint, person, restartWorker, startBridge, system } from "../support/system.ts";
 import { until, within } from "../support/wait.ts";
 
@@ -17,8 +18,8 @@ test("M2: initialize starts one process in NAME-RANDOM; DELETE ends it, and then
   const at = new Programs(mcp.who, mcp.sandbox);
   expect((await at.describe(mcp.session)).body).toMatchObject({ state: "running", session: `server-${mcp.sessionId}` });
   expect(await mcp.end()).toBe(204);
-  await until("the process's end", () => !isAlive(pid), 4_000);
-  expect(isAlive(otherPid)).toBe(true);
+  await until("the process's end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)), 4_000);
+  expect(await isAliveIn(mcp.who, otherPid, mcp.sandbox)).toBe(true);
   expect((await mcp.request("echo")).status).toBe(404);
   expect((await mcp.listen()).status).toBe(404);
   expect(await mcp.end()).toBe(404);
@@ -29,7 +30,7 @@ test("M2: initialize starts one process in NAME-RANDOM; DELETE ends it, and then
 test("M2: a process that nobody calls is gone after its keep", async () => {
   const mcp = await RawMcp.begin(await person(), { keep: "1" });
   const pid = await pidOf(mcp);
-  await until("its end", () => !isAlive(pid));
+  await until("its end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)));
   expect((await mcp.request("echo")).status).toBe(404);
 });
 
@@ -38,7 +39,7 @@ test("M2: the session id is good for its issuer, subject, tenant and URL alone",
   const strangers: [string, RawMcp][] = [
     ["another subject", new RawMcp(await person({ org: mcp.who.org }), mcp.sandbox, mcp.path)],
     ["another tenant", new RawMcp(await person(), mcp.sandbox, mcp.path)],
-    ["another command", new RawMcp(mcp.who, mcp.sandbox, gatewayPath(mcp.sandbox, process.execPath, [SCRIPTED, "x"]))],
+    ["another command", new RawMcp(mcp.who, mcp.sandbox, gatewayPath(mcp.sandbox, NODE, [...runsFile(SCRIPTED), "x"]))],
     ["another name", new RawMcp(mcp.who, mcp.sandbox, mcp.path.replace("/server?", "/serves?"))],
   ];
   for (const [who, stranger] of strangers) {
@@ -150,7 +151,7 @@ test("M2: a restart of the session's object loses no message; the process goes o
   expect(resumed.messages.map(({ params, result }) => params?.progress ?? result)).toEqual([2, { released: "a" }]);
   expect(await pidOf(mcp)).toBe(pid);
   expect(await mcp.end()).toBe(204);
-  await until("the process's end", () => !isAlive(pid));
+  await until("the process's end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)));
 });
 
 test("M2: a request of a newer revision gets a plain 400, other wrong requests what says why", async () => {
@@ -299,7 +300,7 @@ test("M2: more than 8 MiB that no client fetches end the session, and until then
   await flood(6);
   // Nobody asks for anything: a request would get what nobody has got.
   await until("the session's end", async () => (await mcp.send({ method: "notifications/none" })) === 404);
-  await until("the process's end", () => !isAlive(pid));
+  await until("the process's end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)));
 });
 
 test("M2: a server that ends refuses what it owes; a lost one is 404 and never replaced", async () => {

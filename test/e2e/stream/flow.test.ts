@@ -1,9 +1,8 @@
 // Flow control over the whole path: who is waited for, and what a reader that stops costs the others.
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { connect, type TestClient } from "../support/client.ts";
 import { allProcesses, residentBytes } from "../support/processes.ts";
-import { api, fresh, person, pids } from "../support/system.ts";
+import { api, fresh, type Person, person, pids } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
 const MIB = 1024 * 1024;
@@ -14,25 +13,12 @@ async function pidOf(client: TestClient): Promise<number> {
   return Number(/pid=(\d+)/.exec(await client.output(/pid=\d+\r?\n/))?.[1]);
 }
 
-/** CPU time that a process has used, in ticks. */
-function ticksOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-/** Resolves once the process sleeps and has used no CPU time for half a second. */
-async function asleep(pid: number): Promise<void> {
-  let ticks = -1;
-  let since = 0;
-  await until(`process ${pid} to sleep`, () => {
-    const now = ticksOf(pid);
-    if (now !== ticks) {
-      ticks = now;
-      since = performance.now();
-    }
-    return performance.now() - since > 500;
-  });
+/** Resolves once the process sleeps and has used no CPU time for half a second, as its own sandbox sees it. */
+async function asleep(who: Person, pid: number): Promise<void> {
+  const look = `now=$(cut -d" " -f14,15 /proc/${pid}/stat)`;
+  const script = `same=0; while [ $same -lt 10 ]; do ${look}; [ "$now" = "$was" ] && same=$((same+1)) || same=0; was=$now; sleep 0.05; done`;
+  const watch = await connect(who, { session: fresh("watch"), cmd: "sh", arg: ["-c", script] });
+  expect((await watch.end()).exit).toMatchObject({ code: 0 });
 }
 
 async function serverBytes(): Promise<number> {
@@ -54,14 +40,15 @@ test.each([
   { tty: 1, what: "a terminal" },
   { tty: 0, what: "pipes" },
 ])("W: a lone reader that stops holds a process on $what back, at no cost, and loses nothing", async ({ tty }) => {
-  const client = await connect(await person(), { session: fresh("s"), ...COUNTING, tty }, { acks: false });
+  const who = await person();
+  const client = await connect(who, { session: fresh("s"), ...COUNTING, tty }, { acks: false });
   const pid = await pidOf(client);
-  await asleep(pid);
+  await asleep(who, pid);
   const inFlight = client.offset;
   expect(inFlight).toBeGreaterThan(0);
   expect(inFlight).toBeLessThanOrEqual(Number((await client.hello()).window));
   const before = await serverBytes();
-  await asleep(pid);
+  await asleep(who, pid);
   expect(client.offset).toBe(inFlight);
   // What it would have printed meanwhile is many times that; the servers' own garbage is not.
   expect((await serverBytes()) - before).toBeLessThan(16 * MIB);
@@ -71,7 +58,7 @@ test.each([
     const acked = client.offset;
     client.say({ type: "ack", offset: acked });
     await until("more output", () => client.offset > acked);
-    await asleep(pid);
+    await asleep(who, pid);
   }
   expect(client.messages("gap")).toEqual([]);
   expectCounting(client.text());
@@ -136,7 +123,7 @@ test("W: on pipes the slowest lossless driver sets the pace, and a viewer does n
   const pid = await pidOf(slow);
   const fast = await connect(who, { session });
   const viewer = await connect(who, { session, role: "viewer" }, { acks: false });
-  await asleep(pid);
+  await asleep(who, pid);
   // The fast driver has all there is: less than the log holds, so that the slow one can have it too.
   expect(fast.offset).toBeLessThan(MIB);
   expect(viewer.messages("gap")).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
 import { connect } from "../support/client.ts";
 import { foreign } from "../support/foreign-client.ts";
-import { api, fresh, person, restartBridge, system } from "../support/system.ts";
+import { api, fresh, person, restartBridge, sessionsInBridge, system } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
 const LOST = { type: "bye", code: 4404, reason: "process lost", retry: "never" };
@@ -25,12 +25,7 @@ async function lostTerminal(script: string, last: string) {
   // The screen is looked at before the object lets go of the bridge.
   const tenant = { issuer: system.issuerUrl, tenantClaim: "org_id", tenantValue: who.org } as const;
   const query = new URLSearchParams({ sandbox: await sandboxKey(tenant, "default"), session });
-  const headers = { Authorization: `Bearer ${system.bridgeToken}` };
-  await until("the object to let go", async () => {
-    const response = await fetch(`${system.bridgeUrl}/sessions?${query}`, { headers });
-    const { sessions } = (await response.json()) as { sessions: { held: boolean }[] };
-    return sessions[0]?.held === false;
-  });
+  await until("the object to let go", async () => (await sessionsInBridge(query))[0]?.held === false);
   return { who, session, incarnation, text: client.text() };
 }
 

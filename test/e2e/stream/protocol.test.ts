@@ -1,7 +1,7 @@
 // The protocol on the outer hop, from a greeting to an exit: one client, one process.
 import { expect, test } from "vitest";
 import { connect } from "../support/client.ts";
-import { allProcesses, processFacts } from "../support/processes.ts";
+import { processesIn } from "../support/sandbox-processes.ts";
 import { fresh, person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -127,19 +127,22 @@ test.each([
 });
 
 test("a signal goes to the foreground process group, not to the shell", async () => {
-  const client = await connect(await person(), { cmd: "bash", arg: ["--norc", "--noprofile", "-i"], tty: 1 });
+  const who = await person();
+  const client = await connect(who, { cmd: "bash", arg: ["--norc", "--noprofile", "-i"], tty: 1 });
   await client.hello();
   client.type("echo pid=$$.\n");
   const shell = Number(/pid=(\d+)\./.exec(await client.output(/pid=\d+\./))?.[1]);
   client.type("sleep 1000\n");
-  await until("sleep in the foreground", () => {
-    const group = processFacts(shell)?.foreground;
-    return group !== shell && allProcesses().some((facts) => facts.group === group && facts.name === "sleep");
-  });
+  const foreground = async () => {
+    const all = await processesIn(who);
+    const group = all.find(({ pid }) => pid === shell)?.foreground;
+    return { group, names: all.filter((facts) => facts.group === group).map(({ name }) => name) };
+  };
+  await until("sleep in the foreground", async () => (await foreground()).names.join() === "sleep");
   client.say({ type: "signal", signal: "SIGINT" });
   client.type("echo status=$?.\n");
   await client.output("status=130.");
-  expect(processFacts(shell)?.foreground).toBe(shell);
+  expect((await foreground()).group).toBe(shell);
 });
 
 test("a signal overtakes queued input, and on pipes reaches the program's group", async () => {

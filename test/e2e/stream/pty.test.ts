@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { connect } from "../support/client.ts";
 import { type ForeignClient, foreign, foreignRefused } from "../support/foreign-client.ts";
 import { pty, ptyPath, shared, sharedPath, shows } from "../support/foreign-routes.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import { api, cutInnerHop, fresh, type Person, person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -83,7 +83,7 @@ describe("/exec/pty", () => {
       const shell = await shellOf(client);
       if (typeof how === "number") client.socket.close(how);
       else client.socket.terminate();
-      await until("the end of the shell", () => !isAlive(shell));
+      await until("the end of the shell", async () => !(await isAliveIn(who, shell, sandbox)));
       await until("an empty list", async () => (await sessionsOf(who, sandbox)).length === 0);
     },
   );
@@ -225,9 +225,9 @@ describe("/exec/pty/shared", () => {
     const shell = await shellOf(one);
     one.socket.close(1000);
     await other.message("leave");
-    expect(isAlive(shell)).toBe(true);
+    expect(await isAliveIn(who, shell, sandbox)).toBe(true);
     other.socket.close(1000);
-    await until("the end of the shell", () => !isAlive(shell));
+    await until("the end of the shell", async () => !(await isAliveIn(who, shell, sandbox)));
     const next = await shared(who, sandbox);
     expect(await shellOf(next)).not.toBe(shell);
   });
@@ -245,9 +245,9 @@ describe("/exec/pty/shared", () => {
     await ours.message("stdin_holder", 1);
     ours.type("echo kept: $((3 * 3))\r");
     await ours.output("kept: 9");
-    expect(isAlive(shell)).toBe(true);
+    expect(await isAliveIn(who, shell, sandbox)).toBe(true);
     await ours.leave();
-    await until("the end of the shell", () => !isAlive(shell));
+    await until("the end of the shell", async () => !(await isAliveIn(who, shell, sandbox)));
   });
 
   test("64 viewers; past that, 1013 Try Again Later", async () => {

@@ -1,7 +1,5 @@
 // K5, K6: terminal queries over the real system, with stock emulators behind clients of every kind. What reaches the process
 // is recorded, so that what is asked, and what is not, can be counted.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { CLI, cliEnv } from "../support/cli.ts";
@@ -24,7 +22,8 @@ class Recorder {
   readonly who: Person;
   readonly sandbox: string;
   readonly creator: TestClient;
-  readonly #directory: string;
+  readonly #out: TestClient;
+  readonly #typed: TestClient;
 
   static async start(mode = "collaborative"): Promise<Recorder> {
     const who = await person();
@@ -33,27 +32,32 @@ class Recorder {
       ...{ sandbox, session: "main", cmd: "bash", arg: ["-c", RECORDER], tty: 1, mode, keep: 60 },
     });
     await creator.output("ready");
-    const recorder = new Recorder(who, sandbox, creator);
+    // Both files are its sandbox's, in a container perhaps: two sessions beside it write the one and read the other.
+    const beside = (script: string) =>
+      connect(who, { sandbox, session: fresh("beside"), cmd: "sh", arg: ["-c", script], keep: 60 });
+    const out = await beside("exec cat > out");
+    const typed = await beside("exec tail -c +1 -s 0.02 -f typed");
+    const recorder = new Recorder(who, sandbox, creator, out, typed);
     // The bridge answers until it has heard of the first driver. Of this input it hears later.
     creator.type(FIRST);
     await until("the first input", () => recorder.#record === FIRST);
     return recorder;
   }
 
-  private constructor(who: Person, sandbox: string, creator: TestClient) {
+  private constructor(who: Person, sandbox: string, creator: TestClient, out: TestClient, typed: TestClient) {
     this.who = who;
     this.sandbox = sandbox;
     this.creator = creator;
-    const found = readdirSync(system.sandboxesDir).find((name) => name.startsWith(`${sandbox}-`));
-    this.#directory = join(system.sandboxesDir, found ?? "");
+    this.#out = out;
+    this.#typed = typed;
   }
 
   print(text: string): void {
-    writeFileSync(join(this.#directory, "out"), text);
+    this.#out.type(text);
   }
 
   get #record(): string {
-    return readFileSync(join(this.#directory, "typed"), "latin1");
+    return this.#typed.bytes().toString("latin1");
   }
 
   /** After the creator's first input. */

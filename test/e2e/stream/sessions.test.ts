@@ -1,10 +1,8 @@
 // Sessions as such: made once, found again, refused, listed, ended, and read after their end.
-import { chmodSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
 import { exitedSession, expectReadable } from "../support/exited-session.ts";
-import { allProcesses, isAlive, processFacts } from "../support/processes.ts";
+import { isAliveIn, processesIn } from "../support/sandbox-processes.ts";
 import { api, fresh, person } from "../support/system.ts";
 import { until } from "../support/wait.ts";
 
@@ -42,10 +40,14 @@ describe("get or create", () => {
   test("the same name in another sandbox is another session", async () => {
     const alice = await person();
     const [one, two] = await Promise.all(
-      ["a", "b"].map((sandbox) => connect(alice, { sandbox, session: "same", ...withPid("cat") })),
+      ["a", "b"].map((sandbox) => connect(alice, { sandbox, session: "same", cmd: "cat" })),
     );
     if (one === undefined || two === undefined) throw new Error("unreachable");
-    expect(await pidOf(one)).not.toBe(await pidOf(two));
+    // Process ids may well be the same in two containers.
+    expect(await incarnationOf(one)).not.toBe(await incarnationOf(two));
+    one.type("of a");
+    two.type("of b");
+    expect([await one.output("of a"), await two.output("of b")]).toEqual(["of a", "of b"]);
   });
 
   test("another command for a living session is a conflict: 4409, and HTTP 409 for a plain client", async () => {
@@ -98,11 +100,10 @@ describe("what can't be started", () => {
 
   test("a script without its interpreter is told as not executable", async () => {
     const alice = await person();
-    const where = await connect(alice, { cmd: "pwd" });
-    await where.end();
-    const script = join(where.text().trim(), "script");
-    writeFileSync(script, "#!/no/such/interpreter\n");
-    chmodSync(script, 0o755);
+    const write = 'echo "#!/no/such/interpreter" > script && chmod 755 script && echo "$PWD/script"';
+    const writer = await connect(alice, { cmd: "sh", arg: ["-c", write] });
+    await writer.end();
+    const script = writer.text().trim();
     const reason = `cmd_not_executable: Cannot execute ${script}: its interpreter is missing`;
     const { bye: said, code } = await refusedSocket(alice, { cmd: script });
     expect([said, code]).toEqual([bye(4422, reason).bye, 4422]);
@@ -123,10 +124,10 @@ describe("the end of a session", () => {
     const session = fresh("s");
     const client = await connect(alice, { session, keep: 1, ...withPid("sleep 1000 & cat") });
     const leader = await pidOf(client);
-    const members = () => allProcesses().filter((facts) => facts.session === leader);
-    await until("all three processes", () => members().length === 3);
+    const members = async () => (await processesIn(alice)).filter((facts) => facts.session === leader).length;
+    await until("all three processes", async () => (await members()) === 3);
     await client.leave();
-    await until("their end", () => members().length === 0);
+    await until("their end", async () => (await members()) === 0);
     // That they are gone is seen before the bridge has told it.
     const listing = await until("its exit on the list", async () => {
       const one = (await (await api(alice, `/api/sandboxes/default/sessions/${session}`)).json()) as { state: string };
@@ -148,12 +149,12 @@ describe("the end of a session", () => {
     const script = "trap '' HUP TERM; sleep 1000 & sh -c 'sleep 1001' & (setsid sleep 0.01; wait) & cat";
     const client = await connect(alice, { session, ...withPid(script) });
     const leader = await pidOf(client);
-    const members = () => allProcesses().filter((facts) => facts.session === leader);
-    await until("its processes", () => members().length >= 4);
+    const members = async () => (await processesIn(alice)).filter((facts) => facts.session === leader).length;
+    await until("its processes", async () => (await members()) >= 4);
     const response = await api(alice, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" });
     expect([response.status, await response.text()]).toEqual([204, ""]);
-    expect(processFacts(leader)).toBeUndefined();
-    await until("the end of all", () => members().length === 0);
+    expect(await isAliveIn(alice, leader)).toBe(false);
+    await until("the end of all", async () => (await members()) === 0);
     const { exit, code } = await client.end();
     expect([exit, code]).toEqual([{ type: "exit", code: 137, signal: "SIGKILL", offset: client.offset }, 1000]);
     expect((await api(alice, `/api/sandboxes/default/sessions/${session}`)).status).toBe(404);
@@ -165,9 +166,9 @@ describe("the end of a session", () => {
     const client = await connect(alice, { session, ...withPid("cat") });
     const pid = await pidOf(client);
     await client.leave();
-    expect(isAlive(pid)).toBe(true);
+    expect(await isAliveIn(alice, pid)).toBe(true);
     expect((await api(alice, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
-    expect(isAlive(pid)).toBe(false);
+    expect(await isAliveIn(alice, pid)).toBe(false);
   });
 
   test("a name whose session was deleted is free: the next attach makes another", async () => {

@@ -1,9 +1,7 @@
 // What a process finds around it, and how long its children's output is awaited.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect, type Params } from "../support/client.ts";
-import { fresh, person, system } from "../support/system.ts";
+import { fresh, person } from "../support/system.ts";
 
 async function outputOf(params: Params): Promise<string> {
   const client = await connect(await person(), { session: fresh("s"), ...params });
@@ -22,7 +20,7 @@ test("D: USER and LOGNAME name the user; TERM and COLORTERM are set on a PTY, an
 });
 
 test("X3: with linger, output of a child that outlives the process is awaited; without, for a second", async () => {
-  const go = join(system.dir, fresh("go"));
+  const go = fresh("go");
   const script = `(until [ -e ${go} ]; do sleep 0.05; done; echo late) & echo early`;
   const who = await person();
   const params = (more: Params): Params => ({ session: fresh("s"), cmd: "sh", arg: ["-c", script], ...more });
@@ -31,7 +29,7 @@ test("X3: with linger, output of a child that outlives the process is awaited; w
   await patient.output("early\n");
   expect((await brief.end()).exit).toEqual({ type: "exit", code: 0, offset: 6 });
   expect(patient.messages("exit")).toEqual([]);
-  writeFileSync(go, "");
+  await (await connect(who, { session: fresh("s"), cmd: "touch", arg: [go] })).end();
   expect((await patient.end()).exit).toEqual({ type: "exit", code: 0, offset: 11 });
   expect(patient.text()).toBe("early\nlate\n");
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { auditOf } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAliveIn } from "../support/sandbox-processes.ts";
 import {
   api,
   cutInnerHop,
@@ -89,7 +89,7 @@ test("a job that nobody watches is asked after once its bridge calls, and not be
   await client.output("\n");
   const pid = Number(client.text());
   await client.leave();
-  await until("the job's end", () => !isAlive(pid), LOOKS_MS);
+  await until("the job's end", async () => !(await isAliveIn(who, pid)), LOOKS_MS);
   await exitOnRecord(who, session);
   const said = Buffer.concat(await recorded()).toString("latin1");
   // By the clock it would be looked at after five seconds and after fifteen.
@@ -108,6 +108,6 @@ test("a bridge that was away as the last client left is looked at all the same",
   const pid = Number(client.text());
   await cutInnerHop();
   await client.leave();
-  await until("the job's end", () => !isAlive(pid), LOOKS_MS);
+  await until("the job's end", async () => !(await isAliveIn(who, pid)), LOOKS_MS);
   await exitOnRecord(who, session);
 });

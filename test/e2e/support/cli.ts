@@ -52,6 +52,10 @@ export function exitCode(child: CliChild): Promise<number> {
   });
 }
 
+/** Standard error without what is told of waits, and of a container that is started for the first who comes. */
+export const withoutWords = (stderr: string): string =>
+  withoutWaits(stderr).replace(/^sbx-stdio: the sandbox is starting\n/gm, "");
+
 /** Runs it to its end, with `input` as standard input. */
 export async function runCli(
   who: Person | undefined,
@@ -63,7 +67,7 @@ export async function runCli(
   const ended = exitCode(child);
   child.stdin.end(input);
   const [code, stdout, stderr] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)]);
-  return { code, stdout, stderr: withoutWaits(stderr) };
+  return { code, stdout, stderr: withoutWords(stderr) };
 }
 
 export async function textOf(stream: Readable): Promise<string> {

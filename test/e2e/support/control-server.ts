@@ -41,17 +41,20 @@ export function startControlServer(
   return serveActions(actions);
 }
 
-/** Serves `POST URL/NAME` for each action, on a port of its own and at a path that only its caller knows. */
-export async function serveActions(actions: Readonly<Record<string, () => unknown>>): Promise<ControlServer> {
+/** Serves `POST URL/NAME?QUERY` for each action, on a port of its own and at a path that only its caller knows. */
+export async function serveActions(
+  actions: Readonly<Record<string, (query: string) => unknown>>,
+): Promise<ControlServer> {
   const secret = randomBytes(16).toString("hex");
   const server = createServer(async (request, response) => {
-    const action = actions[(request.url ?? "").slice(secret.length + 2)];
+    const [name = "", query = ""] = (request.url ?? "").slice(secret.length + 2).split("?");
+    const action = actions[name];
     if (!request.url?.startsWith(`/${secret}/`) || action === undefined || request.method !== "POST") {
       response.writeHead(404).end();
       return;
     }
     try {
-      const result = await action();
+      const result = await action(query);
       response.end(JSON.stringify(result ?? null));
     } catch (error) {
       response.writeHead(500).end(String(error));

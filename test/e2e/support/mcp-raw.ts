@@ -1,5 +1,6 @@
 // An MCP client behind the gateway as a script without any library has it: requests, and events as they come.
 import { fileURLToPath } from "node:url";
+import { NODE, runsFile } from "./sandbox-node.ts";
 import { api, fresh, type Person } from "./system.ts";
 import { until, within } from "./wait.ts";
 
@@ -92,7 +93,7 @@ export class RawMcp {
   #version = "";
   #id = 0;
 
-  constructor(who: Person, sandbox = fresh("box"), path = gatewayPath(sandbox, process.execPath, [SCRIPTED])) {
+  constructor(who: Person, sandbox = fresh("box"), path = gatewayPath(sandbox, NODE, runsFile(SCRIPTED))) {
     this.who = who;
     this.sandbox = sandbox;
     this.path = path;
@@ -101,7 +102,7 @@ export class RawMcp {
   /** Begun. */
   static async begin(who: Person, more: Record<string, string> = {}, version = "2025-11-25"): Promise<RawMcp> {
     const sandbox = fresh("box");
-    const raw = new RawMcp(who, sandbox, gatewayPath(sandbox, process.execPath, [SCRIPTED], more));
+    const raw = new RawMcp(who, sandbox, gatewayPath(sandbox, NODE, runsFile(SCRIPTED), more));
     await raw.initialize(version);
     return raw;
   }

@@ -15,17 +15,20 @@ export interface ProcessFacts {
 
 /** undefined: there is no such process. A zombie is none: it runs no more. */
 export function processFacts(pid: number): ProcessFacts | undefined {
-  let stat: string;
   try {
-    stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return factsOf(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return undefined; // It ended, if it ever was.
   }
+}
+
+/** What /proc/PID/stat says; undefined of a zombie. */
+export function factsOf(stat: string): ProcessFacts | undefined {
   const [head, tail] = [stat.slice(0, stat.lastIndexOf(")")), stat.slice(stat.lastIndexOf(")") + 2)];
   const [state = "", parent, group, session, , foreground] = tail.split(" ");
   if (state === "Z" || state === "X") return undefined;
   return {
-    pid,
+    pid: Number.parseInt(head, 10),
     name: head.slice(head.indexOf("(") + 1),
     state,
     parent: Number(parent),

@@ -69,6 +69,14 @@ export async function recorded(): Promise<Buffer[]> {
   return connections.map((bytes) => Buffer.from(bytes, "base64"));
 }
 
+/** What the bridge says of a sandbox's sessions, to whom knows its secret: the one here, or those in containers. */
+export async function sessionsInBridge(query: URLSearchParams): Promise<{ session: string; held: boolean }[]> {
+  if (system.bridgeUrl === "") return control(`bridge-sessions?${query}`);
+  const headers = { Authorization: `Bearer ${system.bridgeToken}` };
+  const response = await fetch(`${system.bridgeUrl}/sessions?${query}`, { headers });
+  return ((await response.json()) as { sessions: { session: string; held: boolean }[] }).sessions;
+}
+
 /** A request to the Worker's API with a person's token. */
 export function api(who: Person | undefined, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
