@@ -17,6 +17,21 @@ async function metrics(): Promise<Map<string, number>> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
 }
 
+/** What they are once nothing of earlier files is counted any more, whose containers were removed only just now. */
+async function settledMetrics(): Promise<Map<string, number>> {
+  let before = await metrics();
+  return until(
+    "metrics that stand still",
+    async () => {
+      const [then, now] = [before, await metrics()];
+      before = now;
+      return [...now].every(([name, value]) => then.get(name) === value) && now;
+    },
+    undefined,
+    2 * Number(WORKER_VARS.METRICS_SECONDS) * 1000,
+  );
+}
+
 /** Waits until every series has grown by at least so much. */
 async function grew(before: Map<string, number>, by: Readonly<Record<string, number>>): Promise<void> {
   const missing = (now: Map<string, number>) =>
@@ -38,7 +53,7 @@ test("only METRICS_TOKEN reads the metrics: no token of a person does, and no pa
 
 test("the metrics count sessions, clients, bytes, resumes, acknowledgements, refusals, and what was lost", async () => {
   const who = await person();
-  const before = await metrics();
+  const before = await settledMetrics();
   const place = { sandbox: fresh("box"), session: "main" };
   const client = await connect(who, { ...place, cmd: "sh", tty: 1, arg: ["-c", "seq 20000; exec cat"] });
   const hello = await client.hello();
