@@ -48,8 +48,6 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
     "a request that its browser gives up keeps no place": LOCAL_SERVER,
     "the server is asked under its own name": LOCAL_SERVER,
     "a request that is too long is refused before it is read": LOCAL_SERVER,
-    // The next request fails: "Container port connection closed unexpectedly". Seen where the first answer on a connection has no body.
-    "is the server's own": "asks again after an answer without a body, and the local runtime loses that connection",
   },
   "attacks/garbage": {
     "the bridge serves the next client after one that knows": ASKS_BRIDGE,

@@ -67,6 +67,7 @@ describe.each(["bash", "zsh", "fish"] as const)("in %s", (shell) => {
     await terminal.endsWith(line(completed));
     // The next line begins with nothing on it.
     terminal.type("", "C-c");
+    await terminal.endsWith(line(""));
     terminal.type("clear", "Enter");
     await terminal.endsWith(line(""));
   });

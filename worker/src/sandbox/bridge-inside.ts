@@ -109,6 +109,30 @@ export async function preconnectInside(
   }
 }
 
+const isClosed = (said: string): boolean => said.includes("connection closed unexpectedly");
+
+/**
+ * Asks, and once more where that changes nothing: after an answer without a body the runtime may lose the connection to the
+ * container's port, and says so by the failure of the next request. A dev server answers 304 all the time.
+ * @param ask The SDK tells of the failure by a 500 of its own, the runtime by an error.
+ */
+export async function askedAgain(request: Request | string | URL, ask: () => Promise<Response>): Promise<Response> {
+  if (!(request instanceof Request && isPreview(request) && isHarmless(request))) return ask();
+  try {
+    const answer = await ask();
+    if (answer.status !== 500 || !isClosed(await answer.clone().text())) return answer;
+  } catch (error) {
+    if (!isClosed(String(error))) throw error;
+  }
+  return ask();
+}
+
+/** Whether a preview's request may come to its server twice. */
+function isHarmless({ url, headers, body }: Request): boolean {
+  const method = URL.parse(url)?.searchParams.get("method") ?? "";
+  return /^(GET|HEAD)$/.test(method) && body === null && !headers.has("Upgrade");
+}
+
 function pathOf(request: Request | string | URL): string | undefined {
   return URL.parse(request instanceof Request ? request.url : request)?.pathname;
 }

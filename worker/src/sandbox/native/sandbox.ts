@@ -8,6 +8,7 @@ import { log, useLogLevel } from "../../log.ts";
 import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,
+  askedAgain,
   bridgeEnvironment,
   isPreconnect,
   isPreview,
@@ -82,7 +83,10 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     // Its body is not to be kept for another try.
     if (isPreview(request)) {
       if (!container.running) return unavailable("the container does not run", 3);
-      return withinPatience(request, port.fetch(request));
+      return withinPatience(
+        request,
+        askedAgain(request, () => port.fetch(request)),
+      );
     }
     const isReady = this.#isReady(container);
     if (isPreconnect(request)) return preconnectInside(container, isReady, request);

@@ -7,6 +7,7 @@ import { log, useLogLevel } from "../../log.ts";
 import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import {
   askBridgeInside,
+  askedAgain,
   bridgeEnvironment,
   isPreconnect,
   isPreview,
@@ -102,7 +103,7 @@ export function withStdio<Base extends SandboxClass>(
         const failure = await this.#starting;
         if (failure !== undefined) return cannotStart(failure);
       }
-      const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
+      const answer = askedAgain(requestOrUrl, () => super.containerFetch(requestOrUrl, portOrInit, portParam));
       if (!this.isRunning()) return answer; // It was not started, and the SDK says why.
       const inTime = await withinPatience(requestOrUrl, answer);
       if (inTime === undefined) this.#hang.suspect();
