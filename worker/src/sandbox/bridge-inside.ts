@@ -120,11 +120,19 @@ export async function askedAgain(request: Request | string | URL, ask: () => Pro
   if (!(request instanceof Request && isPreview(request) && isHarmless(request))) return ask();
   try {
     const answer = await ask();
-    if (answer.status !== 500 || !isClosed(await answer.clone().text())) return answer;
+    if (answer.status !== 500 || !isClosed(await beginning(answer))) return answer;
   } catch (error) {
     if (!isClosed(String(error))) throw error;
   }
   return ask();
+}
+
+/** Its first piece: the server in the sandbox may answer without an end. */
+async function beginning(answer: Response): Promise<string> {
+  const reader = answer.clone().body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  void reader?.cancel();
+  return new TextDecoder().decode(value);
 }
 
 /** Whether a preview's request may come to its server twice. */
