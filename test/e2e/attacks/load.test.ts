@@ -155,7 +155,9 @@ describe("a frame of 32 MiB", () => {
     console.log(`${name}: grown by ${Math.round(grown / MIB)} MiB at most`);
     expect(grown).toBeLessThan(200 * MIB);
     await expectServed(options);
-    expect(readFileSync(log, "utf8").slice(logged)).not.toMatch(/uncaught/i);
+    // wrangler's proxy, which stands before the Worker where bridges are in containers, says this of the frames that it does not take.
+    const lines = readFileSync(log, "utf8").slice(logged).split("\n");
+    expect(lines.filter((line) => /uncaught/i.test(line) && !line.includes("WebSocket protocol error"))).toEqual([]);
   });
 });
 
