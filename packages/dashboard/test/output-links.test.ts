@@ -72,6 +72,7 @@ describe("the predicted echo", () => {
     await page.state("attached");
     const process = browser.server.process("main");
     process.print("$ ");
+    await page.shows("$");
     await page.type("a");
     await expect.poll(() => process.typed).toBe("a");
     expect(await shown(page)).toBe("");
