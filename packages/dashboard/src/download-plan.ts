@@ -72,7 +72,7 @@ export function folderOf(path: string): string {
 /** What of a folder is not in its saved archive: whoever unpacks it would be led out of the folder, or the like. */
 export type LeftOut = {
   readonly count: number;
-  /** Of the first. */
+  /** The name of the first member that was left out. */
   readonly name: string;
   readonly why: WhyLeftOut;
 };

@@ -33,7 +33,7 @@ export class Download {
   #content = new Blob();
   #receivedBytes = 0;
   #keptBytes = 0;
-  /** Of a folder's archive. */
+  /** Present while a folder's archive is read. */
   #filter: TarFilter | undefined;
   #leftOut: LeftOut | undefined;
   readonly #path: string;

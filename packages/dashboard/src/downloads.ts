@@ -9,7 +9,7 @@ import { type LeftOut, MAX_WISHES, readDownloadWish, savedName } from "./downloa
 export type DownloadState =
   | { readonly kind: "idle" }
   | ({ readonly kind: "receiving"; readonly path: string } & DownloadProgress)
-  /** It is saved, without some of what was sent. */
+  /** The download is saved, without some members of its archive. */
   | { readonly kind: "partial"; readonly path: string; readonly leftOut: LeftOut }
   | {
       readonly kind: "failed";

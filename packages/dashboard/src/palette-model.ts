@@ -47,7 +47,7 @@ export function found(entries: readonly PaletteEntry[], query: string): PaletteE
   return matching.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Of a command: its arguments may be whole scripts. */
+/** The most characters of a command that are shown: its arguments may be whole scripts. */
 const MAX_LINE = 300;
 
 /** A command as one would type it. */

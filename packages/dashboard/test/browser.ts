@@ -79,7 +79,7 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
 }
 
-/** As a browser itself reports a connection that fails, or that its page leaves, a network that goes or changes, and an icon that a page does not have. */
+/** A browser's own reports: a connection that fails or that its page leaves, a network that goes or changes, an icon that is missing. */
 const ITS_OWN =
   /WebSocket|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|^(Firefox can’t establish a|The) connection to (the server at )?wss?:\/\/|\/favicon\.ico /;
 

@@ -7,7 +7,7 @@ import { buildCli } from "../../local/src/build/builds.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where these tests put what they write. */
+    /** The directory in which these tests write their files. */
     readonly scratch: string;
   }
 }

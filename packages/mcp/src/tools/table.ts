@@ -39,7 +39,7 @@ const SCREEN = {
 const texts = (rows: unknown): unknown[] => (Array.isArray(rows) ? rows : []);
 const LEAST_BYTES = 16;
 
-/** Of the arguments of a listed session: a copy's are whole scripts. */
+/** The most characters of a listed session's arguments: those of a copy are whole scripts. */
 const ARGUMENTS_LENGTH = 200;
 
 const withShortArguments = (answer: Fields): Fields => ({

@@ -5,7 +5,7 @@ export const KEPT_MODE = 0o777;
 
 /** Some systems take a backslash for a slash. */
 const LEADS_UP = /(?:^|[\\/])\.\.(?:[\\/]|$)/;
-/** Of such a system: from the root, or from a drive. */
+/** A path that begins at the root, or at a drive of such a system. */
 const FROM_ROOT = /^(?:[\\/]|[a-z]:)/i;
 
 /** Names below the root; undefined where one leads elsewhere. */

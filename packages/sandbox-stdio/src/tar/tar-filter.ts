@@ -12,11 +12,11 @@ const MAX_NAME_BYTES = 4096;
 /** For the names of links, and again for those of files. */
 const MAX_NAMES_BYTES = 16_777_216;
 const NAME_BYTES = 64;
-/** Of a folder that the archive has left out. */
+/** The mode of a folder that the archive does not list. */
 const FOLDER_MODE = 0o755;
 
 export type WhyLeftOut =
-  /** Its name, or where it leads. */
+  /** The member's name, or the target of its link, leads out of the folder. */
   | "leads-out"
   /** A link of the archive has its name, or that of a folder above it. */
   | "below-link"

@@ -6,7 +6,7 @@ import type { Screen } from "../redraw.ts";
 import type { Reached } from "./reached.ts";
 
 const PATIENCE_MS = 2_000;
-/** Of a wait, which has time: a bridge that is busy must not pass for a shell without marks. */
+/** A wait has more time: a busy bridge must not pass for a shell without marks. */
 const WAIT_PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -111,8 +111,7 @@ export async function commandEnds(
   kept: () => Kept,
 ): Promise<readonly CommandEnd[] | "no marks" | "no answer"> {
   const question = { about: "commands" } as const;
-  const isRunning = reached.state === "running";
-  let text = isRunning ? await askProcess(hop, question, WAIT_PATIENCE_MS) : kept().commands;
+  let text = reached.state === "running" ? await askProcess(hop, question, WAIT_PATIENCE_MS) : kept().commands;
   // Just after the exit what is kept may be from before the first mark, and the bridge still knows.
   if (reached.state === "exited" && keptState(text)?.isMarked !== true) {
     text = (await askProcess(hop, question)) ?? kept().commands;
