@@ -24,28 +24,32 @@ export function pageBeside(bundle: string): string {
   return join(dirname(bundle), "page");
 }
 
+/** What worker-options.ts writes for that bundle. */
+export function optionsBeside(bundle: string): string {
+  return join(dirname(bundle), "options.json");
+}
+
 /**
  * @throws {NotReadyError} With wrangler's words, if it can't be made.
  */
 export async function bundleWorker(keeper: ChildKeeper, options: BundleOptions): Promise<void> {
   const { outDir, logFile, entry, env } = options;
+  const bundle = bundleFile(options);
+  const run = async (name: string, ...args: string[]): Promise<void> => {
+    const child = await keeper.start({ name, command: process.execPath, args, env, cwd: ROOT, logFile });
+    const { succeeded, exit, lastLines } = await ending(child);
+    await child.stop(0);
+    if (!succeeded)
+      throw new NotReadyError(`The ${child.name} failed (${exit}). Its log, ${logFile}, ends:\n${lastLines}`);
+  };
   rmSync(outDir, { recursive: true, force: true });
-  const child = await keeper.start({
-    name: "bundling of the Worker",
-    command: process.execPath,
-    args: [
-      join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
-      "deploy",
-      ...(entry === undefined ? [] : [entry]),
-      ...["--dry-run", "--outdir", outDir, "--containers-rollout=none"],
-    ],
-    env,
-    cwd: ROOT,
-    logFile,
-  });
-  const { succeeded, exit, lastLines } = await ending(child);
-  await child.stop(0);
-  if (!succeeded)
-    throw new NotReadyError(`The ${child.name} failed (${exit}). Its log, ${logFile}, ends:\n${lastLines}`);
-  cpSync(join(ROOT, "packages/dashboard/dist"), pageBeside(bundleFile(options)), { recursive: true });
+  await run(
+    "bundling of the Worker",
+    join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
+    "deploy",
+    ...(entry === undefined ? [] : [entry]),
+    ...["--dry-run", "--outdir", outDir, "--containers-rollout=none"],
+  );
+  await run("reading of wrangler.toml", join(ROOT, "packages/local/src/worker-options.ts"), optionsBeside(bundle));
+  cpSync(join(ROOT, "packages/dashboard/dist"), pageBeside(bundle), { recursive: true });
 }

@@ -1,11 +1,12 @@
 // Runs the Worker in one workerd, as a process of its own: node worker-server.ts PORT BUNDLE VARS_FILE STATE_DIR [FLAG...]. The
 // flags are compatibility flags beside those of wrangler.toml.
 // Not `wrangler dev`: its proxy believes a client's MF-Original-URL, and it opens an inspector and a debug port.
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { parseEnv } from "node:util";
 import { ROOT } from "./paths.ts";
-import { pageBeside } from "./worker-bundle.ts";
+import { optionsBeside, pageBeside } from "./worker-bundle.ts";
 
 interface Miniflare {
   readonly ready: Promise<URL>;
@@ -17,6 +18,13 @@ interface MiniflareModule {
   readonly convertV4MiniflareOptions: (options: unknown) => unknown;
   readonly Log: new (level: number) => unknown;
   readonly LogLevel: { readonly WARN: number };
+}
+
+/** What worker-options.ts writes, as far as it is read here. */
+interface WorkerOptions {
+  readonly bindings: Readonly<Record<string, unknown>>;
+  readonly assets: object;
+  readonly compatibilityFlags: readonly string[];
 }
 
 /** wrangler's own, so that the options that wrangler makes fit it. */
@@ -37,12 +45,7 @@ function log({ level, message }: { level: string; message: string }): void {
 
 const [port = "", bundle = "", varsFile = "", stateDir = "", ...flags] = process.argv.slice(2);
 const { Miniflare, convertV4MiniflareOptions, Log, LogLevel } = miniflare();
-const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
-// A variable, since the option is missing from wrangler's types. Without it `.env` files would count.
-const chosen = { envFiles: [varsFile], overrides: { enableContainers: false } };
-const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, chosen);
-// Without `modulesRules`: the bundle is one module, and Miniflare takes no rules for that.
-const { modulesRules: _, ...options } = workerOptions;
+const options = JSON.parse(readFileSync(optionsBeside(bundle), "utf8")) as WorkerOptions;
 const server = new Miniflare(
   convertV4MiniflareOptions({
     host: "127.0.0.1",
@@ -60,9 +63,9 @@ const server = new Miniflare(
     workers: [
       {
         ...options,
-        assets: Object.assign({}, options.assets, { directory: pageBeside(bundle) }),
-        name: config.name,
-        compatibilityFlags: [...config.compatibility_flags, ...flags],
+        bindings: { ...options.bindings, ...parseEnv(readFileSync(varsFile, "utf8")) },
+        assets: { ...options.assets, directory: pageBeside(bundle) },
+        compatibilityFlags: [...options.compatibilityFlags, ...flags],
         modules: true,
         scriptPath: bundle,
         rootPath: ROOT,
