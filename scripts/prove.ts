@@ -29,31 +29,25 @@ const inputs = new Map(selected.map((suite) => [suite.name, inputsOf(suite)]));
 const ledger = (): LedgerLine[] => parseLedger(readTextIfPresent(LEDGER) ?? "");
 const runsOf = (name: string): number => runsInARow(ledger(), name, inputs.get(name) ?? "");
 
-/** One run of one suite, without a second chance. @returns Whether it ended with a report. */
-function run(name: string): boolean {
+/** One run of these suites, without a second chance. @returns The lines that it has added; none if it ended without a report. */
+function run(names: readonly string[]): LedgerLine[] {
   const scratch = mkdtempSync(join(tmpdir(), "sbx-prove-"));
   const report = join(scratch, "report.json");
   const seed = Math.floor(Math.random() * 2 ** 31);
   try {
-    const args = [join(ROOT, "scripts/run.mjs"), "test", name, "--once", "--report", report];
+    const args = [join(ROOT, "scripts/run.mjs"), "test", ...names, "--once", "--report", report];
     const env = { ...process.env, TEST_SEED: String(seed) };
     spawnSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"], env });
     const text = readTextIfPresent(report);
-    if (text === undefined) return false;
-    const reports = JSON.parse(text) as SuiteReport[];
-    const line: LedgerLine = {
-      at: new Date().toISOString(),
-      revision: revision(),
-      suite: name,
-      inputs: inputs.get(name) ?? "",
-      seed,
-      seconds: Math.round(reports.reduce((sum, { seconds }) => sum + seconds, 0)),
-      passed: reports.reduce((sum, { passed }) => sum + passed, 0),
-      problems: reports.flatMap(({ problems }) => problems),
-    };
+    if (text === undefined) return [];
+    const about = { at: new Date().toISOString(), revision: revision(), seed };
+    const lines = (JSON.parse(text) as SuiteReport[]).flatMap(({ suite, seconds, passed, problems }): LedgerLine[] => {
+      if (!names.includes(suite)) return [];
+      return [{ ...about, suite, inputs: inputs.get(suite) ?? "", seconds: Math.round(seconds), passed, problems }];
+    });
     mkdirSync(dirname(LEDGER), { recursive: true });
-    appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
-    return true;
+    for (const line of lines) appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
+    return lines;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -68,18 +62,18 @@ if (!values.status) {
     console.error("Commit first: the ledger names what was tested by its revision");
     process.exit(2);
   }
-  // The suite that is furthest behind first, so that a call which is stopped leaves no suite out.
   for (;;) {
-    const [next] = selected.filter(({ name }) => runsOf(name) < wanted).sort((a, b) => runsOf(a.name) - runsOf(b.name));
-    if (next === undefined) break;
-    const before = ledger().length;
-    if (!run(next.name)) {
-      console.error(`${next.name} left no report; see above`);
+    const behind = selected.filter(({ name }) => runsOf(name) < wanted).map(({ name }) => name);
+    if (behind.length === 0) break;
+    const lines = run(behind);
+    if (lines.length === 0) {
+      console.error("No report; see above");
       process.exit(3);
     }
-    if ((ledger()[before]?.problems.length ?? 0) > 0) {
+    const failed = lines.filter(({ problems }) => problems.length > 0).map(({ suite }) => suite);
+    if (failed.length > 0) {
       printStatus();
-      console.error(`${next.name} failed. Mend it at its cause and commit; then this goes on`);
+      console.error(`Failed: ${failed.join(", ")}. Mend it at its cause and commit; then this goes on`);
       process.exit(1);
     }
   }

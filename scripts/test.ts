@@ -1,6 +1,7 @@
 // `npm test [-- SUITE… --changed --since REV --once --report FILE --write-times]`: runs the suites in order, or those that are named,
 // streams what they print, and ends with one line of counts. Decides nothing about what counts as passed: local/counts.ts does.
 // Exit codes: 0 all passed, 1 something failed, 2 wrong words, 3 it ended before the first test.
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,53 +31,76 @@ const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();
 const signal = stopSignal();
 
-/** Runs a program with our output. */
-async function run({ name, command, args, env }: Command): Promise<Ending> {
-  signal.throwIfAborted();
-  const options = { name, command, args, cwd: ROOT, env: { ...process.env, ...env }, remembersStderr: true };
-  const child = await keeper.start(options);
-  const stop = (): void => void child.stop(10_000);
-  signal.addEventListener("abort", stop);
-  const result = await ending(child);
-  signal.removeEventListener("abort", stop);
-  await child.stop(0);
-  signal.throwIfAborted();
-  return result;
+/** What the suites print that run one after the other. */
+class Lane {
+  /** Of suites beside others it is shown once each has ended, in one piece. */
+  readonly #isHeld: boolean;
+  readonly #held: string[] = [];
+
+  constructor(isHeld: boolean) {
+    this.#isHeld = isHeld;
+  }
+
+  say(line: string): void {
+    if (this.#isHeld) this.#held.push(line);
+    else console.log(line);
+  }
+
+  show(): void {
+    if (this.#isHeld) console.log(this.#held.splice(0).join("\n"));
+  }
+
+  async run({ name, command, args, env }: Command): Promise<Ending> {
+    signal.throwIfAborted();
+    const output = this.#isHeld ? { logFile: join(scratch, `${randomUUID()}.log`) } : { remembersStderr: true };
+    const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env }, ...output });
+    const stop = (): void => void child.stop(10_000);
+    signal.addEventListener("abort", stop);
+    const result = await ending(child);
+    signal.removeEventListener("abort", stop);
+    await child.stop(0);
+    if (child.logFile !== undefined) this.say(readFileSync(child.logFile, "utf8").trimEnd());
+    signal.throwIfAborted();
+    return result;
+  }
 }
 
 /** Runs each check, two at a time: most of them are compilers, which keep one core busy each. */
-async function runChecks(checks: readonly Command[]): Promise<Outcome[]> {
+async function runChecks(lane: Lane, checks: readonly Command[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const waiting = [...checks];
   const work = async (): Promise<void> => {
     for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
-      console.log(`+ ${check.name}`);
-      outcomes.push(checkOutcome(check.name, await run(check)));
+      lane.say(`+ ${check.name}`);
+      outcomes.push(checkOutcome(check.name, await lane.run(check)));
     }
   };
   await Promise.all([work(), work()]);
   return outcomes;
 }
 
-/** @param only Absolute paths of the test files to run; absent: all of the suite. */
-async function runSuite(suite: Suite, only?: readonly string[]): Promise<Outcome> {
+/** A suite to run. `only`: absolute paths of its test files that are to run; absent: all of them. */
+type Selected = { readonly suite: Suite; readonly only?: readonly string[] };
+
+async function runSuite(lane: Lane, { suite, only }: Selected): Promise<Outcome> {
   if (suite.kind === "checks") {
     if (suite.checks.length === 0) return { passed: 0, problems: [`${suite.name}: nothing to check`] };
-    return addOutcomes(await runChecks(suite.checks));
+    return addOutcomes(await runChecks(lane, suite.checks));
   }
   const directories = only === undefined ? suite.directories.map((directory) => join(ROOT, directory)) : [];
-  const first = await runVitest(suite, "first", only);
+  const first = await runVitest(lane, suite, "first", only);
   const files = options.once ? [] : filesToRunAgain(first.report);
   if (first.report === undefined || files.length === 0) return vitestOutcome(first.report, first.ending, directories);
   // One core too few for a moment fails a test among thousands. A defect fails it in a system of its own as well.
-  console.log(`\n=== ${suite.name}: once more, in a new system without the others: ${files.join(", ")}`);
-  const second = await runVitest(suite, "second", files);
+  lane.say(`\n=== ${suite.name}: once more, in a new system without the others: ${files.join(", ")}`);
+  const second = await runVitest(lane, suite, "second", files);
   const { report, unstable } = combineRuns(first.report, second.report);
   return { ...vitestOutcome(report, second.ending, directories), unstable };
 }
 
 /** @param files Absolute paths of the test files to run; empty: all of the suite. */
 async function runVitest(
+  lane: Lane,
   suite: Extract<Suite, { kind: "vitest" }>,
   name: string,
   files: readonly string[] = [],
@@ -89,7 +113,7 @@ async function runVitest(
     suite.runtime === "bun"
       ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
       : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
-  const result = await run({ ...command, env: testEnv() });
+  const result = await lane.run({ ...command, env: testEnv() });
   return { report: readTextIfPresent(path), ending: result };
 }
 
@@ -111,8 +135,6 @@ async function runBuild(): Promise<Outcome> {
   }
 }
 
-type Selected = { readonly suite: Suite; readonly only?: readonly string[] };
-
 /** Of each suite the files that the change can break. A suite without any is left out, and checks are always made. */
 function affected(all: readonly Suite[], since: string): Selected[] {
   const tests = readTree().affectedTests(changedSince(since));
@@ -130,23 +152,26 @@ async function runAll(names: readonly string[]): Promise<{ total: Outcome; repor
   const selected: Selected[] = since === undefined ? named.map((suite) => ({ suite })) : affected(named, since);
   if (selected.some(({ suite }) => suite.kind === "vitest")) ensurePrerequisites();
 
-  const steps: { name: string; run: () => Promise<Outcome> }[] = selected.map(({ suite, only }) => ({
-    name: suite.name,
-    run: () => runSuite(suite, only),
-  }));
-  const firstBuilt = selected.findIndex(({ suite }) => suite.needsBuild);
-  if (firstBuilt >= 0) steps.splice(firstBuilt, 0, { name: "build", run: runBuild });
-
   const outcomes: Outcome[] = [];
   const reports: SuiteReport[] = [];
-  for (const step of steps) {
-    console.log(`\n=== ${step.name}`);
+  const step = async (lane: Lane, name: string, run: () => Promise<Outcome>): Promise<void> => {
+    lane.say(`\n=== ${name}`);
     const startedAt = Date.now();
-    const outcome = await step.run();
+    const outcome = await run();
+    lane.show();
     hasTested = true;
     outcomes.push(outcome);
-    reports.push({ suite: step.name, seconds: (Date.now() - startedAt) / 1000, ...outcome });
-  }
+    reports.push({ suite: name, seconds: (Date.now() - startedAt) / 1000, ...outcome });
+  };
+  const runInTurn = async (lane: Lane, suites: readonly Selected[]): Promise<void> => {
+    for (const one of suites) await step(lane, one.suite.name, () => runSuite(lane, one));
+  };
+  const startedAt = Date.now();
+  if (selected.some(({ suite }) => suite.needsBuild)) await step(new Lane(false), "build", runBuild);
+  const beside = selected.filter(({ suite }) => suite.isBeside);
+  const others = selected.filter(({ suite }) => !suite.isBeside);
+  await Promise.all([runInTurn(new Lane(false), others), runInTurn(new Lane(others.length > 0), beside)]);
+  reports.push({ suite: "all", seconds: (Date.now() - startedAt) / 1000, ...addOutcomes(outcomes) });
   const total = addOutcomes(outcomes);
   console.log(`\n${describeTimes(reports)}\n`);
   for (const test of total.unstable ?? []) console.log(`- unstable, passed in a second run alone: ${test}`);

@@ -3,6 +3,7 @@ import { cpus } from "node:os";
 import type { Outcome } from "./counts.ts";
 
 export interface SuiteReport extends Outcome {
+  /** Its name; `all` is the whole run, some of whose suites ran at the same time. */
   readonly suite: string;
   readonly seconds: number;
 }
@@ -20,14 +21,11 @@ export function describeTimes(reports: readonly SuiteReport[]): string {
 /** @param page The text of CONTRIBUTING.md. @returns It with these times in its block. @throws {Error} If it has no block. */
 export function writeTimes(page: string, reports: readonly SuiteReport[], now = new Date()): string {
   if (!BLOCK.test(page)) throw new Error("CONTRIBUTING.md has no block <!-- times -->");
-  const all = reports.reduce((sum, { seconds }) => sum + seconds, 0);
-  const tests = reports.reduce((sum, { passed }) => sum + passed, 0);
   const rows = reports.map(({ suite, passed, seconds }) => `| ${suite} | ${passed} | ${Math.round(seconds)} |`);
   const table = [
     `| ${now.toISOString().slice(0, 10)}, ${cpus().length} cores | tests | seconds |`,
     "|---|--:|--:|",
     ...rows,
-    `| all | ${tests} | ${Math.round(all)} |`,
   ];
   return page.replace(BLOCK, `$1${table.join("\n")}\n$2`);
 }

@@ -1,4 +1,4 @@
-// The suites of `npm test`, in the order in which they run: cheap ones first. A table; test.ts runs it.
+// The suites of `npm test`, in the order in which they run: cheap ones first, and some of them beside the others. A table; test.ts runs it.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { BIN, ROOT } from "./paths.ts";
@@ -7,6 +7,8 @@ export type Suite = {
   readonly name: string;
   /** Needs build.ts's output: the page and the command line. */
   readonly needsBuild?: boolean;
+  /** Waits or keeps one core busy, so that it fits beside the others; what it prints comes when it has ended. */
+  readonly isBeside?: boolean;
 } & (
   | { readonly kind: "checks"; readonly checks: readonly Command[] }
   | {
@@ -48,13 +50,14 @@ export function suites(outDir: string): Suite[] {
   return [
     {
       name: "lint",
+      isBeside: true,
       kind: "checks",
       checks: [
         { name: "biome check", command: tool("biome"), args: ["check", "--error-on-warnings", "."] },
         { name: "imports", command: process.execPath, args: ["scripts/check-imports.ts"] },
       ],
     },
-    { name: "types", kind: "checks", checks: typeChecks() },
+    { name: "types", isBeside: true, kind: "checks", checks: typeChecks() },
     {
       name: "unit",
       kind: "vitest",
@@ -65,6 +68,7 @@ export function suites(outDir: string): Suite[] {
     {
       // Apart, since these read the whole tree: every change can break them.
       name: "scripts",
+      isBeside: true,
       kind: "vitest",
       runtime: "node",
       args: ["--project=scripts"],
@@ -72,6 +76,7 @@ export function suites(outDir: string): Suite[] {
     },
     {
       name: "worker",
+      isBeside: true,
       kind: "vitest",
       runtime: "node",
       args: ["--config", "worker/vitest.config.ts"],
@@ -80,6 +85,7 @@ export function suites(outDir: string): Suite[] {
     },
     {
       name: "bridge",
+      isBeside: true,
       kind: "vitest",
       runtime: "bun",
       args: ["--config", "sandbox/vitest.config.ts"],
@@ -103,6 +109,7 @@ export function suites(outDir: string): Suite[] {
     },
     {
       name: "deploy",
+      isBeside: true,
       kind: "checks",
       needsBuild: true,
       checks: [
