@@ -3,7 +3,6 @@
 import { afterEach, expect, test } from "vitest";
 import { libc, O_CLOEXEC, O_NONBLOCK } from "../src/process/libc.ts";
 import { Poller, READABLE, type Reader, WRITABLE } from "../src/process/poller.ts";
-import { raw, start } from "./process-harness.ts";
 
 const open: number[] = [];
 
@@ -191,31 +190,6 @@ test("while a reader always has more, timers, sockets and promises get their tur
   isDone = true;
   // A turn is bounded at 0.2 ms: ten reads, and on a busy machine fewer. There may be two between two looks at the loop.
   expect(most).toBeLessThan(40);
-});
-
-test("a key's echo does not wait for another session's flood", async () => {
-  const floods = [start(raw("yes"), { tty: true }), start(raw("yes"), { tty: true })];
-  const { child, sink, exited } = start(raw("sh -c 'printf ready; exec cat'"), { tty: true });
-  await sink.until(/ready/);
-  for (const flood of floods) await flood.sink.until(/y\n/);
-  for (const flood of floods) flood.sink.onCommit = () => flood.sink.chunks[1].splice(0);
-  const latencies: number[] = [];
-  for (let round = 0; round < 300; round++) {
-    const from = performance.now();
-    const echoed = new Promise<void>((resolve) => {
-      sink.onFlush = resolve;
-    });
-    child.write(byte);
-    await echoed;
-    latencies.push(performance.now() - from);
-  }
-  latencies.sort((a, b) => a - b);
-  // About 0.3 ms on a quiet machine; a reader that empties a flooding terminal first takes 10 ms and more.
-  expect(latencies[150]).toBeLessThan(5);
-  for (const run of [...floods, { child, exited }]) {
-    run.child.signalAll("SIGKILL");
-    await run.exited;
-  }
 });
 
 test("the runtime ends by itself once the last program has, and not before", async () => {

@@ -66,13 +66,12 @@ async function attach(script: string, session?: string) {
   return { messages, closed, output: await output };
 }
 
-/** Sends the signal. @returns How the bridge ended, and after how many milliseconds. */
-async function stop(signal: NodeJS.Signals) {
+/** Sends the signal. @returns The bridge's exit code. */
+async function stop(signal: NodeJS.Signals): Promise<number | null> {
   if (child === undefined) throw new Error("No bridge runs");
-  const from = performance.now();
   child.kill(signal);
   const [code] = (await once(child, "exit")) as [number | null];
-  return { code, ms: performance.now() - from };
+  return code;
 }
 
 test.each([
@@ -82,9 +81,7 @@ test.each([
   "on $signal a client is told how its process ended, and the bridge ends with $code",
   async ({ signal, code }) => {
     const client = await attach("echo ready; sleep 60");
-    const stopped = await stop(signal);
-    expect(stopped.code).toBe(code);
-    expect(stopped.ms).toBeLessThan(1_000);
+    expect(await stop(signal)).toBe(code);
     expect(client.messages.at(-1)).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
     expect(await client.closed).toBe(1000);
   },
@@ -94,7 +91,7 @@ test("a process that has something to do before it ends gets the time, and its l
   const client = await attach(
     "exec 2>/dev/null; trap 'sleep 0.5; echo saved; exit 3' HUP; echo ready; while :; do sleep 0.05; done",
   );
-  expect((await stop("SIGTERM")).code).toBe(143);
+  expect(await stop("SIGTERM")).toBe(143);
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 3, offset: 12 });
 });
 
@@ -106,7 +103,7 @@ test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is starte
   while (answer.status === 200);
   expect(answer.status).toBe(503);
   expect(await answer.json()).toEqual({ error: "unavailable", message: "the bridge is shutting down" });
-  expect((await stopped).ms).toBeLessThan(4_000);
+  await stopped;
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 137, signal: "SIGKILL", offset: 6 });
 });
 
@@ -138,9 +135,7 @@ test("a shell that is hung up on as it draws its prompt ends of that, 60 times",
 test("output that goes on for ever after the process does not keep the bridge", async () => {
   const writer = "while echo x; do sleep 0.1; done";
   const client = await attach(`setsid bash -c '${writer}' & sleep 60`);
-  const stopped = await stop("SIGTERM");
-  expect(stopped.code).toBe(143);
-  expect(stopped.ms).toBeLessThan(6_000);
+  expect(await stop("SIGTERM")).toBe(143);
   expect(client.messages.at(-1)).toMatchObject({ type: "bye", code: 1001, retry: "after" });
   expect(await client.closed).toBe(1001);
 });
@@ -171,7 +166,7 @@ describe("with STOP_SECONDS", () => {
     const late = await attach("", "job");
     expect(told(late.messages)).toHaveLength(1);
     writeFileSync(go, "");
-    expect((await stopped).code).toBe(143);
+    expect(await stopped).toBe(143);
     for (const { messages, closed } of [client, late]) {
       expect(messages.at(-1)).toEqual({ type: "exit", code: 3, offset: 12 });
       expect(await closed).toBe(1000);
@@ -181,19 +176,19 @@ describe("with STOP_SECONDS", () => {
   test("X8: what still runs when the time is over is ended as ever", async () => {
     await start({ STOP_SECONDS: "1" });
     const client = await attach("echo ready; sleep 600");
-    expect((await stop("SIGTERM")).code).toBe(143);
+    expect(await stop("SIGTERM")).toBe(143);
     expect(client.messages.at(-1)).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
   });
 
   test("X8: a bridge without sessions ends at once, and a second SIGTERM ends what runs", async () => {
     await start({ STOP_SECONDS: "600" });
-    expect((await stop("SIGTERM")).code).toBe(143);
+    expect(await stop("SIGTERM")).toBe(143);
     await start({ STOP_SECONDS: "600" });
     const client = await attach("echo ready; sleep 600");
     const stopped = stop("SIGTERM");
     await until(() => told(client.messages).length === 1);
     child?.kill("SIGTERM");
-    expect((await stopped).code).toBe(143);
+    expect(await stopped).toBe(143);
     expect(client.messages.at(-1)).toMatchObject({ type: "exit", signal: "SIGHUP" });
   });
 
@@ -221,7 +216,7 @@ describe("with STOP_SECONDS", () => {
       });
     });
     expect(exit).toEqual({ type: "exit", code: 3, offset: 0 });
-    expect((await stopped).code).toBe(143);
+    expect(await stopped).toBe(143);
   });
 });
 

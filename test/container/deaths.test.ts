@@ -173,9 +173,7 @@ test("an image that can't start is started three times; then all are told why, a
   const { bye, code } = await refusedSocket(who, { session: fresh("s"), cmd: "cat" }, options);
   console.log(`image that can't start: ${Math.round(performance.now() - from)} ms until the client was told`);
   expect([code, bye]).toEqual([4422, { type: "bye", code: 4422, reason, retry: "never" }]);
-  const again = performance.now();
   const plain = await refusedHttp(who, { session: fresh("s"), cmd: "cat" }, options);
   expect([plain.status, plain.body]).toEqual([422, expect.stringContaining("with exit code 3")]);
-  expect(performance.now() - again).toBeLessThan(3_000);
   expect(await lineEnd(who, fresh("s"), broken.origin)).toEqual({ code: 255, said: `sbx-stdio: ${words}` });
 });

@@ -16,7 +16,7 @@ test("W11: 52 viewers that don't read are closed, and a flood costs the Worker n
   const who = await person();
   const sandbox = fresh("box");
   // More than they take, which is nothing, and less than a machine can: all that counts comes within a minute.
-  const flood = `yes ${"x".repeat(200)} | while head -c 1000000; do sleep 0.1; done`;
+  const flood = `yes ${"x".repeat(200)} | while head -c 1000000; do sleep 0.4; done`;
   const driver = await connect(who, { sandbox, session: "main", tty: 1, cmd: "sh", arg: ["-c", flood] });
   await driver.hello();
   const path = (i: number) =>
