@@ -99,7 +99,7 @@ test("each rule of the protocol has a number of its own, and each that a test's 
   );
   expect(rules.length).toBeGreaterThan(90);
   expect(rules.filter((rule, i) => rules.indexOf(rule) !== i)).toEqual([]);
-  const httpRules = [...read("docs/http-rules.md").matchAll(/^\| \*\*([A-Z]\d[a-z]?)\*\*/gm)].map(
+  const httpRules = [...read("docs/programs.md").matchAll(/^\| \*\*([A-Z]\d[a-z]?)\*\*/gm)].map(
     ([, rule = ""]) => rule,
   );
   expect(httpRules.length).toBeGreaterThan(30);

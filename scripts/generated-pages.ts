@@ -1,0 +1,7 @@
+// The pages that a program writes, from what the code itself reads. `npm run docs` writes them; a test holds each file to its text.
+import { httpPage } from "./http-page.ts";
+
+/** The text of each, by its path in the tree. */
+export const GENERATED_PAGES: Readonly<Record<string, () => string>> = {
+  "docs/http.md": httpPage,
+};
