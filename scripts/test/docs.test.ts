@@ -79,6 +79,16 @@ test("each file and directory of the tree that a document names is there", () =>
   expect(missing).toEqual([]);
 });
 
+test("each source file that the page on the architecture names is there", () => {
+  const roots = ["", "packages/sandbox-stdio/src/", "worker/src/"];
+  const named = [...proseOf("docs/architecture.md").matchAll(/`([\w./-]+\/[\w.-]+\.tsx?)`/g)].map(
+    ([, path = ""]) => path,
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const isThere = (path: string) => roots.some((root) => existsSync(join(ROOT, root, path)));
+  expect(named.filter((path) => !isThere(path))).toEqual([]);
+});
+
 test("each variable of the Worker and of the bridge has its row in docs/settings.md", () => {
   const settings = read("docs/settings.md");
   const sources = (place: RegExp) => files.filter((file) => place.test(file)).map(read);
@@ -97,9 +107,8 @@ test("each variable of the Worker and of the bridge has its row in docs/settings
 test("each rule of the protocol has a number of its own, and each that a test's title quotes exists", () => {
   const aboutPrograms =
     /\/programs\/|access\/quotas|^packages\/(api|mcp)\/|worker\/test\/(waits|webhooks|unknown-fields|program-bodies|command-ends|silent-stream)/;
-  const rules = [...read("packages/sandbox-stdio/PROTOCOL.md").matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(
-    ([, rule = ""]) => rule,
-  );
+  const protocol = ["PROTOCOL.md", "INTERNALS.md"].map((page) => read(`packages/sandbox-stdio/${page}`)).join("\n");
+  const rules = [...protocol.matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(([, rule = ""]) => rule);
   expect(rules.length).toBeGreaterThan(90);
   expect(rules.filter((rule, i) => rules.indexOf(rule) !== i)).toEqual([]);
   const httpRules = [...read("docs/programs.md").matchAll(/^\| \*\*([A-Z]\d[a-z]?)\*\*/gm)].map(

@@ -102,13 +102,13 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
       ["./protocol/vectors/*.json", "./vectors/*.json"],
       ["./package.json", "./package.json"],
     ]),
-    files: ["dist", "vectors", "PROTOCOL.md"],
+    files: ["dist", "vectors", "PROTOCOL.md", "INTERNALS.md"],
     dependencies: versions(DEPENDENCIES),
     peerDependencies: versions(PEERS, "^"),
     peerDependenciesMeta: Object.fromEntries(PEERS.map((name) => [name, { optional: true }])),
   });
   cpSync(join(home, "vectors"), join(staging, "package/vectors"), { recursive: true });
-  copyDocuments(home, join(staging, "package"), ["PROTOCOL.md"]);
+  copyDocuments(home, join(staging, "package"), ["PROTOCOL.md", "INTERNALS.md"]);
   cpSync(join(home, "PACKAGE.md"), join(staging, "package/README.md"));
   return pack(join(staging, "package"), outDir);
 }
