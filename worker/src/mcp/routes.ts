@@ -15,7 +15,7 @@ import { REST_BYTES, readText } from "../read-text.ts";
 import { caller, innerRequest, METADATA_PATH, refuseWithMetadata } from "./caller.ts";
 
 export interface McpEnv extends ProgramsEnv {
-  /** The one sandbox that the tools of `/mcp` work in; empty: each call names its own. */
+  /** The one sandbox that the tools of `/mcp` work in. Default: each call names its own. */
   readonly MCP_SANDBOX?: string;
 }
 
