@@ -1,7 +1,7 @@
 // The variables that concern the audit, read and checked in one place.
 
-import { AuthFault } from "../auth/fault.ts";
-import { parseDuration } from "../duration.ts";
+import { parseDuration } from "../base/duration.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export interface AuditEnv {
   /** What is recorded of input: `content`, `lengths`, or `off` for no record at all. Default: `content`. */

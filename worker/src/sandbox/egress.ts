@@ -1,6 +1,6 @@
 // The hosts that a sandbox may reach: the setting, and its meaning in the words of the Containers SDK.
 
-import { AuthFault } from "../auth/fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export interface EgressEnv {
   /** Hosts that sandboxes may reach on ports 80 and 443, comma separated, with `*`; `none`: no host. Default: all. */
