@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/paths.ts";
+import { GENERATED_PAGES } from "../generated-pages.ts";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
   .toString()
@@ -25,6 +26,17 @@ function anchorsOf(page: string): Set<string> {
       .replaceAll(" ", "-");
   return new Set([...headings].map(([, heading = ""]) => anchor(heading)));
 }
+
+test("the pages are these: what is new gets a section, or is generated", () => {
+  const written = [
+    "CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md",
+    "docs/architecture.md docs/benchmark.md docs/evidence.md docs/guide.md docs/operations.md docs/programs.md",
+    "packages/sandbox-stdio/INTERNALS.md packages/sandbox-stdio/PACKAGE.md packages/sandbox-stdio/PROTOCOL.md",
+    "packages/sbx-cli/README.md",
+  ].flatMap((line) => line.split(" "));
+  const generated = [...Object.keys(GENERATED_PAGES), "docs/matrix.md"];
+  expect(pages.toSorted()).toEqual([...written, ...generated].sort());
+});
 
 test("the README stays short: at most 150 lines", () => {
   expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
