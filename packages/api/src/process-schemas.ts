@@ -28,7 +28,7 @@ const process = {
   cols: z.int().min(1).max(1_000).optional(),
   rows: z.int().min(1).max(500).optional(),
   mode: z.enum(["collaborative", "exclusive"]).optional(),
-  delivery: z.enum(["live", "lossless"]).default("live").describe("lossless: output waits for whoever attaches"),
+  delivery: z.enum(["live", "lossless"]).default("live").describe("lossless: output waits for the next client"),
   awaited: z.boolean().default(false).describe("output waits for the first client, and runs on when all have left"),
   lingerSeconds: z.int().min(0).max(3_600).optional().describe("how long children's output is awaited after the exit"),
   shellIntegration: z.boolean().optional(),
