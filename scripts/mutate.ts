@@ -194,6 +194,8 @@ async function tryAll(): Promise<void> {
       if (unchanged.outcome !== "survived")
         throw new Error(`Tests of ${room.tests} fail without a mutant: ${JSON.stringify(unchanged)}`);
       soundMs.set(room.tests, performance.now() - from);
+      const broken = await runner.run(join(ROOT, file), 'throw new Error("broken");', [all], MOST_MS);
+      if (broken.outcome !== "killed") throw new Error(`A file that throws breaks no test of ${room.tests}: ${file}`);
     }
     const limitMs = Math.ceil(60_000 + ENDLESS * (soundMs.get(room.tests) ?? 0));
     const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), stages, limitMs);
