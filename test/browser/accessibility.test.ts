@@ -1,7 +1,7 @@
 // Each view of the page: nothing that axe finds wrong, everything that can be pressed large enough for a finger, within the window, and
 // reached by keyboard alone.
 import { afterEach, describe, expect, test } from "vitest";
-import { releaseInnerHop } from "../e2e/support/system.ts";
+import { releaseInnerHop } from "../e2e/support/system/system.ts";
 import { findings } from "./support/axe.ts";
 import { beyond, endByKeyboard, reach, small } from "./support/controls.ts";
 import { setUpBrowser } from "./support/fixture.ts";

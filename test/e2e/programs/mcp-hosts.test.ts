@@ -8,12 +8,12 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { CLI, cliEnv } from "../support/cli.ts";
-import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/mcp.ts";
-import { gatewayPath } from "../support/mcp-raw.ts";
-import { Programs } from "../support/programs.ts";
-import { fresh, type Person, person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { CLI, cliEnv } from "../support/clients/cli.ts";
+import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/clients/mcp.ts";
+import { gatewayPath } from "../support/clients/mcp-raw.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { fresh, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const run = promisify(execFile);
 const INSPECTOR = join(ROOT, "node_modules/.bin/mcp-inspector");
