@@ -1,16 +1,16 @@
 // Starts a process whose output goes into an output log, on a PTY with a screen and the marks of its shell.
 
 import {
-  type AttachQuery,
   commandWords,
   DEFAULT_COLS,
   DEFAULT_ROWS,
+  defined,
   type ExitStatus,
   MAX_FRAME_BYTES,
   OutputLog,
   type ProcessFacts,
 } from "sandbox-stdio/core";
-import { TimeIndex } from "sandbox-stdio/programs";
+import { type StartOrder, TimeIndex } from "sandbox-stdio/programs";
 import { type SessionMarkEvents, SessionMarks } from "./marks/session-marks.ts";
 import type { OutputNotes } from "./output-notes.ts";
 import { type ChildProcess, type OutputSink, type StartFault, startProcess } from "./process/process.ts";
@@ -55,7 +55,7 @@ export interface ProcessEvents {
  * @returns Why the process can't be started: nothing has run then.
  */
 export function startLogged(
-  { process: wish, size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS } }: Pick<AttachQuery, "process" | "size">,
+  { process: wish, size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS } }: Pick<StartOrder, "process" | "size">,
   surroundings: Surroundings,
   told: () => ProcessEvents | undefined,
 ): LoggedProcess | StartFault {
@@ -114,7 +114,7 @@ export function startLogged(
     tty: wish.tty,
     ...size,
     lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
-    ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
+    ...defined({ user: surroundings.user }),
   };
   const child = start();
   function start(): ChildProcess | StartFault {
@@ -130,5 +130,5 @@ export function startLogged(
 }
 
 export function factsOf({ cmd, createdAt, times: { lastMs } }: LoggedProcess): ProcessFacts {
-  return { cmd, createdAt, ...(lastMs === undefined ? {} : { lastOutputMs: lastMs }) };
+  return { cmd, createdAt, ...defined({ lastOutputMs: lastMs }) };
 }

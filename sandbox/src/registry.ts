@@ -1,6 +1,6 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import type { AttachQuery, ExitStatus, PanesMessage } from "sandbox-stdio/core";
+import { type AttachQuery, defined, type ExitStatus, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { BellLine } from "./bell-line.ts";
 import { Homes } from "./homes.ts";
@@ -140,7 +140,7 @@ export class Registry {
   /** @param replacing Called once the process runs: what it takes the name of is forgotten then. */
   #start(
     names: HostNames,
-    query: Pick<AttachQuery, "process" | "size">,
+    query: Pick<StartOrder, "process" | "size">,
     unattended?: Unattended,
     replacing: () => void = () => undefined,
   ): FindResult {
@@ -162,7 +162,7 @@ export class Registry {
       trace,
       bell: this.#bell,
       unattendedBytesPerSecond,
-      ...(user === undefined ? {} : { user }),
+      ...defined({ user }),
     };
     const ofPanes = this.#aboutPanes(names, query, around);
     const started = SessionHost.start(
@@ -203,7 +203,7 @@ export class Registry {
     }
     if (panes !== true) return {};
     const { env, home, user } = around;
-    const place = { env, cwd: query.process.cwd ?? home, ...(user === undefined ? {} : { user }) };
+    const place = { env, cwd: query.process.cwd ?? home, ...defined({ user }) };
     const told = (message: PanesMessage) => this.find(sandbox, session)?.panesChanged(message);
     return { panes: new SessionPanes(this.panes, names, place, told) };
   }
@@ -253,8 +253,7 @@ export function listingOf(host: SessionHost): SessionListing {
     clients: host.clientCount,
     held: host.isHeld,
     offset: log.endOffset,
-    ...(exit === undefined ? {} : { exit }),
-    ...(title === "" ? {} : { title }),
+    ...defined({ exit, title: title || undefined }),
   };
 }
 
