@@ -79,6 +79,12 @@ describe("what is held with nobody there", () => {
   });
 });
 
+test("L7: of a log of 8 MiB no more waits for a lossless client than the session object's log has room for", () => {
+  const at = rig({}, { logBytes: 8 << 20 });
+  while (!at.session.shouldHold) output(at, new Uint8Array(65_536));
+  expect(at.log.endOffset).toBeLessThan(1 << 20);
+});
+
 describe("a live session with nobody there", () => {
   test("W8: is held until its creator has come, who gets all of its output", () => {
     const at = rig({ tty: true, delivery: "live" }, { logBytes: 1 << 20 });
