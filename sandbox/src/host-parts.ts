@@ -58,6 +58,7 @@ export function makeHostParts(
       delivery: wish.delivery,
       tellsSize: wish.pane !== undefined,
       inputWindow: MAX_KEPT_INPUT_BYTES,
+      logBytes: wish.logBytes,
     },
     log,
     now: () => performance.now(),

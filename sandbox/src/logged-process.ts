@@ -60,7 +60,7 @@ export function startLogged(
   told: () => ProcessEvents | undefined,
 ): LoggedProcess | StartFault {
   const [cmd = "bash", ...args] = commandWords(wish) ?? [];
-  const log = new OutputLog(surroundings.paneSize ?? size);
+  const log = new OutputLog(surroundings.paneSize ?? size, wish.logBytes);
   const times = new TimeIndex();
   const screen = wish.tty ? new SessionScreen(log) : undefined;
   const marks = wish.tty
@@ -75,6 +75,12 @@ export function startLogged(
     : undefined;
   let reserved: Uint8Array = new Uint8Array(0);
   let readBytes = SMALL_READ_BYTES;
+  /** Output that nobody has looked at since: a small log can't wait for a frame of it. */
+  let unseenBytes = 0;
+  const flush = () => {
+    unseenBytes = 0;
+    told()?.appended();
+  };
   const isMarking = wish.tty && wish.pane === undefined && wish.shellIntegration !== false;
   const directory = isMarking ? scripts() : undefined;
   const marking = directory === undefined ? undefined : withMarks(cmd, args, surroundings.env, directory);
@@ -88,12 +94,14 @@ export function startLogged(
       if (log.endOffset === 0) surroundings.panes?.begun();
       times.note(log.endOffset, Date.now());
       marks?.scan(reserved.subarray(0, length), log.endOffset);
-      readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
+      readBytes = length >= SMALL_READ_BYTES / 2 ? log.frameBytes : SMALL_READ_BYTES;
       if (reserved === FIRST_ROOM) log.append(reserved.subarray(0, length), stream);
       else log.commit(length, stream);
       told()?.committed();
+      unseenBytes += length;
+      if (unseenBytes >= log.frameBytes && log.frameBytes < MAX_FRAME_BYTES) flush();
     },
-    flush: () => told()?.appended(),
+    flush,
   };
   const events = {
     onWritable: () => told()?.writable(),

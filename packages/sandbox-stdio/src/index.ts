@@ -97,7 +97,7 @@ export {
 } from "./session/parking.ts";
 export type { Peer } from "./session/presence.ts";
 export { ProcessSession } from "./session/process-session.ts";
-export { RelaySession } from "./session/relay-session.ts";
+export { copyBytes, RelaySession } from "./session/relay-session.ts";
 export { SessionCore } from "./session/session-core.ts";
 export type {
   AttachRequest,

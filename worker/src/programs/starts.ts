@@ -86,6 +86,7 @@ export class Starts {
       tty: wish.tty,
       mode: wish.mode,
       delivery: wish.delivery,
+      logBytes: wish.logBytes,
       cmd: [wish.cmd, ...wish.args],
       creator: "",
     };

@@ -90,7 +90,12 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
 export function processIdentity(wish: ProcessWish): string {
   const { tty, cwd, env } = wish;
   const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([...(commandWords(wish) ?? ["bash", ...wish.args]), tty, cwd ?? "", variables]);
+  const others = Object.entries<Param>(PROCESS_PARAMS).flatMap(([name, { sameUnless: usual }]) => {
+    const value = wish[name as keyof ProcessWish];
+    return usual === undefined || value === undefined || value === usual ? [] : [[name, value]];
+  });
+  const words = commandWords(wish) ?? ["bash", ...wish.args];
+  return JSON.stringify([...words, tty, cwd ?? "", variables, ...others]);
 }
 
 /** The bridge's answer to an order. */

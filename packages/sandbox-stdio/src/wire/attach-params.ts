@@ -3,7 +3,16 @@
 // the command line, and the types of all of them are made of it.
 
 import { ATTEMPT } from "./attempt.ts";
-import { DEFAULT_KEEP_SECONDS, MAX_COLS, MAX_KEEP_SECONDS, MAX_LINGER_SECONDS, MAX_ROWS } from "./constants.ts";
+import {
+  DEFAULT_KEEP_SECONDS,
+  LOG_BYTES,
+  MAX_COLS,
+  MAX_KEEP_SECONDS,
+  MAX_LINGER_SECONDS,
+  MAX_LOG_BYTES,
+  MAX_ROWS,
+  MIN_LOG_BYTES,
+} from "./constants.ts";
 import {
   type Asked,
   choice,
@@ -83,6 +92,14 @@ export const PROCESS_PARAMS = {
     attachOption: "--linger <seconds>",
     runOption: "--linger-seconds <n>",
     field: optional(integer(0, MAX_LINGER_SECONDS), "how long children's output is awaited after the exit"),
+  },
+  logBytes: {
+    query: "logBytes",
+    body: "logBytes",
+    attachOption: "--log-bytes <bytes>",
+    runOption: "--log-bytes <bytes>",
+    sameUnless: LOG_BYTES,
+    field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is held"),
   },
   /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
   tcp: { query: "tcp", field: optional(integer(1, 65_535)) },
