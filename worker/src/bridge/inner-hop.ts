@@ -16,7 +16,7 @@ import {
   tracedReceiver,
   tracedSocket,
 } from "sandbox-stdio/core";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import { type Connect, Preconnect } from "./preconnect.ts";
 import { type AttachOutcome, outcomeOfBegin } from "./upstream.ts";
 
