@@ -65,7 +65,7 @@ export function makeHostParts(
     reuseFrames: true, // Bun's send copies before it returns.
     unattendedBytesPerSecond,
     isAwaited: unattended?.isAwaited ?? true,
-    ...(screen === undefined ? {} : { screen: { request: () => void drawScreen(screen) } }),
+    screen: screen && { request: () => void drawScreen(screen) },
     upstream: tracedUpstream(
       upstreamOf(() => parts, process, surroundings, changed),
       trace,

@@ -1,7 +1,7 @@
 // The session core alone: who may come, what each is sent, what is asked of the process, and the exit.
 
 import { describe, expect, test } from "vitest";
-import { type AttachRequest, type Hello, MAX_CLIENTS, RESUME_GRACE_MS, type Role } from "../src/index.ts";
+import { type AttachRequest, defined, type Hello, MAX_CLIENTS, RESUME_GRACE_MS, type Role } from "../src/index.ts";
 import { bytes, FakePeer, join, output, request, rig, takeAll } from "./fixtures.ts";
 
 describe("the exit", () => {
@@ -144,8 +144,7 @@ describe("limits on input", () => {
 
   test("I3b: the client that the process was started for has the window that it keeps, 1 MiB at most", () => {
     const inputWindow = (id: string, keeps: number | undefined, at: ReturnType<typeof rig>, role: Role = "driver") =>
-      (join(at.session, id, { role, ...(keeps === undefined ? {} : { keeps }) }).peer.of("hello")[0] as Hello)
-        .inputWindow;
+      (join(at.session, id, { role, ...defined({ keeps }) }).peer.of("hello")[0] as Hello).inputWindow;
     const took = { inputWindow: 2 ** 20 };
     expect(inputWindow("a", undefined, rig(took))).toBe(undefined);
     expect(inputWindow("a", 1, rig(took))).toBe(undefined);

@@ -5,6 +5,7 @@ import { AnswererHistory } from "../terminal/answerer-history.ts";
 import { lifeName } from "../wire/attempt.ts";
 import { CLOSE, MAX_CONTROL_IN_BYTES, MIB, type SignalName } from "../wire/constants.ts";
 import { type Bye, type ClientMessage, type Hello, parseServerMessage } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import { decodeFrame } from "../wire/frames.ts";
 import { Attempts } from "./attempts.ts";
 import { ClientConnection } from "./client-connection.ts";
@@ -278,7 +279,7 @@ export class StdioClient {
         this.#output.arrive();
         const { code, signal } = message;
         this.#connection.close(CLOSE.normal);
-        this.#end({ kind: "exit", code, ...(signal === undefined ? {} : { signal }) });
+        this.#end({ kind: "exit", code, ...defined({ signal }) });
         return;
       }
       case "bye":

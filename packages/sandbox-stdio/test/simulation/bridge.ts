@@ -180,7 +180,7 @@ export class SimBridge {
       log: this.log,
       now: () => world.time.now,
       reuseFrames: true, // Its sockets copy at once, as Bun's do: see copied().
-      ...(facts.tty ? { screen: { request: () => this.#drawScreen() } } : {}),
+      screen: facts.tty ? { request: () => this.#drawScreen() } : undefined,
       upstream: {
         attached: () => this.changed(),
         input: (client) => {
