@@ -25,7 +25,7 @@ test("P1: of a log of 100,000 bytes so much is held, and 7/16 of it may be in fl
   };
   const expected = { window: 43_750, end: WRITTEN, start: WRITTEN - SMALL };
   for (const session of ["query", "body", "cli"]) await expect.poll(() => seen(session)).toEqual(expected);
-  // Another object knows no more than the bridge has.
+  // Another object makes a log of the same size.
   await restartWorker();
   for (const session of ["query", "body", "cli"]) await expect.poll(() => seen(session)).toEqual(expected);
 });
@@ -87,8 +87,11 @@ test("P1: more than 256 MiB of logs in one bridge are 503 and 4503, until some o
   // Others may have sessions in this bridge, too.
   expect(names.length).toBeGreaterThan(16);
   expect(names.length).toBeLessThanOrEqual(32);
-  const refused = await refusedSocket(who, { sandbox, session: "one-more", cmd: "cat", logBytes: 8 * MIB });
-  expect(refused).toMatchObject({ code: 4503, bye: { retry: "after" } });
+  const params = { sandbox, session: "one-more", cmd: "cat", logBytes: 8 * MIB };
+  const reason = expect.stringMatching(/^the logs of the sessions here would have more than 268435456 bytes/);
+  expect(await refusedSocket(who, params)).toMatchObject({ code: 4503, reason, bye: { retry: "after" } });
+  const { status, body: told } = await refusedHttp(who, { ...params, session: "plain" });
+  expect([status, JSON.parse(told)]).toMatchObject([503, { error: "logs_full" }]);
   await Promise.all(names.map((name) => at.end(name)));
   expect((await at.put("one-more", body)).status).toBe(201);
   await at.end("one-more");

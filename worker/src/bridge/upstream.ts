@@ -189,7 +189,8 @@ export function outcomeOfBegin({
   message: said,
 }: BeginRefused): Exclude<AttachOutcome, { kind: "open" }> {
   const message = said.slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500 || error === "no_bridge") return { kind: "refused", status, error, message };
+  if (status < 500 || error === "no_bridge" || error === "logs_full")
+    return { kind: "refused", status, error, message };
   if (error === "stopping") return stopping(message);
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }
