@@ -76,6 +76,7 @@ test.each([1_048_576, 65_536])(
       if (first === undefined) throw new Error("unreachable");
       const outcome = new Simulation({
         ...plan,
+        process: { ...plan.process, isWatched: logBytes < 1_048_576 },
         parties: [{ ...first, delivery: "lossless" }],
         logBytes,
         faults: ["cut_outer", "cut_inner", "restart_relay", "stall"],
@@ -85,6 +86,19 @@ test.each([1_048_576, 65_536])(
     }
   },
 );
+
+/** Logs of other sizes where somebody is waited for. */
+function sizedPlan(seed: number, logBytes = [65_536, 100_000, 8_388_608][seed % 3] ?? 0): Plan {
+  const plan = planOf(seed, { logBytes });
+  const isAwaited = plan.delivery === "lossless" || plan.parties.some(({ delivery }) => delivery === "lossless");
+  return { ...plan, process: { ...plan.process, isWatched: isAwaited } };
+}
+
+test("L7: of a log of any size nothing is lost to whoever is waited for", { timeout }, () => {
+  runAll(SEEDS, sizedPlan);
+  // A lossless client was greeted with half a log to go, which a process could outrun until the bridge had heard of it.
+  new Simulation(sizedPlan(81, 65_536)).run();
+});
 
 test("a run of the same seed is the same run", () => {
   const run = () => new Simulation(planOf(SEEDS[0] ?? 1)).run();

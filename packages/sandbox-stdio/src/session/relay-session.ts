@@ -336,7 +336,7 @@ export class RelaySession extends SessionCore {
   protected override needsHold(client: ClientRecord): boolean {
     if (this.hasEnded) return false;
     const mayPace = client.delivery === "lossless" && client.role === "driver";
-    return mayPace && this.log.endOffset - client.acked > this.log.capacityBytes / 2;
+    return mayPace && this.log.capacityBytes - (this.log.endOffset - client.acked) < LOG_BYTES / 2;
   }
 
   protected override get knownEnd(): number {

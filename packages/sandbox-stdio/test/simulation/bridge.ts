@@ -29,6 +29,8 @@ export type ProcessPlan = {
   readonly pipeBytes: number;
   /** Whether it waits for the end of its input before it ends. */
   readonly waitsForEof: boolean;
+  /** Whether it is looked at after each frame of its log. Absent: now and then, which a small log has no room for. */
+  readonly isWatched?: boolean;
   readonly exit: ExitStatus;
 };
 
@@ -118,16 +120,15 @@ export class SimProcess {
     if (this.isHeld) this.heldTurns += 1;
     else {
       let left = Math.min(random.int(1, this.plan.chunkBytes), this.plan.outputBytes - log.endOffset);
-      // Of a small log nothing is to be lost either where a client is waited for: the process is looked at after each frame.
-      const isSmall = log.frameBytes < MAX_FRAME_BYTES && this.#bridge.session.facts.delivery === "lossless";
-      while (left > 0 && !(isSmall && this.isHeld)) {
+      const { isWatched = false } = this.plan;
+      while (left > 0 && !(isWatched && this.isHeld)) {
         const offset = log.endOffset;
         const wanted = this.plan.tty ? left : Math.min(left, segmentLeft(offset));
-        const memory = log.reserve(Math.min(wanted, isSmall ? log.frameBytes : MAX_FRAME_BYTES));
+        const memory = log.reserve(Math.min(wanted, isWatched ? log.frameBytes : MAX_FRAME_BYTES));
         memory.set(outputBytes(offset, memory.length));
         log.commit(memory.length, this.plan.tty ? 1 : streamAt(offset));
         left -= memory.length;
-        if (isSmall || random.chance(0.5)) this.#bridge.appended();
+        if (isWatched || random.chance(0.5)) this.#bridge.appended();
       }
       this.#bridge.appended();
       if (log.endOffset >= this.plan.outputBytes) this.writtenAtMs ??= this.#world.time.now;
