@@ -129,8 +129,8 @@ export {
   type AttachOptions,
   CLIENT_PARAMS,
   fromBody,
-  type Param,
   PROCESS_PARAMS,
+  rowsOf,
   SIZE_PARAMS,
   toBody,
 } from "./wire/attach-params.ts";

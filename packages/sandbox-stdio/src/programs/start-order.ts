@@ -1,7 +1,7 @@
 // The Durable Object's order to the bridge for a process that a program starts without attaching (P1 to P4): in a body, so
 // that a command may be long. One writer, one reader, and the answer's shape.
 
-import { type Param, PROCESS_PARAMS, SIZE_PARAMS } from "../wire/attach-params.ts";
+import { PROCESS_PARAMS, rowsOf, SIZE_PARAMS } from "../wire/attach-params.ts";
 import { commandWords, isName, type ProcessWish, sizeOf } from "../wire/attach-query.ts";
 import { MAX_KEEP_SECONDS, MIB } from "../wire/constants.ts";
 import { checkOf, defined } from "../wire/fields.ts";
@@ -33,14 +33,14 @@ export type StartOrder = {
 };
 
 /** The parameters of a process that a program may give. */
-const GIVEN = Object.entries<Param>(PROCESS_PARAMS).filter(([, { body }]) => body !== undefined);
+const GIVEN = rowsOf(PROCESS_PARAMS).filter(({ body }) => body !== undefined);
 /** Other parameters may be absent. */
 const NEEDED: readonly string[] = ["cmd", "args", "tty", "mode", "keep"] satisfies (keyof ProcessWish)[];
 
 const SHAPE: Shape = {
   ...Object.fromEntries(
-    [...GIVEN, ...Object.entries<Param>(SIZE_PARAMS)].map(([name, { field }]) => [
-      NEEDED.includes(name) ? name : `${name}?`,
+    [...GIVEN, ...rowsOf(SIZE_PARAMS)].map(({ key, field }) => [
+      NEEDED.includes(key) ? key : `${key}?`,
       checkOf(field, MIB, MAX_WORDS),
     ]),
   ),
@@ -75,7 +75,7 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   const body = value as unknown as Body & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
   const { label, session, cols, rows, replace, keepExited, stdin, isStdinEnded, isAwaited, env, delivery } = body;
-  const process = Object.fromEntries(GIVEN.map(([name]) => [name, value[name]]));
+  const process = Object.fromEntries(GIVEN.map(({ key }) => [key, value[key]]));
   return {
     ...{ label, session, keepExited, stdin, isStdinEnded },
     process: { ...(defined(process) as Omit<ProcessWish, "env" | "delivery">), env, delivery: delivery ?? "live" },
@@ -90,9 +90,9 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
 export function processIdentity(wish: ProcessWish): string {
   const { tty, cwd, env } = wish;
   const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
-  const others = Object.entries<Param>(PROCESS_PARAMS).flatMap(([name, { sameUnless: usual }]) => {
-    const value = wish[name as keyof ProcessWish];
-    return usual === undefined || value === undefined || value === usual ? [] : [[name, value]];
+  const others = GIVEN.flatMap(({ key, sameUnless: usual }) => {
+    const value = wish[key as keyof ProcessWish];
+    return usual === undefined || value === undefined || value === usual ? [] : [[key, value]];
   });
   const words = commandWords(wish) ?? ["bash", ...wish.args];
   return JSON.stringify([...words, tty, cwd ?? "", variables, ...others]);

@@ -35,18 +35,20 @@ import { PANE } from "./pane-address.ts";
 /** A parameter, under its name in {@link ProcessWish} or {@link AttachQuery}. */
 export type Param = {
   readonly field: Field;
-  /** Its name in the query of `/attach`: a client may give it there, and so does the session object to the bridge. */
-  readonly query: string;
-  /** Its name in the body of a program's *create* or *run*. */
+  /** Its name in the query of `/attach`, where a client may give it, and so does the session object to the bridge; absent: the same. */
+  readonly query?: string;
+  /** Its name in the body of a program's *create* or *run*; absent: it can't be given there. */
   readonly body?: string;
-  /** Its usual value there; absent: as `field` says, or none. */
+  /** Its usual value in a body. */
   readonly bodyUsual?: unknown;
-  /** Its option of the command line where that attaches, and of its verb `run`. */
-  readonly attachOption?: string;
-  readonly runOption?: string;
+  /** What its option of the command line takes, which has its name, and of the verb `run` its name in a body. */
+  readonly option?: string;
+  /** The only one of the two that has it. */
+  readonly on?: "attach" | "run";
   /** Part of what makes two processes the same (P2), unless it has this value. */
   readonly sameUnless?: unknown;
 };
+type Table = Readonly<Record<string, Param>>;
 
 const CHARACTERS = "1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash";
 /** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
@@ -58,115 +60,91 @@ const MAX_RESUME = 1024;
 /** The process: its creator's words count, a later client may omit them. */
 export const PROCESS_PARAMS = {
   /** Absent: `bash`. */
-  cmd: { query: "cmd", body: "cmd", field: optional(text()) },
+  cmd: { body: "cmd", field: optional(text()) },
   args: { query: "arg", body: "args", field: usually<readonly string[]>(list(text())) },
-  cwd: { query: "cwd", body: "cwd", field: optional(text()) },
-  tty: { query: "tty", body: "tty", bodyUsual: false, field: optional(flag) },
+  cwd: { body: "cwd", field: optional(text()) },
+  tty: { body: "tty", bodyUsual: false, field: optional(flag) },
   mode: {
-    query: "mode",
     body: "mode",
-    attachOption: "--mode <mode>",
-    runOption: "--mode <mode>",
+    option: "mode",
     field: usually(choice("collaborative", "exclusive"), "collaborative", "who may type in a new session"),
   },
   delivery: {
-    query: "delivery",
     body: "delivery",
     bodyUsual: "live",
-    attachOption: "--delivery <kind>",
+    option: "kind",
+    on: "attach",
     field: optional(choice("live", "lossless"), "lossless: output waits for whoever attaches"),
   },
   keep: {
-    query: "keep",
     body: "keepSeconds",
     bodyUsual: DEFAULT_KEEP_SECONDS,
-    attachOption: "--keep <seconds>",
-    runOption: "--keep-seconds <n>",
+    option: "seconds",
     field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long a session lives with nobody attached"),
   },
   /** Whether a shell is to mark its commands. Absent: it is. */
   shellIntegration: { query: "shell_integration", body: "shellIntegration", field: optional(flag) },
   linger: {
-    query: "linger",
     body: "lingerSeconds",
-    attachOption: "--linger <seconds>",
-    runOption: "--linger-seconds <n>",
+    option: "seconds",
     field: optional(integer(0, MAX_LINGER_SECONDS), "how long children's output is awaited after the exit"),
   },
   logBytes: {
-    query: "logBytes",
     body: "logBytes",
-    attachOption: "--log-bytes <bytes>",
-    runOption: "--log-bytes <bytes>",
+    option: "bytes",
     sameUnless: LOG_BYTES,
     field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is held"),
   },
   /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
-  tcp: { query: "tcp", field: optional(integer(1, 65_535)) },
+  tcp: { field: optional(integer(1, 65_535)) },
   /** It runs under tmux: clients are told its panes and can attach to them (B1). */
-  panes: { query: "panes", field: optional(flag) },
-} as const satisfies Readonly<Record<string, Param>>;
+  panes: { field: optional(flag) },
+} as const satisfies Table;
 
 /** The terminal's size. */
 export const SIZE_PARAMS = {
-  cols: {
-    query: "cols",
-    body: "cols",
-    runOption: "--cols <n>",
-    field: optional(integer(1, MAX_COLS), "columns of the PTY"),
-  },
-  rows: {
-    query: "rows",
-    body: "rows",
-    runOption: "--rows <n>",
-    field: optional(integer(1, MAX_ROWS), "rows of the PTY"),
-  },
-} as const satisfies Readonly<Record<string, Param>>;
+  cols: { body: "cols", option: "n", on: "run", field: optional(integer(1, MAX_COLS), "columns of the PTY") },
+  rows: { body: "rows", option: "n", on: "run", field: optional(integer(1, MAX_ROWS), "rows of the PTY") },
+} as const satisfies Table;
 
 /** The client and its place. */
 export const CLIENT_PARAMS = {
-  sandbox: { query: "sandbox", field: usually(NAME, "default") },
+  sandbox: { field: usually(NAME, "default") },
   /** Absent: a fresh one. */
-  session: { query: "session", field: optional(NAME) },
-  name: {
-    query: "name",
-    attachOption: "--name <text>",
-    field: usually(text(), "", "what others on the session see you as"),
-  },
-  role: {
-    query: "role",
-    attachOption: "--role <role>",
-    field: usually(choice("driver", "viewer"), "driver", "a viewer only reads"),
-  },
-  wake: { query: "wake", field: usually(flag, true) },
-  offset: { query: "offset", field: optional(offset) },
+  session: { field: optional(NAME) },
+  name: { option: "text", on: "attach", field: usually(text(), "", "what others on the session see you as") },
+  role: { option: "role", on: "attach", field: usually(choice("driver", "viewer"), "driver", "a viewer only reads") },
+  wake: { field: usually(flag, true) },
+  offset: { field: optional(offset) },
   /** Where a client that resumes goes on with its own input: its kept input starts there, or `new`: it has kept none. */
   // Room for the input after it: offsets stay safe integers.
   stdin: {
-    query: "stdin",
     field: optional(union<number | "new">(`an integer from 0 to ${2 ** 52} or new`, integer(0, 2 ** 52), only("new"))),
   },
   /** How much unacknowledged input this client can keep, if it says so (I3b). */
-  keeps: { query: "keeps", field: optional(offset) },
-  resume: { query: "resume", field: optional(text({ max: MAX_RESUME })) },
+  keeps: { field: optional(offset) },
+  resume: { field: optional(text({ max: MAX_RESUME })) },
   /** If the process of this name has ended, `replace` starts a new one. Absent, or `read`: the kept log and exit are read. */
-  ended: { query: "ended", field: optional(choice("read", "replace")) },
+  ended: { field: optional(choice("read", "replace")) },
   /** The name is of the client's own making: no other client will look for the session (L7a). */
   isUnnamed: { query: "unnamed", field: optional(flag) },
   /** The one process that is meant: another one is not attached to, and none is started (A2b). */
-  incarnation: { query: "incarnation", field: optional(text()) },
-} as const satisfies Readonly<Record<string, Param>>;
+  incarnation: { field: optional(text()) },
+} as const satisfies Table;
 
 /** Those that are an object in the query that was read, or are read elsewhere. */
 export const TEXT_PARAMS = {
-  attempt: { query: "attempt", field: optional(text({ pattern: ATTEMPT, form: "LIFE.NUMBER" })) },
-  pane: { query: "pane", field: optional(text({ pattern: PANE, form: "SESSION:NUMBER" })) },
-  text: { query: "text", field: optional(flag) },
-} as const satisfies Readonly<Record<string, Param>>;
+  attempt: { field: optional(text({ pattern: ATTEMPT, form: "LIFE.NUMBER" })) },
+  pane: { field: optional(text({ pattern: PANE, form: "SESSION:NUMBER" })) },
+  text: { field: optional(flag) },
+} as const satisfies Table;
 
-export const ALL_PARAMS: readonly Param[] = [PROCESS_PARAMS, SIZE_PARAMS, CLIENT_PARAMS, TEXT_PARAMS].flatMap((table) =>
-  Object.values<Param>(table),
-);
+export const ALL_PARAMS = [PROCESS_PARAMS, SIZE_PARAMS, CLIENT_PARAMS, TEXT_PARAMS].flatMap(rowsOf);
+
+/** The rows of a table, each with its name, and its name in a query. */
+export function rowsOf(table: Table): (Param & { readonly key: string; readonly query: string })[] {
+  return Object.entries(table).map(([key, param]) => ({ ...param, key, query: param.query ?? key }));
+}
 
 export type ParamFields<Table> = { [K in keyof Table]: Table[K] extends { readonly field: infer F } ? F : never };
 
@@ -192,8 +170,8 @@ export type BodyFields<Table> = {
     : never;
 };
 
-export function bodyFields<T extends Readonly<Record<string, Param>>>(table: T): BodyFields<T> {
-  const fields = Object.values<Param>(table).flatMap(({ body, bodyUsual: usual, field: { usual: _, ...field } }) => {
+export function bodyFields<T extends Table>(table: T): BodyFields<T> {
+  const fields = rowsOf(table).flatMap(({ body, bodyUsual: usual, field: { usual: _, ...field } }) => {
     const presence = usual === undefined ? { presence: "optional" } : { presence: "usual", usual };
     return body === undefined ? [] : [[body, { ...field, ...presence }]];
   });
@@ -215,7 +193,7 @@ export function fromBody(body: Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>>
 type Wished = Given<ParamFields<typeof PROCESS_PARAMS>>;
 
 function renamed<T>(given: object, names: (key: string, body: string) => readonly [string, string]): T {
-  const entries = Object.entries<Param>(PROCESS_PARAMS).flatMap(([key, { body }]) => {
+  const entries = rowsOf(PROCESS_PARAMS).flatMap(({ key, body }) => {
     if (body === undefined) return [];
     const [from, to] = names(key, body);
     return [[to, (given as Readonly<Record<string, unknown>>)[from]]];
@@ -225,10 +203,15 @@ function renamed<T>(given: object, names: (key: string, body: string) => readonl
 
 // ---- On the command line ----------------------------------------------------------------------------------------------------
 
+type Attached<Row> = Row extends { readonly option: string }
+  ? Row extends { readonly on: "run" }
+    ? never
+    : Row extends { readonly field: infer F }
+      ? ValueOf<F>
+      : never
+  : never;
 type Optioned<T> = {
-  readonly [K in keyof T as T[K] extends { readonly attachOption: string } ? K : never]?:
-    | (T[K] extends { readonly field: infer F } ? ValueOf<F> : never)
-    | undefined;
+  readonly [K in keyof T as [Attached<T[K]>] extends [never] ? never : K]?: Attached<T[K]> | undefined;
 };
 /** The values of the options of what attaches. */
 export type AttachOptions = Optioned<typeof CLIENT_PARAMS> & Optioned<typeof PROCESS_PARAMS>;

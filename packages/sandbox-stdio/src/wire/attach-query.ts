@@ -8,6 +8,7 @@ import {
   type Param,
   type ParamFields,
   PROCESS_PARAMS,
+  rowsOf,
   SIZE_PARAMS,
 } from "./attach-params.ts";
 import { ATTEMPT, type Attempt } from "./attempt.ts";
@@ -124,7 +125,7 @@ type Table = Readonly<Record<string, Param>>;
 
 /** What the query says of a table's parameters, which have been checked; what is usual where it says nothing. */
 function read<T extends Table>(table: T, params: URLSearchParamsLike): Given<ParamFields<T>> {
-  const entries = Object.entries(table).map(([key, { query, field }]) => {
+  const entries = rowsOf(table).map(({ key, query, field }) => {
     if (field.kind === "list") return [key, params.getAll(query)];
     const given = params.get(query);
     return [key, (isSaid(field, given) ? readText(field, given) : undefined) ?? field.usual];
@@ -170,7 +171,7 @@ export function attachParams({
 }
 
 function write(table: Table, given: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(table).flatMap(([key, { query, field }]) => {
+  return rowsOf(table).flatMap(({ key, query, field }) => {
     const value = given[key];
     if (Array.isArray(value)) return value.map((one): [string, string] => [query, String(one)]);
     const isUsual = value === undefined || value === "" || (field.kind === "flag" && value === field.usual);

@@ -52,7 +52,7 @@ export function addAttachOptions(command: Command): Command {
     .option("-T, --no-tty", "three pipes")
     .option("-i, --interactive", "send standard input: what happens anyway, so that -it may be said")
     .option("-n, --no-input", "leave standard input alone: the command gets none");
-  return addParams(command, "attachOption")
+  return addParams(command, "attach")
     .option(
       "--give-up <seconds>",
       "how long a server that is gone is tried for (default: 1800, or --keep if that is longer)",

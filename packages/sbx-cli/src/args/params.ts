@@ -1,43 +1,44 @@
 // The options of the parameters that sandbox-stdio's table gives to the command line.
 
 import { type Command, Option } from "commander";
-import { type AttachOptions, CLIENT_PARAMS, type Param, PROCESS_PARAMS, SIZE_PARAMS } from "sandbox-stdio/core";
+import { type AttachOptions, CLIENT_PARAMS, defined, PROCESS_PARAMS, rowsOf, SIZE_PARAMS } from "sandbox-stdio/core";
 import { readWhole } from "./readers.ts";
 
-const TABLE: readonly (readonly [string, Param])[] = [CLIENT_PARAMS, PROCESS_PARAMS, SIZE_PARAMS].flatMap((table) =>
-  Object.entries<Param>(table),
-);
+type Verb = "attach" | "run";
 
-type Verb = "attachOption" | "runOption";
+/** The parameters that have an option here, each with its name: `run` has that of a body. */
+function rowsFor(verb: Verb) {
+  return [CLIENT_PARAMS, PROCESS_PARAMS, SIZE_PARAMS]
+    .flatMap(rowsOf)
+    .flatMap(({ option, on = verb, key, body, field }) => {
+      const name = verb === "run" ? body : key;
+      return option === undefined || name === undefined || on !== verb ? [] : [{ name, option, field }];
+    });
+}
+
 export function addParams(command: Command, verb: Verb): Command {
-  for (const [, { [verb]: flags, field }] of TABLE) {
-    if (flags === undefined) continue;
-    const option = new Option(flags, field.about);
+  for (const { name, option: value, field } of rowsFor(verb)) {
+    const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const option = new Option(`--${dashed} <${value}>`, field.about);
     if (field.kind === "choice") option.choices(field.values);
-    if (field.kind === "integer") option.argParser(readWhole(field.min, field.max, unitOf(flags)));
+    if (field.kind === "integer")
+      option.argParser(readWhole(field.min, field.max, value === "n" ? "" : ` of ${value}`));
     command.addOption(option);
   }
   return command;
 }
 
-/** `--keep <seconds>` counts seconds. */
-function unitOf(flags: string): string {
-  const [, unit = "n"] = /<(\w+)>/.exec(flags) ?? [];
-  return unit === "n" ? "" : ` of ${unit}`;
-}
-
 /** Those of the values that were given. */
 export function attachParamsOf(flags: AttachOptions): AttachOptions {
-  return pick(flags, ([name, { attachOption }]) => (attachOption === undefined ? [] : name));
+  return pick(flags, "attach");
 }
 
-/** Those of the values that were given to `run`, by their names in a body. */
+/** The same of `run`, by their names in a body. */
 export function runParamsOf(flags: object): object {
-  return pick(flags, ([, { runOption, body }]) => (runOption === undefined || body === undefined ? [] : body));
+  return pick(flags, "run");
 }
 
-function pick<T extends object>(flags: T, nameOf: (param: readonly [string, Param]) => string | never[]): T {
+function pick<T extends object>(flags: T, verb: Verb): T {
   const given = flags as Readonly<Record<string, unknown>>;
-  const entries = TABLE.flatMap(nameOf).map((name) => [name, given[name]]);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;
+  return defined(Object.fromEntries(rowsFor(verb).map(({ name }) => [name, given[name]]))) as T;
 }

@@ -39,7 +39,7 @@ const NO_INTERACTION =
   "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it";
 
 export function addRun(program: Command, words: Words, defaults: Defaults, done: Done): void {
-  const command = addParams(addPlace(program.command("run [url] [command...]")), "runOption")
+  const command = addParams(addPlace(program.command("run [url] [command...]")), "run")
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
     .description("run a command and print its output; its exit code is ours")
     .option("--session <name>", "a name: the same call again finds the same process", readName)
