@@ -92,7 +92,7 @@ export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolea
     isAwaited: body.awaited,
     ...defined({
       line: command,
-      size: cols === undefined && rows === undefined ? undefined : sizeOf(cols, rows),
+      size: sizeOf(cols, rows),
       replace: body.ended === undefined ? undefined : attempt,
     }),
   };

@@ -79,10 +79,7 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   return {
     ...{ label, session, keepExited, stdin, isStdinEnded },
     process: { ...(defined(process) as Omit<ProcessWish, "env" | "delivery">), env, delivery: delivery ?? "live" },
-    ...defined({
-      size: cols === undefined && rows === undefined ? undefined : sizeOf(cols, rows),
-      ...{ replace, isAwaited },
-    }),
+    ...defined({ size: sizeOf(cols, rows), replace, isAwaited }),
   };
 }
 

@@ -49,13 +49,12 @@ export type Param = {
   readonly sameUnless?: unknown;
 };
 type Table = Readonly<Record<string, Param>>;
+type Row = Param & { readonly key: string; readonly query: string };
 
 const CHARACTERS = "1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash";
 /** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
 const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const NAME = text({ pattern: NAME_PATTERN, form: CHARACTERS });
-/** Characters of a proof at most. Ours are shorter: the Worker takes no subject that would make one longer. */
-const MAX_RESUME = 1024;
 
 /** The process: its creator's words count, a later client may omit them. */
 export const PROCESS_PARAMS = {
@@ -67,7 +66,7 @@ export const PROCESS_PARAMS = {
   mode: {
     body: "mode",
     option: "mode",
-    field: usually(choice("collaborative", "exclusive"), "collaborative", "who may type in a new session"),
+    field: usually(choice("collaborative", "exclusive"), "collaborative", "who may type"),
   },
   delivery: {
     body: "delivery",
@@ -80,7 +79,7 @@ export const PROCESS_PARAMS = {
     body: "keepSeconds",
     bodyUsual: DEFAULT_KEEP_SECONDS,
     option: "seconds",
-    field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long a session lives with nobody attached"),
+    field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long it lives with nobody attached"),
   },
   /** Whether a shell is to mark its commands. Absent: it is. */
   shellIntegration: { query: "shell_integration", body: "shellIntegration", field: optional(flag) },
@@ -112,7 +111,7 @@ export const CLIENT_PARAMS = {
   sandbox: { field: usually(NAME, "default") },
   /** Absent: a fresh one. */
   session: { field: optional(NAME) },
-  name: { option: "text", on: "attach", field: usually(text(), "", "what others on the session see you as") },
+  name: { option: "text", on: "attach", field: usually(text(), "", "what others see you as") },
   role: { option: "role", on: "attach", field: usually(choice("driver", "viewer"), "driver", "a viewer only reads") },
   wake: { field: usually(flag, true) },
   offset: { field: optional(offset) },
@@ -123,7 +122,8 @@ export const CLIENT_PARAMS = {
   },
   /** How much unacknowledged input this client can keep, if it says so (I3b). */
   keeps: { field: optional(offset) },
-  resume: { field: optional(text({ max: MAX_RESUME })) },
+  /** A proof. Ours are shorter: the Worker takes no subject that would make one longer. */
+  resume: { field: optional(text({ max: 1024, form: "at most 1024 characters" })) },
   /** If the process of this name has ended, `replace` starts a new one. Absent, or `read`: the kept log and exit are read. */
   ended: { field: optional(choice("read", "replace")) },
   /** The name is of the client's own making: no other client will look for the session (L7a). */
@@ -142,7 +142,7 @@ export const TEXT_PARAMS = {
 export const ALL_PARAMS = [PROCESS_PARAMS, SIZE_PARAMS, CLIENT_PARAMS, TEXT_PARAMS].flatMap(rowsOf);
 
 /** The rows of a table, each with its name, and its name in a query. */
-export function rowsOf(table: Table): (Param & { readonly key: string; readonly query: string })[] {
+export function rowsOf(table: Table): Row[] {
   return Object.entries(table).map(([key, param]) => ({ ...param, key, query: param.query ?? key }));
 }
 
@@ -179,25 +179,20 @@ export function bodyFields<T extends Table>(table: T): BodyFields<T> {
 }
 
 /** A wish in the words of a body, as far as it has any. */
-export function toBody(
-  wish: { readonly [K in keyof Wished]?: Wished[K] | undefined },
-): Asked<BodyFields<typeof PROCESS_PARAMS>> {
-  return renamed(wish, (key, body) => [key, body]);
+export function toBody(wish: { readonly [K in keyof Wished]?: Wished[K] | undefined }) {
+  return given<Asked<BodyFields<typeof PROCESS_PARAMS>>>(wish, ({ key, body }) => [body, key]);
 }
 
 /** A body's words as a wish. */
-export function fromBody(body: Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>>>): Partial<Wished> {
-  return renamed(body, (key, name) => [name, key]);
+export function fromBody(body: Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>>>) {
+  return given<Partial<Wished>>(body, ({ key, body: name }) => [key, name]);
 }
 
 type Wished = Given<ParamFields<typeof PROCESS_PARAMS>>;
 
-function renamed<T>(given: object, names: (key: string, body: string) => readonly [string, string]): T {
-  const entries = rowsOf(PROCESS_PARAMS).flatMap(({ key, body }) => {
-    if (body === undefined) return [];
-    const [from, to] = names(key, body);
-    return [[to, (given as Readonly<Record<string, unknown>>)[from]]];
-  });
+function given<T>(words: object, names: (row: Row) => readonly (string | undefined)[]): T {
+  const rows = rowsOf(PROCESS_PARAMS).filter(({ body }) => body);
+  const entries = rows.map(names).map(([to, from]) => [to, (words as Record<string, unknown>)[from ?? ""]]);
   return defined(Object.fromEntries(entries)) as T;
 }
 

@@ -10,10 +10,11 @@ import {
   PROCESS_PARAMS,
   rowsOf,
   SIZE_PARAMS,
+  TEXT_PARAMS,
 } from "./attach-params.ts";
 import { ATTEMPT, type Attempt } from "./attempt.ts";
 import { DEFAULT_COLS, DEFAULT_ROWS, MAX_COMMAND_BYTES, MAX_NAME_BYTES } from "./constants.ts";
-import { defined, demandOf, type Field, type Given, readText, writeText } from "./fields.ts";
+import { defined, type Field, type Given, readText } from "./fields.ts";
 import {
   findPaneProblem,
   isControlMode,
@@ -75,6 +76,8 @@ export type AttachQueryResult =
   /** `detail` names the parameter, its fault, and a correct value. */
   | { readonly ok: false; readonly detail: string };
 
+/** What {@link MAX_COMMAND_BYTES} counts. */
+const COMMAND = ["cmd", "arg", "env", "cwd"];
 const MAX_ARGS = 1024;
 const MAX_ENV = 256;
 /** A name without unseen characters: with them, a client could pass for another that is here, or turn a line around. */
@@ -97,7 +100,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
     ok: true,
     query: {
       ...client,
-      ...defined({ size: cols === undefined && rows === undefined ? undefined : sizeOf(cols, rows) }),
+      ...defined({ size: sizeOf(cols, rows) }),
       process: {
         ...process,
         ...defined({ cmd, panes: hasPanes || undefined, pane: readPaneAddress(params.get("pane")) }),
@@ -116,9 +119,10 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   };
 }
 
-/** A terminal's size, of which one side may be left out. */
-export function sizeOf(cols = DEFAULT_COLS, rows = DEFAULT_ROWS): { readonly cols: number; readonly rows: number } {
-  return { cols, rows };
+/** A terminal's size, of which one side may be left out; undefined where both are. */
+export function sizeOf(cols?: number, rows?: number): { readonly cols: number; readonly rows: number } | undefined {
+  if (cols === undefined && rows === undefined) return undefined;
+  return { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS };
 }
 
 type Table = Readonly<Record<string, Param>>;
@@ -157,16 +161,15 @@ export function attachParams({
   readonly size?: Loose<{ cols: number; rows: number }> | undefined;
 }): [string, string][] {
   const { env = [], pane } = process;
-  const texts: [string, string | undefined][] = [
-    ...env.map(([name, value]): [string, string] => ["env", `${name}=${value}`]),
-    ["pane", pane === undefined ? undefined : writePaneAddress(pane)],
-    ["attempt", attempt === undefined ? undefined : `${attempt.life}.${attempt.number}`],
-  ];
   return [
     ...write(CLIENT_PARAMS, client),
     ...write(PROCESS_PARAMS, { ...process, delivery }),
     ...write(SIZE_PARAMS, size),
-    ...texts.filter((param): param is [string, string] => param[1] !== undefined),
+    ...env.map(([name, value]): [string, string] => ["env", `${name}=${value}`]),
+    ...write(TEXT_PARAMS, {
+      pane: pane && writePaneAddress(pane),
+      attempt: attempt && `${attempt.life}.${attempt.number}`,
+    }),
   ];
 }
 
@@ -175,7 +178,7 @@ function write(table: Table, given: Readonly<Record<string, unknown>>): [string,
     const value = given[key];
     if (Array.isArray(value)) return value.map((one): [string, string] => [query, String(one)]);
     const isUsual = value === undefined || value === "" || (field.kind === "flag" && value === field.usual);
-    return isUsual ? [] : [[query, writeText(value)]];
+    return isUsual ? [] : [[query, String(typeof value === "boolean" ? Number(value) : value)]];
   });
 }
 
@@ -189,7 +192,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
   for (const { query, field } of ALL_PARAMS) {
     const given = params.get(query);
     if (field.kind === "list" || !isSaid(field, given)) continue;
-    if (readText(field, given) === undefined) return `"${query}" ${demandOf(field)}`;
+    if (readText(field, given) === undefined) return `"${query}" must be ${field.form}`;
   }
   if (params.get("ended") === "replace" && params.get("attempt") === null) return '"ended=replace" needs "attempt"';
   if (params.get("tcp") !== null) {
@@ -203,7 +206,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
 
 function findTextProblem(params: URLSearchParamsLike): string | undefined {
   const name = params.get("name");
-  if (name !== null && (utf8Length(name) > MAX_NAME_BYTES || hasControlCharacter(name))) {
+  if (name !== null && (utf8Length(name) > MAX_NAME_BYTES || /\p{Cc}/u.test(name))) {
     return `"name" must be at most ${MAX_NAME_BYTES} bytes with no control characters`;
   }
   const args = params.getAll("arg");
@@ -211,16 +214,8 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
   if (args.length > MAX_ARGS) return `"arg" may be given ${MAX_ARGS} times at most`;
   if (env.length > MAX_ENV) return `"env" may be given ${MAX_ENV} times at most`;
   if (params.get("cmd") === "") return '"cmd" must not be empty';
-  for (const [label, values] of [
-    ["cmd", params.getAll("cmd")],
-    ["arg", args],
-    ["env", env],
-    ["cwd", params.getAll("cwd")],
-    ["resume", params.getAll("resume")],
-  ] as const) {
-    for (const value of values) {
-      if (value.includes("\0")) return `"${label}" must not have a NUL character`;
-    }
+  for (const name of [...COMMAND, "resume"]) {
+    if (params.getAll(name).some((value) => value.includes("\0"))) return `"${name}" must not have a NUL character`;
   }
   const bytes = commandBytes(params);
   if (bytes > MAX_COMMAND_BYTES) {
@@ -233,7 +228,7 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
 
 function commandBytes(params: URLSearchParamsLike): number {
   let bytes = 0;
-  for (const name of ["cmd", "arg", "env", "cwd"]) {
+  for (const name of COMMAND) {
     for (const value of params.getAll(name)) bytes += `&${name}=`.length + encodedLength(value);
   }
   return bytes;
@@ -243,12 +238,4 @@ function commandBytes(params: URLSearchParamsLike): number {
 function encodedLength(value: string): number {
   const others = value.replace(/[A-Za-z0-9*._ -]+/g, "");
   return value.length - others.length + 3 * utf8Length(others);
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return true;
-  }
-  return false;
 }

@@ -3,28 +3,28 @@
 
 import { type Check, isArrayOf, isBoolean, isInteger, isMatch, isOneOf, isString } from "./schema.ts";
 
-export type Kind =
+export type Kind = {
+  /** What a text of a query must be, in words. */
+  readonly form?: string;
+} & (
   | { readonly kind: "integer"; readonly min: number; readonly max: number }
   | { readonly kind: "choice"; readonly values: readonly string[] }
-  | { readonly kind: "flag" }
+  | { readonly kind: "flag" | "any" }
   | {
       readonly kind: "text";
       readonly min?: number;
       readonly max?: number;
       readonly pattern?: RegExp;
-      /** What the pattern demands, in words. */
-      readonly form?: string;
       readonly format?: "base64" | "time" | "zoned time";
     }
   /** One value and no other. */
   | { readonly kind: "only"; readonly value: string | boolean }
-  | { readonly kind: "list"; readonly of: Kind }
+  | { readonly kind: "list" | "nullable"; readonly of: Kind }
   /** An object whose values are texts. */
   | { readonly kind: "texts" }
   | { readonly kind: "object"; readonly fields: Fields; readonly isOpen: boolean }
-  | { readonly kind: "union"; readonly of: readonly Kind[]; readonly form: string }
-  | { readonly kind: "nullable"; readonly of: Kind }
-  | { readonly kind: "any" };
+  | { readonly kind: "union"; readonly of: readonly Kind[] }
+);
 
 /** `usual`: it may be left out, and then has a value all the same. */
 export type Presence = "required" | "optional" | "usual";
@@ -34,20 +34,21 @@ export type Field<T = unknown, P extends Presence = Presence> = Kind & {
   readonly type?: T;
   readonly presence: P;
   /** Of a usual field; absent where it follows from others. */
-  readonly usual?: T;
+  readonly usual?: T | undefined;
   /** In a line, for documents and for help. */
-  readonly about?: string;
+  readonly about?: string | undefined;
 };
 export type Fields = Readonly<Record<string, Field>>;
 
 type Needed<T> = Field<T, "required">;
 const needed = <T>(kind: Kind): Needed<T> => ({ ...kind, presence: "required" });
 
-export const integer = (min: number, max: number) => needed<number>({ kind: "integer", min, max });
+export const integer = (min: number, max: number) =>
+  needed<number>({ kind: "integer", min, max, form: `an integer from ${min} to ${max}` });
 export const offset = integer(0, Number.MAX_SAFE_INTEGER);
 export const choice = <const V extends readonly string[]>(...values: V) =>
-  needed<V[number]>({ kind: "choice", values });
-export const flag = needed<boolean>({ kind: "flag" });
+  needed<V[number]>({ kind: "choice", values, form: values.join(" or ") });
+export const flag = needed<boolean>({ kind: "flag", form: "0 or 1" });
 export const text = (limits: Omit<Kind & { kind: "text" }, "kind"> = {}) => needed<string>({ kind: "text", ...limits });
 export const only = <const V extends string | boolean>(value: V) => needed<V>({ kind: "only", value });
 export const list = <T>(of: Needed<T>) => needed<T[]>({ kind: "list", of });
@@ -61,18 +62,17 @@ export const union = <T>(form: string, ...of: Needed<T>[]) => needed<T>({ kind: 
 export const nullable = <T>(of: Needed<T>) => needed<T | null>({ kind: "nullable", of });
 export const any = needed<unknown>({ kind: "any" });
 
-const withAbout = (about: string | undefined) => (about === undefined ? undefined : { about });
 export const optional = <T>(field: Needed<T>, about?: string): Field<T, "optional"> => ({
   ...field,
   presence: "optional",
-  ...withAbout(about),
+  about,
 });
 /** @param usual Left out where it follows from other fields. */
 export const usually = <T>(field: Needed<T>, usual?: NoInfer<T>, about?: string): Field<T, "usual"> => ({
   ...field,
   presence: "usual",
-  ...(usual === undefined ? undefined : { usual }),
-  ...withAbout(about),
+  usual,
+  about,
 });
 
 export type ValueOf<F> = F extends Field<infer T> ? T : never;
@@ -95,8 +95,10 @@ export type Given<F> = Flat<
 /** @returns The value; undefined if the text is none. */
 export function readText(kind: Kind, given: string): unknown {
   switch (kind.kind) {
-    case "integer":
-      return /^\d{1,16}$/.test(given) ? inRange(Number(given), kind) : undefined;
+    case "integer": {
+      const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
+      return value >= kind.min && value <= kind.max ? value : undefined;
+    }
     case "flag":
       return given === "1" ? true : given === "0" ? false : undefined;
     case "choice":
@@ -112,30 +114,6 @@ export function readText(kind: Kind, given: string): unknown {
     default:
       return undefined; // Never a single word of a query.
   }
-}
-
-function inRange(value: number, { min, max }: { min: number; max: number }): number | undefined {
-  return value >= min && value <= max ? value : undefined;
-}
-
-/** What the value must be, to stand behind its name. */
-export function demandOf(kind: Kind): string {
-  switch (kind.kind) {
-    case "integer":
-      return `must be an integer from ${kind.min} to ${kind.max}`;
-    case "flag":
-      return "must be 0 or 1";
-    case "choice":
-      return `must be ${kind.values.join(" or ")}`;
-    case "text":
-      return `must be ${kind.form ?? `at most ${kind.max} characters`}`;
-    default:
-      return `must be ${"form" in kind ? kind.form : kind.kind}`;
-  }
-}
-
-export function writeText(value: unknown): string {
-  return typeof value === "boolean" ? (value ? "1" : "0") : String(value);
 }
 
 // ---- In JSON ----------------------------------------------------------------------------------------------------------
