@@ -17,6 +17,7 @@ import {
 import { BIN, ROOT } from "../packages/local/src/paths.ts";
 import { Random } from "../packages/local/src/random.ts";
 import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
+import { writeProofPage } from "./proof-page.ts";
 import { fingerprint, readTree } from "./tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
@@ -206,6 +207,7 @@ async function tryAll(): Promise<void> {
       ...answer,
     };
     appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
+    writeProofPage();
     console.log(
       `${index + 1}/${left.length} ${answer.outcome} ${file}:${line.line} ${line.was.split("\n")[0]} -> ${mutant.replacement}`,
     );

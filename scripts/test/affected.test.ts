@@ -22,7 +22,7 @@ const graph = new DependencyGraph(
     file("packages/b/test/loop.ts", "./loop.test.ts"),
     { path: "test/e2e/path.test.ts", text: 'join(ROOT, "packages/a/src/other.ts")' },
     file("scripts/test/docs.test.ts"),
-    file("docs/page.md"),
+    file("docs/guide.md"),
   ],
   new Map([["package-a", "packages/a"]]),
 );
@@ -32,7 +32,7 @@ test.each([
   // By the package's name all of its sources are reached; by a path in the text just that one.
   ["packages/a/src/other.ts", ["packages/b/test/b.test.ts", "test/e2e/path.test.ts"]],
   ["packages/b/test/loop.ts", ["packages/b/test/loop.test.ts"]],
-  ["docs/page.md", []],
+  ["docs/guide.md", []],
 ])("a change of %s can break what names it, however far away, and what reads the whole tree", (path, tests) => {
   expect(graph.affectedTests([path])).toEqual([...tests, "scripts/test/docs.test.ts"].sort());
 });
@@ -57,7 +57,7 @@ test.each([
   ["packages/sandbox-stdio/src/wire/frames.ts", "packages/sandbox-stdio/test/frames.test.ts"],
   ["packages/sbx-cli/src/main.ts", "packages/sbx-cli/test/list.test.ts"],
   ["packages/sbx-cli/src/main.ts", "test/e2e/cli/cli.test.ts"],
-  ["packages/dashboard/src/App.tsx", "test/browser/tabs.test.ts"],
+  ["packages/dashboard/src/app/App.tsx", "test/browser/tabs.test.ts"],
   ["worker/src/objects/session-object.ts", "test/e2e/stream/resume.test.ts"],
   ["worker/src/objects/session-object.ts", "worker/test/session-object.test.ts"],
   ["sandbox/src/host.ts", "test/browser/terminal.test.ts"],
@@ -67,7 +67,7 @@ test.each([
 });
 
 test("in this tree a change of the page breaks no test of the bridge or the Worker", () => {
-  const broken = thisTree.affectedTests(["packages/dashboard/src/texts.ts"]);
+  const broken = thisTree.affectedTests(["packages/dashboard/src/texts/texts.ts"]);
   expect(broken.filter((path) => /^(worker|sandbox)\//.test(path))).toEqual([]);
 });
 

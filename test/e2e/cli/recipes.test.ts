@@ -1,4 +1,4 @@
-// The recipes of docs/cli.md, by the real programs, while their connections are cut on both hops: trees and sums are equal.
+// The recipes of the command line's README, by the real programs, while their connections are cut on both hops: trees and sums are equal.
 import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";

@@ -24,7 +24,7 @@ const REFUSAL_PATIENCE_MS = 5_000;
 const PASSING: readonly number[] = [408, 425, 429];
 
 export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
-  /** A bridge that is reached directly, `http://HOST:PORT`; empty: the bridge in the sandbox's container. */
+  /** Local only: a bridge at this address instead of one in a container. Default: none. */
   readonly BRIDGE_URL?: string;
 }
 

@@ -73,7 +73,7 @@ export const PROCESS_PARAMS = {
     bodyUsual: "live",
     option: "kind",
     on: "attach",
-    field: optional(choice("live", "lossless"), "lossless: output waits for whoever attaches"),
+    field: optional(choice("live", "lossless"), "lossless: output waits for the next client"),
   },
   keep: {
     body: "keepSeconds",
