@@ -69,7 +69,7 @@ test("STDIO_TRACE=SESSION: its trace says what came, was decided and was told, a
   const expected = [
     /^opens #\d+ stdio role=driver$/,
     /^decides attach client=\w+ name="" role=driver delivery=lossless acked=0 received=0$/,
-    /^tells #\d+ hello .*offset=0 live=0 stdin=0 resume=… window=524288 .*you=\w+/,
+    /^tells #\d+ hello .*offset=0 live=0 stdin=0 resume=… window=458752 .*you=\w+/,
     /^hears #\d+ stdin 8 B$/,
     /^decides take what=bytes client=\w+ from=0 to=8$/,
     /^tells #\d+ stdout 8 B$/,

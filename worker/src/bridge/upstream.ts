@@ -163,7 +163,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   const { text } = await readText(response, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
   const said = readSaid(text);
   const message = (said.message ?? text).slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500 && said.error !== undefined) {
+  if (said.error !== undefined && (status < 500 || said.error === "logs_full")) {
     // A container keeps the secret it was started with.
     if (status === 401) log.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
     return { kind: "refused", status, error: said.error, message };
@@ -189,7 +189,8 @@ export function outcomeOfBegin({
   message: said,
 }: BeginRefused): Exclude<AttachOutcome, { kind: "open" }> {
   const message = said.slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500 || error === "no_bridge") return { kind: "refused", status, error, message };
+  if (status < 500 || error === "no_bridge" || error === "logs_full")
+    return { kind: "refused", status, error, message };
   if (error === "stopping") return stopping(message);
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
 }

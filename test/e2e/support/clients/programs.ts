@@ -1,4 +1,5 @@
 // The programs' interface as a caller without any library has it: requests below a sandbox, and what came back.
+import type { Description, ReadAnswer, RunAnswer, WaitAnswer } from "sandbox-stdio/client";
 import { api, fresh, type Person } from "../system/system.ts";
 
 export type Answer<T = Record<string, unknown>> = {
@@ -7,48 +8,7 @@ export type Answer<T = Record<string, unknown>> = {
   readonly body: T;
 };
 
-export type Description = {
-  readonly session: string;
-  readonly incarnation: string;
-  readonly state: string;
-  readonly offset: number;
-  readonly clients: number;
-  readonly exit?: { readonly code: number; readonly signal?: string };
-};
-
-export type RunAnswer = {
-  readonly session: string;
-  readonly incarnation: string;
-  readonly state: string;
-  readonly exit?: { readonly code: number; readonly signal?: string };
-  readonly from: number;
-  readonly next: number;
-  readonly end: number;
-  readonly output: string;
-  readonly stdout?: string;
-  readonly stderr?: string;
-  readonly truncated?: { readonly from: number; readonly to: number; readonly bytes: number };
-  readonly gap?: { readonly from: number; readonly to: number };
-};
-
-export type ReadAnswer = {
-  readonly incarnation: string;
-  readonly state: string;
-  readonly exit?: { readonly code: number };
-  readonly from: number;
-  readonly next: number;
-  readonly end: number;
-  readonly output: string;
-  readonly gap?: { readonly from: number; readonly to: number };
-};
-
-export type WaitAnswer = {
-  readonly outcome: string;
-  readonly offset: number;
-  readonly match?: { from: number; to: number; text: string; groups: (string | null)[] };
-  readonly exit?: { readonly code: number };
-  readonly output: string;
-};
+export type { Description, ReadAnswer };
 
 /** Somebody's programs in one sandbox. */
 export class Programs {
