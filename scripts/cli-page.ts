@@ -1,7 +1,7 @@
 // docs/cli-reference.md: every command and option of the command line, from the description that its help is made of.
 import type { Command, Option } from "commander";
+import { describeProgram } from "../packages/sbx-cli/src/args/args.ts";
 import { EXAMPLES } from "../packages/sbx-cli/src/args/examples.ts";
-import { describeProgram } from "../packages/sbx-cli/src/args.ts";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("*", "\\*");
 

@@ -1,4 +1,4 @@
-// Which part of the tree, and which room (folder) of the core, of the Worker or of the page, may import which: tables of docs/architecture.md. Holds
+// Which part of the tree, and which room (folder) of the core, the Worker, the page or the command line, may import which: tables of docs/architecture.md. Holds
 // the imports of source files against them. Pure: it is handed the page and the files.
 
 export type SourceFile = { readonly path: string; readonly text: string };
@@ -25,6 +25,7 @@ export function readDirections(page: string): Directions {
       [`${CORE}/src/`, tableUnder(page, "### Rooms of the core")],
       ["worker/src/", tableUnder(page, "### Rooms of the Worker")],
       ["packages/dashboard/src/", tableUnder(page, "### Rooms of the page")],
+      ["packages/sbx-cli/src/", tableUnder(page, "### Rooms of the command line")],
     ]),
   };
 }

@@ -2,13 +2,13 @@
 
 import fs from "node:fs";
 import os from "node:os";
-import { fetchDirectly } from "./direct-fetch.ts";
+import { CliError, EXIT, type Outcome } from "./base/outcome.ts";
+import { oneLine } from "./base/plain-text.ts";
+import { giveBackPrinted } from "./base/printed-screen.ts";
+import { giveBackTerminal } from "./base/tty.ts";
+import { fetchDirectly } from "./connection/direct-fetch.ts";
 import { exit, letGoOfLostTerminals } from "./exit.ts";
-import { CliError, EXIT, type Outcome } from "./outcome.ts";
-import { oneLine } from "./plain-text.ts";
-import { giveBackPrinted } from "./printed-screen.ts";
 import { run } from "./run.ts";
-import { giveBackTerminal } from "./tty.ts";
 
 /** A signal that does not end us after all must not leave us running. */
 const SIGNAL_MS = 1_000;

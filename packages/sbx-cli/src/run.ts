@@ -2,22 +2,22 @@
 // process and does not end it.
 
 import fs from "node:fs";
-import { parseArgs } from "./args.ts";
-import { checkArguments } from "./arguments.ts";
-import { attach } from "./attach-command.ts";
-import type { AttachWish, CliCommand, Place } from "./cli-command.ts";
-import { readDefaults, runContext, unusedWords } from "./contexts.ts";
-import { login, logout, tokenSource } from "./credentials.ts";
-import type { Environment } from "./logins.ts";
-import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
-import { safeJson } from "./plain-text.ts";
-import { aside, print } from "./print.ts";
-import { advised } from "./server-words.ts";
-import { sshConfig, sshProxyWish } from "./ssh.ts";
-import { standardInput } from "./stdin.ts";
-import { readTicket } from "./ticket.ts";
-import { terminalStreams } from "./tty.ts";
-import { VERSION, versionText } from "./version.ts";
+import { readDefaults, runContext, unusedWords } from "./account/contexts.ts";
+import { login, logout, tokenSource } from "./account/credentials.ts";
+import { parseArgs } from "./args/args.ts";
+import { checkArguments } from "./args/arguments.ts";
+import type { AttachWish, CliCommand, Place } from "./args/cli-command.ts";
+import { readTicket } from "./args/ticket.ts";
+import { attach } from "./attach/attach-command.ts";
+import type { Environment } from "./base/environment.ts";
+import { CliError, EXIT, exitWith, type Outcome } from "./base/outcome.ts";
+import { safeJson } from "./base/plain-text.ts";
+import { aside, print } from "./base/print.ts";
+import { advised } from "./base/server-words.ts";
+import { standardInput } from "./base/stdin.ts";
+import { terminalStreams } from "./base/tty.ts";
+import { VERSION, versionText } from "./base/version.ts";
+import { sshConfig, sshProxyWish } from "./tools/ssh.ts";
 
 const STDERR = 2;
 /** Asked by the completions that completion.ts makes, and by nobody else. */
@@ -29,8 +29,8 @@ const TOLD = "SBX_FOLDER_TOLD";
 export async function run(argv: readonly string[], env: Environment): Promise<Outcome> {
   checkArguments(argv);
   if (isVersionAsked(argv)) return print(versionText(true));
-  if (argv[0] === "mcp") return (await import("./mcp-command.ts")).mcp(argv.slice(1), env);
-  if (argv[0] === ASK_NAMES) return (await import("./complete.ts")).complete(argv.slice(1), env);
+  if (argv[0] === "mcp") return (await import("./tools/mcp-command.ts")).mcp(argv.slice(1), env);
+  if (argv[0] === ASK_NAMES) return (await import("./programs/complete.ts")).complete(argv.slice(1), env);
   let ownEnv = env;
   let unused: string | undefined;
   const command = parseArgs(argv, VERSION, (context) => {
@@ -64,23 +64,28 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
       if (wish === undefined) return exitWith(EXIT.ok);
       const { ticketFrom } = wish;
       const isLookedAt = command.mustRun === true || command.looksFirst === true;
-      const seen = isLookedAt ? await (await import("./must-run.ts")).lookedAt(command, token(wish)) : {};
+      const seen = isLookedAt ? await (await import("./programs/must-run.ts")).lookedAt(command, token(wish)) : {};
       const ticket = ticketFrom === undefined ? {} : { ticket: await readTicket(ticketFrom) };
       return attach({ ...wish, ...ticket, ...seen }, env);
     }
     case "show":
       return print(command.text);
     case "run":
-      return (await import("./run-program.ts")).runProgram(command, tokenSource(command, env), env, standardInput());
+      return (await import("./attach/run-program.ts")).runProgram(
+        command,
+        tokenSource(command, env),
+        env,
+        standardInput(),
+      );
     case "read":
     case "write":
     case "wait":
     case "screen":
     case "commands":
     case "signal":
-      return (await import("./programs.ts")).runProgramVerb(command, token(command), standardInput());
+      return (await import("./programs/programs.ts")).runProgramVerb(command, token(command), standardInput());
     case "logs":
-      return (await import("./logs.ts")).runLogs(command, token(command));
+      return (await import("./programs/logs.ts")).runLogs(command, token(command));
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;
@@ -89,27 +94,27 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
       break;
     case "whoami":
       if (command.isVerbose) aside(`the token is from ${tokenSource(command, env).from}`);
-      return print(await (await import("./whoami.ts")).whoAmI(command, await token(command)()));
+      return print(await (await import("./tools/whoami.ts")).whoAmI(command, await token(command)()));
     case "doctor":
-      return (await import("./doctor.ts")).diagnose(command, tokenSource(command, env), env);
+      return (await import("./tools/doctor.ts")).diagnose(command, tokenSource(command, env), env);
     case "context":
       return print(runContext(command, env));
     case "sessions":
-      return (await import("./list-command.ts")).list(command, token(command));
+      return (await import("./programs/list-command.ts")).list(command, token(command));
     case "cp":
-      return (await import("./copy.ts")).copy(command, ownEnv);
+      return (await import("./transfer/copy.ts")).copy(command, ownEnv);
     case "forward":
-      return (await import("./forward.ts")).forward(command, env);
+      return (await import("./tools/forward.ts")).forward(command, env);
     case "ssh-proxy":
       return attach(sshProxyWish(command), env);
     case "ssh-config":
       return print(sshConfig(command));
     case "kill":
-      return (await import("./kill.ts")).kill(command, await token(command)());
+      return (await import("./programs/kill.ts")).kill(command, await token(command)());
     case "share":
     case "tickets":
     case "revoke": {
-      const { runSharing } = await import("./sharing.ts");
+      const { runSharing } = await import("./programs/sharing.ts");
       const said = await runSharing(command, await token(command)());
       const outcome = await print(said.out);
       if (said.aside !== undefined) aside(said.aside);
@@ -120,7 +125,7 @@ async function carryOut(command: CliCommand, env: Environment, ownEnv: Environme
 }
 
 async function chosen({ wish }: Extract<CliCommand, { kind: "attach" }>): Promise<AttachWish | undefined> {
-  const { offer } = await import("./offer.ts");
+  const { offer } = await import("./programs/offer.ts");
   return offer(wish, tokenSource(wish, process.env).token, terminalStreams() !== undefined);
 }
 

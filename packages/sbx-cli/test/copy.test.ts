@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { bytesOf, missing, parseListing } from "../src/copy-listing.ts";
-import { progressText } from "../src/copy-progress.ts";
+import { bytesOf, missing, parseListing } from "../src/transfer/copy-listing.ts";
+import { progressText } from "../src/transfer/copy-progress.ts";
 import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, TOKEN } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";

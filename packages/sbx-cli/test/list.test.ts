@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { age, sessionTable } from "../src/session-table.ts";
+import { age, sessionTable } from "../src/programs/session-table.ts";
 import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
 import { CLI, Terminal } from "./fixture/tmux.ts";
 

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Output } from "../src/output.ts";
+import { Output } from "../src/base/output.ts";
 import { scratch } from "./fixture/cli.ts";
 
 const NONBLOCK = fs.constants.O_NONBLOCK;
@@ -148,8 +148,8 @@ function inProgram(call: string, fd = 2): { code: number | null; printed: string
   const module = (name: string) => new URL(`../src/${name}.ts`, import.meta.url).href;
   const script = `
     import fs from "node:fs";
-    import { aside, asideToPerson } from "${module("print")}";
-    import { list } from "${module("list-command")}";
+    import { aside, asideToPerson } from "${module("base/print")}";
+    import { list } from "${module("programs/list-command")}";
     ${call};
     fs.writeSync(1, fs.readFileSync("/proc/self/fdinfo/${fd}", "utf8"));
   `;

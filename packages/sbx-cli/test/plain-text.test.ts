@@ -1,7 +1,7 @@
 // What a server says, on the way to a terminal: nothing of it may act there.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { oneLine, safeJson } from "../src/plain-text.ts";
+import { oneLine, safeJson } from "../src/base/plain-text.ts";
 import { runCli } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 

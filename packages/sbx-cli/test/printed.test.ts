@@ -9,7 +9,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ANY_MODES } from "../../sandbox-stdio/test/mode-sequences.ts";
-import { TerminalOutput } from "../src/terminal-output.ts";
+import { TerminalOutput } from "../src/base/terminal-output.ts";
 import { runCli, scratch } from "./fixture/cli.ts";
 import { startServer } from "./fixture/server.ts";
 import { Terminal } from "./fixture/tmux.ts";

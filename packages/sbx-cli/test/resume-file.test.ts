@@ -20,8 +20,8 @@ import {
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Random } from "../../local/src/random.ts";
-import { parsePlace, ResumeFile } from "../src/resume-file.ts";
-import { writeJsonFile } from "../src/small-file.ts";
+import { parsePlace, ResumeFile } from "../src/attach/resume-file.ts";
+import { writeJsonFile } from "../src/base/small-file.ts";
 import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
 

@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { sandbox } from "sandbox-stdio/client";
 import { expect, onTestFinished, test } from "vitest";
-import { fetchUnlessSilent } from "../src/silence.ts";
-import { startOnce } from "../src/start-once.ts";
+import { startOnce } from "../src/attach/start-once.ts";
+import { fetchUnlessSilent } from "../src/connection/silence.ts";
 import { runCli } from "./fixture/cli.ts";
 
 type Reply = { readonly status?: number; readonly body: object } | "cut";

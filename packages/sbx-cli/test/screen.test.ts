@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { OTHERS, QUERIES } from "../../sandbox-stdio/test/query-samples.ts";
-import { TerminalOutput } from "../src/terminal-output.ts";
+import { TerminalOutput } from "../src/base/terminal-output.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 const text = (parts: readonly Uint8Array[]) => Buffer.concat(parts).toString("latin1");

@@ -2,7 +2,7 @@
 // bridge for a container. Starts nothing that stays.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { childEnv } from "../env.ts";
 import { BIN, ROOT } from "../paths.ts";
@@ -57,11 +57,11 @@ const BUILTINS: Plugin = {
 };
 
 /** What few runs need: separate files. Code that compares classes can't be shared with them: they would have copies. */
-const APART = ["mcp-server", "oauth"];
+const APART = ["tools/mcp-server", "account/oauth"];
 const LEAVE_APART: Plugin = {
   name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`^\\./(${APART.join("|")})\\.ts$`) }, ({ path }) => ({
+    onResolve({ filter: new RegExp(`^\\./(${APART.map((path) => basename(path)).join("|")})\\.ts$`) }, ({ path }) => ({
       path: path.replace(/ts$/, "js"),
       external: true,
     }));
@@ -88,7 +88,7 @@ export async function buildCli(): Promise<void> {
       minifyWhitespace: true,
       minifySyntax: true,
       // Of ws the client alone.
-      alias: { bufferutil: join(cli, "src/mask.ts"), ws: join(ROOT, "node_modules/ws/lib/websocket.js") },
+      alias: { bufferutil: join(cli, "src/connection/mask.ts"), ws: join(ROOT, "node_modules/ws/lib/websocket.js") },
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
       external: ["utf-8-validate", "keytar", "cloudflare:workers"],
       logLevel: "silent",
@@ -96,7 +96,7 @@ export async function buildCli(): Promise<void> {
     });
   try {
     await bundle("sbx-stdio", "src/main.ts", [BUILTINS, LEAVE_APART]);
-    for (const name of APART) await bundle(name, `src/${name}.ts`, [BUILTINS], OWN_URL);
+    for (const path of APART) await bundle(basename(path), `src/${path}.ts`, [BUILTINS], OWN_URL);
     writeFileSync(join(cli, "dist/package.json"), '{"type":"commonjs"}\n');
     // Of an older build.
     rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });

@@ -2,14 +2,14 @@
 
 import { type Command, Option } from "commander";
 import { type AttachOptions, defined } from "sandbox-stdio/core";
-import type { AttachWish, CliCommand, Defaults, Escapes } from "../cli-command.ts";
-import { usage } from "../outcome.ts";
-import { readProcess } from "../process-args.ts";
-import { readShareLink } from "../share-link.ts";
-import type { TicketSource } from "../ticket.ts";
+import { usage } from "../base/outcome.ts";
+import type { AttachWish, CliCommand, Defaults, Escapes } from "./cli-command.ts";
 import { addParams, attachParamsOf } from "./params.ts";
 import { addPlace, endpointOf, nameOrAddress, type PlaceFlags, placeOf } from "./place.ts";
+import { readProcess } from "./process-args.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
+import { readShareLink } from "./share-link.ts";
+import type { TicketSource } from "./ticket.ts";
 
 export type AttachFlags = PlaceFlags &
   AttachOptions & {

@@ -1,9 +1,9 @@
 // The words that say which server, sandbox and session, the same for every command; missing ones come from the context.
 
 import type { Command } from "commander";
-import type { Defaults, Place, SessionPlace } from "../cli-command.ts";
-import { type Endpoint, readEndpoint } from "../endpoint.ts";
-import { usage } from "../outcome.ts";
+import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
+import { usage } from "../base/outcome.ts";
+import type { Defaults, Place, SessionPlace } from "./cli-command.ts";
 import { readName } from "./readers.ts";
 
 export type PlaceFlags = {

@@ -4,9 +4,9 @@
 import os from "node:os";
 import { type Command, Option } from "commander";
 import type { Until } from "sandbox-stdio/client";
-import type { Defaults } from "../cli-command.ts";
-import { usage } from "../outcome.ts";
+import { usage } from "../base/outcome.ts";
 import type { Words } from "./attach.ts";
+import type { Defaults } from "./cli-command.ts";
 import { addSessionPlace, isAddress, type PlaceFlags, sessionPlaceOf } from "./place.ts";
 import { collectKeys, readDuration, readWhole } from "./readers.ts";
 import { addRun } from "./run.ts";

@@ -2,8 +2,8 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import { defined, isName } from "sandbox-stdio/core";
-import type { ForwardCommand } from "../cli-command.ts";
-import { usage } from "../outcome.ts";
+import { usage } from "../base/outcome.ts";
+import type { ForwardCommand } from "./cli-command.ts";
 
 export function collect(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value];

@@ -3,12 +3,12 @@
 import { type Command, Option } from "commander";
 import type { ProcessFields } from "sandbox-stdio/client";
 import { defined } from "sandbox-stdio/core";
-import type { Defaults } from "../cli-command.ts";
-import { usage } from "../outcome.ts";
-import { readProcess, refuseMisplaced } from "../process-args.ts";
+import { usage } from "../base/outcome.ts";
 import type { Words } from "./attach.ts";
+import type { Defaults } from "./cli-command.ts";
 import { addParams, runParamsOf } from "./params.ts";
 import { addPlace, type PlaceFlags, placeOf } from "./place.ts";
+import { readProcess, refuseMisplaced } from "./process-args.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
 import { type Done, readMaxBytes, type Waiting, waitOf, withIncarnation, withJson, withWait } from "./verb-options.ts";
 

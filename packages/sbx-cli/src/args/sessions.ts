@@ -1,9 +1,9 @@
 // The words of the commands about sessions and logins as a whole: ls, sessions, logs, kill, login, logout, whoami, doctor.
 
 import { type Command, InvalidArgumentError } from "commander";
-import type { Defaults, Since } from "../cli-command.ts";
-import { type Endpoint, readEndpoint } from "../endpoint.ts";
-import { usage } from "../outcome.ts";
+import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
+import { usage } from "../base/outcome.ts";
+import type { Defaults, Since } from "./cli-command.ts";
 import { addPlace, addSessionPlace, isSessionName, type PlaceFlags, placeOf, sessionPlaceOf } from "./place.ts";
 import { readWhole } from "./readers.ts";
 import type { Done } from "./verb-options.ts";

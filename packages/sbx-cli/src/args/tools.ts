@@ -1,14 +1,14 @@
 // The words of the commands around it: contexts, completions, the manual page, ssh, copying files, the version.
 
 import { Argument, type Command } from "commander";
-import type { CopyEnd, Defaults } from "../cli-command.ts";
-import { completionFor, manualPage, SHELLS, type Shell } from "../completion.ts";
-import { type Endpoint, readEndpoint } from "../endpoint.ts";
-import { usage } from "../outcome.ts";
-import { readProcess } from "../process-args.ts";
-import { versionText } from "../version.ts";
+import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
+import { usage } from "../base/outcome.ts";
+import { versionText } from "../base/version.ts";
 import type { Words } from "./attach.ts";
+import type { CopyEnd, Defaults } from "./cli-command.ts";
+import { completionFor, manualPage, SHELLS, type Shell } from "./completion.ts";
 import { addPlace, isAddress, type PlaceFlags, placeOf } from "./place.ts";
+import { readProcess } from "./process-args.ts";
 import { readName, readPorts } from "./readers.ts";
 import type { Done } from "./verb-options.ts";
 

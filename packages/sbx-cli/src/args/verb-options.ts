@@ -1,7 +1,7 @@
 // Options that several verbs of the HTTP interface have in common.
 
 import { type Command, Option } from "commander";
-import type { CliCommand } from "../cli-command.ts";
+import type { CliCommand } from "./cli-command.ts";
 import { readDuration, readWhole } from "./readers.ts";
 
 export type Done = (command: CliCommand) => void;

@@ -1,0 +1,181 @@
+// The words of the command line, read into one of a few commands. Prints nothing, ends nothing, knows no environment.
+
+import { type Command, CommanderError } from "commander";
+import { usage } from "../base/outcome.ts";
+import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./attach.ts";
+import type { CliCommand, Defaults } from "./cli-command.ts";
+import { addExamples } from "./examples.ts";
+import { isBare, placesNamed, readFirstWord, VERBS } from "./first-word.ts";
+import { addMcpWords } from "./mcp.ts";
+import type { PlaceFlags } from "./place.ts";
+import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
+import { addPrograms } from "./programs.ts";
+import { QuickCommand } from "./quick-command.ts";
+import { refuseSecondValues } from "./readers.ts";
+import { addLogin, addSessions } from "./sessions.ts";
+import { addSharing } from "./share-args.ts";
+import { addTools } from "./tools.ts";
+
+export type { AttachWish, CliCommand } from "./cli-command.ts";
+
+const KEYS_AND_CODES = `
+sbx-stdio help COMMAND, or COMMAND --help, explains a command, with examples.
+Ctrl+] detaches from a terminal and leaves the session running; so does ~. at the start of a line. Ctrl+^ says what else can be
+done: who is here, asking for the keyboard, giving it. --escape chooses which of these there are.
+The exit code is that of the remote process (128 + N if signal N killed it; 126 or 127 if it could not be started); 2: wrong
+usage; 255: no connection, refused, or failed here; 141: whoever read the output has gone.
+`;
+
+/** What is left out, for the context of this name; without one, for the current one. @throws {CliError} */
+export type ReadDefaults = (context?: string) => Defaults;
+
+/** @param argv Without the runtime's and the program's own names. @throws {CliError} With exit code 2. */
+export function parseArgs(argv: readonly string[], version: string, usual: Defaults | ReadDefaults = {}): CliCommand {
+  let result: CliCommand | undefined;
+  let shown = "";
+  const done = (command: CliCommand) => {
+    result = command;
+  };
+  const words = { afterDashes: undefined as readonly string[] | undefined };
+  // Filled once --context has been read, before anything is done with it.
+  const defaults: Defaults = {};
+  const program = describeProgram(version, words, defaults, done, mayNameVerb(argv));
+  program.hook("preAction", (_, command) => {
+    if (command !== program) refuseBefore(program, command);
+    const { context } = { ...program.opts<PlaceFlags>(), ...command.opts<PlaceFlags>() };
+    if (hasPlace(command)) Object.assign(defaults, typeof usual === "function" ? usual(context) : usual);
+  });
+  for (const command of withInner(program)) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => {
+        shown += text;
+      },
+      // The error is thrown as well; it is said once, by its catcher.
+      writeErr: () => undefined,
+    });
+  }
+  try {
+    const names = program.commands.map((command) => command.name());
+    const read = readFirstWord(argv, names);
+    const command = program.commands.find((one) => one.name() === read[0]) ?? program;
+    for (const one of new Set([program, ...withInner(command)])) refuseSecondValues(one);
+    words.afterDashes = wordsAfterDashes(command, read);
+    if (words.afterDashes !== undefined && command !== program) refuseBehindDashes(command);
+    if (TAKES_COMMAND.includes(command.name())) refuseMisplaced(command.name(), read.slice(1), words.afterDashes);
+    const own = words.afterDashes === undefined ? read : read.slice(0, read.length - words.afterDashes.length - 1);
+    program.parse(own, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { kind: "show", text: shown };
+    // A guess at the option that was meant stands on a line of its own.
+    throw usage(
+      error.message
+        .replace(/^error: /, "")
+        .replace(/\.$/, "")
+        .replace(/\n+/g, " "),
+    );
+  }
+  if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
+  return result;
+}
+
+/** An option before a verb would count for attaching alone. @throws {CliError} */
+function refuseBefore(program: Command, command: Command): void {
+  for (const option of program.options) {
+    const name = option.attributeName();
+    if (name === "context" || program.getOptionValueSource(name) !== "cli") continue;
+    if (option.negate !== (program.getOptionValue(name) === false)) continue;
+    const verb = command.name();
+    throw usage(`${option.long} stands after the verb: sbx-stdio ${verb} ${option.long}${option.required ? " …" : ""}`);
+  }
+}
+
+/** What commander says where nothing else is said. */
+const COMMANDERS_USAGE = "[options] [url]";
+
+const usageOf = (command: Command) =>
+  command.options.some(({ long }) => long === "--session") ? "[URL | NAME] [options]" : "[URL] [options]";
+
+/** Verbs behind which an address stands, or none. */
+const TAKES_COMMAND: readonly string[] = ["exec", "run"];
+
+/** Verbs that give what stands after -- to the sandbox. */
+const TAKES_DASHES: readonly string[] = ["attach", ...TAKES_COMMAND, "ssh-proxy"];
+
+/** Left out silently, those words would seem to have been followed. @throws {CliError} */
+function refuseBehindDashes(command: Command): void {
+  const verb = command.name();
+  if (!TAKES_DASHES.includes(verb)) throw usage(`${verb} takes no command, and so nothing after --`);
+}
+
+function withInner(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withInner)];
+}
+
+const hasPlace = (command: Command) => command.options.some(({ long }) => long === "--context");
+
+/** Whether a verb may be among the words, or help is asked for, which names them all. */
+function mayNameVerb(argv: readonly string[]): boolean {
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  return own.some((word) => VERBS.includes(word) || word === "--help" || word === "-h") || isBare(argv[0] ?? "");
+}
+
+/**
+ * The whole of it: the source of help, the manual page and completions.
+ * @param hasVerbs Whether the verbs are among it: describing them takes a while, and attaching needs none.
+ */
+export function describeProgram(
+  version: string,
+  words: Words,
+  defaults: Defaults,
+  done: (command: CliCommand) => void,
+  hasVerbs = true,
+): Command {
+  const program = new QuickCommand("sbx-stdio")
+    .description("Attaches this terminal, or a pipeline, to a process in a sandbox.")
+    .version(version, "-V, --version")
+    .helpCommand(false)
+    .enablePositionalOptions();
+  addAttachOptions(program)
+    .usage("[URL] [options] [-- COMMAND [ARGUMENT…]]\n       sbx-stdio COMMAND [URL] [options]")
+    .argument("[url]", "the server: https://HOST or https://HOST/attach, or a link that shares a session")
+    .argument("[command...]", "after --: the command and its arguments, given to no shell")
+    .action((url: string | undefined, rest: readonly string[]) => {
+      done(attachOf(url, rest, program.opts<AttachFlags>(), words, defaults));
+    });
+  addExamples(program, "");
+  program.addHelpText("after", KEYS_AND_CODES);
+  if (!hasVerbs) return program;
+  addAttachOptions(program.command("attach [url] [command...]"))
+    .usage("[URL | NAME] [options] [-- COMMAND [ARGUMENT…]]")
+    .description("attach to a session, or start it: the same as without attach; a NAME alone is one that runs")
+    .option("--create", "where no session of this NAME runs, start a shell under it")
+    .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
+      done(attachOf(url, rest, flags, { ...words, verb: "attach" }, defaults));
+    });
+  addAttachOptions(program.command("exec [url] [command...]"))
+    .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
+    .description(
+      "run a command with this terminal or pipeline attached: the same as without exec, but never a shell by mistake",
+    )
+    .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
+      if (words.afterDashes === undefined && flags.cmd === undefined) {
+        if (url !== undefined) refuseMisplaced("exec", [url, ...rest], undefined, ["[options]"]);
+        if (rest.length === 0) throw usage("exec needs a command, after --");
+      }
+      if (url !== undefined && isBare(url)) throw usage(`"${url}" is no address: ${placesNamed(url)}`);
+      done(attachOf(url, rest, flags, { ...words, verb: "exec" }, defaults));
+    });
+  addPrograms(program, words, defaults, done);
+  addSessions(program, defaults, done);
+  addSharing(program, defaults, done);
+  addLogin(program, defaults, done);
+  addTools(program, words, defaults, version, done);
+  // Read by itself (run.ts); here for help, the manual page and completions.
+  addMcpWords(program.command("mcp"));
+  for (const command of program.commands) {
+    if (command.usage() === COMMANDERS_USAGE) command.usage(usageOf(command));
+    addExamples(command, command.name());
+  }
+  return program;
+}

@@ -1,0 +1,305 @@
+// A person at a terminal, and a PTY at the other end.
+
+import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "sandbox-stdio/core";
+import type { Escapes } from "../args/cli-command.ts";
+import type { Notices } from "../base/notices.ts";
+import type { Output } from "../base/output.ts";
+import { leftOnWords, roundTripWords } from "../base/server-words.ts";
+import { type Drawing, TerminalOutput } from "../base/terminal-output.ts";
+import { RawTerminal, sizeOf, type TerminalStreams } from "../base/tty.ts";
+import type { Front } from "./front.ts";
+import { KeyReader, readMenuKey } from "./keys.ts";
+import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
+import { ParticipantsView } from "./participants-view.ts";
+import { TILDE_HELP, type TildeAction, TildeReader } from "./tilde.ts";
+import { TerminalTitle } from "./title.ts";
+
+const STDOUT = 1;
+const ENTER = 0x0d;
+/** A paste that waits for its program. Read all the same, so that the keys after it are heard, up to this much. */
+const MAX_WAITING_BYTES = 32 * MIB;
+/** Sequences that a hand causes without meaning to type: the mouse, the focus coming and going. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
+const REPORT = /^\x1b\[(?:[IO]|M|<)/;
+
+export const SECRET_ON = "secret input on: the server is asked to record only how much is typed, until Ctrl+^ p";
+const SECRET_OFF = "secret input off: what is typed is recorded again, where the server records it";
+
+export type TerminalFrontParts = {
+  readonly client: StdioClient;
+  readonly output: Output;
+  readonly notices: Notices;
+  readonly streams: TerminalStreams;
+  /** Whether it is told who comes and goes from the beginning. */
+  readonly hasStatus: boolean;
+  /** Which keys are this program's. Absent: all that there are. */
+  readonly escapes?: Escapes | undefined;
+  /** Ctrl+] was pressed, or the terminal is gone. */
+  readonly onDetach: () => void;
+};
+
+export class TerminalFront implements Front {
+  readonly #parts: TerminalFrontParts;
+  readonly #screen: TerminalOutput;
+  readonly #terminal: RawTerminal;
+  readonly #keys: KeyReader;
+  readonly #tildes: TildeReader | undefined;
+  readonly #hasMenu: boolean;
+  readonly #title: TerminalTitle;
+  readonly company: ParticipantsView;
+  /** Open, and waiting for a key. */
+  #menu: Menu | undefined;
+  readonly #onKeys = (chunk: Buffer) => this.#typed(chunk);
+  readonly #onResize = () => this.#resized();
+  readonly #onGone = () => this.#parts.onDetach();
+  /** Whether this outage's lost keys have been spoken of. */
+  #hasToldDiscard = false;
+  #hasToldRest = false;
+  /** Output that ends before this offset came before this program. */
+  #live: number | undefined;
+  #farewell = "";
+  /** Offset after the newest output that has come. */
+  #receivedTo = 0;
+
+  constructor(parts: TerminalFrontParts) {
+    this.#parts = parts;
+    const { client, output, notices, streams, escapes = { control: true, tilde: true } } = parts;
+    this.#keys = new KeyReader(escapes.control);
+    this.#hasMenu = escapes.control;
+    this.#tildes = escapes.tilde ? new TildeReader() : undefined;
+    this.#screen = new TerminalOutput(
+      (offset) => client.mayAnswer(offset),
+      // Kept by Node, and not asked of the system for each sequence.
+      () => ({ cols: streams.output.columns || MAX_COLS, rows: streams.output.rows || MAX_ROWS }),
+    );
+    const draw = (text: string) => {
+      if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
+    };
+    this.#title = new TerminalTitle(draw, () => this.#screen.modes.title);
+    this.company = new ParticipantsView(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
+    this.#terminal = new RawTerminal(
+      streams,
+      () => this.#title.resetSequence() + this.#screen.resetSequence + this.#farewell,
+    );
+    notices.aim({
+      kind: "terminal",
+      draw,
+      isAlternate: () => this.#screen.modes.isAlternate,
+    });
+  }
+
+  get isFullScreen(): boolean {
+    return this.#screen.modes.isAlternate;
+  }
+
+  /** Earlier keys are still in the terminal, and come now. */
+  start(): void {
+    const { input, output } = this.#parts.streams;
+    input.once("error", this.#onGone);
+    this.#terminal.enter();
+    input.on("data", this.#onKeys);
+    input.once("end", this.#onGone);
+    output.on("resize", this.#onResize);
+    this.#resized();
+  }
+
+  /** The connection is back: the next outage is spoken of again, and a full-screen application is asked to redraw. */
+  resumed(): void {
+    this.#hasToldDiscard = false;
+    this.#hasToldRest = false;
+    if (this.#screen.modes.isAlternate && this.company.mayType) this.#parts.client.signal("SIGWINCH");
+  }
+
+  output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
+    this.#receivedTo = end;
+    this.#live ??= this.#parts.client.hello?.live;
+    if (this.#screen.isTransfer && !this.company.mayType) this.#screen.endTransfer();
+    const offset = end - bytes.length;
+    this.#draw(() => this.#screen.draw(bytes, offset, this.#live));
+    const leftOn = this.#screen.takeLeftOn();
+    if (leftOn.length > 0 && offset >= (this.#live ?? 0)) this.#parts.notices.say(leftOnWords(leftOn));
+  }
+
+  snapshot(bytes: Uint8Array, offset: number): void {
+    this.#draw(() => this.#screen.redraw(bytes, offset));
+  }
+
+  gap(): void {
+    this.#parts.output.push(STDOUT, this.#screen.flush());
+  }
+
+  inputDrained(): void {
+    const { input } = this.#parts.streams;
+    if (this.#terminal.isRaw && input.isPaused()) input.resume();
+  }
+
+  discarded(isLineSent: boolean): void {
+    const { notices, client } = this.#parts;
+    notices.bell();
+    const isBack = client.state.phase === "attached";
+    if (isBack && !this.#hasToldRest) {
+      this.#hasToldRest = true;
+      notices.say("the rest of that line is lost too: type it anew after Enter");
+    }
+    if (isBack || this.#hasToldDiscard) return;
+    this.#hasToldDiscard = true;
+    const half = isLineSent ? "; the beginning of this line is sent already: Ctrl+U clears it" : "";
+    notices.say(`not connected: what is typed now is lost (Enter tries again at once, Ctrl+] ends)${half}`);
+  }
+
+  inputClosed(): void {
+    // A PTY has no end of input that could not be followed by more.
+  }
+
+  finish(): void {
+    this.#parts.output.push(STDOUT, this.#screen.flush());
+  }
+
+  close(isSudden: boolean): void {
+    const { input, output } = this.#parts.streams;
+    input.off("data", this.#onKeys);
+    input.off("end", this.#onGone);
+    input.off("error", this.#onGone);
+    output.off("resize", this.#onResize);
+    input.pause();
+    // The next text does not belong on the line of a prompt.
+    if (isSudden) this.#farewell = "\r\n";
+    this.#terminal.leave();
+  }
+
+  #draw(read: () => Drawing): void {
+    const { client, output } = this.#parts;
+    const isOpen = this.#screen.isBetweenSequences;
+    const { parts, end } = read();
+    // In the middle of a sequence there is no place for ours: a title that comes in two frames stays.
+    if (isOpen && this.#screen.modes.title !== "") output.push(STDOUT, Buffer.from(this.#title.keep()));
+    for (const part of parts) output.push(STDOUT, part);
+    output.push(STDOUT, new Uint8Array(0), end);
+    this.#title.follow();
+    if (end >= (client.hello?.live ?? 0)) this.company.caughtUp();
+  }
+
+  #typed(chunk: Buffer): void {
+    if (this.company.mayType) this.#screen.typed(chunk);
+    // Bytes of a file, not keys. A key comes alone, so that Ctrl+] ends a transfer that this terminal knows nothing of.
+    if (this.#screen.isTransfer && chunk.length > 1) {
+      this.#type(chunk);
+      return;
+    }
+    const afterMenuKey = this.#menu === undefined && this.#hasMenu ? readMenuKey(chunk) : undefined;
+    if (this.#menu !== undefined) this.#chosen(chunk);
+    else if (afterMenuKey === undefined || this.company.people === undefined) this.#send(chunk);
+    else {
+      this.#menu = new Menu(this.company.people, this.#parts.client.isSecret);
+      if (afterMenuKey.length > 0) this.#chosen(afterMenuKey);
+      else this.#parts.notices.say(this.#menu.text);
+    }
+  }
+
+  #send(chunk: Uint8Array): void {
+    const { client, notices, streams, onDetach } = this.#parts;
+    const { bytes, isDetach } = this.#keys.read(chunk);
+    const read = this.#tildes?.read(bytes) ?? { bytes };
+    if (read.bytes.length > 0) this.#type(read.bytes);
+    if (isDetach) onDetach();
+    else if (read.action !== undefined) this.#escape(read.action);
+    else if (client.unackedInput >= MAX_WAITING_BYTES) {
+      streams.input.pause();
+      notices.say(
+        `${MAX_WAITING_BYTES / MIB} MiB of input wait for the program: no key is read until it has taken some`,
+      );
+    }
+  }
+
+  #escape(action: TildeAction): void {
+    const { notices, onDetach } = this.#parts;
+    if (action === "detach") onDetach();
+    else if (action === "help") notices.say(TILDE_HELP);
+    else if (action === "round_trip") this.#sayRoundTrip();
+    else this.#suspend();
+  }
+
+  #suspend(): void {
+    const { modes, resetSequence } = this.#screen;
+    // What a full-screen application has drawn is gone: it is asked to draw again, as after an outage.
+    process.once("SIGCONT", () => this.resumed());
+    this.#terminal.suspend(this.#title.resetSequence() + resetSequence, modes.resumeSequence);
+  }
+
+  #sayRoundTrip(): void {
+    const { client, notices } = this.#parts;
+    const isOpen = client.time((ms) => {
+      const behind = Math.max(0, this.#receivedTo - (client.resumePoint?.offset ?? 0));
+      notices.say(roundTripWords(ms, behind, client.unackedInput));
+    });
+    if (!isOpen) notices.say("not connected: there is no round trip to time");
+  }
+
+  #type(bytes: Uint8Array): void {
+    const { client, notices } = this.#parts;
+    // While the connection is down it is that which is told.
+    if (client.state.phase !== "attached" || this.company.mayType) {
+      client.type(bytes);
+      if (bytes.length === 1 && bytes[0] === ENTER) client.retryNow();
+    } else if (!REPORT.test(String.fromCharCode(...bytes.subarray(0, 3)))) {
+      notices.bell();
+      this.company.refused();
+    }
+  }
+
+  /** The key behind Ctrl+^. An escape sequence is one key, and none of the menu's. */
+  #chosen(keys: Uint8Array): void {
+    const menu = this.#menu;
+    const isMenuKey = readMenuKey(keys)?.length === 0;
+    const key = isMenuKey ? MENU_KEY : (keys[0] ?? 0);
+    // Ctrl+] leads out of here too.
+    if (this.#keys.read(keys).isDetach) this.#parts.onDetach();
+    else if (menu !== undefined) this.#do(menu.press(key));
+  }
+
+  #do(action: MenuAction): void {
+    const { client, notices, onDetach } = this.#parts;
+    if (action.kind !== "more") this.#menu = undefined;
+    switch (action.kind) {
+      case "ask":
+        client.send({ type: "request_stdin" });
+        return;
+      case "release":
+        client.send({ type: "release_stdin" });
+        return;
+      case "take":
+        client.send({ type: "force_take" });
+        return;
+      case "give":
+        client.send({ type: "grant_stdin", to: action.to });
+        return;
+      case "secret":
+        client.setSecret(!client.isSecret);
+        notices.say(client.isSecret ? SECRET_ON : SECRET_OFF);
+        return;
+      case "who":
+        notices.say(this.company.summary);
+        return;
+      case "status":
+        this.company.toggle();
+        return;
+      case "round_trip":
+        this.#sayRoundTrip();
+        return;
+      case "detach":
+        onDetach();
+        return;
+      case "literal":
+        this.#type(Uint8Array.of(MENU_KEY));
+        return;
+      case "more":
+      case "nothing":
+        if (action.text !== undefined) notices.say(action.text);
+    }
+  }
+
+  #resized(): void {
+    const size = sizeOf(this.#parts.streams.output);
+    if (size !== undefined) this.#parts.client.resize(size.cols, size.rows);
+  }
+}

@@ -1,0 +1,139 @@
+// Into a sandbox: tar here, and a script there that unpacks beside the target, and then gives what is whole its names.
+
+import { type SpawnOptions, spawn } from "node:child_process";
+import { EXIT, exitWith, type Outcome } from "../base/outcome.ts";
+import { aside } from "../base/print.ts";
+import { bytesOf, listFolder, missing, parseListing } from "./copy-listing.ts";
+import { pathOf } from "./copy-path.ts";
+import {
+  endInput,
+  exitOf,
+  failureOf,
+  giveNames,
+  MAKE_FOLDER,
+  type Part,
+  type Remote,
+  sayWhat,
+  textOf,
+} from "./copy-process.ts";
+import { CopyProgress } from "./copy-progress.ts";
+
+/**
+ * `$t` is where it goes, `$s` a folder of our own beside it, where it lands first and a copy that resumes finds it; the words that are left are
+ * the names. What is written into from there, as a device, has its folder elsewhere.
+ */
+const LAND = `p=$1 r=$2 clear=$3 t=$4
+shift 4
+case $t in /*) ;; *) t=$PWD/$t ;; esac
+if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1 n=$1; else d=$(dirname -- "$t") into= n=$(basename -- "$t"); fi
+${MAKE_FOLDER}e=$(cd -- "$d" 2>&1) || refused "\${e##*cd: }"
+[ -n "$into" ] || [ ! -L "$t" ] || [ -e "$t" ] || refused 'it is a link to nothing'
+s=$d/.$(printf %.200s "$n").sbx-cp
+`;
+/** GNU's find, as the tar that packs by names has to be GNU's. What has landed counts, and not what it will replace. */
+const LIST = `for f in \${into:+"$d"} "$s"; do
+  cd -- "$f" 2> /dev/null || continue
+  for n; do [ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0' || exit; done
+done`;
+/** Links that a killed copy has left there are removed: nothing is unpacked through one. setuid and setgid: see KEPT_MODE. */
+const UNPACK = `if [ -z "$into" ] && [ -e "$t" ] && { [ ! -f "$t" ] || [ ! -w "$d" ]; }; then
+  s=$(mktemp -d) || exit
+  trap 'trap "" HUP INT TERM; rm -rf -- "$s"' EXIT
+  trap 'exit 143' HUP INT TERM
+elif [ -n "$r" ] && [ -d "$s" ] && [ ! -L "$s" ]; then
+  find "$s" -type l -exec rm -f -- {} + || exit
+else
+  remove "$s" && mkdir -m 700 -- "$s" || exit
+fi
+cd -- "$s" || exit
+if [ -n "$p" ]; then tar xpof - ; else tar xof - --no-same-permissions; fi || exit
+find . \\( -perm -4000 -o -perm -2000 \\) -exec chmod ug-s -- {} + || exit
+`;
+/** What has landed, below the current folder, and has something else in its way in the folder `$1` is said, and left out. */
+const CLEAR = `to=$1 e=0
+shift
+for n; do
+  f=$to/$n why=
+  if [ -L "$f" ] && [ ! -L "$n" ]; then why='a link is there, and nothing is written through it'
+  elif [ -L "$f" ] || [ ! -e "$f" ]; then :
+  elif [ -d "$n" ] && [ ! -L "$n" ]; then [ -d "$f" ] || why='no folder is there'
+  elif [ -d "$f" ]; then why='a folder is there'
+  elif [ ! -f "$f" ]; then why='no file is there'; fi
+  [ -n "$why" ] || continue
+  printf 'sbx-stdio: left out: %s: %s\\n' "\${n#./}" "$why" >&2
+  rm -rf -- "$n"
+  e=1
+done
+exit $e`;
+/**
+ * As `cp`: what is there is written into, and a link that was asked for by its name is followed. A folder that its owner may not write to
+ * can't be moved.
+ */
+const PLACE = `case $(cp --help 2>&1) in *--preserve*) k=--preserve=timestamps\${p:+,mode} ;; *) k= ;; esac
+left=
+move() {
+  if [ -d "$1" ] && [ ! -L "$1" ] && [ ! -w "$1" ]; then
+    m=$(stat -c %a -- "$1") && chmod u+w -- "$1" && mv -- "$1" "$2" && chmod -- "$m" "$2"
+  else mv -- "$1" "$2"; fi
+}
+write() {
+  cp -- "$1" "$2" || return
+  [ -f "$2" ] || return 0
+  [ -z "$p" ] || chmod -- "$(stat -c %a -- "$1")" "$2"
+  touch -r "$1" -- "$2" 2> /dev/null || :
+}
+for n; do
+  [ -e "./$n" ] || [ -L "./$n" ] || continue
+  if [ -n "$into" ]; then f=$d/$n; else f=$t; fi
+  if [ ! -e "$f" ] && [ ! -L "$f" ]; then move "./$n" "$f"
+  elif [ -n "$into" ]; then
+    find "./$n" -depth -exec sh -c "$clear" sh "$d" {} + || left=1
+    [ ! -e "./$n" ] && [ ! -L "./$n" ] || cp -rfP $k -- "./$n" "$d/"
+  elif [ -L "./$n" ]; then rm -f -- "$f" && mv -- "./$n" "$f"
+  elif [ -d "./$n" ]; then
+    printf 'sbx-stdio: left out: %s: no folder is there\\n' "$n" >&2
+    left=1
+  else write "./$n" "$(readlink -f -- "$f")"; fi || refused 'the reason stands above'
+done
+cd / && remove "$s" || exit
+[ -z "$left" ] || exit 255`;
+const REMOVE = `remove() { rm -rf -- "$1" 2> /dev/null || { chmod -R u+rwx -- "$1" && rm -rf -- "$1"; }; }
+`;
+
+export async function copyIn(part: Part, remote: Remote): Promise<Outcome> {
+  const { folder, names: all, to, isResumed, keepsModes, what } = part;
+  const here = new Map(all.flatMap((name) => [...listFolder(pathOf(folder), pathOf(name))]));
+  const words = [keepsModes ? "p" : "", isResumed ? "r" : "", CLEAR, to, ...all];
+  const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, words))) : undefined;
+  const names = there === undefined ? undefined : missing(here, there);
+  const how: SpawnOptions = { cwd: folder, stdio: [names === undefined ? "ignore" : "pipe", "pipe", "inherit"] };
+  // A tar that is not GNU's need not know the word where no file has a hole.
+  const holes = [...here.values()].some(({ isSparse }) => isSparse) ? ["-S"] : [];
+  const tar = spawn("tar", ["cf", "-", ...holes, ...packed(all, names)], how);
+  giveNames(tar, names);
+  const far = remote(REMOVE + LAND + UNPACK + PLACE, words, { hasInput: true });
+  const progress = new CopyProgress(bytesOf(here, names));
+  if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin, { end: false });
+  tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
+  far.stdout?.resume();
+  far.stdin?.on("error", () => undefined); // Its end tells why.
+  // A copy or a tar that is killed ends this input too, maybe between two files: the far tar would take it for the whole.
+  tar.once("close", (code: number | null, signal) => {
+    if (signal !== null) aside(`tar was ended here by ${signal}, with a part of it packed`);
+    if (code === null || code < 0) far.kill();
+    else endInput(far);
+  });
+  const [farCode, nearCode] = await Promise.all([exitOf(far), exitOf(tar)]);
+  progress.end();
+  sayWhat(farCode, what, "tar in the sandbox");
+  if (farCode !== EXIT.ok) return exitWith(failureOf(farCode));
+  sayWhat(nearCode, what, "tar here");
+  return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
+}
+
+/** Words for a tar that packs it all, or the files that its standard input names. GNU's reads a backslash in a name as an escape. */
+function packed(all: readonly string[], names: readonly string[] | undefined): readonly string[] {
+  if (names !== undefined) return ["--no-recursion", "--null", "-T", "-"];
+  const paths = all.map((name) => `./${name}`);
+  return paths.some((one) => one.includes("\\")) ? ["--no-unquote", ...paths] : paths;
+}

@@ -1,0 +1,240 @@
+// Where a copy from the sandbox lands: in a folder of our own, `.NAME.sbx-cp`, and once it is whole under its names. What is there is written
+// into, as by cp: a file keeps its mode, its owner and its other names. Nothing is written through a link, but for one that TO names.
+
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { KEPT_MODE } from "sandbox-stdio/core";
+import { CliError } from "../base/outcome.ts";
+import type { LeftOut } from "./copy-left-out.ts";
+import { type Listing, listFolder } from "./copy-listing.ts";
+import { bytesOfPath, OWNERS_ALL, pathOf } from "./copy-path.ts";
+
+/** Of the name in the folder's own: a file system has room for 255. */
+const MAX_NAME_BYTES = 200;
+const CHUNK_BYTES = 1_048_576;
+const HOLE_BYTES = 4_096;
+const STAT_BLOCK_BYTES = 512;
+const { O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
+const THROUGH_A_LINK = "a link is here, and nothing is written through it";
+
+type LandingOptions = {
+  /** As typed. */
+  readonly to: string;
+  /** At the archive's root. */
+  readonly names: readonly string[];
+  /** Whether the names are kept, below TO. */
+  readonly isInto: boolean;
+  readonly isResumed: boolean;
+  readonly keepsModes: boolean;
+  readonly leftOut: LeftOut;
+};
+
+export class Landing {
+  readonly #options: LandingOptions;
+  readonly #target: string;
+  /** What TO is now, where it is no folder to copy into. */
+  readonly #existing: fs.Stats | undefined;
+  /** The folder of our own: beside the target, on its file system. A device, or a file in a folder that can't be written to, has none. */
+  readonly #beside: string | undefined;
+  #stage: string | undefined;
+
+  /** @throws {CliError} If nothing can land there. */
+  constructor(options: LandingOptions) {
+    const { to, names, isInto } = options;
+    this.#options = options;
+    const typed = path.resolve(to);
+    this.#existing = isInto ? undefined : fs.statSync(typed, { throwIfNoEntry: false });
+    const isLink = !isInto && fs.lstatSync(typed, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (isLink && this.#existing === undefined) throw new CliError(`cannot copy to ${to}: it is a link to nothing`);
+    this.#target = pathOf(isLink ? fs.realpathSync(typed) : typed);
+    const folder = isInto ? typed : path.dirname(typed);
+    const name = pathOf(isInto ? (names[0] ?? "") : path.basename(typed)).slice(0, MAX_NAME_BYTES);
+    const isBeside = this.#existing === undefined || (this.#existing.isFile() && isWritable(folder));
+    this.#beside = isBeside ? `${pathOf(folder)}/.${name}.sbx-cp` : undefined;
+    if (isBeside && options.isResumed && isOwnFolder(this.#beside)) this.#stage = this.#beside;
+  }
+
+  /** What need not be copied once more: what an earlier copy has brought to its place, or left in our folder. */
+  had(): Listing {
+    const { names, isInto } = this.#options;
+    const folders = [...(isInto ? [this.#target] : []), ...(this.#stage === undefined ? [] : [this.#stage])];
+    return new Map(folders.flatMap((folder) => names.flatMap((name) => [...listFolder(folder, pathOf(name))])));
+  }
+
+  /** Makes the folder of our own, with all above it: empty, unless a killed copy is gone on with. */
+  open(): string {
+    if (this.#stage !== undefined) return this.#stage;
+    const folder = this.#beside;
+    if (folder === undefined) {
+      this.#stage = pathOf(fs.mkdtempSync(path.join(os.tmpdir(), "sbx-cp-")));
+      return this.#stage;
+    }
+    fs.mkdirSync(bytesOfPath(path.posix.dirname(folder)), { recursive: true });
+    // Whatever has the name, also a link: it alone is removed.
+    removeTree(folder);
+    fs.mkdirSync(bytesOfPath(folder), OWNERS_ALL);
+    this.#stage = folder;
+    return folder;
+  }
+
+  /** Gives what has landed its names, and removes the folder. */
+  async land(): Promise<void> {
+    const stage = this.#stage;
+    if (stage === undefined) return;
+    const { names, isInto } = this.#options;
+    const [name = ""] = names.map(pathOf);
+    if (isInto) {
+      const found = names.includes(".") ? childrenOf(stage) : names.map(pathOf);
+      for (const each of found) this.#merge(`${stage}/${each}`, `${this.#target}/${each}`, each);
+    } else if (this.#existing !== undefined && !this.#existing.isFile() && statsOf(`${stage}/${name}`)?.isFile()) {
+      const from = fs.createReadStream(bytesOfPath(`${stage}/${name}`));
+      await pipeline(from, fs.createWriteStream(bytesOfPath(this.#target)));
+    } else this.#merge(`${stage}/${name}`, this.#target, name);
+    removeTree(stage);
+  }
+
+  /** Nothing of a folder that no later copy would look for stays. */
+  close(): void {
+    if (this.#stage !== undefined && this.#stage !== this.#beside) removeTree(this.#stage);
+  }
+
+  #merge(from: string, to: string, name: string): void {
+    const { leftOut, keepsModes } = this.#options;
+    const stats = statsOf(from);
+    const there = statsOf(to);
+    if (stats === undefined) return;
+    if (there === undefined) move(from, to, stats);
+    else if (stats.isDirectory() && there.isDirectory()) {
+      // What is in a folder that its owner may not write to can't be moved out of it.
+      if ((stats.mode & OWNERS_ALL) !== OWNERS_ALL) fs.chmodSync(bytesOfPath(from), OWNERS_ALL);
+      for (const child of childrenOf(from)) this.#merge(`${from}/${child}`, `${to}/${child}`, `${name}/${child}`);
+      if (keepsModes) fs.chmodSync(bytesOfPath(to), stats.mode & KEPT_MODE);
+      timed(() => fs.utimesSync(bytesOfPath(to), stats.mtime, stats.mtime));
+    } else if (there.isDirectory()) leftOut.add(name, "a folder is here");
+    else if (stats.isSymbolicLink() && (there.isFile() || there.isSymbolicLink())) move(from, to, stats);
+    else if (there.isSymbolicLink()) leftOut.add(name, THROUGH_A_LINK);
+    else if (!stats.isFile() || !there.isFile()) leftOut.add(name, `no ${stats.isFile() ? "file" : "folder"} is here`);
+    else writeInto(from, to, stats, { keepsModes, there });
+  }
+}
+
+const statsOf = (at: string) => fs.lstatSync(bytesOfPath(at), { throwIfNoEntry: false });
+const childrenOf = (folder: string) => fs.readdirSync(bytesOfPath(folder), { encoding: "latin1" });
+
+function isWritable(folder: string): boolean {
+  try {
+    fs.accessSync(folder, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** No link, and nobody else's: they could change what is in it. */
+function isOwnFolder(at: string | undefined): boolean {
+  const stats = at === undefined ? undefined : statsOf(at);
+  return stats?.isDirectory() === true && stats.uid === (process.getuid?.() ?? stats.uid);
+}
+
+function move(from: string, to: string, stats: fs.Stats): void {
+  const [source, target] = [bytesOfPath(from), bytesOfPath(to)];
+  try {
+    fs.renameSync(source, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EXDEV") {
+      // Another file system is mounted on a folder below.
+      const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, errorOnExist: true };
+      fs.cpSync(Buffer.from(source).toString(), Buffer.from(target).toString(), how);
+      return;
+    }
+    if (code !== "EACCES" || !stats.isDirectory()) throw error;
+    // A folder that its owner may not write to can't be moved by anybody but root.
+    fs.chmodSync(source, stats.mode | OWNERS_ALL);
+    fs.renameSync(source, target);
+    fs.chmodSync(target, stats.mode & KEPT_MODE);
+  }
+}
+
+type Existing = { readonly keepsModes: boolean; readonly there: fs.Stats };
+
+/** The bytes and the time of one file into another. Holes stay holes. */
+function writeInto(from: string, to: string, stats: fs.Stats, { keepsModes, there }: Existing): void {
+  const source = fs.openSync(bytesOfPath(from), O_RDONLY | O_NOFOLLOW);
+  try {
+    const target = openExisting(to, there);
+    try {
+      const isSparse = stats.blocks * STAT_BLOCK_BYTES < stats.size;
+      // Else it is cut at the end alone: file systems write a file that was emptied to the disk at once.
+      if (isSparse) fs.ftruncateSync(target, 0);
+      copyBytes(source, target, isSparse);
+      fs.ftruncateSync(target, stats.size);
+      if (keepsModes) fs.fchmodSync(target, stats.mode & KEPT_MODE);
+      timed(() => fs.futimesSync(target, stats.mtime, stats.mtime));
+    } finally {
+      fs.closeSync(target);
+    }
+  } finally {
+    fs.closeSync(source);
+  }
+}
+
+/** Our own file that is read-only, as git's are, is written to as well. */
+function openExisting(to: string, there: fs.Stats): number {
+  try {
+    return fs.openSync(bytesOfPath(to), O_WRONLY | O_NOFOLLOW);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES" || there.uid !== process.getuid?.()) throw error;
+  }
+  fs.chmodSync(bytesOfPath(to), there.mode | 0o200);
+  const target = fs.openSync(bytesOfPath(to), O_WRONLY | O_NOFOLLOW);
+  fs.fchmodSync(target, there.mode);
+  return target;
+}
+
+function copyBytes(source: number, target: number, isSparse: boolean): void {
+  // One for all files: to allocate it is slower than to copy a small file.
+  chunk ??= Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let at = 0; ; ) {
+    const length = fs.readSync(source, chunk, 0, CHUNK_BYTES, at);
+    if (length === 0) return;
+    for (let done = 0; done < length; ) {
+      const part = chunk.subarray(done, isSparse ? Math.min(length, done + HOLE_BYTES) : length);
+      const isHole = isSparse && part.equals(NOTHING.subarray(0, part.length));
+      done += isHole ? part.length : fs.writeSync(target, part, 0, part.length, at + done);
+    }
+    at += length;
+  }
+}
+
+let chunk: Buffer | undefined;
+const NOTHING = Buffer.alloc(HOLE_BYTES);
+
+/** The time of what belongs to another user can't be set: cp leaves it, too. */
+function timed(set: () => void): void {
+  try {
+    set();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
+}
+
+function removeTree(at: string): void {
+  const remove = () => fs.rmSync(bytesOfPath(at), { recursive: true, force: true });
+  try {
+    remove();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    openUp(at);
+    remove();
+  }
+}
+
+/** What is in a folder that its owner may not write to can't be removed. */
+function openUp(at: string): void {
+  if (statsOf(at)?.isDirectory() !== true) return;
+  fs.chmodSync(bytesOfPath(at), OWNERS_ALL);
+  for (const child of childrenOf(at)) openUp(`${at}/${child}`);
+}

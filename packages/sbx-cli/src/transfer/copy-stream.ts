@@ -1,0 +1,65 @@
+// `cp` with `-`: one file's bytes to standard output, or standard input's into a file.
+
+import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
+import { standardInput } from "../base/stdin.ts";
+import { endInput, exitOf, failureOf, LACK, MAKE_FOLDER, type OnStop, type Remote, sayWhat } from "./copy-process.ts";
+
+const PRINT = `${LACK}case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
+if [ -d "$f" ]; then
+  printf 'sbx-stdio: %s is a folder in the sandbox: - takes the bytes of a file\\n' "$1" >&2
+  exit 255
+fi
+if [ ! -e "$f" ]; then
+  lack "$1"
+  exit 255
+fi
+exec cat "$f"`;
+
+export async function streamOut(from: string, remote: Remote, onStop: OnStop): Promise<Outcome> {
+  const far = remote(PRINT, [from], { isPrinted: true });
+  onStop((signal) => far.kill(signal));
+  return ended(await exitOf(far), `:${from} to -`);
+}
+
+/**
+ * The name is the file's once it is whole, and each copy has a hidden name of its own until then. What a link leads to is written,
+ * as by `cp`; a file that was there is written into; a device or a pipe is written as it is.
+ */
+const KEEP = `case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
+if [ -d "$f" ] || [ "\${f%/}" != "$f" ]; then
+  printf 'sbx-stdio: %s is a folder: say the name that what comes from - is to have there\\n' "$1" >&2
+  exit 255
+fi
+[ ! -L "$f" ] || f=$(readlink -f -- "$f") || exit
+[ ! -e "$f" ] || [ -f "$f" ] || exec cat > "$f"
+t=$1 d=$(dirname -- "$f") || exit
+${MAKE_FOLDER}if [ -f "$f" ] && [ ! -w "$d" ]; then n=$(mktemp)
+else n=$(mktemp -- "$d/.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
+trap 'trap "" HUP INT TERM; rm -f -- "$n"' EXIT
+trap 'exit 143' HUP INT TERM
+cat > "$n" || exit
+if [ -f "$f" ]; then cp -- "$n" "$f"
+else chmod "$(printf %o $((0666 & ~$(umask))))" "$n" && mv -f -- "$n" "$f"; fi`;
+
+export async function streamIn(to: string, remote: Remote, onStop: OnStop, input = standardInput()): Promise<Outcome> {
+  const far = remote(KEEP, [to], { hasInput: true });
+  onStop((signal) => far.kill(signal));
+  far.stdin?.on("error", () => undefined); // Its end tells why.
+  far.stdout?.resume();
+  input.once("end", () => endInput(far));
+  let fault: Error | undefined;
+  input.once("error", (error: Error) => {
+    fault = error;
+    far.kill();
+  });
+  if (far.stdin !== null) input.pipe(far.stdin, { end: false });
+  const outcome = ended(await exitOf(far), `- to :${to}`);
+  input.destroy();
+  if (fault !== undefined) throw new CliError(`cannot copy what comes from -: ${fault.message}`);
+  return outcome;
+}
+
+function ended(code: number, what: string): Outcome {
+  sayWhat(code, what, "what runs in the sandbox");
+  return exitWith(code === EXIT.ok ? EXIT.ok : failureOf(code));
+}
