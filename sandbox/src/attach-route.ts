@@ -43,13 +43,18 @@ export function attach(
   };
   /** A `stdio.v1` client can't see an HTTP refusal: it is accepted, told, and closed. */
   const turnAway = (code: number, error: string, detail: string): Response | undefined => {
-    if (protocol === undefined) return refuse(httpStatusOf(code), error, detail);
+    if (protocol !== OUTER_PROTOCOL) return refuse(httpStatusOf(code), error, detail);
     return accept(refusal(code, error === "bad_request" || code === CLOSE.notFound ? detail : `${error}: ${detail}`));
   };
 
   if (protocol === INNER_PROTOCOL) {
-    const found = findForObject(url.searchParams, settings, registry);
-    return found.ok ? accept(innerSocket(found.host, found.offset)) : refuse(found.status, found.error, found.message);
+    const found = find(url.searchParams, settings, registry, true);
+    if (!found.ok) return turnAway(found.code, found.error, found.detail);
+    const { host, query } = found;
+    if ((query.offset ?? 0) > host.session.log.endOffset) {
+      return refuse(400, "bad_request", `offset ${query.offset} is beyond the log`);
+    }
+    return accept(innerSocket(host, query.offset));
   }
   const found = find(url.searchParams, settings, registry);
   if (!found.ok) return turnAway(found.code, found.error, found.detail);
@@ -57,21 +62,6 @@ export function attach(
   const plain = url.searchParams.get("text") === "1" ? PLAIN_TEXT : PLAIN;
   const dialect = protocol === OUTER_PROTOCOL ? STDIO : plain;
   return accept(outerSocket(host, query, proof?.client, dialect, settings.token));
-}
-
-export type FoundForObject =
-  | { readonly ok: true; readonly host: SessionHost; readonly offset: number | undefined }
-  | { readonly ok: false; readonly status: number; readonly error: string; readonly message: string };
-
-/** The session that a session object asks for by `params`, found or started. */
-export function findForObject(params: URLSearchParams, settings: BridgeSettings, registry: Registry): FoundForObject {
-  const found = find(params, settings, registry, true);
-  if (!found.ok) return { ok: false, status: httpStatusOf(found.code), error: found.error, message: found.detail };
-  const { host, query } = found;
-  if ((query.offset ?? 0) > host.session.log.endOffset) {
-    return { ok: false, status: 400, error: "bad_request", message: `offset ${query.offset} is beyond the log` };
-  }
-  return { ok: true, host, offset: query.offset };
 }
 
 type Found =

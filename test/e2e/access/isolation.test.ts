@@ -85,7 +85,7 @@ describe("of a client's request, the bridge sees", () => {
     const allowed = /^(host|upgrade|connection|authorization|content-length|sec-websocket-[a-z]+|cf-worker)$/;
     for (const head of heads) {
       const [line = "", ...headers] = head.split("\r\n");
-      expect(line).toMatch(/^(?:GET \/attach|GET \/preconnect|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
+      expect(line).toMatch(/^(?:GET \/attach|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
       const names = headers.map((header) => header.slice(0, header.indexOf(":")).toLowerCase());
       expect(names.filter((name) => !allowed.test(name))).toEqual([]);
       expect(headers).toContain(`Authorization: Bearer ${system.bridgeToken}`);

@@ -11,7 +11,7 @@ import {
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
-import type { AttachParams } from "../bridge/inner-hop.ts";
+import type { AttachParams } from "../bridge/upstream.ts";
 import type { Refusal } from "../refusal.ts";
 import { newRecord } from "./new-record.ts";
 import type { SessionRecord } from "./session-store.ts";
