@@ -6,7 +6,6 @@ import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { attach } from "./attach-route.ts";
 import { log } from "./log.ts";
 import { preview } from "./preview.ts";
-import { isSameText } from "./proofs.ts";
 import { codeOf, refuse } from "./refusals.ts";
 import { listingOf, Registry } from "./registry.ts";
 import type { BridgeSettings } from "./settings.ts";
@@ -104,7 +103,7 @@ async function route(
   }
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
-  if (url.pathname === "/attach") return attach(request, url, server, settings, registry);
+  if (url.pathname === "/attach") return attach(request, url, server, registry);
   if (url.pathname === PREVIEW_PATH) return preview(request, url, server);
   if (url.pathname === "/sessions" && request.method === "GET") {
     const sessions = registry.list(sandbox, url.searchParams.get("session") ?? undefined);
@@ -139,5 +138,8 @@ async function start(request: Request, sandbox: string, registry: Registry): Pro
 }
 
 function isAuthorized(request: Request, token: string): boolean {
-  return isSameText(request.headers.get("authorization") ?? "", `Bearer ${token}`);
+  const given = Buffer.from(request.headers.get("authorization") ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  // In a time that says nothing of where they differ.
+  return given.length === wanted.length && crypto.timingSafeEqual(given, wanted);
 }
