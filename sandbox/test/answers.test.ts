@@ -124,7 +124,7 @@ test("waits for an emulator that takes its time, however long", async () => {
 });
 
 test("its colours are the page's, and it has a name", async () => {
-  const theme = readFileSync(join(import.meta.dirname, "../../packages/dashboard/src/theme.ts"), "utf8");
+  const theme = readFileSync(join(import.meta.dirname, "../../packages/dashboard/src/terminal/theme.ts"), "utf8");
   const page = (name: string) => new RegExp(`\\b${name}: "(#[0-9a-f]{6})"`).exec(theme)?.[1];
   expect([COLOURS[10], COLOURS[11], COLOURS[12]]).toEqual(["foreground", "background", "cursor"].map(page));
   const colours = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White"];

@@ -57,9 +57,9 @@ test.each([
   ["packages/sandbox-stdio/src/wire/frames.ts", "packages/sandbox-stdio/test/frames.test.ts"],
   ["packages/sbx-cli/src/main.ts", "packages/sbx-cli/test/list.test.ts"],
   ["packages/sbx-cli/src/main.ts", "test/e2e/cli/cli.test.ts"],
-  ["packages/dashboard/src/App.tsx", "test/browser/tabs.test.ts"],
-  ["worker/src/session/session-object.ts", "test/e2e/stream/resume.test.ts"],
-  ["worker/src/session/session-object.ts", "worker/test/session-object.test.ts"],
+  ["packages/dashboard/src/app/App.tsx", "test/browser/tabs.test.ts"],
+  ["worker/src/objects/session-object.ts", "test/e2e/stream/resume.test.ts"],
+  ["worker/src/objects/session-object.ts", "worker/test/session-object.test.ts"],
   ["sandbox/src/host.ts", "test/browser/terminal.test.ts"],
   ["wrangler.toml", "worker/test/session-object.test.ts"],
 ])("in this tree a change of %s can break %s", (changed, broken) => {
@@ -67,7 +67,7 @@ test.each([
 });
 
 test("in this tree a change of the page breaks no test of the bridge or the Worker", () => {
-  const broken = thisTree.affectedTests(["packages/dashboard/src/texts.ts"]);
+  const broken = thisTree.affectedTests(["packages/dashboard/src/texts/texts.ts"]);
   expect(broken.filter((path) => /^(worker|sandbox)\//.test(path))).toEqual([]);
 });
 

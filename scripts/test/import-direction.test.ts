@@ -10,7 +10,7 @@ const directions = readDirections(readFileSync(join(ROOT, "docs/architecture.md"
 const packages = workspacePackages();
 const faultsOf = (path: string, text: string) => directionFaults([{ path, text }], directions, packages);
 
-test("each part and each room of the core has its row, and each row its folder", () => {
+test("each part and each room has its row, and each row its folder", () => {
   const isFolder = (path: string) => existsSync(join(ROOT, path));
   expect([...directions.parts.keys()].filter((part) => !isFolder(part))).toEqual([]);
   const parts = [
@@ -20,20 +20,14 @@ test("each part and each room of the core has its row, and each row its folder",
     "worker",
   ];
   expect([...directions.parts.keys()].sort()).toEqual(parts.sort());
-  const rooms = readdirSync(join(ROOT, "packages/sandbox-stdio/src")).filter((name) => !name.endsWith(".ts"));
-  expect([...directions.rooms.keys()].sort()).toEqual(rooms.sort());
-});
-
-test("each folder and each place of the Worker's table exists, and each folder has its row", () => {
-  const places = [...directions.workerPlaces.keys()];
-  const named = places.filter((place) => !place.startsWith("*"));
-  expect(named.filter((place) => !existsSync(join(ROOT, "worker/src", place)))).toEqual([]);
-  const folders = readdirSync(join(ROOT, "worker/src"), { withFileTypes: true }).filter((one) => one.isDirectory());
-  expect(folders.map(({ name }) => name).filter((name) => !places.includes(name))).toEqual([]);
+  for (const [sources, table] of directions.rooms) {
+    const folders = readdirSync(join(ROOT, sources), { withFileTypes: true }).filter((one) => one.isDirectory());
+    expect([...table.keys()].sort()).toEqual(folders.map(({ name }) => name).sort());
+  }
 });
 
 test("no row leads back to itself: parts and rooms can be put in an order", () => {
-  for (const table of [directions.parts, directions.rooms, directions.workerRooms]) {
+  for (const table of [directions.parts, ...directions.rooms.values()]) {
     const byName = new Map([...table].map(([name, imports]) => [name.slice(name.lastIndexOf("/") + 1), imports]));
     const placed = new Set<string>();
     const isReady = ([name, imports]: [string, ReadonlySet<string>]) =>
@@ -68,11 +62,8 @@ test.each([
   ["packages/sandbox-stdio/src/http/a.ts", 'import { z } from "zod";', "the core imports no package: zod"],
   ["packages/sandbox-stdio/src/cellar/a.ts", 'import { x } from "../text/x.ts";', "the room cellar has no row"],
   ["worker/src/auth/a.ts", 'import { x } from "../session/x.ts";', "auth may not import session"],
-  ["worker/src/auth/a.ts", 'import { x } from "./identify.ts";', "auth may not import door"],
-  ["worker/src/session/a.ts", 'import { x } from "./session-object.ts";', "session may not import objects"],
-  ["worker/src/mcp/a.ts", 'import type { X } from "./gateway-routes.ts";', "mcp may not import routes"],
-  ["worker/src/shed/a.ts", 'import { x } from "../log.ts";', "its room has no row"],
-  ["worker/src/log.ts", 'import { x } from "./shed.ts";', "worker/src/shed.ts is in no room"],
+  ["worker/src/shed/a.ts", 'import { x } from "../base/log.ts";', "the room shed has no row"],
+  ["worker/src/base/log.ts", 'import { x } from "../env.ts";', "base may not import env.ts"],
   ["packages/shed/src/a.ts", 'import "sandbox-stdio/core";', "its part has no row"],
 ])("refuses in %s: %s", (path, text, fault) => {
   expect(faultsOf(path, text)).toEqual([`${path}: ${fault}`]);
@@ -85,8 +76,7 @@ test("lets through the way of the tables, a room's own files, the index, and pac
   const worker =
     'import { Hono } from "hono";\nimport { x } from "sandbox-stdio/core";\nimport { y } from "@sbx/mcp/gateway";';
   expect(faultsOf("worker/src/auth/a.ts", worker)).toEqual([]);
-  const route = 'import { x } from "../auth/identify.ts";\nimport { y } from "./y-route.ts";\nimport "../log.ts";';
-  expect(faultsOf("worker/src/audit/a-route.ts", route)).toEqual([]);
+  expect(faultsOf("worker/src/env.ts", 'import type { X } from "./routes/x.ts";')).toEqual([]);
 });
 
 test("the tree keeps to the tables", () => {

@@ -20,13 +20,18 @@ afterEach(async () => {
   await forgetTabs(await browser.member());
 });
 
-/** Light and contrast are the same page in other colours: each view is tried in one of them, in both by `npm run test:long -- looks`. */
+/**
+ * A view is the same elements on a desk and on a phone, and the same page in other colours: each is tried by all rules in one of the
+ * first two, and by that of colours in one of the others. `npm run test:long -- looks` has all rules in both, and all colours.
+ */
 const HAS_ALL = process.env.ALL_LOOKS === "1";
-const VIEWS = Object.entries(viewsOf(browser)).map(
-  ([view, show], at) => [view, show, at % 2 === 0 ? "light" : "contrast"] as const,
-);
+const VIEWS = Object.entries(viewsOf(browser)).map(([view, show], at) => {
+  const whole = at % 2 === 0 ? "dark" : "phone";
+  const colours = at % 4 < 2 ? "light" : "contrast";
+  return [view, show, whole, colours] as const;
+});
 
-describe.each(VIEWS)("%s", (view, show, colours) => {
+describe.each(VIEWS)("%s", (view, show, whole, colours) => {
   test("nothing is wrong with it in any look, and all of it is reached by keyboard, which is back in the terminal then", async () => {
     const tab = await show({ colorScheme: "dark" });
     const wrong: string[] = [];
@@ -39,7 +44,8 @@ describe.each(VIEWS)("%s", (view, show, colours) => {
       }
       if (!isLayout && look !== colours && !HAS_ALL) continue;
       await settled(tab);
-      const found = await findings(tab, isLayout);
+      const isWhole = look === whole || (isLayout && HAS_ALL);
+      const found = isWhole || !isLayout ? await findings(tab, isWhole) : [];
       if (isLayout) found.push(...(await beyond(tab)));
       if (look === "phone") found.push(...(await small(tab)));
       wrong.push(...found.map((one) => `${look}: ${one}`));

@@ -9,7 +9,7 @@ import { nextStep } from "./support/tmux-steps.ts";
 
 const browser = setUpBrowser();
 
-const STEPS = Number(process.env.PANES_STEPS ?? 120);
+const STEPS = Number(process.env.PANES_STEPS ?? 40);
 const SEED = Number(process.env.PANES_SEED ?? 1);
 const MS_PER_STEP = 3_000;
 

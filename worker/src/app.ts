@@ -1,12 +1,12 @@
 // The options that our Worker gives createStdio(): tokens of an OAuth issuer, the tools of MCP, the browser login, and the page.
 
 import { Hono } from "hono";
-import { loginRoutes } from "./auth/login.ts";
 import { oauthWay } from "./auth/oauth-way.ts";
 import type { Env } from "./env.ts";
-import { answerFault } from "./faults.ts";
-import { mcpTools } from "./mcp/routes.ts";
-import { page } from "./page.ts";
+import { answerFault } from "./guards/faults.ts";
+import { loginRoutes } from "./routes/login.ts";
+import { mcpTools } from "./routes/mcp.ts";
+import { page } from "./routes/page.ts";
 import type { StdioOptions } from "./stdio.ts";
 
 /** Everything beside sessions. The rules on hosts hold here too: these routes are asked after them. */

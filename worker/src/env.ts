@@ -1,17 +1,17 @@
 // The bindings and variables of the Worker: what its parts declare, with the classes behind the bindings. Only
 // the files that put the parts together import this, so that no part knows all of it.
 
-import type { AttachEnv } from "./attach/attach-route.ts";
-import type { AddressObject } from "./limits/address-object.ts";
-import type { TenantObject } from "./limits/tenant-object.ts";
-import type { McpEnv } from "./mcp/routes.ts";
+import type { PlacementEnv } from "./base/placement.ts";
 import type { MetricsEnv } from "./metrics/report.ts";
-import type { PageEnv } from "./page.ts";
-import type { PlacementEnv } from "./placement.ts";
+import type { AddressObject } from "./objects/address-object.ts";
+import type { SessionObject } from "./objects/session-object.ts";
+import type { SessionEnv } from "./objects/session-parts.ts";
+import type { TenantObject } from "./objects/tenant-object.ts";
 import type { PreviewEnv } from "./preview/settings.ts";
+import type { AttachEnv } from "./routes/attach.ts";
+import type { McpEnv } from "./routes/mcp.ts";
+import type { PageEnv } from "./routes/page.ts";
 import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
-import type { SessionObject } from "./session/session-object.ts";
-import type { SessionEnv } from "./session/session-parts.ts";
 
 /** Of the routes and objects of sessions, whoever's Worker they stand in. */
 export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv, MetricsEnv, PlacementEnv, PreviewEnv {

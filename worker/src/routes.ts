@@ -1,30 +1,30 @@
 // The routes to sessions, whoever's Worker they stand in: who may come in, and to which Durable Object a request belongs.
 
 import { Hono } from "hono";
-import { attachRoutes } from "./attach/attach-route.ts";
 import { readAuditSettings } from "./audit/settings.ts";
-import { tenantAuditRoutes } from "./audit/tenant-route.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import { readEntrySettings } from "./auth/way.ts";
 import type { StdioEnv } from "./env.ts";
-import { answerFault } from "./faults.ts";
-import { layoutRoutes, preferenceRoutes } from "./layouts/layout-route.ts";
-import { revocationRoutes } from "./limits/revocation-route.ts";
-import { requireLogLevel } from "./log-level.ts";
-import { gatewayRoutes } from "./mcp/gateway-routes.ts";
-import type { McpTools } from "./mcp/routes.ts";
-import { metricsRoutes } from "./metrics/metrics-route.ts";
+import { answerFault } from "./guards/faults.ts";
 import { reportRefusals } from "./metrics/refusals.ts";
-import { previewRoutes } from "./preview/routes.ts";
-import { openApiRoute } from "./programs/openapi-route.ts";
-import { programRoutes } from "./programs/routes.ts";
-import { sandboxRoutes } from "./programs/sandbox-routes.ts";
+import { attachRoutes } from "./routes/attach.ts";
+import { layoutRoutes, preferenceRoutes } from "./routes/layouts.ts";
+import { requireLogLevel } from "./routes/log-level.ts";
+import type { McpTools } from "./routes/mcp.ts";
+import { gatewayRoutes } from "./routes/mcp-gateway.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
+import { openApiRoute } from "./routes/openapi.ts";
+import { previewRoutes } from "./routes/previews.ts";
+import { programRoutes } from "./routes/programs.ts";
+import { revocationRoutes } from "./routes/revocations.ts";
+import { sandboxRoutes } from "./routes/sandboxes.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { tenantAuditRoutes } from "./routes/tenant-audit.ts";
+import { terminalRoutes } from "./routes/terminal.ts";
+import { attachTicketRoutes, shareRoutes } from "./routes/tickets.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { bellRoutes } from "./sandbox/bell.ts";
 import { readEgress } from "./sandbox/egress.ts";
-import { sessionRoutes } from "./session/session-routes.ts";
-import { terminalRoutes } from "./terminal/routes.ts";
-import { attachTicketRoutes, shareRoutes } from "./tickets/ticket-routes.ts";
-import { webhookRoutes } from "./webhooks/webhook-route.ts";
 
 /** Without what follows behind all routes, and answers everything else. */
 export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {

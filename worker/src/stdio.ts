@@ -4,17 +4,17 @@
 import { type SandboxIds, useSandboxIds } from "./auth/names.ts";
 import { type Authenticate, ownWay } from "./auth/own-way.ts";
 import { type AuthWay, useAuthentication } from "./auth/way.ts";
+import { placed } from "./base/placement.ts";
 import type { StdioEnv } from "./env.ts";
-import { AddressObject } from "./limits/address-object.ts";
-import { TenantObject } from "./limits/tenant-object.ts";
-import type { McpTools } from "./mcp/routes.ts";
-import { CounterObject } from "./metrics/counter-object.ts";
-import { placed } from "./placement.ts";
-import { answerPreview } from "./preview/host.ts";
+import { AddressObject } from "./objects/address-object.ts";
+import { CounterObject } from "./objects/counter-object.ts";
+import { SessionObject } from "./objects/session-object.ts";
+import { TenantObject } from "./objects/tenant-object.ts";
+import type { McpTools } from "./routes/mcp.ts";
+import { answerPreview } from "./routes/preview-host.ts";
 import { stdioRoutes } from "./routes.ts";
 import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
 import { SandboxDirectory } from "./sandbox/directory.ts";
-import { SessionObject } from "./session/session-object.ts";
 
 export type StdioOptions<Env> = {
   /** Who asks. An `AuthWay`, as our own Worker's, also reads settings, and verifies tokens that are shown on a living connection. */

@@ -2,8 +2,8 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
+import { SessionObject } from "../src/objects/session-object.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
-import { SessionObject } from "../src/session/session-object.ts";
 import { ask } from "./ask.ts";
 import { attach } from "./attach.ts";
 import { newRealm, ORIGIN } from "./auth/realm.ts";

@@ -1,7 +1,7 @@
 // Clients that attach to a session's object directly, as the Worker has it done.
 import { type AttachQuery, attachParams, parseAttachQuery } from "sandbox-stdio/core";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
-import type { SessionObject } from "../src/session/session-object.ts";
+import type { SessionObject } from "../src/objects/session-object.ts";
 
 function upgrade(isTransient = false, wish: Partial<AttachQuery> = {}): Request {
   const process = { cmd: "cat", args: [], ...(isTransient ? { keep: 0 } : {}) };

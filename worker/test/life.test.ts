@@ -1,8 +1,8 @@
 // The lines about the lives of sessions and containers: one schema, ids and numbers only.
 import { afterEach, expect, test, vi } from "vitest";
-import { type LifeEvent, noteLife } from "../src/life.ts";
-import { useLogLevel } from "../src/log.ts";
-import { requestId } from "../src/request-id.ts";
+import { useLogLevel } from "../src/base/log.ts";
+import { requestId } from "../src/base/request-id.ts";
+import { type LifeEvent, noteLife } from "../src/refusal/life.ts";
 
 afterEach(() => {
   useLogLevel({});

@@ -1,14 +1,14 @@
 // The rules behind limits and revocations, without objects or sockets: what is counted, and what is concerned.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { AuthFault } from "../src/auth/fault.ts";
 import { MAX_TOKEN_SECONDS } from "../src/auth/identity.ts";
 import { addressKey } from "../src/limits/address-key.ts";
 import { countAttempt } from "../src/limits/attempts.ts";
 import { CallCounter } from "../src/limits/call-counter.ts";
 import { idleMsOf, readLimits } from "../src/limits/limits.ts";
 import { concerns, KEPT_OUT_MS, REVOCATION_KEEP_MS, type Revocation } from "../src/limits/revocation.ts";
-import { SHARE_SECONDS } from "../src/tickets/ticket-routes.ts";
+import { AuthFault } from "../src/refusal/fault.ts";
+import { SHARE_SECONDS } from "../src/routes/tickets.ts";
 
 test("attempts: never more than the burst and what the rate adds, and whoever waits as long as told gets in", () => {
   const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 60 }), burst: fc.integer({ min: 1, max: 60 }) });

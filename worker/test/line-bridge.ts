@@ -11,7 +11,7 @@ import {
 } from "sandbox-stdio/core";
 import { expect, vi } from "vitest";
 import { type AttachSpec, requestOf } from "../src/attach/attach-spec.ts";
-import type { SessionObject } from "../src/session/session-object.ts";
+import type { SessionObject } from "../src/objects/session-object.ts";
 import type { Clock } from "./given-clock.ts";
 import { GREETED_SETTINGS } from "./stand-in-bridge.ts";
 

@@ -1,7 +1,7 @@
 // LOG_LEVEL of the Worker: what it is set to is used, and what is no level is refused.
 import { afterEach, expect, test, vi } from "vitest";
-import { log } from "../src/log.ts";
-import { requireLogLevel } from "../src/log-level.ts";
+import { log } from "../src/base/log.ts";
+import { requireLogLevel } from "../src/routes/log-level.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -5,8 +5,8 @@ import { dialectNamed } from "sandbox-stdio/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
 import { COUNTER } from "../src/metrics/report.ts";
-import { answersPings } from "../src/session/client-sockets.ts";
-import type { SessionObject } from "../src/session/session-object.ts";
+import type { SessionObject } from "../src/objects/session-object.ts";
+import { answersPings } from "../src/sockets/client-sockets.ts";
 import { giveClock } from "./given-clock.ts";
 import { Bridge, LIMIT, open, PARKING_SETTINGS, parked } from "./line-bridge.ts";
 

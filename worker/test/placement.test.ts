@@ -1,8 +1,8 @@
 // Where objects are asked to be made. The platform alone has places and jurisdictions: here is seen what it would be asked.
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { placed } from "../src/placement.ts";
-import type { SessionObject } from "../src/session/session-object.ts";
+import { placed } from "../src/base/placement.ts";
+import type { SessionObject } from "../src/objects/session-object.ts";
 
 function namespace() {
   const inside = { getByName: vi.fn(() => "stub"), get: vi.fn(() => "stub"), idFromName: vi.fn(() => "id") };

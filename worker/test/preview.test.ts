@@ -2,10 +2,9 @@
 
 import { MIB } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
-import { AuthFault } from "../src/auth/fault.ts";
-import { identifiedBefore } from "../src/auth/identify.ts";
 import type { Identity } from "../src/auth/identity.ts";
 import { useAuthentication } from "../src/auth/way.ts";
+import { identifiedBefore } from "../src/guards/identify.ts";
 import { admit, type GateEnv } from "../src/preview/gate.ts";
 import {
   labelOf,
@@ -17,10 +16,11 @@ import {
 } from "../src/preview/pass.ts";
 import { portRefusal } from "../src/preview/ports.ts";
 import { type ProxyEnv, passOn } from "../src/preview/proxy.ts";
-import { previewRoutes } from "../src/preview/routes.ts";
 import { parsePreviewHost, requestedLabel } from "../src/preview/settings.ts";
 import { joinSockets } from "../src/preview/sockets.ts";
-import { UnheardPool } from "../src/session/unheard.ts";
+import { AuthFault } from "../src/refusal/fault.ts";
+import { previewRoutes } from "../src/routes/previews.ts";
+import { UnheardPool } from "../src/sockets/unheard.ts";
 
 const SETTINGS = {
   issuer: "https://id.example",

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { otherRoutes } from "../src/app.ts";
 import { openProject, type ProjectEnv } from "../src/auth/project-gate.ts";
 import type { Env } from "../src/env.ts";
-import { mcpTools } from "../src/mcp/routes.ts";
+import { mcpTools } from "../src/routes/mcp.ts";
 import { stdioRoutes } from "../src/routes.ts";
 import { ask as askWorker } from "./ask.ts";
 import { faultOf, newRealm, type Realm } from "./auth/realm.ts";

@@ -5,8 +5,8 @@ import { ServerConnection } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
 import type { Env } from "../src/env.ts";
-import { SessionObject } from "../src/session/session-object.ts";
-import type { SessionRecord } from "../src/session/session-store.ts";
+import { SessionObject } from "../src/objects/session-object.ts";
+import type { SessionRecord } from "../src/records/session-store.ts";
 import { attach } from "./attach.ts";
 import { GREETED_SETTINGS, greeting, standInForBridge } from "./stand-in-bridge.ts";
 

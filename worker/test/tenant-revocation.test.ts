@@ -2,7 +2,7 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
-import { TenantObject } from "../src/limits/tenant-object.ts";
+import { TenantObject } from "../src/objects/tenant-object.ts";
 
 const real = env as unknown as Env;
 const BY = { tenant: "t", user: "admin", address: "" };

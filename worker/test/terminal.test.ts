@@ -2,9 +2,9 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
+import { terminalRoutes } from "../src/routes/terminal.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
 import { sdkContainers } from "../src/sandbox/sdk/access.ts";
-import { terminalRoutes } from "../src/terminal/routes.ts";
 import { readTerminalSettings, type TerminalEnv } from "../src/terminal/settings.ts";
 import { askTtyd, openTtyd } from "../src/terminal/upstream.ts";
 

@@ -2,9 +2,9 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
+import { SessionObject } from "../src/objects/session-object.ts";
 import type { WaitCondition } from "../src/programs/call.ts";
 import { askWaiting } from "../src/programs/wait-socket.ts";
-import { SessionObject } from "../src/session/session-object.ts";
 import { giveClock } from "./given-clock.ts";
 import { Bridge, LIMIT, open, parked, PARKING_SETTINGS as SETTINGS } from "./line-bridge.ts";
 

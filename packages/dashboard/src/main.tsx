@@ -2,11 +2,11 @@
 
 import "./page.css";
 import { createRoot } from "react-dom/client";
-import { App, LoggedIn } from "./App.tsx";
-import { refuseDrops } from "./dropped-files.ts";
-import { installShell } from "./install-shell.ts";
-import { LOGIN_DONE } from "./login.ts";
-import { Page } from "./page.ts";
+import { App, LoggedIn } from "./app/App.tsx";
+import { installShell } from "./app/install-shell.ts";
+import { LOGIN_DONE } from "./app/login.ts";
+import { Page } from "./app/page.ts";
+import { refuseDrops } from "./transfer/dropped-files.ts";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("Cannot draw the page: index.html has no #root");

@@ -4,11 +4,11 @@ export {
   BrowserConnection,
   type BrowserConnectionEvents,
   type BrowserConnectionOptions,
-} from "./browser-connection.ts";
-export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
-export { Terminal } from "./Terminal.tsx";
-export type { Font, Look } from "./terminal-look.ts";
-export type { Bars, TerminalProps } from "./terminal-props.ts";
-export { TerminalSession, type TerminalSessionOptions, type View } from "./terminal-session.ts";
-export { ENGLISH, type OwnTexts, type Texts, textsWith } from "./texts.ts";
-export { type Scheme, THEMES } from "./theme.ts";
+} from "./connection/browser-connection.ts";
+export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./connection/resume-store.ts";
+export { Terminal } from "./session/Terminal.tsx";
+export type { Bars, TerminalProps } from "./session/terminal-props.ts";
+export { TerminalSession, type TerminalSessionOptions, type View } from "./session/terminal-session.ts";
+export type { Font, Look } from "./terminal/terminal-look.ts";
+export { type Scheme, THEMES } from "./terminal/theme.ts";
+export { ENGLISH, type OwnTexts, type Texts, textsWith } from "./texts/texts.ts";

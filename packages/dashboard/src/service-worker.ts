@@ -1,7 +1,7 @@
 // Keeps the page's own static files, and nothing else, so that it opens without a network and can name the fault. A page from
 // the network is always preferred: a person who is online never sees an old one.
 
-import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./shell-cache.ts";
+import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./app/shell-cache.ts";
 
 /** The used part of a service worker's surroundings: the types of a page's are another set. */
 type Lasting = Event & { waitUntil(promise: Promise<unknown>): void };

@@ -4,9 +4,9 @@ export {
   BrowserConnection,
   type BrowserConnectionEvents,
   type BrowserConnectionOptions,
-} from "./browser-connection.ts";
-export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./resume-store.ts";
-export { StdioAddon, type TerminalLink } from "./terminal-addon.ts";
-export type { Font, Look } from "./terminal-look.ts";
-export { ENGLISH, type Texts } from "./texts.ts";
-export { type Scheme, THEMES } from "./theme.ts";
+} from "./connection/browser-connection.ts";
+export { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "./connection/resume-store.ts";
+export { StdioAddon, type TerminalLink } from "./terminal/terminal-addon.ts";
+export type { Font, Look } from "./terminal/terminal-look.ts";
+export { type Scheme, THEMES } from "./terminal/theme.ts";
+export { ENGLISH, type Texts } from "./texts/texts.ts";

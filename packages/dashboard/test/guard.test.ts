@@ -2,9 +2,9 @@
 
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../src/clipboard.ts";
-import { readLink } from "../src/links.ts";
-import { cleanPaste, countLines } from "../src/paste.ts";
+import { readLink } from "../src/terminal/links.ts";
+import { cleanPaste, countLines } from "../src/terminal/paste.ts";
+import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../src/ui/clipboard.ts";
 import type { TerminalPage } from "./browser.ts";
 import { MAIN, useBrowser } from "./fixture.ts";
 

@@ -1,7 +1,14 @@
 // What a program tells the person, read from its sequences.
 
 import { expect, test } from "vitest";
-import { isWorthNotice, NoticeLimit, type Progress, readOsc9, readOsc777, titleWith } from "../src/program-notices.ts";
+import {
+  isWorthNotice,
+  NoticeLimit,
+  type Progress,
+  readOsc9,
+  readOsc777,
+  titleWith,
+} from "../src/output/program-notices.ts";
 
 const notice = (title: string, text: string) => ({ kind: "notice", notice: { title, text } });
 const progress = (of: Progress | undefined) => ({ kind: "progress", progress: of });

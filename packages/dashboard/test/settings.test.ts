@@ -2,10 +2,15 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ligaturesIn } from "../src/ligatures.ts";
-import { DEFAULT_PREFERENCES, exportPreferences, importPreferences, PreferenceStore } from "../src/preferences.ts";
-import { READ_ONLY_CURSORS, type Scheme, THEMES } from "../src/theme.ts";
-import { MAX_THEME_LENGTH, readColour, readTheme } from "../src/theme-import.ts";
+import {
+  DEFAULT_PREFERENCES,
+  exportPreferences,
+  importPreferences,
+  PreferenceStore,
+} from "../src/settings/preferences.ts";
+import { ligaturesIn } from "../src/terminal/ligatures.ts";
+import { READ_ONLY_CURSORS, type Scheme, THEMES } from "../src/terminal/theme.ts";
+import { MAX_THEME_LENGTH, readColour, readTheme } from "../src/terminal/theme-import.ts";
 
 describe("preferences", () => {
   const own = {

@@ -1,7 +1,7 @@
 // A phone: fingers on the terminal, and the keys that its keyboard lacks. Chromium's emulation of a phone, with touches.
 
 import { expect, test } from "vitest";
-import { NO_MODIFIERS, withModifiers } from "../src/modifiers.ts";
+import { NO_MODIFIERS, withModifiers } from "../src/ui/modifiers.ts";
 import type { TerminalPage } from "./browser.ts";
 import { MAIN, useBrowser } from "./fixture.ts";
 

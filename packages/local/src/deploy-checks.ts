@@ -3,9 +3,9 @@
 
 import { randomBytes } from "node:crypto";
 import { readAuditSettings } from "../../../worker/src/audit/settings.ts";
-import { AuthFault } from "../../../worker/src/auth/fault.ts";
 import { readAuthSettings } from "../../../worker/src/auth/settings.ts";
 import { parsePreviewHost } from "../../../worker/src/preview/settings.ts";
+import { AuthFault } from "../../../worker/src/refusal/fault.ts";
 import { readEgress } from "../../../worker/src/sandbox/egress.ts";
 import { ENTRIES } from "./container-ways.ts";
 

@@ -40,7 +40,7 @@ export const MUTATION_ROOMS: readonly MutationRoom[] = [
     runtime: "bun",
     goal: 0,
   },
-  ...["session", "auth", "tickets", "limits"].map(worker),
+  ...["session", "sockets", "records", "auth", "tickets", "limits"].map(worker),
 ];
 
 export interface RunnerSetup {

@@ -1,4 +1,4 @@
-// The suites of `npm test`, in the order in which they run: cheap ones first, and some of them beside the others. A table; test.ts runs it.
+// The suites of `npm test`, in the order in which they run: cheap ones first, and those that need no system beside those that do. A table; test.ts runs it.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { BIN, ROOT } from "./paths.ts";
@@ -7,7 +7,7 @@ export type Suite = {
   readonly name: string;
   /** Needs build.ts's output: the page and the command line. */
   readonly needsBuild?: boolean;
-  /** Waits or keeps one core busy, so that it fits beside the others; what it prints comes when it has ended. */
+  /** Runs beside the end-to-end and browser tests, which wait now and then; what it prints comes when it has ended. */
   readonly isBeside?: boolean;
 } & (
   | { readonly kind: "checks"; readonly checks: readonly Command[] }
@@ -60,6 +60,7 @@ export function suites(outDir: string): Suite[] {
     { name: "types", isBeside: true, kind: "checks", checks: typeChecks() },
     {
       name: "unit",
+      isBeside: true,
       kind: "vitest",
       runtime: "node",
       args: [...UNIT_PACKAGES, "sbx-cli-apart"].map((name) => `--project=${name}`),

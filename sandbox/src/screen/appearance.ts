@@ -4,7 +4,7 @@
 import type { Terminal } from "@xterm/headless";
 import { coreOf } from "./internals.ts";
 
-/** As `packages/dashboard/src/theme.ts` has them; a test compares. */
+/** As `packages/dashboard/src/terminal/theme.ts` has them; a test compares. */
 export const COLOURS = { 10: "#eaeaea", 11: "#1a1a2e", 12: "#8ab4ff" } as const;
 export const PALETTE = [
   ...["#2b2b45", "#ff7a90", "#7ee2a8", "#f2c46d", "#8ab4ff", "#d6a1ff", "#6fd9e8", "#d5d5e3"],

@@ -2,7 +2,7 @@
 // own buffer through ?debug=1, so that it doesn't matter how the screen is drawn.
 import type { Terminal } from "@xterm/xterm";
 import type { Page } from "playwright-core";
-import type { BrowserConnection } from "../../../packages/dashboard/src/browser-connection.ts";
+import type { BrowserConnection } from "../../../packages/dashboard/src/connection/browser-connection.ts";
 import { TerminalPage } from "../../../packages/dashboard/test/browser.ts";
 
 declare global {

@@ -8,7 +8,7 @@ type Router = { readonly routes: readonly Route[] };
 /** `METHOD /path` of each route, as the Worker registers it; what comes before every route has the last one's, `ALL /*`. */
 export async function routesOfCode(): Promise<string[]> {
   const { stdioRoutes } = await sourceOf<{ stdioRoutes(mcp: unknown): Router }>("routes.ts");
-  const { mcpTools } = await sourceOf<{ mcpTools: Router }>("mcp/routes.ts");
+  const { mcpTools } = await sourceOf<{ mcpTools: Router }>("routes/mcp.ts");
   const { otherRoutes } = await sourceOf<{ otherRoutes: Router }>("app.ts");
   const routes = [...stdioRoutes(mcpTools).routes, ...otherRoutes.routes];
   return [...new Set(routes.map(({ method, path }) => `${method} ${path}`))];

@@ -3,13 +3,13 @@
 import type { Authenticated } from "../auth/authenticate.ts";
 import { findTicket } from "../auth/credentials.ts";
 import type { EntrySettings } from "../auth/entry-settings.ts";
-import { AuthFault } from "../auth/fault.ts";
 import { requireScope } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import { requireAllowedHost } from "../auth/origin.ts";
 import type { ProjectAsker } from "../auth/project-gate.ts";
 import { openTicket, type ShareTicket, type TicketTarget } from "../auth/ticket.ts";
 import { authWay } from "../auth/way.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
 
 export type AttachRight = {

@@ -3,9 +3,9 @@
 
 import type { AttachQuery } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
-import type { Pass } from "../limits/entry-limits.ts";
 import type { IdleKind } from "../limits/limits.ts";
-import type { Answering } from "../refusal.ts";
+import type { Answering } from "../refusal/refusal.ts";
+import type { Pass } from "./entry-limits.ts";
 import type { Grant } from "./grant.ts";
 
 export type AttachSpec = Answering & {

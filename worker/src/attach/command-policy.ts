@@ -2,7 +2,7 @@
 // start a shell may start anything from it.
 
 import { CLOSE } from "sandbox-stdio/core";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 
 /**
  * Variables of the Worker: commands, comma separated. Absent or empty: no such list. `tcp:8080` is a connection to that port

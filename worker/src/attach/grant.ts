@@ -2,11 +2,11 @@
 // Durable Object for as long as the connection lives.
 
 import { clipUtf8, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
-import { AuthFault } from "../auth/fault.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import type { AttachTicket, ShareTicket } from "../auth/ticket.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export type Grant = RevocableGrant & {
   /** The owner of the connection: a person, or a name for the guests of one ticket. A `resume` is bound to it. */

@@ -2,7 +2,7 @@
 // person and the role. It is no authentication: a token is still needed.
 
 import { createHmac } from "node:crypto";
-import { fromBase64Url, toBase64Url } from "../base64url.ts";
+import { fromBase64Url, toBase64Url } from "../base/base64url.ts";
 import type { Asker } from "./grant.ts";
 
 export type ResumeClaim = {

@@ -8,7 +8,7 @@ import {
   type InputRecorder,
   type ServerConnection,
 } from "sandbox-stdio/core";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { GATHER_MS, Gathering } from "./gathering.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
 import { finished, type Pending, Waiting } from "./pending.ts";

@@ -1,7 +1,7 @@
 // The variables that concern the audit, read and checked in one place.
 
-import { AuthFault } from "../auth/fault.ts";
-import { parseDuration } from "../duration.ts";
+import { parseDuration } from "../base/duration.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export interface AuditEnv {
   /** `content` (default): typed input on a terminal is kept. `lengths`: only how much. `off`: no record at all. */

@@ -1,7 +1,7 @@
 // The caller of a request; and refusals before any session's audit was reached: a line of JSON each in the Worker's log.
 
 import type { Identity } from "../auth/identity.ts";
-import { requestId } from "../request-id.ts";
+import { requestId } from "../base/request-id.ts";
 import type { Actor, Place } from "./record.ts";
 
 /** The most characters of a text that the caller may have written. */

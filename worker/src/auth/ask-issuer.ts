@@ -1,8 +1,8 @@
 // One question to the issuer: a form posted, a JSON object answered. Knows nothing of the question's meaning.
 
 import { isRecord } from "sandbox-stdio/core";
-import { readText } from "../read-text.ts";
-import { AuthFault } from "./fault.ts";
+import { readText } from "../base/read-text.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import type { Claims } from "./identity.ts";
 
 export interface IssuerAnswer {

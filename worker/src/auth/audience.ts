@@ -1,6 +1,6 @@
 // Whether a token was made for one of our clients. Shared by signed and by introspected tokens.
 
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import type { Claims } from "./identity.ts";
 
 /**

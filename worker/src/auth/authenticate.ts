@@ -1,8 +1,8 @@
 // A request in, an identity out: host, credential, origin, token, in this order.
 // The caller passes the identity on, and nothing else of the client.
 
+import { AuthFault } from "../refusal/fault.ts";
 import { type CredentialSource, findCredential } from "./credentials.ts";
-import { AuthFault } from "./fault.ts";
 import { hasAnySandboxScope, type Identity, parseScopes } from "./identity.ts";
 import { needsOrigin, requireAllowedHost, requirePublicOrigin } from "./origin.ts";
 import { openSession, type Session, sessionCookieName } from "./session.ts";

@@ -1,9 +1,9 @@
 // The authorization code flow with PKCE, as the issuer's client: the way there, and the exchange of the code.
 // Knows nothing of cookies. The issuer's answer is unverified.
 
-import { toBase64Url } from "../base64url.ts";
+import { toBase64Url } from "../base/base64url.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { askIssuer } from "./ask-issuer.ts";
-import { AuthFault } from "./fault.ts";
 import type { PendingLogin } from "./pending-login.ts";
 import type { AuthSettings } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 // Cookies as this server sets and reads them. Knows nothing of the meaning of their values.
 
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 /** Browsers drop a longer cookie without a word (RFC 6265 §6.1: 4096 bytes for name, value and attributes). */
 const MAX_COOKIE_BYTES = 4096;

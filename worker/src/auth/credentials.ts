@@ -1,7 +1,7 @@
 // The place of a request's token, or of its ticket. Finds and tells the place; believes nothing.
 
+import { AuthFault } from "../refusal/fault.ts";
 import { cookieValue } from "./cookie.ts";
-import { AuthFault } from "./fault.ts";
 
 /** `cookie` is the only one that a browser adds by itself, for any page that asks. */
 export type CredentialSource = "authorization" | "subprotocol" | "cookie" | "query";

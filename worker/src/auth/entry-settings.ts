@@ -1,6 +1,6 @@
 // The settings that hold however requests are authenticated: the server's own addresses, and its secret.
 
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export interface EntryEnv {
   /** Required, a secret of at least 32 characters. Encrypts the cookies. */

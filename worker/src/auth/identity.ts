@@ -2,7 +2,7 @@
 // Knows nothing of how the claims were verified, nor of HTTP.
 
 import { seenName } from "sandbox-stdio/core";
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 /** The claim that separates tenants. */
 export type TenantClaim = "sub" | "org_id";

@@ -1,9 +1,9 @@
 // Opaque tokens: the issuer is asked (RFC 7662), and its answer remembered for a short while.
 // Knows nothing of HTTP requests, scopes or tenants.
 
+import { AuthFault } from "../refusal/fault.ts";
 import { askIssuer } from "./ask-issuer.ts";
 import { requireAllowedClient } from "./audience.ts";
-import { AuthFault } from "./fault.ts";
 import type { Claims } from "./identity.ts";
 
 export interface IntrospectionOptions {

@@ -3,8 +3,8 @@
 
 import { hash } from "node:crypto";
 import { type CryptoKey, createRemoteJWKSet, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from "jose";
+import { AuthFault } from "../refusal/fault.ts";
 import { requireAllowedClient } from "./audience.ts";
-import { AuthFault } from "./fault.ts";
 
 export interface JwtOptions {
   /** Accepted values of `iss`. */

@@ -2,7 +2,7 @@
 // The tenant is part of every qualified name, so no look-up has to remember to check it.
 
 import { hash } from "node:crypto";
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import type { Identity } from "./identity.ts";
 
 /** The part of an identity that owns sandboxes. */

@@ -1,8 +1,8 @@
 // The addresses that this server answers under, and the pages that may use a person's cookie here.
 // A live shell stands behind these two rules: DNS rebinding breaks on the first, cross-site WebSockets on the second.
 
+import { AuthFault } from "../refusal/fault.ts";
 import type { EntrySettings } from "./entry-settings.ts";
-import { AuthFault } from "./fault.ts";
 
 /**
  * Refuses a request to a host name that is not on the list. To be called on every request, logged in or not.

@@ -1,9 +1,9 @@
 // The way to authenticate that somebody else's Worker gives: one function from a request to who it is, or why not. Where a page
 // asks, its origin is checked here, whatever the function looks at: a browser adds cookies by itself.
 
+import { AuthFault } from "../refusal/fault.ts";
 import { findCredential } from "./credentials.ts";
 import { type EntryEnv, parseEntrySettings } from "./entry-settings.ts";
-import { AuthFault } from "./fault.ts";
 import { type Identity, identityFrom, MAX_TOKEN_SECONDS, parseScopes, withEnd } from "./identity.ts";
 import { needsOrigin, requireAllowedHost, requirePublicOrigin } from "./origin.ts";
 import type { AuthWay } from "./way.ts";

@@ -1,7 +1,7 @@
 // The way from a caller to the names of a sandbox's objects: the Project Service, where one is set, is asked first.
 // The cheap checks come before that: the token, its scopes, and the count of attempts.
 
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { sandboxKey, sessionKey, type Tenant } from "./names.ts";
 import { validateProject } from "./project-service.ts";
 import { readServiceUrl } from "./settings.ts";

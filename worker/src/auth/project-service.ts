@@ -1,7 +1,7 @@
 // Asks the Project Service whether a token's user owns a project. Its answer is all that is known of it.
 
-import { readText } from "../read-text.ts";
-import { AuthFault } from "./fault.ts";
+import { readText } from "../base/read-text.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 const TIMEOUT_MS = 5_000;

@@ -1,9 +1,9 @@
 // The cookie that renews a login: the issuer's refresh token, which only this server opens. It opens no session by itself, and
 // ends some hours after it was last used. Nothing is stored here.
 
+import { AuthFault } from "../refusal/fault.ts";
 import { cookieName, setCookie } from "./cookie.ts";
 import { seal, unseal } from "./envelope.ts";
-import { AuthFault } from "./fault.ts";
 import type { AuthSettings } from "./settings.ts";
 
 type RenewalSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret" | "renewHours">;

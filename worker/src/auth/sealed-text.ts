@@ -1,7 +1,7 @@
 // Values as texts that only this server can make and read: authenticated encryption, with the kind of the value before it.
 // Knows nothing of the values' meaning, nor of their end.
 
-import { fromBase64Url, toBase64Url } from "../base64url.ts";
+import { fromBase64Url, toBase64Url } from "../base/base64url.ts";
 
 const NONCE_BYTES = 12;
 /** Longer ones are refused unread. */

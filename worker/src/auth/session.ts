@@ -1,9 +1,9 @@
 // The browser's session: its token in a cookie that only this server opens. Nothing is stored here.
 // Knows nothing of how the token was got, nor whether it still holds.
 
+import { AuthFault } from "../refusal/fault.ts";
 import { cookieName, setCookie } from "./cookie.ts";
 import { seal, unseal } from "./envelope.ts";
-import { AuthFault } from "./fault.ts";
 import type { AuthSettings } from "./settings.ts";
 
 type SessionSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret">;

@@ -1,7 +1,7 @@
 // Tickets: texts that open one session and nothing else, for any bearer. Sealed with authenticated encryption, so that they
 // can be neither made nor read anywhere but here. The session knows whether one was used or revoked.
 
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import type { OpaqueToken } from "./identity.ts";
 import type { Tenant } from "./names.ts";
 import { openText, sealText } from "./sealed-text.ts";

@@ -1,7 +1,7 @@
 // The one door: a token text becomes an identity, or a fault says why not.
 // oauth.do 0.3.3 has no verifyToken of its own; a later one can take this file's place.
 
-import { AuthFault } from "./fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { type Identity, type IdentityOptions, identityFrom, withEnd } from "./identity.ts";
 import { introspect } from "./introspection.ts";
 import { verifyJwt } from "./jwt.ts";

@@ -1,7 +1,7 @@
 // The refusals that a client gets when the inner hop could not be opened.
 
 import { CLOSE } from "sandbox-stdio/core";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import type { HopOutcome } from "./inner-hop.ts";
 
 export function refusalOf(outcome: HopOutcome): Refusal {

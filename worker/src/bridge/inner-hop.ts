@@ -14,7 +14,7 @@ import {
   tracedReceiver,
   tracedSocket,
 } from "sandbox-stdio/core";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import type { AttachOutcome } from "./upstream.ts";
 
 export type HopOutcome =

@@ -2,9 +2,9 @@
 
 import { CLOSE, MAX_LISTING_BYTES } from "sandbox-stdio/core";
 import { orderBody, parseStarted, type Started, type StartOrder } from "sandbox-stdio/programs";
-import { AuthFault } from "../auth/fault.ts";
-import { readText } from "../read-text.ts";
-import type { Refusal } from "../refusal.ts";
+import { readText } from "../base/read-text.ts";
+import { AuthFault } from "../refusal/fault.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { authorization, type BridgeEnv, fetchBridge, STOPPING_RETRY_SECONDS } from "./upstream.ts";
 

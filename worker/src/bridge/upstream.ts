@@ -1,9 +1,9 @@
 // The way to the bridge: in the sandbox's container, or a local one.
 
 import { INNER_PROTOCOL } from "sandbox-stdio/core";
-import { AuthFault } from "../auth/fault.ts";
-import { log } from "../log.ts";
-import { readText } from "../read-text.ts";
+import { log } from "../base/log.ts";
+import { readText } from "../base/read-text.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { BRIDGE_PORT, type ContainersEnv, containerOf } from "../sandbox/containers.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../sandbox/question.ts";
 import { readSaid } from "../sandbox/said.ts";

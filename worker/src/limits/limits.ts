@@ -1,7 +1,7 @@
 // How much one address, one user and one tenant may have at a time: the settings, read and checked in one place.
 
 import { type BudgetLimits, DEFAULT_BUDGET, MAX_CLIENTS, MAX_PARK_SECONDS, MIB, PLAIN_RATE } from "sandbox-stdio/core";
-import { AuthFault } from "../auth/fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import type { AttemptLimit } from "./attempts.ts";
 
 /** Attempts to attach at once: a script that runs a hundred short commands, and then some. */

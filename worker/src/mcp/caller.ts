@@ -1,9 +1,9 @@
 // The callers of `/mcp` (M3): a Bearer header and nothing else, no page of another origin. A refusal tells where to log in.
 
 import { logRefused } from "../audit/worker-log.ts";
-import { AuthFault, refusal } from "../auth/fault.ts";
-import { type Authenticated, type IdentifyEnv, identifiedBefore, identify } from "../auth/identify.ts";
 import { readEntrySettings } from "../auth/way.ts";
+import { type Authenticated, type IdentifyEnv, identifiedBefore, identify } from "../guards/identify.ts";
+import { AuthFault, refusal } from "../refusal/fault.ts";
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 

@@ -2,7 +2,7 @@
 
 import type { JournalEvent } from "@sbx/mcp/gateway";
 import { QUIET_MS } from "../programs/respond.ts";
-import type { Bounded } from "../session/lifetimes.ts";
+import type { Bounded } from "../sockets/lifetimes.ts";
 
 export interface EventSource {
   next(after: number): JournalEvent | undefined;

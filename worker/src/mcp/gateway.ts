@@ -19,11 +19,11 @@ import type { Actor } from "../audit/record.ts";
 import { type Operation, type ProgramAnswer, refused } from "../programs/call.ts";
 import type { ProgramCalls } from "../programs/program-calls.ts";
 import { respond } from "../programs/respond.ts";
-import type { Lifetimes } from "../session/lifetimes.ts";
-import type { SessionStore } from "../session/session-store.ts";
+import { GatewayStore } from "../records/gateway-store.ts";
+import type { SessionStore } from "../records/session-store.ts";
+import type { Lifetimes } from "../sockets/lifetimes.ts";
 import { EventConnection } from "./event-connection.ts";
 import type { CallerFacts, GatewayCall } from "./gateway-call.ts";
-import { GatewayStore } from "./gateway-store.ts";
 import { ServerOutput } from "./server-output.ts";
 
 /** A server whose client has gone is read for so long as if it came back. */

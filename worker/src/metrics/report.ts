@@ -1,6 +1,6 @@
 // The way of counts from where they were counted to the one object that adds them up, and to a data set of Analytics Engine.
 
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import type { Sums } from "./counts.ts";
 
 export interface MetricsEnv {

@@ -1,8 +1,8 @@
 // The end of what a pass has opened and is still open: when it ends itself, or what it rests on is revoked.
 
 import { tenantKey } from "../auth/names.ts";
+import { log } from "../base/log.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
-import { log } from "../log.ts";
 import type { PreviewPass } from "./pass.ts";
 
 /** The tenant's object is asked again after so long: it may have been restarted. */

@@ -4,12 +4,12 @@
 import { addressOf } from "../audit/worker-log.ts";
 import { cookieValue } from "../auth/cookie.ts";
 import type { EntrySettings } from "../auth/entry-settings.ts";
-import { AuthFault } from "../auth/fault.ts";
-import { type IdentifyEnv, requireUnrevoked } from "../auth/identify.ts";
 import { tenantKey } from "../auth/names.ts";
 import { openProject, type ProjectEnv } from "../auth/project-gate.ts";
 import { authWay } from "../auth/way.ts";
+import { type IdentifyEnv, requireUnrevoked } from "../guards/identify.ts";
 import type { PreviewUse } from "../limits/limit-calls.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { openPass, openPreviewTicket, type PreviewPass, passCookie, passCookieName } from "./pass.ts";
 
 export type GateEnv = IdentifyEnv & ProjectEnv;

@@ -4,12 +4,12 @@
 import { hash } from "node:crypto";
 import { cookieName, setCookie } from "../auth/cookie.ts";
 import type { EntrySettings } from "../auth/entry-settings.ts";
-import { AuthFault } from "../auth/fault.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import { openText, sealText } from "../auth/sealed-text.ts";
 import { ticketId } from "../auth/ticket.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export type PreviewPlace = { readonly tenant: Tenant; readonly sandbox: string; readonly port: number };
 

@@ -2,8 +2,8 @@
 
 import { CLOSE } from "sandbox-stdio/core";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
-import { AuthFault } from "../auth/fault.ts";
-import type { Refusal } from "../refusal.ts";
+import { AuthFault } from "../refusal/fault.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { BRIDGE_PORT } from "../sandbox/containers.ts";
 
 export type PortEnv = CommandEnv & { readonly BRIDGE_URL?: string };

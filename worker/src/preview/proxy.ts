@@ -12,11 +12,11 @@ import {
   PREVIEW_STATUS,
   type PreviewEnds,
 } from "sandbox-stdio/core";
+import { log } from "../base/log.ts";
+import { readText } from "../base/read-text.ts";
 import { authorization, type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
-import { log } from "../log.ts";
-import { readText } from "../read-text.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { watchPass } from "./ending.ts";
 import { said } from "./pages.ts";

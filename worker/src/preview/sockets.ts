@@ -1,8 +1,8 @@
 // Joins a browser's WebSocket with that of a server in the sandbox, message by message, for as long as its pass is good.
 
 import { CLOSE, clipUtf8, MIB } from "sandbox-stdio/core";
-import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
-import { sharedPool, type UnheardPool } from "../session/unheard.ts";
+import { queuedBytes, TELLS_QUEUE } from "../sockets/client-sockets.ts";
+import { sharedPool, type UnheardPool } from "../sockets/unheard.ts";
 
 /** A browser that takes less than its server sends is given up, where the runtime tells. */
 const MAX_QUEUE_BYTES = 16 * MIB;

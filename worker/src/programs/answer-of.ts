@@ -1,7 +1,7 @@
 // The answer that a program gets for the refusal of an attach.
 
 import { CLOSE, httpStatusOf } from "sandbox-stdio/core";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import { type ProgramAnswer, refused } from "./call.ts";
 
 /** When a caller that meets a full house is asked to come back. */

@@ -1,7 +1,7 @@
 // Asks a session's Durable Object. The Worker repeats a question that changes nothing if the object restarts meanwhile. A call that
 // changes something gets an honest 503 instead, and the caller may repeat it.
 
-import type { SessionsEnv } from "../session/session-calls.ts";
+import type { SessionsEnv } from "../attach/session-calls.ts";
 import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer } from "./call.ts";
 
 const RETRY_AFTER_SECONDS = 1;

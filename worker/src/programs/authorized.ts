@@ -1,20 +1,20 @@
 // The caller of a request (R1), and the facts about the caller that the session's Durable Object gets.
 
+import { addressOf, type EntryEnv, type Pass, pass } from "../attach/entry-limits.ts";
 import { type Grant, grantOfToken } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import { actorOf } from "../audit/worker-log.ts";
-import { AuthFault } from "../auth/fault.ts";
-import { type IdentifyEnv, identify } from "../auth/identify.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
 import { requirePublicOrigin } from "../auth/origin.ts";
 import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import { readEntrySettings } from "../auth/way.ts";
+import { requestId } from "../base/request-id.ts";
+import { type IdentifyEnv, identify } from "../guards/identify.ts";
 import { addressKey } from "../limits/address-key.ts";
-import { addressOf, type EntryEnv, type Pass, pass } from "../limits/entry-limits.ts";
-import type { Refusal } from "../refusal.ts";
-import { requestId } from "../request-id.ts";
+import { AuthFault } from "../refusal/fault.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 
 export type Authorized = {
   readonly identity: Identity;

@@ -3,9 +3,9 @@
 
 import type { ProcessWish } from "sandbox-stdio/core";
 import type { StreamChoice, WaitUntil } from "sandbox-stdio/programs";
+import type { Pass } from "../attach/entry-limits.ts";
 import type { Grant } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
-import type { Pass } from "../limits/entry-limits.ts";
 
 /** P1, as the bridge is told of it. */
 export type ProgramProcess = {

@@ -3,8 +3,8 @@
 
 import { httpStatusOf } from "sandbox-stdio/core";
 import type { KeptWait } from "sandbox-stdio/programs";
-import { log } from "../log.ts";
-import type { Bounded, Lifetimes } from "../session/lifetimes.ts";
+import { log } from "../base/log.ts";
+import type { Bounded, Lifetimes } from "../sockets/lifetimes.ts";
 import { type ProgramAnswer, refused, type WaitCall } from "./call.ts";
 import type { Waiting } from "./operations/wait.ts";
 import { type FromObject, type FromWorker, WAIT_TAG } from "./wait-socket.ts";

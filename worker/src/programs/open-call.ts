@@ -1,7 +1,7 @@
 // A call under way, as the session's lifetimes know connections: its token may run out, or be revoked.
 
 import { httpStatusOf } from "sandbox-stdio/core";
-import type { Bounded } from "../session/lifetimes.ts";
+import type { Bounded } from "../sockets/lifetimes.ts";
 import { type ProgramAnswer, refused } from "./call.ts";
 
 export class OpenCall implements Bounded {

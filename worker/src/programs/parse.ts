@@ -4,7 +4,7 @@ import { nearestName, type processSchemas, unknownFieldOf, unknownFieldWords } f
 import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "sandbox-stdio/core";
 import { MAX_WORD_BYTES, MAX_WORDS } from "sandbox-stdio/programs";
 import type { z } from "zod";
-import { REST_BYTES, readText } from "../read-text.ts";
+import { REST_BYTES, readText } from "../base/read-text.ts";
 import { type ProgramAnswer, type ProgramProcess, refused } from "./call.ts";
 
 /** Bytes of a body: a process of 1 MiB, escaped. */

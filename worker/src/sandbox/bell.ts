@@ -2,8 +2,8 @@
 // by the name below, which the platform passes on to us; a local bridge calls a route.
 
 import { Hono } from "hono";
-import { readText } from "../read-text.ts";
-import type { SessionsEnv } from "../session/session-calls.ts";
+import type { SessionsEnv } from "../attach/session-calls.ts";
+import { readText } from "../base/read-text.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "./secret.ts";
 
 /** No name of the internet's: only a container asks for it, and its traffic to it comes to the Worker. */

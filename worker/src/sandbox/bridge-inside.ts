@@ -1,8 +1,8 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
 import { PREVIEW_PATH } from "sandbox-stdio/core";
-import type { LifeEnv } from "../life.ts";
-import { type LogEnv, log } from "../log.ts";
+import { type LogEnv, log } from "../base/log.ts";
+import type { LifeEnv } from "../refusal/life.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 import type { EgressEnv } from "./egress.ts";

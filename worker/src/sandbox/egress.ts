@@ -1,6 +1,6 @@
 // The hosts that a sandbox may reach: the setting, and its meaning in the words of the Containers SDK.
 
-import { AuthFault } from "../auth/fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export interface EgressEnv {
   /** Hosts, comma separated, `*` for any run of characters; `none`: no host at all. Absent or empty: all of the internet. */

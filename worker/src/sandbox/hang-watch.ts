@@ -1,8 +1,8 @@
 // Ends a container whose bridge hangs: it takes connections, and answers nothing. Suspected when a request has run out of
 // time; certain when several questions in a row have.
 
-import { type LifeEnv, noteLife } from "../life.ts";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
+import { type LifeEnv, noteLife } from "../refusal/life.ts";
 import { isNotListening } from "./container-end.ts";
 import { BRIDGE_PORT } from "./containers.ts";
 

@@ -2,7 +2,7 @@
 // for one in a container. A process may have taken the bridge over.
 
 import { MAX_LISTING_BYTES } from "sandbox-stdio/core";
-import { readText } from "../read-text.ts";
+import { readText } from "../base/read-text.ts";
 
 export type BridgeQuestion =
   /** The sessions that exist: all, or the one of this name. */

@@ -1,6 +1,6 @@
 // The secrets of bridges: the deployment's, and the one of each container that is made from it.
 
-import { AuthFault } from "../auth/fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 
 export interface BridgeSecretEnv {
   /** The secret of the bridge at BRIDGE_URL, or what each container's own secret is derived from. */

@@ -1,7 +1,7 @@
 // How often a container is started that does not come up. Three times; then every caller is told why, and no call starts it again
 // for a while.
 
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 
 export type StartFailure = {
   /** Why, in words. */

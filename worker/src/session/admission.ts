@@ -4,8 +4,8 @@ import { CLOSE, commandWords, dialectNamed, LOST_REASON } from "sandbox-stdio/co
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { Grant } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
-import type { Refusal } from "../refusal.ts";
-import type { SessionRecord } from "./session-store.ts";
+import type { SessionRecord } from "../records/session-store.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 
 /** A client that may attach: as itself again, or as a new one. */
 export type Admission = { readonly id: string; readonly isResume: boolean };

@@ -12,9 +12,9 @@ import {
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { AttachParams } from "../bridge/upstream.ts";
-import type { Refusal } from "../refusal.ts";
-import { newRecord } from "./new-record.ts";
-import type { SessionRecord } from "./session-store.ts";
+import { newRecord } from "../records/new-record.ts";
+import type { SessionRecord } from "../records/session-store.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 
 export const ASLEEP: Refusal = {
   code: CLOSE.unavailable,

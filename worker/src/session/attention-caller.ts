@@ -1,9 +1,9 @@
 // Tells the tenant of a session's calls for attention. Off by default: a tenant without a receiver is asked again once a minute.
 
 import type { Attention } from "sandbox-stdio/programs";
+import { log } from "../base/log.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
-import { log } from "../log.ts";
-import type { SessionRecord } from "./session-store.ts";
+import type { SessionRecord } from "../records/session-store.ts";
 
 const ASK_AGAIN_MS = 60_000;
 

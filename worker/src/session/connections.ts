@@ -12,18 +12,18 @@ import {
   ServerConnection,
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
+import type { Pass } from "../attach/entry-limits.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
-import type { Pass } from "../limits/entry-limits.ts";
+import { log } from "../base/log.ts";
 import type { Limits } from "../limits/limits.ts";
-import { log } from "../log.ts";
 import type { Counts } from "../metrics/counts.ts";
 import { WAIT_TAG } from "../programs/wait-socket.ts";
-import { type Refusal, sayBye, upgradeHeaders } from "../refusal.ts";
-import { answersPings, ClientSockets, quietly, type SocketEvents } from "./client-sockets.ts";
+import { type Refusal, sayBye, upgradeHeaders } from "../refusal/refusal.ts";
+import { answersPings, ClientSockets, quietly, type SocketEvents } from "../sockets/client-sockets.ts";
+import { sharedPool } from "../sockets/unheard.ts";
+import type { KeptWatch, Watches } from "../sockets/watches.ts";
 import { type Kept, type KeptSpec, keptSpecOf, keptWith, type Survivor } from "./kept.ts";
 import type { SessionTrace } from "./session-trace.ts";
-import { sharedPool } from "./unheard.ts";
-import type { KeptWatch, Watches } from "./watches.ts";
 
 /** The refusal for a client whose session object died, or lost its session. It may come back at once. */
 export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };

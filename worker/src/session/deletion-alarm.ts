@@ -3,7 +3,7 @@
 
 import { earliest } from "sandbox-stdio/core";
 import type { AuditTrail } from "../audit/trail.ts";
-import { keptUntilMs, type SessionStore } from "./session-store.ts";
+import { keptUntilMs, type SessionStore } from "../records/session-store.ts";
 import type { UnnamedSession } from "./unnamed.ts";
 
 export interface AlarmPorts {

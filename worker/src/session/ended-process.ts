@@ -5,7 +5,7 @@ import type { SessionAudit } from "../audit/session-audit.ts";
 import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
 import { SHORT_LIFE_MS } from "../programs/operations/since.ts";
-import type { SessionRecord, SessionStore } from "./session-store.ts";
+import type { SessionRecord, SessionStore } from "../records/session-store.ts";
 
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;

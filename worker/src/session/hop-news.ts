@@ -1,7 +1,7 @@
 // The news for clients about the inner hop and the session's end, beside the session's own messages.
 
 import { CLOSE, type RelaySession } from "sandbox-stdio/core";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 
 export const REPLACED: Refusal = {
   code: CLOSE.notFound,

@@ -2,7 +2,7 @@
 
 import type { ParkedClient, ParkedConnection } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
-import type { KeptWatch } from "./watches.ts";
+import type { KeptWatch } from "../sockets/watches.ts";
 
 /** The parts of an upgrade that still count once its client is attached. */
 export type KeptSpec = Pick<AttachSpec, "dialect" | "who" | "actor" | "pass" | "limits"> & {

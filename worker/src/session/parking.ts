@@ -16,11 +16,11 @@ import {
 } from "sandbox-stdio/core";
 import type { Limits } from "../limits/limits.ts";
 import type { HeldWaits } from "../programs/held-waits.ts";
+import type { Watches } from "../sockets/watches.ts";
 import type { Connections } from "./connections.ts";
 import type { Kept, Survivor } from "./kept.ts";
 import type { Renewals } from "./renewals.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
-import type { Watches } from "./watches.ts";
 
 const KEY = "parked";
 /** How long before its end people are told. */

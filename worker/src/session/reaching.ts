@@ -6,8 +6,8 @@ import { refusalOf } from "../bridge/hop-refusal.ts";
 import type { HopOutcome } from "../bridge/inner-hop.ts";
 import { lostReached, type Reached } from "../programs/operations/reached.ts";
 import { until } from "../programs/operations/until.ts";
-import type { Refusal } from "../refusal.ts";
-import type { SessionRecord } from "./session-store.ts";
+import type { SessionRecord } from "../records/session-store.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 
 /** The missing part of the log comes right behind a greeting. */
 const CATCH_UP_MS = 10_000;

@@ -2,16 +2,16 @@
 // issuer of an opaque one.
 
 import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
+import { revocablePart } from "../attach/entry-limits.ts";
 import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
-import { AuthFault, logFault } from "../auth/fault.ts";
 import { askProject, openProject, type ProjectEnv } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
 import { authWay, readEntrySettings } from "../auth/way.ts";
-import { revocablePart } from "../limits/entry-limits.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
+import { AuthFault, logFault } from "../refusal/fault.ts";
+import type { Bounded, Life, Lifetimes } from "../sockets/lifetimes.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
-import type { Bounded, Life, Lifetimes } from "./lifetimes.ts";
 
 /** The variables that verifying a fresh token needs. */
 export type RenewalEnv = AuthEnv & ProjectEnv & TenantsEnv;

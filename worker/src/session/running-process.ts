@@ -1,9 +1,9 @@
 // The stored state of a process that has not ended, when its session lets go of it or finds it lost.
 
 import type { RelaySession } from "sandbox-stdio/core";
+import { writersOf } from "../records/session-listing.ts";
+import type { SessionRecord, SessionStore } from "../records/session-store.ts";
 import type { LastLooks } from "./last-looks.ts";
-import { writersOf } from "./session-listing.ts";
-import type { SessionRecord, SessionStore } from "./session-store.ts";
 
 /** The most time whose output can be lost while a process has no client: so often is it looked at, or does its bridge call. */
 export const FIRST_LOOK_MS = 5_000;

@@ -8,9 +8,11 @@ import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
-import type { LifeEnv } from "../life.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
-import type { Refusal } from "../refusal.ts";
+import { describeSession } from "../records/session-listing.ts";
+import type { SessionRecord } from "../records/session-store.ts";
+import type { LifeEnv } from "../refusal/life.ts";
+import type { Refusal } from "../refusal/refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { type Admission, attachableOf, PROCESS_LOST } from "./admission.ts";
 import { ASLEEP, askedRecord, hopParams, mayReplace, startRefusal } from "./asked-process.ts";
@@ -21,9 +23,7 @@ import { LastLooks } from "./last-looks.ts";
 import { Reaching } from "./reaching.ts";
 import { FIRST_LOOK_MS, storeLeft, storeLost } from "./running-process.ts";
 import { noteSession } from "./session-life.ts";
-import { describeSession } from "./session-listing.ts";
 import { type MakerPorts, SessionMaker, screenBefore } from "./session-maker.ts";
-import type { SessionRecord } from "./session-store.ts";
 
 export type Outcome =
   | { readonly ok: true; readonly session: RelaySession }

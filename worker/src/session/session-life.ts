@@ -1,7 +1,7 @@
 // The lines about a session's life, from its record.
 
-import { type LifeEnv, type LifeEvent, type LifeFacts, noteLife } from "../life.ts";
-import type { SessionRecord } from "./session-store.ts";
+import type { SessionRecord } from "../records/session-store.ts";
+import { type LifeEnv, type LifeEvent, type LifeFacts, noteLife } from "../refusal/life.ts";
 
 export function noteSession(
   env: LifeEnv,

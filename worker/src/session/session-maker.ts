@@ -17,7 +17,7 @@ import type { SessionAudit } from "../audit/session-audit.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Counts } from "../metrics/counts.ts";
 import { keptState } from "../programs/operations/ask-process.ts";
-import type { SessionRecord, SessionStore } from "./session-store.ts";
+import type { SessionRecord, SessionStore } from "../records/session-store.ts";
 
 /** Of a session's places, 8 of 64, are kept for drivers with a token: no link can shut out those whose session it is. */
 const KEPT_SHARE = 1 / 8;

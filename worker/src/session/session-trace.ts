@@ -2,7 +2,7 @@
 // holds nothing, and each message costs one look at an empty map.
 
 import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "sandbox-stdio/core";
-import { type LogEnv, sessionTrace } from "../log.ts";
+import { type LogEnv, sessionTrace } from "../base/log.ts";
 import type { KeptSpec } from "./kept.ts";
 
 export class SessionTrace {

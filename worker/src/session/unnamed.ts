@@ -1,6 +1,6 @@
 // An unnamed session that its client has left: no client looks for it. It ends if its client does not come back soon (L7a).
 
-import type { SessionRecord, SessionStore } from "./session-store.ts";
+import type { SessionRecord, SessionStore } from "../records/session-store.ts";
 
 export class UnnamedSession {
   readonly #store: SessionStore;

@@ -2,11 +2,11 @@
 // Its bridge calls it for that. One that can't is looked at by alarm: every 5 s while output comes, else less and less often.
 
 import { parseListings } from "sandbox-stdio/core";
+import { log } from "../base/log.ts";
 import { askBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
-import { log } from "../log.ts";
+import { NEXT_LOOK, type SessionRecord, type SessionStore } from "../records/session-store.ts";
 import { FIRST_LOOK_MS } from "./running-process.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
-import { NEXT_LOOK, type SessionRecord, type SessionStore } from "./session-store.ts";
 
 /** Two calls in less than this are one. */
 const LEAST_MS = 1_000;

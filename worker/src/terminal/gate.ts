@@ -1,7 +1,7 @@
 // The demands on a client of `/terminal/*`, beyond the right to attach.
 
 import type { Grant } from "../attach/grant.ts";
-import { AuthFault } from "../auth/fault.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
 
 /**

@@ -2,12 +2,12 @@
 // started for it before; it has little time and room, and few of one address wait at once.
 
 import { CLOSE } from "sandbox-stdio/core";
+import { ADDRESS_FULL, addressOf } from "../attach/entry-limits.ts";
 import { logRefused } from "../audit/worker-log.ts";
-import { AuthFault } from "../auth/fault.ts";
 import { addressKey } from "../limits/address-key.ts";
-import { ADDRESS_FULL, addressOf } from "../limits/entry-limits.ts";
 import type { AddressesEnv } from "../limits/limit-calls.ts";
-import { type Answering, type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal.ts";
+import { AuthFault } from "../refusal/fault.ts";
+import { type Answering, type Refusal, refuseUpgrade, sayBye, upgradeHeaders } from "../refusal/refusal.ts";
 import { TtydRelay } from "./relay.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 

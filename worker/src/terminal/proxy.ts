@@ -2,15 +2,15 @@
 
 import { CLOSE, dialectNamed, MAX_CLIENTS, type SocketQueue } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
+import type { Pass } from "../attach/entry-limits.ts";
 import { kindOf } from "../attach/grant.ts";
 import type { InputKeeping } from "../audit/input-batch.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
-import type { Pass } from "../limits/entry-limits.ts";
-import { type Refusal, upgradeHeaders } from "../refusal.ts";
-import type { Idling } from "../session/idle.ts";
-import type { Bounded } from "../session/lifetimes.ts";
-import type { Watches } from "../session/watches.ts";
+import { type Refusal, upgradeHeaders } from "../refusal/refusal.ts";
+import type { Idling } from "../sockets/idle.ts";
+import type { Bounded } from "../sockets/lifetimes.ts";
+import type { Watches } from "../sockets/watches.ts";
 import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
 import { readTerminalSettings, type TerminalEnv } from "./settings.ts";

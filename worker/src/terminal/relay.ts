@@ -10,7 +10,7 @@ import {
   PLAIN_STALL_MS,
   type SocketQueue,
 } from "sandbox-stdio/core";
-import { queuedBytes, TELLS_QUEUE } from "../session/client-sockets.ts";
+import { queuedBytes, TELLS_QUEUE } from "../sockets/client-sockets.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
 /** The events that a relay tells its shell. */

@@ -1,8 +1,8 @@
 // The way to a ttyd that runs in a sandbox: to its port in the container, or to a local one. The only file
 // of the terminal that knows there are two. Never starts a container: no ttyd runs in one that does not run.
 
+import { log } from "../base/log.ts";
 import { type BridgeEnv, isAwake } from "../bridge/upstream.ts";
-import { log } from "../log.ts";
 import { containerOf } from "../sandbox/containers.ts";
 import { inTime } from "../sandbox/given-up.ts";
 import type { TtydAddress } from "./ttyd-address.ts";

@@ -3,8 +3,8 @@
 
 import type { Party } from "sandbox-stdio/core";
 import type { Grant } from "../attach/grant.ts";
+import type { NewShareTicket, TicketListing } from "../attach/session-calls.ts";
 import type { Role } from "../auth/ticket.ts";
-import type { NewShareTicket, TicketListing } from "../session/session-calls.ts";
 
 /** Share tickets that may be good at one time. */
 export const MAX_SHARE_TICKETS = 100;

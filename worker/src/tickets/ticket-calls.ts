@@ -1,10 +1,10 @@
 // The API's calls about a session's share tickets: made, listed, revoked, and each put on record.
 
+import type { NewShareTicket, TicketListing } from "../attach/session-calls.ts";
 import type { Actor } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
-import type { Lifetimes } from "../session/lifetimes.ts";
-import type { NewShareTicket, TicketListing } from "../session/session-calls.ts";
-import type { SessionStore } from "../session/session-store.ts";
+import type { SessionStore } from "../records/session-store.ts";
+import type { Lifetimes } from "../sockets/lifetimes.ts";
 import type { SessionTickets } from "./session-tickets.ts";
 
 export interface TicketPorts {

@@ -2,7 +2,7 @@
 // delivers, so that nothing is lost when it leaves memory.
 
 import type { Attention } from "sandbox-stdio/programs";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import { webhookAddressFault } from "./address.ts";
 import { type Delivery, fateOf, nextDueMs, toDrop } from "./queue.ts";
 import { HEADERS, signature } from "./signature.ts";

@@ -5,7 +5,7 @@ import { type AttachSpec, requestOf } from "../../src/attach/attach-spec.ts";
 import { verifyChain } from "../../src/audit/chain.ts";
 import type { AuditPage } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env.ts";
-import { SessionObject } from "../../src/session/session-object.ts";
+import { SessionObject } from "../../src/objects/session-object.ts";
 import { advanceClock, restoreClock, stopClock } from "../auth/clock.ts";
 import { GREETED_SETTINGS, standInForBridge } from "../stand-in-bridge.ts";
 

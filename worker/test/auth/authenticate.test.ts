@@ -1,9 +1,9 @@
 // A whole request: host, credential, origin and token together, as the Worker asks.
 import { describe, expect, test } from "vitest";
 import { type Authenticated, authenticate } from "../../src/auth/authenticate.ts";
-import { AuthFault, refusal } from "../../src/auth/fault.ts";
 import { beginSession } from "../../src/auth/session.ts";
 import { readAuthSettings } from "../../src/auth/settings.ts";
+import { AuthFault, refusal } from "../../src/refusal/fault.ts";
 import { faultOf, newRealm, ORIGIN, type Realm, seconds } from "./realm.ts";
 
 interface Asking {

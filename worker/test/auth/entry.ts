@@ -2,6 +2,6 @@
 import { oauthWay } from "../../src/auth/oauth-way.ts";
 import { useAuthentication } from "../../src/auth/way.ts";
 
-export { loginRoutes as default } from "../../src/auth/login.ts";
+export { loginRoutes as default } from "../../src/routes/login.ts";
 
 useAuthentication(oauthWay);

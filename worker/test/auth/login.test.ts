@@ -2,10 +2,10 @@
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import { seal } from "../../src/auth/envelope.ts";
-import { loginRoutes, returnTarget } from "../../src/auth/login.ts";
 import { tenantKey } from "../../src/auth/names.ts";
 import { openLogin } from "../../src/auth/pending-login.ts";
 import { readAuthSettings } from "../../src/auth/settings.ts";
+import { loginRoutes, returnTarget } from "../../src/routes/login.ts";
 import { Browser } from "./browser.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
 import { newRealm, ORIGIN, OTHER_CLIENT, seconds } from "./realm.ts";

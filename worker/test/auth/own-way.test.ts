@@ -4,10 +4,10 @@
 import { env } from "cloudflare:workers";
 import { getSandbox } from "@cloudflare/sandbox";
 import { afterEach, describe, expect, test } from "vitest";
-import { AuthFault } from "../../src/auth/fault.ts";
 import { sandboxKey, sessionKey, tenantKey, useSandboxIds } from "../../src/auth/names.ts";
 import { ownWay, type StdioIdentity, type StdioRefusal } from "../../src/auth/own-way.ts";
 import type { Env } from "../../src/env.ts";
+import { AuthFault } from "../../src/refusal/fault.ts";
 
 const ORIGIN = "https://own.example";
 const SETTINGS = { PUBLIC_ORIGIN: ORIGIN, SESSION_SECRET: "s".repeat(32), ALLOWED_ORIGINS: "https://partner.example" };

@@ -2,9 +2,9 @@
 import { env } from "cloudflare:test";
 import { importJWK, SignJWT } from "jose";
 import { expect, inject } from "vitest";
-import { AuthFault, type FaultCode } from "../../src/auth/fault.ts";
-import type { IdentifyEnv } from "../../src/auth/identify.ts";
 import type { Env } from "../../src/env.ts";
+import type { IdentifyEnv } from "../../src/guards/identify.ts";
+import { AuthFault, type FaultCode } from "../../src/refusal/fault.ts";
 import type { IssuerKeys, RealmCounts, RealmKnobs } from "../issuer-knobs.ts";
 
 export const CLIENT = "sbx-cli";

@@ -1,7 +1,7 @@
 // A login that renews itself: what the cookie beside the session's is good for, and what it is not.
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
-import { loginRoutes } from "../../src/auth/login.ts";
+import { loginRoutes } from "../../src/routes/login.ts";
 import { Browser } from "./browser.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
 import { newRealm, ORIGIN, type Realm, seconds } from "./realm.ts";

@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { completeQuery } from "../../src/attach/attach-right.ts";
-import { AuthFault } from "../../src/auth/fault.ts";
 import {
   type AttachTicket,
   openTicket,
@@ -12,6 +11,7 @@ import {
   type Ticket,
   ticketId,
 } from "../../src/auth/ticket.ts";
+import { AuthFault } from "../../src/refusal/fault.ts";
 import { advanceClock, restoreClock } from "./clock.ts";
 import { faultOf } from "./realm.ts";
 

@@ -2,9 +2,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { CounterObject } from "../../src/metrics/counter-object.ts";
 import type { Report } from "../../src/metrics/report.ts";
 import { SessionMetrics } from "../../src/metrics/session-metrics.ts";
+import type { CounterObject } from "../../src/objects/counter-object.ts";
 import { giveClock } from "../given-clock.ts";
 
 const { COUNTERS } = env as unknown as { COUNTERS: DurableObjectNamespace<CounterObject> };

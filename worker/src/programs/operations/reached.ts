@@ -1,7 +1,7 @@
 // The subject of an operation: the log of a session and the fate of its process, live or from the store.
 
 import type { ExitStatus, OutputLog, RelaySession } from "sandbox-stdio/core";
-import type { SessionRecord } from "../../session/session-store.ts";
+import type { SessionRecord } from "../../records/session-store.ts";
 
 export type ProcessState = "running" | "exited" | "lost";
 

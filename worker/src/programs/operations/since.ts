@@ -2,7 +2,7 @@
 
 import type { InnerClient } from "sandbox-stdio/core";
 import { marksWithin, offsetSince, readTimeIndex } from "sandbox-stdio/programs";
-import type { SessionRecord } from "../../session/session-store.ts";
+import type { SessionRecord } from "../../records/session-store.ts";
 import { askProcess, type Kept, keptState } from "./ask-process.ts";
 import type { Reached } from "./reached.ts";
 

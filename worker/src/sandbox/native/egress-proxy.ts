@@ -2,7 +2,7 @@
 // All other traffic goes nowhere where there is such a restriction.
 
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { type PlacementEnv, placed } from "../../placement.ts";
+import { type PlacementEnv, placed } from "../../base/placement.ts";
 import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import { isAllowedHost } from "../egress.ts";
 

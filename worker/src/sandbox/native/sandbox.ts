@@ -3,8 +3,8 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { parseListings } from "sandbox-stdio/core";
-import { type LifeEvent, noteLife } from "../../life.ts";
-import { log, useLogLevel } from "../../log.ts";
+import { log, useLogLevel } from "../../base/log.ts";
+import { type LifeEvent, noteLife } from "../../refusal/life.ts";
 import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,

@@ -2,8 +2,8 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
-import { noteLife } from "../../life.ts";
-import { log, useLogLevel } from "../../log.ts";
+import { log, useLogLevel } from "../../base/log.ts";
+import { noteLife } from "../../refusal/life.ts";
 import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import {
   askBridgeInside,

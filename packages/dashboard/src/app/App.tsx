@@ -1,0 +1,100 @@
+// The whole page, drawn from its state. It decides nothing.
+
+import { type ReactNode, useSyncExternalStore } from "react";
+import type { TerminalSession } from "../session/terminal-session.ts";
+import { takeFocus } from "../terminal/terminal-keys.ts";
+import type { Texts } from "../texts/texts.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import { DeskPage } from "./DeskPage.tsx";
+import type { Page } from "./page.ts";
+import type { Wish } from "./page-address.ts";
+
+export type AppProps = {
+  readonly page: Page;
+  /** Called with each session that comes onto the page, where its address asks for debugging. */
+  readonly onDebug?: (session: TerminalSession) => void;
+};
+
+export function App({ page, onDebug }: AppProps) {
+  const words = useTexts().page;
+  const state = useSyncExternalStore(page.subscribe, page.getState);
+  const isOnline = useSyncExternalStore(onNetwork, () => navigator.onLine);
+  switch (state.phase) {
+    case "asking":
+      return <Card title={words.name} text={words.asking} />;
+    case "anonymous":
+      return (
+        <Card title={words.name} text={words.anonymous}>
+          <a className="sbx-button sbx-primary" href={state.loginUrl}>
+            {words.logIn}
+          </a>
+          <p className="sbx-fine">{words.firstSteps}</p>
+        </Card>
+      );
+    case "unreachable":
+      return (
+        <Card title={isOnline ? words.unreachable : words.offline} text={isOnline ? state.reason : words.offlineText}>
+          <button type="button" className="sbx-button sbx-primary" onClick={() => void page.start()}>
+            {words.tryAgain}
+          </button>
+        </Card>
+      );
+    case "confirming":
+      return (
+        <Card title={words.runThis} text={words.asksToStart(state.address.sandbox)}>
+          <pre>{state.address.wishes.map((wish) => wishWords(wish, words)).join("\n")}</pre>
+          <button type="button" className="sbx-button sbx-primary" onClick={() => page.confirm()}>
+            {words.run}
+          </button>
+          <p className="sbx-fine">{words.onlyIfTrusted}</p>
+        </Card>
+      );
+    case "closed": {
+      const { sandbox, session } = state.address;
+      return (
+        <Card title={words.closed} text={words.closedText(`${sandbox} / ${session}`)}>
+          <button type="button" className="sbx-button sbx-primary" ref={takeFocus} onClick={() => page.open()}>
+            {words.openAgain}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => page.newSession()}>
+            {words.newSession}
+          </button>
+        </Card>
+      );
+    }
+    case "ready":
+      return <DeskPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
+  }
+}
+
+/** @returns How to stop listening. */
+function onNetwork(listener: () => void): () => void {
+  const stop = new AbortController();
+  for (const event of ["online", "offline"]) window.addEventListener(event, listener, { signal: stop.signal });
+  return () => stop.abort();
+}
+
+/** In the window of a login that is done. */
+export function LoggedIn() {
+  const words = useTexts().page;
+  return <Card title={words.name} text={words.loggedIn} />;
+}
+
+function wishWords({ kind, text }: Wish, words: Texts["page"]): string {
+  if (kind === "command") return text;
+  return kind === "env" ? words.withVariable(text) : words.inDirectory(text);
+}
+
+type CardProps = { readonly title: string; readonly text: string; readonly children?: ReactNode };
+
+function Card({ title, text, children }: CardProps) {
+  return (
+    <main className="sbx-ground sbx-center">
+      <div className="sbx-card">
+        <h1>{title}</h1>
+        <p>{text}</p>
+        {children}
+      </div>
+    </main>
+  );
+}

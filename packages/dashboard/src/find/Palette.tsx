@@ -1,0 +1,215 @@
+// The list of sessions and commands, searched by keyboard: the arrows choose, Enter does it, Tab leads to other actions.
+
+import "./palette.css";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import type { Place } from "../connection/place.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { type PaneId, paneIdOf } from "../workspace/layout.ts";
+import type { DeskCommand } from "../workspace/layout-keys.ts";
+import type { SessionNames } from "../workspace/session-names.ts";
+import { paletteCommands } from "./palette-commands.ts";
+import { ageOf, attachCommand, commandLineOf, found, type PaletteEntry, sessionEntry } from "./palette-model.ts";
+import { type Opening, SessionPreview } from "./SessionPreview.tsx";
+import { endSession, type ListedSession, type Look, lastLineOf } from "./session-list.ts";
+import { useSessions } from "./use-sessions.ts";
+
+export type PaletteProps = {
+  /** Those that this page knows; the server is asked for the rest. */
+  readonly sandboxes: readonly string[];
+  /** The panes that are open here. */
+  readonly open: ReadonlySet<PaneId>;
+  /** Those that this person has given to sessions. */
+  readonly names: SessionNames;
+  readonly onRename: (place: Place, name: string) => void;
+  readonly mayStart: boolean;
+  readonly mayEnd: boolean;
+  readonly onOpen: (place: Place, how: Opening) => void;
+  readonly onCommand: (command: DeskCommand) => void;
+  readonly onClose: () => void;
+};
+
+export function Palette(props: PaletteProps) {
+  const { palette: words, connection } = useTexts();
+  const [query, setQuery] = useState("");
+  /** undefined: the first. */
+  const [chosen, setChosen] = useState<string>();
+  const [watched, setWatched] = useState<string>();
+  const [ended, setEnded] = useState<PaneId>();
+  const [said, setSaid] = useState("");
+  const listId = useId();
+  const search = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
+  const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? sessions.sandboxes : []);
+  const entries = found(
+    [...sessions.listed.map((one) => sessionEntry(one, props.open, props.names)), ...commands],
+    query,
+  );
+  const at = Math.max(
+    0,
+    entries.findIndex(({ id }) => id === chosen),
+  );
+  const entry = entries[at];
+  const idOf = (index: number) => `${listId}-${index}`;
+
+  useEffect(() => setWatched(entry?.id), [entry?.id]);
+
+  const choose = (index: number) => {
+    const to = (index + entries.length) % entries.length;
+    setChosen(entries[to]?.id);
+    list.current?.children[to]?.scrollIntoView({ block: "nearest" });
+  };
+  const run = (one: PaletteEntry | undefined) => {
+    if (one === undefined) return;
+    props.onClose();
+    if (one.kind === "session") props.onOpen(one.listed.place, "here");
+    else props.onCommand(one.command);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "ArrowDown") choose(at + 1);
+    else if (event.key === "ArrowUp") choose(at - 1);
+    else if (event.key === "PageDown") choose(Math.min(at + 10, entries.length - 1));
+    else if (event.key === "PageUp") choose(Math.max(at - 10, 0));
+    else if (event.key === "Enter") run(entry);
+    else return;
+    event.preventDefault();
+  };
+  const copy = async (listed: ListedSession) => {
+    const command = attachCommand(location.origin, listed);
+    try {
+      await navigator.clipboard.writeText(command);
+      setSaid(words.copied);
+    } catch {
+      // The browser forbids it: then it is to be seen at least.
+      setSaid(words.notCopied(command));
+    }
+  };
+  const end = async (listed: ListedSession) => {
+    search.current?.focus();
+    setEnded(paneIdOf(listed.place));
+    const answer = await endSession(listed.place);
+    if (!answer.ok) setEnded(undefined);
+    setSaid(answer.ok ? words.ended(listed.place.session) : (answer.reason ?? connection.unreadable));
+    sessions.refresh();
+  };
+
+  return (
+    <Dialog title={words.title} onClose={props.onClose} className="sbx-palette">
+      <input
+        className="sbx-palette-search"
+        ref={search}
+        type="text"
+        role="combobox"
+        aria-label={words.search}
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={entry === undefined ? undefined : idOf(at)}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={words.placeholder}
+        value={query}
+        onChange={(event) => {
+          setQuery(event.currentTarget.value);
+          setChosen(undefined);
+        }}
+        onKeyDown={onKey}
+      />
+      <p className="sbx-palette-said" role="status">
+        {said || (sessions.isLoading ? words.loading : words.results(entries.length))}
+      </p>
+      {sessions.unasked === 0 ? null : <p className="sbx-palette-said">{words.unasked(sessions.unasked)}</p>}
+      {sessions.problems.map(([sandbox, why]) => (
+        <p key={sandbox} className="sbx-problem">
+          {words.unlisted(sandbox, why)}
+        </p>
+      ))}
+      <div className="sbx-palette-found">
+        <div className="sbx-palette-list" role="listbox" id={listId} aria-label={words.list} ref={list}>
+          {entries.map((one, index) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field that has the focus.
+            <div
+              key={one.id}
+              id={idOf(index)}
+              className="sbx-palette-entry"
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === at}
+              onPointerMove={() => setChosen(one.id)}
+              onClick={() => run(one)}
+            >
+              {one.kind === "command" ? (
+                <>
+                  <span className="sbx-palette-name">{one.words}</span>
+                  {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
+                </>
+              ) : (
+                <SessionLine
+                  listed={one.listed}
+                  name={one.name}
+                  isOpen={one.isOpen}
+                  look={sessions.looks.get(one.id)}
+                />
+              )}
+            </div>
+          ))}
+        </div>
+        {entry?.kind === "session" ? (
+          <SessionPreview
+            key={entry.id}
+            listed={entry.listed}
+            look={sessions.looks.get(entry.id)}
+            mayEnd={props.mayEnd}
+            onOpen={(how) => {
+              props.onClose();
+              props.onOpen(entry.listed.place, how);
+            }}
+            onCopy={() => void copy(entry.listed)}
+            onEnd={() => void end(entry.listed)}
+            name={entry.name}
+            onRename={(name) => {
+              search.current?.focus();
+              if (name === undefined) return;
+              props.onRename(entry.listed.place, name);
+              setChosen(entry.id);
+            }}
+          />
+        ) : null}
+      </div>
+    </Dialog>
+  );
+}
+
+type LineProps = {
+  readonly listed: ListedSession;
+  readonly name: string | undefined;
+  readonly isOpen: boolean;
+  readonly look: Look | undefined;
+};
+
+function SessionLine({ listed, name, isOpen, look }: LineProps) {
+  const { palette: words, terminal } = useTexts();
+  const { place, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
+  const nowMs = Date.now();
+  const age = ageOf(createdAtMs, nowMs);
+  const quiet = ageOf(lastOutputAtMs, nowMs);
+  const facts = [
+    exitCode === undefined ? words.state[state] : words.exited(exitCode),
+    ...(Number.isNaN(age.count) ? [] : [words.age(age.count, age.unit)]),
+    ...(Number.isNaN(quiet.count) ? [] : [words.lastOutput(quiet.count, quiet.unit)]),
+    people.length === 0 ? words.clients(clients) : words.people(people),
+    ...(isOpen ? [words.isOpen] : []),
+  ];
+  const command = commandLineOf(listed);
+  return (
+    <>
+      <span className="sbx-palette-name">
+        {name === undefined ? null : <strong>{name} </strong>}
+        {terminal.place(place.sandbox, place.session)} <code>{command === "" ? words.shell : command}</code>
+      </span>
+      <span className="sbx-palette-facts">{facts.join(" · ")}</span>
+      <span className="sbx-palette-last">{look === undefined ? "" : lastLineOf(look)}</span>
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+// One session of the list: its screen now, and the buttons for it.
+
+import { type CSSProperties, useEffect, useId, useRef, useState } from "react";
+import { useTexts } from "../texts/texts-context.ts";
+import { commandLineOf } from "./palette-model.ts";
+import { type ListedSession, type Look, miniatureCols } from "./session-list.ts";
+
+export type Opening = "here" | "right" | "below";
+
+export type SessionPreviewProps = {
+  readonly listed: ListedSession;
+  readonly look: Look | undefined;
+  readonly mayEnd: boolean;
+  readonly onOpen: (how: Opening) => void;
+  readonly onCopy: () => void;
+  readonly onEnd: () => void;
+  /** The name that this person has given it. */
+  readonly name: string | undefined;
+  /** undefined: it stays as it is. */
+  readonly onRename: (name: string | undefined) => void;
+};
+
+export function SessionPreview(props: SessionPreviewProps) {
+  const { listed, look, mayEnd, onOpen, onCopy, onEnd, name, onRename } = props;
+  const { palette: words } = useTexts();
+  const [isAsking, setAsking] = useState(false);
+  /** Who keeps a session goes on where they were. */
+  const [isKept, setKept] = useState(false);
+  const [isNaming, setNaming] = useState(false);
+  const { session } = listed.place;
+  const cols: (CSSProperties & Record<"--cols", number>) | undefined = look && {
+    "--cols": miniatureCols(look),
+  };
+  return (
+    <section className="sbx-preview" aria-label={session}>
+      {look === undefined ? (
+        <p className="sbx-miniature-none">{words.noScreen}</p>
+      ) : (
+        <div className="sbx-miniature" role="img" aria-label={words.screen(session)} style={cols}>
+          <pre aria-hidden="true">{look.lines.join("\n")}</pre>
+        </div>
+      )}
+      {isNaming ? (
+        <NameField
+          session={session}
+          name={name}
+          onDone={(text) => {
+            setNaming(false);
+            onRename(text);
+          }}
+        />
+      ) : isAsking ? (
+        <EndQuestion
+          listed={listed}
+          onEnd={onEnd}
+          onKeep={() => {
+            setAsking(false);
+            setKept(true);
+          }}
+        />
+      ) : (
+        <div className="sbx-preview-actions">
+          <button type="button" className="sbx-button sbx-primary" onClick={() => onOpen("here")}>
+            {words.open}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => onOpen("right")}>
+            {words.openRight}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => onOpen("below")}>
+            {words.openBelow}
+          </button>
+          <button type="button" className="sbx-button" onClick={onCopy}>
+            {words.copy}
+          </button>
+          <button type="button" className="sbx-button" onClick={() => setNaming(true)}>
+            {words.rename}
+          </button>
+          {mayEnd && listed.state === "running" ? (
+            <button
+              type="button"
+              className="sbx-button"
+              // biome-ignore lint/a11y/noAutofocus: the button that was pressed before is gone.
+              autoFocus={isKept}
+              onClick={() => setAsking(true)}
+            >
+              {words.end}
+            </button>
+          ) : null}
+        </div>
+      )}
+    </section>
+  );
+}
+
+type EndQuestionProps = { readonly listed: ListedSession; readonly onEnd: () => void; readonly onKeep: () => void };
+
+/** A dangerous step takes a choice: Enter keeps the session. */
+function EndQuestion({ listed, onEnd, onKeep }: EndQuestionProps) {
+  const { palette: words } = useTexts();
+  const keep = useRef<HTMLButtonElement>(null);
+  useEffect(() => keep.current?.focus(), []);
+  return (
+    <div className="sbx-preview-actions" role="alertdialog" aria-label={words.endIt(listed.place.session)}>
+      <p>{words.endWhy(commandLineOf(listed))}</p>
+      <button type="button" className="sbx-button" ref={keep} onClick={onKeep}>
+        {words.keepIt}
+      </button>
+      <button type="button" className="sbx-button sbx-dangerous" onClick={onEnd}>
+        {words.endIt(listed.place.session)}
+      </button>
+    </div>
+  );
+}
+
+type NameFieldProps = {
+  readonly session: string;
+  readonly name: string | undefined;
+  readonly onDone: (name: string | undefined) => void;
+};
+
+function NameField({ session, name, onDone }: NameFieldProps) {
+  const { palette: words } = useTexts();
+  const field = useRef<HTMLInputElement>(null);
+  const why = useId();
+  useEffect(() => field.current?.select(), []);
+  return (
+    <form
+      className="sbx-preview-name"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDone(field.current?.value ?? "");
+      }}
+    >
+      <input
+        ref={field}
+        type="text"
+        aria-label={words.nameOf(session)}
+        aria-describedby={why}
+        placeholder={session}
+        defaultValue={name}
+        maxLength={40}
+        // biome-ignore lint/a11y/noAutofocus: it was asked for by the button that leads here.
+        autoFocus
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          // The list stays.
+          event.preventDefault();
+          event.stopPropagation();
+          onDone(undefined);
+        }}
+      />
+      <button type="submit" className="sbx-button sbx-primary">
+        {words.nameIt}
+      </button>
+      <p id={why}>{words.nameWhy(session)}</p>
+    </form>
+  );
+}

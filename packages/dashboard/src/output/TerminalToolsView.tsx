@@ -1,0 +1,128 @@
+// The tools over the terminal to find the way in it: the search, the way to the bottom, a word of the last action.
+
+import { type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
+import { useTexts } from "../texts/texts-context.ts";
+import { outcomeWords, type SearchOptions } from "./search-model.ts";
+import type { TerminalTools } from "./terminal-tools.ts";
+
+export type TerminalToolsViewProps = {
+  readonly tools: TerminalTools;
+  /** Leads the keyboard back to the terminal. */
+  readonly onDone: () => void;
+};
+
+export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
+  const state = useSyncExternalStore(tools.subscribe, tools.getState);
+  const words = useTexts();
+  return (
+    <>
+      {state.isSearching ? <SearchBar tools={tools} onDone={onDone} /> : null}
+      {state.isScrolledUp ? (
+        <button
+          type="button"
+          className="sbx-button sbx-to-bottom"
+          title={words.command.toBottomTitle}
+          onClick={() => {
+            tools.toBottom();
+            onDone();
+          }}
+        >
+          {words.command.toBottom}
+        </button>
+      ) : null}
+      <span className="sbx-said" role="status" key={state.said?.count}>
+        {state.said?.words}
+      </span>
+      <span className="sbx-unseen sbx-announced" aria-live="polite">
+        <span key={state.announced?.count}>{state.announced?.words}</span>
+      </span>
+    </>
+  );
+}
+
+const OPTIONS = ["isCaseSensitive", "isWholeWord", "isRegex"] as const satisfies readonly (keyof SearchOptions)[];
+
+function SearchBar({ tools, onDone }: TerminalToolsViewProps) {
+  const words = useTexts().search;
+  const { search: asked, searches } = useSyncExternalStore(tools.subscribe, tools.getState);
+  const { term, options, outcome } = asked;
+  const field = useRef<HTMLInputElement>(null);
+  const { search } = tools;
+  useEffect(() => {
+    if (searches === 0) return;
+    field.current?.focus();
+    field.current?.select();
+    void search.ask(search.state.term, search.state.options);
+  }, [search, searches]);
+  /** A click takes the keyboard to its button, where Enter would press that instead of finding the next match. */
+  const backFrom = ({ detail }: MouseEvent) => {
+    if (detail > 0) field.current?.focus();
+  };
+  const button = (sign: string, said: string, act: () => void, more = {}) => (
+    <button
+      type="button"
+      className="sbx-quiet"
+      key={said}
+      aria-label={said}
+      title={said}
+      onClick={(event) => {
+        act();
+        backFrom(event);
+      }}
+      {...more}
+    >
+      {sign}
+    </button>
+  );
+  const close = () => {
+    tools.closeSearch();
+    onDone();
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the element <search> is not known to all of the browsers that this is for.
+    <div
+      className="sbx-search"
+      role="search"
+      aria-label={words.label}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") close();
+        else if (event.key === "Enter" && event.target === field.current) {
+          void (event.shiftKey ? search.next() : search.previous());
+        } else return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      <input
+        ref={field}
+        type="text"
+        value={term}
+        aria-label={words.term}
+        placeholder={words.term}
+        spellCheck={false}
+        autoComplete="off"
+        aria-invalid={outcome.kind === "bad-pattern"}
+        onChange={(event) => void search.ask(event.target.value, options)}
+      />
+      <span className="sbx-found" role="status">
+        {outcomeWords(outcome, words)}
+      </span>
+      {OPTIONS.map((option) =>
+        button(...words.options[option], () => void search.ask(term, { ...options, [option]: !options[option] }), {
+          "aria-pressed": options[option],
+        }),
+      )}
+      {button(words.previous, words.previousTitle, () => void search.previous())}
+      {button(words.next, words.nextTitle, () => void search.next())}
+      <button
+        type="button"
+        className="sbx-quiet"
+        aria-label={words.closeTitle}
+        title={words.closeTitle}
+        onClick={close}
+      >
+        {words.close}
+      </button>
+    </div>
+  );
+}

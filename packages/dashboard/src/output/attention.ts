@@ -1,0 +1,109 @@
+// A program's calls for attention (a bell, OSC 9, OSC 777), and the progress that it tells, on one terminal. The person has chosen
+// their effect. A replay rings nothing. No React.
+
+import type { IDisposable, Terminal } from "@xterm/xterm";
+import type { Texts } from "../texts/texts.ts";
+import type { CommandBlock } from "./command-blocks.ts";
+import {
+  isWorthNotice,
+  type Attention as Noticed,
+  NoticeLimit,
+  type Progress,
+  readOsc9,
+  readOsc777,
+} from "./program-notices.ts";
+
+/** The events that a person wants to notice, and how. */
+export type Alerts = {
+  readonly bellSounds: boolean;
+  readonly bellFlashes: boolean;
+  readonly bellNotifies: boolean;
+  readonly programsNotify: boolean;
+};
+
+export const QUIET: Alerts = { bellSounds: false, bellFlashes: false, bellNotifies: false, programsNotify: false };
+
+export type AttentionPorts = {
+  readonly words: Texts["attention"];
+  readonly isReplay: () => boolean;
+  /** Whether the page is out of the person's sight. */
+  readonly isHidden: () => boolean;
+  readonly now: () => number;
+  readonly progressed: (progress: Progress | undefined) => void;
+  readonly notify: (title: string, text: string) => void;
+  readonly sound: () => void;
+  readonly flash: () => void;
+};
+
+/** Bells that come faster are one. */
+const BELL_INTERVAL_MS = 200;
+
+export class Attention {
+  alerts: Alerts = QUIET;
+  readonly #ports: AttentionPorts;
+  readonly #limit = new NoticeLimit();
+  readonly #disposables: IDisposable[];
+  #progress: Progress | undefined;
+  #lastBellMs = Number.NEGATIVE_INFINITY;
+
+  constructor(terminal: Terminal, ports: AttentionPorts) {
+    this.#ports = ports;
+    this.#disposables = [
+      terminal.onBell(() => this.#bell()),
+      terminal.parser.registerOscHandler(9, (data) => this.#take(readOsc9(data, this.#progress))),
+      terminal.parser.registerOscHandler(777, (data) => this.#take(readOsc777(data))),
+    ];
+  }
+
+  /** A command has ended: it is at no work any more, and a person who waited for it may want to know. */
+  commandEnded({ exit, startedAtMs, endedAtMs = this.#ports.now() }: CommandBlock): void {
+    this.endProgress();
+    const { alerts, words } = { alerts: this.alerts, words: this.#ports.words };
+    if (!alerts.programsNotify || !isWorthNotice(startedAtMs, endedAtMs, this.#ports.isHidden())) return;
+    this.#notify(
+      words.commandEnded(exit),
+      words.tookSeconds(Math.round((endedAtMs - (startedAtMs ?? endedAtMs)) / 1000)),
+    );
+  }
+
+  endProgress(): void {
+    this.#setProgress(undefined);
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  #take(noticed: Noticed | undefined): boolean {
+    if (noticed?.kind === "progress") this.#setProgress(noticed.progress);
+    else if (
+      noticed?.kind === "notice" &&
+      !this.#ports.isReplay() &&
+      this.alerts.programsNotify &&
+      this.#ports.isHidden()
+    ) {
+      const { title, text } = noticed.notice;
+      this.#notify(title === "" ? this.#ports.words.fromProgram : title, text);
+    }
+    return true;
+  }
+
+  #bell(): void {
+    const now = this.#ports.now();
+    if (this.#ports.isReplay() || now - this.#lastBellMs < BELL_INTERVAL_MS) return;
+    this.#lastBellMs = now;
+    if (this.alerts.bellSounds) this.#ports.sound();
+    if (this.alerts.bellFlashes) this.#ports.flash();
+    if (this.alerts.bellNotifies && this.#ports.isHidden()) this.#notify(this.#ports.words.bell, "");
+  }
+
+  #notify(title: string, text: string): void {
+    if (this.#limit.take(this.#ports.now())) this.#ports.notify(title, text);
+  }
+
+  #setProgress(progress: Progress | undefined): void {
+    if (progress === this.#progress) return;
+    this.#progress = progress;
+    this.#ports.progressed(progress);
+  }
+}

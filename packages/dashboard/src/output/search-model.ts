@@ -1,0 +1,77 @@
+// The term of a search in the scrollback, and the words for its outcome. Pure.
+
+import type { Texts } from "../texts/texts.ts";
+
+export type SearchOptions = {
+  readonly isRegex: boolean;
+  readonly isCaseSensitive: boolean;
+  readonly isWholeWord: boolean;
+};
+
+export type SearchState = {
+  readonly term: string;
+  readonly options: SearchOptions;
+  readonly outcome: SearchOutcome;
+};
+
+export type SearchOutcome =
+  | { readonly kind: "nothing-asked" }
+  | { readonly kind: "bad-pattern" }
+  | { readonly kind: "searching" }
+  /** `index` counts from 0; undefined where there are too many to number. */
+  | { readonly kind: "found"; readonly index: number | undefined; readonly count: number; readonly isMore: boolean };
+
+export const EMPTY_SEARCH: SearchState = {
+  term: "",
+  options: { isRegex: false, isCaseSensitive: false, isWholeWord: false },
+  outcome: { kind: "nothing-asked" },
+};
+
+/** More are neither coloured nor numbered. */
+export const SEARCH_LIMIT = 1_000;
+
+/** The outcome of a term before anything is searched. */
+export function outcomeBefore(term: string, { isRegex }: SearchOptions): SearchOutcome {
+  if (term === "") return { kind: "nothing-asked" };
+  if (!isRegex) return { kind: "searching" };
+  try {
+    // As the addon reads it. One that fits the empty text would fit everywhere.
+    return new RegExp(term, "g").test("") ? { kind: "bad-pattern" } : { kind: "searching" };
+  } catch {
+    // SyntaxError: the pattern is being typed, or is none.
+    return { kind: "bad-pattern" };
+  }
+}
+
+/** The characters that end a word, as the addon counts them: letters of every script are inside. */
+const BOUNDARIES = " ~!@#$%^&*()+`\\-=\\[\\]{}|\\\\;:\"',./<>?";
+
+/**
+ * The term and option for the addon. Its own whole-word search passes over a line whose first match is a part of a word.
+ */
+export function addonSearch(term: string, { isRegex, isWholeWord }: SearchOptions): { term: string; regex: boolean } {
+  if (!isWholeWord) return { term, regex: isRegex };
+  const pattern = isRegex ? term : term.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+  return { term: `(?<![^${BOUNDARIES}])(?:${pattern})(?![^${BOUNDARIES}])`, regex: true };
+}
+
+/** @param index Of the addon: -1 where there is none, or too many. */
+export function outcomeAfter(index: number, count: number): SearchOutcome {
+  const isMore = count >= SEARCH_LIMIT;
+  return { kind: "found", index: index < 0 ? undefined : index, count, isMore };
+}
+
+export function outcomeWords(outcome: SearchOutcome, words: Texts["search"]): string {
+  switch (outcome.kind) {
+    case "nothing-asked":
+    case "searching":
+      return "";
+    case "bad-pattern":
+      return words.badPattern;
+    case "found":
+      if (outcome.count === 0) return words.none;
+      return outcome.index === undefined
+        ? words.count(outcome.count, outcome.isMore)
+        : words.place(outcome.index + 1, outcome.count, outcome.isMore);
+  }
+}

@@ -1,0 +1,77 @@
+// The line under the terminal: the connection in words, its remedies, and whose session this is. It draws
+// what it is given.
+
+import type { ReactNode } from "react";
+import type { Remedy, Status } from "../connection/status.ts";
+import { useTexts } from "../texts/texts-context.ts";
+
+export type StatusBarProps = {
+  readonly status: Status;
+  readonly place: string;
+  readonly size: string;
+  /** The terminal has another size than what fits here. */
+  readonly isFramed: boolean;
+  /** If it has: the names of whose windows give it. */
+  readonly sizedBy: readonly string[];
+  readonly link: string | undefined;
+  readonly isScreenReaderMode: boolean;
+  /** Whether typed text is kept off the record; undefined if there is nothing to type. */
+  readonly isSecret: boolean | undefined;
+  readonly onSecret: (isOn: boolean) => void;
+  readonly onRemedy: (remedy: Remedy) => void;
+  readonly onScreenReaderMode: (isOn: boolean) => void;
+  readonly remedies: readonly Remedy[];
+  /** Elements that the page around the terminal adds at the end. */
+  readonly children?: ReactNode;
+};
+
+export function StatusBar(props: StatusBarProps) {
+  const { status } = props;
+  const { bar: words, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
+  const isOthers = props.isFramed && props.sizedBy.length > 0;
+  const sizeTitle = isOthers ? words.sizedByTitle(props.sizedBy) : props.isFramed ? words.framedSize : words.size;
+  return (
+    <footer className="sbx-bar" data-tone={status.tone}>
+      <span className="sbx-dot" aria-hidden="true" />
+      <span className="sbx-words" title={status.detail}>
+        <span role="status">{status.words}</span>
+        {status.seconds === undefined ? null : (
+          <span className="sbx-seconds"> {statusWords.seconds(status.seconds)}</span>
+        )}
+      </span>
+      {props.remedies.map((remedy) => (
+        <button type="button" className="sbx-button" key={remedy} onClick={() => props.onRemedy(remedy)}>
+          {remedyWords[remedy]}
+          {remedy === "again" || remedy === "close" ? <kbd> {keys[remedy]}</kbd> : null}
+        </button>
+      ))}
+      <span className="sbx-link">{props.link}</span>
+      <span className="sbx-place">{props.place}</span>
+      <span className="sbx-size" data-framed={props.isFramed} title={sizeTitle}>
+        {props.size}
+        {isOthers ? ` ${words.sizedBy(props.sizedBy)}` : ""}
+      </span>
+      {props.isSecret === undefined ? null : (
+        <button
+          type="button"
+          className="sbx-quiet sbx-secret"
+          aria-pressed={props.isSecret}
+          title={props.isSecret ? words.secretOnTitle : words.secretTitle}
+          onClick={() => props.onSecret(!props.isSecret)}
+        >
+          {props.isSecret ? words.secretOn : words.secret}
+        </button>
+      )}
+      <button
+        type="button"
+        className="sbx-quiet sbx-reader"
+        aria-pressed={props.isScreenReaderMode}
+        title={words.readerTitle}
+        onClick={() => props.onScreenReaderMode(!props.isScreenReaderMode)}
+      >
+        {words.reader}
+      </button>
+      {props.children}
+    </footer>
+  );
+}

@@ -1,0 +1,342 @@
+// One session on the page: connection, screen and addon put together, and one immutable view of them for whatever draws
+// it. No React.
+
+import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
+import { BrowserConnection, type BrowserConnectionOptions } from "../connection/browser-connection.ts";
+import { Latency } from "../connection/latency.ts";
+import { Renewal } from "../connection/renewal.ts";
+import { countKeys, type SessionFacts } from "../connection/status.ts";
+import { Attention } from "../output/attention.ts";
+import { flash, playBell, showNotice } from "../output/browser-alerts.ts";
+import type { Progress } from "../output/program-notices.ts";
+import { TerminalTools } from "../output/terminal-tools.ts";
+import { ParticipantsModel } from "../sharing/participants-model.ts";
+import { EchoOverlay } from "../terminal/echo-overlay.ts";
+import { Guard } from "../terminal/guard.ts";
+import { StdioAddon } from "../terminal/terminal-addon.ts";
+import type { Look } from "../terminal/terminal-look.ts";
+import { type Renderer, type RendererWish, TerminalView } from "../terminal/terminal-view.ts";
+import { previewAddress } from "../terminal/text-links.ts";
+import { watchFingers } from "../terminal/touch.ts";
+import { ENGLISH, type Texts } from "../texts/texts.ts";
+import { Files } from "../transfer/files.ts";
+import { mayHaveClusters } from "../ui/clusters.ts";
+import { type Modifiers, NO_MODIFIERS, withModifiers } from "../ui/modifiers.ts";
+import { SessionPanes } from "./session-panes.ts";
+
+/** Something to tell beside the state: the newest of each kind. */
+export type Notice =
+  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "stopping"; readonly seconds: number }
+  | { readonly kind: "started-over"; readonly reason: string }
+  | { readonly kind: "approximate" }
+  /** Some of the output from before this page came is missing. */
+  | { readonly kind: "shortened" };
+
+export type View = SessionFacts & {
+  readonly sandbox: string;
+  readonly session: string;
+  /** The terminal's size in cells: the PTY's, as far as it has been drawn. */
+  readonly cols: number;
+  readonly rows: number;
+  /** Whether that is another size than the one that fits. */
+  readonly isFramed: boolean;
+  readonly renderer: Renderer;
+  /** The title that the process gave its window; "" if it gave none. */
+  readonly title: string;
+  /** How far the process says that it is. */
+  readonly progress: Progress | undefined;
+  /** Where the link under the pointer leads. */
+  readonly link: string | undefined;
+  /** When the login ends that this connection rests on, by the page's clock; undefined: not soon, or it renews itself. */
+  readonly loginEndsAtMs: number | undefined;
+  /** Whether there was ever something on the screen, which nothing may cover. */
+  readonly hasBegun: boolean;
+  /** Whether a person has typed here. */
+  readonly hasTyped: boolean;
+  /** Which modifiers stay pressed for the next key. */
+  readonly modifiers: Modifiers;
+  readonly hasSelection: boolean;
+  readonly missedBytes: number;
+  /** Keys that were pressed while nothing could be sent, since the last that was. */
+  readonly unsentKeys: number;
+  /** Whether the session is asked to put only the length of typed text on record. */
+  readonly isSecret: boolean;
+  /** How often the connection came back. */
+  readonly resumes: number;
+  readonly notices: readonly Notice[];
+};
+
+export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "words"> & {
+  readonly look?: Look | undefined;
+  readonly texts?: Texts | undefined;
+  readonly renderer?: RendererWish | undefined;
+  /** Whether files go in and out here, over a session beside this one. */
+  readonly takesFiles?: boolean | undefined;
+  /** Whether it has the process's size, whatever fits, and gives none. */
+  readonly isSized?: boolean | undefined;
+  /** As `TerminalProps` has it; without it nowhere. */
+  readonly previews?: string | undefined;
+  /** Asked when the token runs out; without it the connection ends then. */
+  readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
+};
+
+export class TerminalSession {
+  readonly connection: BrowserConnection;
+  readonly screen: TerminalView;
+  /** The other people here, and who may type. */
+  readonly room: ParticipantsModel;
+  /** Of a session that runs under tmux: its panes. */
+  readonly panes: SessionPanes;
+  /** The questions to a person before a risky step. */
+  readonly guard: Guard;
+  /** Search, and the commands in the scrollback. */
+  readonly tools: TerminalTools;
+  /** Bells, and programs' notices. */
+  readonly attention: Attention;
+  /** The picture of keys before the process has echoed them. */
+  readonly echo: EchoOverlay;
+  /** Files on their way in and out; undefined where this person may start no session. */
+  readonly files: Files | undefined;
+  /** How long a key takes to the process and back, and how many bytes are not drawn yet. */
+  readonly latency: Latency;
+  readonly #renewal: Renewal | undefined;
+  readonly #stopWatching = new AbortController();
+  readonly #stopFingers: () => void;
+  #view: View;
+  readonly #listeners = new Set<() => void>();
+  /** Whether the view is there: a screen speaks up while it is being made. */
+  #isMade = false;
+
+  /** Draws into `stage` and starts connecting. */
+  constructor(stage: HTMLElement, options: TerminalSessionOptions) {
+    const { texts = ENGLISH, look = {}, renderer = "auto", previews, takesFiles, isSized, ...rest } = options;
+    this.connection = new BrowserConnection({ ...rest, words: texts.connection, size: () => this.screen.fits });
+    const label = texts.terminal.sessionLabel(options.session);
+    this.screen = new TerminalView(
+      stage,
+      { renderer, label, look, isSized },
+      {
+        fits: ({ cols, rows }) => this.#fits(cols, rows),
+        changed: () => this.#screenChanged(),
+        link: (link) => this.#change({ link }),
+        follow: (uri, isDirect) => this.guard.followLink(uri, isDirect),
+        followText: (link) => this.guard.followText(link),
+      },
+    );
+    this.room = new ParticipantsModel(this.connection);
+    this.room.words = texts.people;
+    this.panes = SessionPanes.of(this.connection);
+    const { freshCredential } = options;
+    if (freshCredential !== undefined) {
+      const ask = () => freshCredential(this.connection.client?.hello?.you.role ?? "viewer");
+      this.#renewal = new Renewal(this.connection, ask, {
+        needed: (seconds) => this.#loginEndsIn(seconds),
+        renewed: () => this.#change({ loginEndsAtMs: undefined }),
+      });
+    }
+    const { terminal } = this.screen;
+    const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
+    this.#view = {
+      sandbox,
+      session: options.session,
+      client: this.connection.state,
+      upstream: "running",
+      resumedAtMs: undefined,
+      hasMissedOutput: false,
+      cols: terminal.cols,
+      rows: terminal.rows,
+      isFramed: false,
+      renderer: "dom",
+      title: "",
+      progress: undefined,
+      link: undefined,
+      loginEndsAtMs: undefined,
+      hasBegun: false,
+      isOffline: !navigator.onLine,
+      hasTyped: false,
+      modifiers: NO_MODIFIERS,
+      hasSelection: false,
+      missedBytes: 0,
+      unsentKeys: 0,
+      isSecret: false,
+      resumes: 0,
+      notices: [],
+    };
+    this.#isMade = true;
+    const addon = new StdioAddon(this.connection);
+    addon.madeOfKey = (text) => {
+      const { modifiers } = this.#view;
+      // They stay for one key.
+      if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
+      const made = withModifiers(text, modifiers);
+      if (this.connection.mayType && this.connection.client?.hello?.tty === true && !this.#view.isSecret) {
+        this.echo.typed(made);
+      }
+      return made;
+    };
+    terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
+    this.#stopFingers = watchFingers(terminal, stage);
+    terminal.loadAddon(addon);
+    const isReplay = () => addon.isDrawingReplay;
+    if (takesFiles === true) {
+      this.files = new Files(terminal, stage, { connection: this.connection, url: options.url, isReplay });
+    }
+    this.guard = new Guard(terminal, stage, {
+      sandbox,
+      isReplay,
+      mayType: () => this.connection.mayType,
+      previewOf: (local) => previewAddress(local, sandbox, previews, location.origin),
+    });
+    this.attention = new Attention(terminal, {
+      words: texts.attention,
+      isReplay,
+      isHidden: () => document.hidden || !document.hasFocus(),
+      now: () => performance.now(),
+      progressed: (progress) => this.#change({ progress }),
+      notify: (title, text) => showNotice(title, text, `${sandbox}/${options.session}`),
+      sound: playBell,
+      flash: () => flash(stage),
+    });
+    const now = () => performance.now();
+    this.echo = new EchoOverlay(terminal, now);
+    this.latency = new Latency(this.connection, now, (ms) => this.echo.measured(ms));
+    this.tools = new TerminalTools(terminal, {
+      words: texts.command,
+      isReplay,
+      commandEnded: (block) => this.attention.commandEnded(block),
+      latencyWords: () => texts.terminal.latency(this.latency),
+    });
+    terminal.onTitleChange((title) => this.#change({ title }));
+    const join = (bytes: Uint8Array) => mayHaveClusters(bytes) && this.screen.joinClusters();
+    this.connection.subscribe({
+      output: (_stream, bytes) => join(bytes),
+      snapshot: join,
+      state: (client) => this.#stateChanged(client),
+      gap: (from, to, isApproximate) => {
+        const { client } = this.#view;
+        if (client.phase === "attached" && !client.isResumed && to <= client.hello.offset) {
+          this.#notice({ kind: "shortened" });
+          return;
+        }
+        this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
+        if (isApproximate) this.#notice({ kind: "approximate" });
+      },
+      message: (message) => this.#told(message),
+      discarded: (bytes) => this.#unsent(countKeys(bytes)),
+      typed: () => {
+        if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
+      },
+      startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
+      inputDrained: () => {
+        const isAnswered = () => this.connection.client?.unackedInput === 0;
+        if (isAnswered()) this.echo.answered(isAnswered);
+      },
+    });
+    const { signal } = this.#stopWatching;
+    for (const event of ["online", "offline"]) {
+      window.addEventListener(event, () => this.#change({ isOffline: !navigator.onLine }), { signal });
+    }
+    // A process that this attach creates starts with the size that it will have.
+    void this.screen.ready.then(() => this.connection.start());
+  }
+
+  /** The same object until something changes. */
+  readonly getView = (): View => this.#view;
+
+  /** @returns How to stop listening. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  dismissNotices(): void {
+    this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
+  }
+
+  setModifiers(modifiers: Modifiers): void {
+    this.#change({ modifiers });
+  }
+
+  setSecret(isSecret: boolean): void {
+    if (isSecret) this.echo.reset();
+    this.connection.setSecret(isSecret);
+    this.#change({ isSecret: this.connection.isSecret });
+  }
+
+  /** Leaves the session and takes the terminal off the page. */
+  dispose(): void {
+    this.#listeners.clear();
+    this.#renewal?.dispose();
+    this.#stopWatching.abort();
+    this.#stopFingers();
+    this.connection.leave();
+    this.guard.dispose();
+    this.tools.dispose();
+    this.attention.dispose();
+    this.echo.dispose();
+    this.files?.dispose();
+    this.screen.dispose();
+  }
+
+  #fits(cols: number, rows: number): void {
+    // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
+    this.connection.resize(cols, rows);
+    // Before the process is there, once it is gone, and for one on pipes, no message says what size it has: the screen is
+    // just paper.
+    const { client, state } = this.connection;
+    if (this.#isMade && (client?.hello?.tty !== true || state.phase === "ended")) {
+      this.screen.terminal.resize(cols, rows);
+    }
+  }
+
+  #screenChanged(): void {
+    if (!this.#isMade) return;
+    const { terminal, isFramed, renderer } = this.screen;
+    this.#change({ cols: terminal.cols, rows: terminal.rows, isFramed, renderer });
+  }
+
+  #stateChanged(client: ClientState): void {
+    if (client.phase !== "attached") {
+      this.echo.reset();
+      this.#change({ client, loginEndsAtMs: undefined });
+      return;
+    }
+    const { isResumed, hello } = client;
+    if (hello.approximate === true) this.#notice({ kind: "approximate" });
+    const change: Partial<View> = { client, upstream: "running", hasBegun: true, loginEndsAtMs: undefined };
+    // A gap of this greeting is told after its state.
+    if (!isResumed) this.#change(change);
+    else {
+      const resumes = this.#view.resumes + 1;
+      const hasMissedOutput = (hello.gap ?? 0) > 0;
+      this.#change({ ...change, resumes, hasMissedOutput, resumedAtMs: performance.now() });
+    }
+  }
+
+  /** A person does not expect that an ended process takes keys. */
+  #unsent(keys: number): void {
+    if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
+  }
+
+  #told(message: ServerMessage): void {
+    if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
+    else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
+    else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
+    else if (message.type === "stopping") this.#notice({ kind: "stopping", seconds: message.seconds });
+    else if (message.type === "expiring" && this.#renewal === undefined) this.#loginEndsIn(message.seconds);
+  }
+
+  #notice(notice: Notice): void {
+    this.#change({ notices: [...this.#view.notices.filter(({ kind }) => kind !== notice.kind), notice] });
+  }
+
+  #loginEndsIn(seconds: number): void {
+    this.#change({ loginEndsAtMs: performance.now() + seconds * 1000 });
+  }
+
+  #change(change: Partial<View>): void {
+    this.#view = { ...this.#view, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}

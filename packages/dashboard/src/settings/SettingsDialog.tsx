@@ -1,0 +1,221 @@
+// A person's choices for every terminal of theirs, in one dialog. It draws the preferences, and tells of each change at once.
+
+import { type ChangeEvent, type ReactNode, useId, useState } from "react";
+import { mayNotify } from "../output/browser-alerts.ts";
+import { MAX_THEME_LENGTH, readTheme } from "../terminal/theme-import.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { exportPreferences, FONT_SIZES, importPreferences, type Preferences } from "./preferences.ts";
+
+export type SettingsDialogProps = {
+  readonly preferences: Preferences;
+  readonly onChange: (change: Partial<Preferences>) => void;
+  readonly onClose: () => void;
+};
+
+type FlagName = { [Name in keyof Preferences]: Preferences[Name] extends boolean ? Name : never }[keyof Preferences];
+
+export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialogProps) {
+  const words = useTexts().settings;
+  const [problem, setProblem] = useState("");
+  const { theme } = preferences;
+
+  /** Notices need the browser's leave, which it gives at a click. */
+  const notify = async (name: "bellNotifies" | "programsNotify", isOn: boolean) => {
+    const may = !isOn || (await mayNotify());
+    setProblem(may ? "" : words.noticesForbidden);
+    if (may) onChange({ [name]: isOn });
+  };
+  const importTheme = async (file: File) => {
+    const read = file.size > MAX_THEME_LENGTH ? undefined : readTheme(file.name, await file.text());
+    setProblem(read === undefined ? words.noTheme(file.name) : "");
+    if (read !== undefined) onChange({ theme: read });
+  };
+  const importAll = async (file: File) => {
+    const read = file.size > MAX_THEME_LENGTH ? undefined : importPreferences(await file.text());
+    setProblem(read === undefined ? words.noPreferences(file.name) : "");
+    if (read !== undefined) onChange(read);
+  };
+  const flag = (name: FlagName) => (
+    <Flag
+      label={words.flags[name]}
+      isOn={preferences[name]}
+      onChange={(isOn) =>
+        name === "bellNotifies" || name === "programsNotify" ? void notify(name, isOn) : onChange({ [name]: isOn })
+      }
+    />
+  );
+
+  return (
+    <Dialog title={words.title} onClose={onClose} className="sbx-settings">
+      <Group title={words.colours}>
+        <Choice
+          label={words.scheme}
+          value={preferences.scheme}
+          choices={words.schemes}
+          onChange={(scheme) => onChange({ scheme })}
+        />
+        <p className="sbx-setting">
+          <span>{theme === undefined ? words.noOwnTheme : words.ownTheme(theme.name)}</span>
+          <FileButton
+            label={words.importTheme}
+            accept=".itermcolors,.json,.jsonc"
+            onFile={(file) => void importTheme(file)}
+          />
+          {theme === undefined ? null : (
+            <button type="button" className="sbx-button" onClick={() => onChange({ theme: undefined })}>
+              {words.removeTheme}
+            </button>
+          )}
+        </p>
+      </Group>
+      <Group title={words.type}>
+        <FontFamily value={preferences.fontFamily} onChange={(fontFamily) => onChange({ fontFamily })} />
+        <label className="sbx-setting">
+          <span>{words.fontSize}</span>
+          <input
+            type="number"
+            min={FONT_SIZES.min}
+            max={FONT_SIZES.max}
+            value={preferences.fontSize}
+            onChange={(event) => {
+              // While it is being typed it may be too small to be a size.
+              if (event.target.validity.valid) onChange({ fontSize: event.target.valueAsNumber });
+            }}
+          />
+        </label>
+        {flag("hasLigatures")}
+        <Choice
+          label={words.cursor}
+          value={preferences.cursorStyle}
+          choices={words.cursors}
+          onChange={(cursorStyle) => onChange({ cursorStyle })}
+        />
+        {flag("cursorBlinks")}
+      </Group>
+      <Group title={words.attention}>
+        {flag("bellSounds")}
+        {flag("bellFlashes")}
+        {flag("bellNotifies")}
+        {flag("programsNotify")}
+        {flag("warnsOnClose")}
+        {flag("isReader")}
+        <Choice
+          label={words.prediction}
+          value={preferences.prediction}
+          choices={words.predictions}
+          onChange={(prediction) => onChange({ prediction })}
+        />
+        <p className="sbx-fine">{words.predictionWarning}</p>
+      </Group>
+      <p className="sbx-problem" role="status">
+        {problem}
+      </p>
+      <div className="sbx-answers">
+        <a
+          className="sbx-button"
+          download="sbx-stdio-preferences.json"
+          href={`data:application/json,${encodeURIComponent(exportPreferences(preferences))}`}
+        >
+          {words.exportAll}
+        </a>
+        <FileButton label={words.importAll} accept=".json" onFile={(file) => void importAll(file)} />
+        <button type="button" className="sbx-button sbx-primary" onClick={onClose}>
+          {words.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Group({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <fieldset className="sbx-settings-group">
+      <legend>{title}</legend>
+      {children}
+    </fieldset>
+  );
+}
+
+type FlagProps = { readonly label: string; readonly isOn: boolean; readonly onChange: (isOn: boolean) => void };
+
+function Flag({ label, isOn, onChange }: FlagProps) {
+  return (
+    <label className="sbx-setting">
+      <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.target.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+type ChoiceProps<Value extends string> = {
+  readonly label: string;
+  readonly value: Value;
+  readonly choices: Readonly<Record<Value, string>>;
+  readonly onChange: (value: Value) => void;
+};
+
+function Choice<Value extends string>({ label, value, choices, onChange }: ChoiceProps<Value>) {
+  const values = Object.keys(choices) as Value[];
+  return (
+    <label className="sbx-setting">
+      <span>{label}</span>
+      <select
+        value={value}
+        onChange={(event) => {
+          const chosen = values.find((each) => each === event.target.value);
+          if (chosen !== undefined) onChange(chosen);
+        }}
+      >
+        {values.map((each) => (
+          <option key={each} value={each}>
+            {choices[each]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Told when the field is left or Enter is pressed: half a name is no face. */
+function FontFamily({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
+  const words = useTexts().settings;
+  return (
+    <label className="sbx-setting">
+      <span>{words.fontFamily}</span>
+      <input
+        type="text"
+        key={value}
+        defaultValue={value}
+        placeholder={words.usualFonts}
+        spellCheck={false}
+        onBlur={(event) => event.target.value !== value && onChange(event.target.value)}
+        onKeyDown={(event) => event.key === "Enter" && onChange(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+type FileButtonProps = {
+  readonly label: string;
+  readonly accept: string;
+  readonly onFile: (file: File) => void;
+};
+
+function FileButton({ label, accept, onFile }: FileButtonProps) {
+  const id = useId();
+  const chosen = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const file = target.files?.[0];
+    // The same file, changed, is another choice.
+    target.value = "";
+    if (file !== undefined) onFile(file);
+  };
+  return (
+    <>
+      <input className="sbx-file" id={id} type="file" accept={accept} onChange={chosen} />
+      <label className="sbx-button" htmlFor={id}>
+        {label}
+      </label>
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+// A person's preferences as properties of the terminal on the page. Pure.
+
+import type { TerminalProps } from "../session/terminal-props.ts";
+import type { Preferences } from "./preferences.ts";
+
+type Chosen =
+  | "scheme"
+  | "theme"
+  | "font"
+  | "cursor"
+  | "hasLigatures"
+  | "alerts"
+  | "prediction"
+  | "isReader"
+  | "warnsOnClose";
+
+export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chosen> {
+  const { scheme, theme, fontFamily, fontSize, hasLigatures, cursorStyle, cursorBlinks } = preferences;
+  const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction } = preferences;
+  return {
+    scheme,
+    ...(theme === undefined ? {} : { theme: theme.colours }),
+    font: { ...(fontFamily === "" ? {} : { family: fontFamily }), size: fontSize },
+    cursor: { style: cursorStyle, blinks: cursorBlinks },
+    hasLigatures,
+    alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },
+    prediction,
+    isReader,
+    warnsOnClose,
+  };
+}

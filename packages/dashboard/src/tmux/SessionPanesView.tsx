@@ -1,0 +1,221 @@
+// The windows and panes of a session that runs under tmux, over its terminal, in the same cells: windows as tabs, panes where
+// tmux has them. Each pane is a terminal on a session of its own. session-panes.ts decides; this draws.
+
+import "./session-panes.css";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { neighbourOf, paneAddress, paneSession, viewOf } from "../session/panes-model.ts";
+import type { OfPane, TerminalProps } from "../session/terminal-props.ts";
+import type { TerminalSession } from "../session/terminal-session.ts";
+import type { TerminalView } from "../terminal/terminal-view.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import { PaneBorder } from "./PaneBorder.tsx";
+import { PaneTerminal } from "./PaneTerminal.tsx";
+import { PaneTools } from "./PaneTools.tsx";
+
+export type SessionPanesViewProps = {
+  readonly live: TerminalSession;
+  /** Of the session as a whole. */
+  readonly whole: TerminalProps;
+  readonly ofPane: OfPane;
+  /** Told which pane's session is typed into; undefined: the session's own. */
+  readonly onStandIn: (session: TerminalSession | undefined) => void;
+};
+
+type Cell = { readonly width: number; readonly height: number; readonly scale: number };
+
+const WAYS: Readonly<Record<string, "left" | "right" | "up" | "down">> = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+};
+
+export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPanesViewProps) {
+  const { panes } = live;
+  const { told, focus, opened } = useSyncExternalStore(panes.subscribe, panes.getState);
+  const { session, isSecret, client } = useSyncExternalStore(live.subscribe, live.getView);
+  const cell = useCell(live.screen);
+  const { panes: words } = useTexts();
+  const ground = useRef<HTMLDivElement>(null);
+  const [lives, setLives] = useState<ReadonlyMap<string, TerminalSession>>(new Map());
+  const [dragged, setDragged] = useState<string>();
+  const onLive = useCallback((id: string, one: TerminalSession) => setLives((all) => new Map(all).set(id, one)), []);
+  // A pane that is gone is let go of, with its terminal and scrollback.
+  useEffect(() => {
+    const ids = new Set(told?.panes.map(({ id }) => id));
+    setLives((all) => {
+      const kept = [...all].filter(([id]) => ids.has(id));
+      return kept.length === all.size ? all : new Map(kept);
+    });
+  }, [told]);
+  // A viewer makes no session, and so opens no pane.
+  const role = client.phase === "attached" ? client.hello.you.role : undefined;
+  const [isDriver, setDriver] = useState(false);
+  useEffect(() => {
+    if (role !== undefined) setDriver(role === "driver");
+  }, [role]);
+  const view = useMemo(() => (told === undefined ? undefined : viewOf(told)), [told]);
+  const isDrawn = isDriver && view !== undefined && view.panes.length > 0;
+
+  const focused = focus === undefined ? undefined : lives.get(focus);
+  const isFocusSeen = view?.panes.some(({ pane }) => pane.id === focus) ?? false;
+  useEffect(() => {
+    if (!isDrawn) return;
+    live.screen.standIn = {
+      focus: () => focused?.screen.focus(),
+      joinTabOrder: (isIn) => {
+        for (const { screen } of lives.values()) screen.joinTabOrder(isIn);
+      },
+    };
+    return () => {
+      live.screen.standIn = undefined;
+    };
+  }, [isDrawn, live, focused, lives]);
+  useEffect(() => {
+    onStandIn(isDrawn ? focused : undefined);
+    return () => onStandIn(undefined);
+  }, [isDrawn, focused, onStandIn]);
+  // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal. A pane of another window
+  // takes it once that is seen.
+  const isMeant = useRef(false);
+  useEffect(() => {
+    const { activeElement } = document;
+    const root = ground.current;
+    if (!isDrawn || !isFocusSeen || root === null || root.closest("[inert]") !== null) return;
+    const isHere = root.contains(activeElement) && activeElement?.closest(".xterm") !== null;
+    // The terminal behind keeps the focus until the browser has noticed that it is not seen any more.
+    const isNowhere = activeElement === null || activeElement === document.body;
+    const isBehind = activeElement === live.screen.terminal.textarea;
+    if (isHere || isNowhere || isBehind || isMeant.current) focused?.screen.focus();
+    if (focused !== undefined) isMeant.current = false;
+  }, [isDrawn, isFocusSeen, focused, live]);
+  const takeKeyboard = () => {
+    if (panes.getState().focus === focus) focused?.screen.focus();
+    else isMeant.current = true;
+  };
+
+  const { scheme, theme, font, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts } = whole;
+  const scale = cell?.scale ?? 1;
+  const drawnFont = useMemo(() => ({ ...font, size: (font?.size ?? 14) * scale }), [font, scale]);
+  if (!isDrawn || told === undefined || cell === undefined) return null;
+  const window = told.windows.find(({ active }) => active);
+  const isSeen = new Set(view.panes.map(({ pane }) => pane.id));
+  const place = (left: number, top: number, cols: number, rows: number): CSSProperties => ({
+    left: left * cell.width,
+    top: top * cell.height,
+    width: cols * cell.width,
+    height: rows * cell.height,
+  });
+  const onKey = (event: KeyboardEvent) => {
+    const way = WAYS[event.key];
+    const isFree = event.altKey && event.shiftKey && !event.ctrlKey && !event.metaKey && isSeen.size > 1;
+    if (way === undefined || !isFree || focus === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const to = neighbourOf(told, focus, way);
+    if (to !== undefined) panes.focus(to.id);
+  };
+  return (
+    <div className="sbx-tmux" onKeyDownCapture={onKey}>
+      <PaneTools
+        panes={panes}
+        mayOrder={live.connection.mayType}
+        dragged={dragged}
+        onDrag={setDragged}
+        onDone={takeKeyboard}
+      />
+      <div className="sbx-tmux-ground" ref={ground}>
+        <div className="sbx-tmux-window" style={place(0, 0, window?.cols ?? 0, window?.rows ?? 0)}>
+          {told.panes
+            .filter(({ id }) => opened.has(id))
+            .map(({ id, name, left, top, cols, rows }) => {
+              const own = paneSession(session, id);
+              return (
+                <section
+                  key={id}
+                  className="sbx-tmux-pane"
+                  data-tmux-pane={id}
+                  data-focus={id === focus && isSeen.size > 1}
+                  data-seen={isSeen.has(id)}
+                  inert={!isSeen.has(id)}
+                  aria-label={words.pane(id, name)}
+                  style={place(left, top, cols, rows)}
+                  onFocusCapture={() => panes.focus(id)}
+                >
+                  <PaneTerminal
+                    {...given({ scheme, theme, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts })}
+                    {...given({ token: whole.token, previews: whole.previews, takesFiles: whole.takesFiles })}
+                    {...given({
+                      warnsOnClose: whole.warnsOnClose,
+                      isAdmin: whole.isAdmin,
+                      onSettings: whole.onSettings,
+                      onLogin: whole.onLogin,
+                    })}
+                    {...ofPane(own)}
+                    id={id}
+                    wsUrl={paneAddress(whole.wsUrl, location.href, session, id)}
+                    session={own}
+                    font={drawnFont}
+                    isSecret={isSecret}
+                    onLive={onLive}
+                  />
+                  {dragged?.startsWith("%") && dragged !== id ? (
+                    // biome-ignore lint/a11y/noStaticElementInteractions: for what a mouse drags; a key changes places by the button.
+                    <div
+                      className="sbx-drop-ground sbx-tmux-drop"
+                      onDragOver={(event) => event.preventDefault()}
+                      onDrop={(event) => {
+                        event.preventDefault();
+                        setDragged(undefined);
+                        panes.swap(dragged, id);
+                      }}
+                    />
+                  ) : null}
+                </section>
+              );
+            })}
+          {view.borders.map((border) => (
+            <PaneBorder
+              key={`${border.pane.id} ${border.side}`}
+              border={border}
+              cell={cell}
+              onResize={(cols, rows) => panes.resize(border.pane.id, cols, rows)}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Without the properties that are not there: a component that is given `undefined` has none. */
+function given<Props extends object>(props: Props): { [Name in keyof Props]: Exclude<Props[Name], undefined> } {
+  const there = Object.entries(props).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [Name in keyof Props]: Exclude<Props[Name], undefined> };
+}
+
+/** The size of a cell of the terminal behind, as it is drawn now: panes stand in its cells. */
+function useCell(screen: TerminalView): Cell | undefined {
+  const [cell, setCell] = useState<Cell>();
+  useEffect(() => {
+    const cells = screen.terminal.element?.querySelector(".xterm-screen");
+    if (cells === null || cells === undefined) return;
+    const observer = new ResizeObserver(() => {
+      const { width, height } = cells.getBoundingClientRect();
+      const { cols, rows } = screen.terminal;
+      if (width > 0 && height > 0) setCell({ width: width / cols, height: height / rows, scale: screen.scale });
+    });
+    observer.observe(cells);
+    return () => observer.disconnect();
+  }, [screen]);
+  return cell;
+}

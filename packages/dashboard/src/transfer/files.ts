@@ -1,0 +1,46 @@
+// Files on their way into and out of one terminal's sandbox, each over a session beside the terminal's own. No React.
+
+import type { Terminal } from "@xterm/xterm";
+import type { BrowserConnection } from "../connection/browser-connection.ts";
+import { fileSession } from "../connection/pipes-address.ts";
+import { sendAddress } from "./download-plan.ts";
+import { Downloads, saveFile } from "./downloads.ts";
+import { receiveAddress } from "./upload-plan.ts";
+import { Uploads } from "./uploads.ts";
+
+export class Files {
+  readonly uploads: Uploads;
+  readonly downloads: Downloads;
+
+  /**
+   * @param stage The element around the terminal. To be made before other watchers of its pastes.
+   * @param url The address of the terminal's session.
+   */
+  constructor(
+    terminal: Terminal,
+    stage: HTMLElement,
+    { connection, url, isReplay }: { connection: BrowserConnection; url: string; isReplay: () => boolean },
+  ) {
+    this.uploads = new Uploads(terminal, stage, {
+      mayUpload: () => connection.mayType,
+      connect: (directory) => {
+        const address = receiveAddress(url, location.href, directory);
+        return connection.beside(address, fileSession("upload"));
+      },
+    });
+    this.downloads = new Downloads(terminal, {
+      isReplay,
+      mayType: () => connection.mayType,
+      connect: (path) => {
+        const address = sendAddress(url, location.href, path, this.uploads.directory);
+        return connection.beside(address, fileSession("download"));
+      },
+      save: saveFile,
+    });
+  }
+
+  dispose(): void {
+    this.uploads.dispose();
+    this.downloads.dispose();
+  }
+}

@@ -1,0 +1,169 @@
+// Files that are dropped or pasted on one terminal: uploaded to where its shell is, one drop after the other, and their paths typed at the
+// cursor. No React.
+
+import type { Terminal } from "@xterm/xterm";
+import type { BrowserConnection } from "../connection/browser-connection.ts";
+import { clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
+import { Upload, type UploadEnd } from "./upload.ts";
+import { planUpload, readWorkingDirectory, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
+
+export type UploadState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "hovering" }
+  | { readonly kind: "refused"; readonly why: "nothing" | "too-many" | "too-large" | "bad-name" | "unreadable" }
+  | {
+      readonly kind: "sending";
+      readonly files: number;
+      readonly totalBytes: number;
+      readonly sentBytes: number;
+      /** Where they go; undefined: where sessions begin. */
+      readonly directory: string | undefined;
+    }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export type UploadsPorts = {
+  /** Whether this person may type here: a person who may type may upload. */
+  readonly mayUpload: () => boolean;
+  /** A connection to a pipes session beside, which begins in this directory. */
+  readonly connect: (directory: string | undefined) => BrowserConnection;
+};
+
+export class Uploads {
+  readonly #terminal: Terminal;
+  readonly #ports: UploadsPorts;
+  readonly #listeners = new Set<() => void>();
+  readonly #stop = new AbortController();
+  readonly #handler: { dispose(): void };
+  #state: UploadState = { kind: "idle" };
+  #directory: string | undefined;
+  #upload: Upload | undefined;
+
+  /** @param stage The element around the terminal. To be made before other watchers of its pastes. */
+  constructor(terminal: Terminal, stage: HTMLElement, ports: UploadsPorts) {
+    this.#terminal = terminal;
+    this.#ports = ports;
+    this.#handler = terminal.parser.registerOscHandler(633, (text) => {
+      this.#directory = readWorkingDirectory(text) ?? this.#directory;
+      return true;
+    });
+    const options = { signal: this.#stop.signal, capture: true };
+    stage.addEventListener("dragover", (event) => this.#hovers(event), options);
+    stage.addEventListener(
+      "dragleave",
+      () => this.#state.kind === "hovering" && this.#change({ kind: "idle" }),
+      options,
+    );
+    stage.addEventListener("drop", (event) => this.#dropped(event), options);
+    stage.addEventListener("paste", (event) => this.#pasted(event), options);
+  }
+
+  /** The same object until something changes. */
+  readonly getState = (): UploadState => this.#state;
+
+  /** @returns How to stop listening. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Where the shell is, as far as it has said. */
+  get directory(): string | undefined {
+    return this.#directory;
+  }
+
+  cancel(): void {
+    this.#upload?.cancel();
+  }
+
+  dismiss(): void {
+    if (this.#upload === undefined) this.#change({ kind: "idle" });
+  }
+
+  dispose(): void {
+    this.#stop.abort();
+    this.#handler.dispose();
+    this.#upload?.cancel();
+    this.#listeners.clear();
+  }
+
+  get #isOpen(): boolean {
+    return this.#upload === undefined && this.#ports.mayUpload();
+  }
+
+  #hovers(event: DragEvent): void {
+    if (!hasFiles(event.dataTransfer)) return;
+    // A file that is dropped on a page which does not take it opens in place of the page.
+    event.preventDefault();
+    if (event.dataTransfer !== null) event.dataTransfer.dropEffect = this.#isOpen ? "copy" : "none";
+    if (this.#isOpen && this.#state.kind !== "hovering") this.#change({ kind: "hovering" });
+  }
+
+  #dropped(event: DragEvent): void {
+    if (event.dataTransfer === null || !hasFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    if (this.#isOpen) void this.#take(filesOf(event.dataTransfer, UPLOAD_LIMITS.files));
+  }
+
+  /** Text goes before a picture of it, which office programs put beside. */
+  #pasted(event: ClipboardEvent): void {
+    const transfer = event.clipboardData;
+    if (transfer?.types.length === 0) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      void this.#pasteUntold();
+      return;
+    }
+    if (transfer === null || transfer.files.length === 0 || transfer.types.includes("text/plain")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (this.#isOpen) void this.#take(Promise.resolve(pastedFiles([...transfer.files], new Date())));
+  }
+
+  /** A paste that told of nothing: of a picture, by the key for text alone. */
+  async #pasteUntold(): Promise<void> {
+    const files = this.#isOpen ? await clipboardPictures(navigator.clipboard) : [];
+    if (files.length > 0 && this.#isOpen) await this.#take(Promise.resolve(pastedFiles(files, new Date())));
+  }
+
+  async #take(offered: Promise<readonly OfferedFile[]>): Promise<void> {
+    let files: readonly OfferedFile[];
+    try {
+      files = await offered;
+    } catch {
+      // A folder that the browser may not read, or that is gone.
+      this.#change({ kind: "refused", why: "unreadable" });
+      return;
+    }
+    const plan = planUpload(files);
+    if (plan.kind === "refused") {
+      this.#change(plan);
+      return;
+    }
+    if (this.#upload !== undefined) return;
+    const directory = this.#directory;
+    const sending = { kind: "sending", files: plan.files, totalBytes: plan.bytes, directory } as const;
+    this.#change({ ...sending, sentBytes: 0 });
+    const upload = new Upload(this.#ports.connect(directory), (sent) => {
+      // Of the archive, which is a little longer than its files.
+      this.#change({ ...sending, sentBytes: Math.min(sent, plan.bytes) });
+    });
+    this.#upload = upload;
+    const end = await upload.run(files);
+    this.#upload = undefined;
+    this.#ended(end);
+  }
+
+  #ended(end: UploadEnd): void {
+    if (end.kind === "failed") {
+      this.#change({ kind: "failed", reason: end.reason });
+      return;
+    }
+    this.#change({ kind: "idle" });
+    if (end.kind === "done" && this.#ports.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
+  }
+
+  #change(state: UploadState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,191 @@
+// The panes, each where the layout has it. All are siblings in an order that never changes, so that no terminal is made anew, or
+// loses the focus, when one moves; those of other tabs stand out of sight.
+
+import { type CSSProperties, type DragEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
+import type { Place } from "../connection/place.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import {
+  type Box,
+  type Direction,
+  type Divider,
+  dividersOf,
+  type LayoutTab,
+  type PaneId,
+  paneIdOf,
+  panesOf,
+  placesOf,
+} from "./layout.ts";
+import { edgeAt } from "./layout-keys.ts";
+import type { SessionNames } from "./session-names.ts";
+import { PANES_ID } from "./TabBar.tsx";
+
+export type PanesProps = {
+  readonly tabs: readonly LayoutTab[];
+  readonly names: SessionNames;
+  readonly current: number;
+  /** Whether there is a line of tabs for it. */
+  readonly hasTabs: boolean;
+  readonly shown: ReadonlySet<PaneId>;
+  readonly dragged: PaneId | number | undefined;
+  readonly onDrag: (dragged: PaneId | undefined) => void;
+  readonly onDrop: (at: PaneId, direction: Direction) => void;
+  readonly onFocus: (id: PaneId) => void;
+  readonly onClose: (id: PaneId) => void;
+  readonly onResize: (path: string, share: number) => void;
+  readonly children: (id: PaneId, place: Place) => ReactNode;
+};
+
+type Standing = { readonly place: Place; readonly box: Box; readonly tab: number; readonly hasOthers: boolean };
+
+const STEP = 0.05;
+
+export function Panes(props: PanesProps) {
+  const { tabs, current, shown, dragged } = props;
+  const { desk: words, terminal } = useTexts();
+  const ground = useRef<HTMLDivElement>(null);
+  const standing = new Map<PaneId, Standing>();
+  for (const [tab, { root }] of tabs.entries()) {
+    const panes = panesOf(root);
+    for (const { id, place, box } of panes) standing.set(id, { place, box, tab, hasOthers: panes.length > 1 });
+  }
+  const seen = tabs[current];
+  const focus = seen?.focus;
+  const nameOf = (place: Place) => props.names[paneIdOf(place)];
+  const inTab = seen === undefined ? [] : placesOf(seen.root).map((place) => nameOf(place) ?? place.session);
+  const panel = props.hasTabs ? { role: "tabpanel", "aria-label": words.tab(inTab) } : {};
+  return (
+    <div className="sbx-panes" id={PANES_ID} ref={ground} {...panel}>
+      {[...shown].map((id) => {
+        const pane = standing.get(id);
+        if (pane === undefined) return null;
+        const name = nameOf(pane.place) ?? terminal.place(pane.place.sandbox, pane.place.session);
+        const isSeen = pane.tab === current;
+        return (
+          <section
+            className="sbx-pane"
+            key={id}
+            aria-label={words.pane(name)}
+            data-pane={id}
+            data-focus={isSeen && id === focus}
+            data-seen={isSeen}
+            inert={!isSeen}
+            style={styleOf(pane.box)}
+            onFocusCapture={() => props.onFocus(id)}
+          >
+            {pane.hasOthers ? (
+              // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; keys move panes by commands.
+              <header
+                className="sbx-pane-head"
+                title={words.drag}
+                draggable
+                onDragStart={(event) => {
+                  event.dataTransfer.effectAllowed = "move";
+                  event.dataTransfer.setData("text/plain", name);
+                  props.onDrag(id);
+                }}
+                onDragEnd={() => props.onDrag(undefined)}
+              >
+                <span>{name}</span>
+                <button
+                  type="button"
+                  className="sbx-quiet"
+                  aria-label={words.closePane(name)}
+                  title={words.closePane(name)}
+                  onClick={() => props.onClose(id)}
+                >
+                  ×
+                </button>
+              </header>
+            ) : null}
+            <div className="sbx-pane-body">{props.children(id, pane.place)}</div>
+            {dragged !== undefined && isSeen && dragged !== id && dragged !== current ? (
+              <DropGround onDrop={(direction) => props.onDrop(id, direction)} />
+            ) : null}
+          </section>
+        );
+      })}
+      {(seen === undefined ? [] : dividersOf(seen.root)).map((divider) => (
+        <DividerHandle key={divider.path} divider={divider} ground={ground} onResize={props.onResize} />
+      ))}
+    </div>
+  );
+}
+
+function DropGround({ onDrop }: { readonly onDrop: (direction: Direction) => void }) {
+  const [edge, setEdge] = useState<Direction>();
+  const edgeOf = ({ currentTarget, clientX, clientY }: DragEvent) => {
+    const { left, top, width, height } = currentTarget.getBoundingClientRect();
+    return edgeAt((clientX - left) / width, (clientY - top) / height);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: only for what a mouse drags; keys move panes by commands.
+    <div
+      className="sbx-drop-ground"
+      data-edge={edge}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setEdge(edgeOf(event));
+      }}
+      onDragLeave={() => setEdge(undefined)}
+      onDrop={(event) => {
+        event.preventDefault();
+        onDrop(edgeOf(event));
+      }}
+    />
+  );
+}
+
+type DividerProps = {
+  readonly divider: Divider;
+  readonly ground: { readonly current: HTMLDivElement | null };
+  readonly onResize: PanesProps["onResize"];
+};
+
+function DividerHandle({ divider, ground, onResize }: DividerProps) {
+  const { axis, box, path, share } = divider;
+  const words = useTexts().desk;
+  const isRow = axis === "row";
+  const move = (event: PointerEvent<HTMLElement>) => {
+    if (!event.currentTarget.hasPointerCapture(event.pointerId) || ground.current === null) return;
+    const whole = ground.current.getBoundingClientRect();
+    const at = isRow ? (event.clientX - whole.left) / whole.width : (event.clientY - whole.top) / whole.height;
+    onResize(path, isRow ? (at - box.x) / box.width : (at - box.y) / box.height);
+  };
+  const style = isRow
+    ? { left: percent(box.x + box.width * share), top: percent(box.y), height: percent(box.height) }
+    : { left: percent(box.x), top: percent(box.y + box.height * share), width: percent(box.width) };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is no hr.
+    <div
+      className="sbx-divider"
+      role="separator"
+      tabIndex={0}
+      aria-orientation={isRow ? "vertical" : "horizontal"}
+      aria-label={words.divider}
+      aria-valuenow={Math.round(share * 100)}
+      aria-valuemin={10}
+      aria-valuemax={90}
+      style={style}
+      onPointerDown={(event) => {
+        event.preventDefault();
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={move}
+      onKeyDown={(event) => {
+        const [less, more] = isRow ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
+        const way = event.key === less ? -STEP : event.key === more ? STEP : 0;
+        if (way === 0) return;
+        event.preventDefault();
+        onResize(path, share + way);
+      }}
+    />
+  );
+}
+
+function styleOf({ x, y, width, height }: Box): CSSProperties {
+  return { left: percent(x), top: percent(y), width: percent(width), height: percent(height) };
+}
+
+function percent(of: number): string {
+  return `${of * 100}%`;
+}

@@ -1,0 +1,193 @@
+// A person's changes of a layout. Each gives a new one, or the same object where nothing changes or there is no room. Pure.
+
+import type { Place } from "../connection/place.ts";
+import {
+  type Area,
+  type Axis,
+  allPlaces,
+  type Direction,
+  depthOf,
+  has,
+  type Layout,
+  type LayoutTab,
+  MAX_DEPTH,
+  MAX_PANES,
+  type PaneId,
+  paneIdOf,
+  panesOf,
+  placesOf,
+  tabOf,
+} from "./layout.ts";
+
+/** No part is ever less than this of a split. */
+export const MIN_SHARE = 0.1;
+
+/** Shows a session: where it is open already, else in a tab of its own behind the current one. */
+export function open(layout: Layout, place: Place): Layout {
+  const id = paneIdOf(place);
+  if (tabOf(layout, id) !== -1) return focus(layout, id);
+  if (allPlaces(layout).length >= MAX_PANES) return layout;
+  return insertTab(layout, tabWith(place), layout.current + 1);
+}
+
+/** Divides a pane, or moves a session that is open elsewhere to stand beside it. */
+export function split(layout: Layout, at: PaneId, direction: Direction, place: Place): Layout {
+  const id = paneIdOf(place);
+  if (id === at) return layout;
+  const without = remove(layout, id);
+  const index = tabOf(without, at);
+  const tab = without.tabs[index];
+  if (tab === undefined || allPlaces(without).length >= MAX_PANES) return layout;
+  const axis: Axis = direction === "left" || direction === "right" ? "row" : "column";
+  const added: Area = { kind: "pane", place };
+  const isFirst = direction === "left" || direction === "up";
+  const root = replace(tab.root, at, (pane) => ({
+    kind: "split",
+    axis,
+    share: 0.5,
+    parts: isFirst ? [added, pane] : [pane, added],
+  }));
+  if (depthOf(root) > MAX_DEPTH) return layout;
+  return { tabs: without.tabs.with(index, { root, focus: id }), current: index };
+}
+
+/** Takes a session off the layout; it lives on. */
+export function close(layout: Layout, id: PaneId): Layout {
+  return remove(layout, id);
+}
+
+/** Gives a pane a tab of its own, before the tab that is now the `index`th. */
+export function moveToOwnTab(layout: Layout, id: PaneId, index: number): Layout {
+  const place = allPlaces(layout).find((one) => paneIdOf(one) === id);
+  const from = layout.tabs[tabOf(layout, id)];
+  if (place === undefined || from === undefined || from.root.kind === "pane") return layout;
+  return insertTab(remove(layout, id), tabWith(place), index);
+}
+
+/** Moves a tab to stand as the `to`th. */
+export function moveTab(layout: Layout, from: number, to: number): Layout {
+  const moved = layout.tabs[from];
+  const target = Math.max(0, Math.min(to, layout.tabs.length - 1));
+  if (moved === undefined || target === from) return layout;
+  const seen = layout.tabs[layout.current];
+  const tabs = layout.tabs.toSpliced(from, 1).toSpliced(target, 0, moved);
+  return { tabs, current: seen === undefined ? 0 : tabs.indexOf(seen) };
+}
+
+/** Has two panes of one tab change places. */
+export function swap(layout: Layout, a: PaneId, b: PaneId): Layout {
+  const index = tabOf(layout, a);
+  const tab = layout.tabs[index];
+  if (tab === undefined || a === b || !has(tab.root, b)) return layout;
+  const places = placesOf(tab.root);
+  const placeOf = (id: PaneId) => places.find((place) => paneIdOf(place) === id);
+  const [first, second] = [placeOf(a), placeOf(b)];
+  if (first === undefined || second === undefined) return layout;
+  const exchanged = mapPlaces(tab.root, (place) => {
+    const id = paneIdOf(place);
+    return id === a ? second : id === b ? first : place;
+  });
+  return { ...layout, tabs: layout.tabs.with(index, { ...tab, root: exchanged }) };
+}
+
+export function focus(layout: Layout, id: PaneId): Layout {
+  const index = tabOf(layout, id);
+  const tab = layout.tabs[index];
+  if (tab === undefined || (index === layout.current && tab.focus === id)) return layout;
+  return { tabs: layout.tabs.with(index, { ...tab, focus: id }), current: index };
+}
+
+/** Shows another tab; beyond the last comes the first. */
+export function showTab(layout: Layout, index: number): Layout {
+  const count = layout.tabs.length;
+  if (count === 0) return layout;
+  const current = ((index % count) + count) % count;
+  return current === layout.current ? layout : { ...layout, current };
+}
+
+/** Moves a divider of the tab that is seen. @param path As `Divider.path`. */
+export function resize(layout: Layout, path: string, share: number): Layout {
+  const tab = layout.tabs[layout.current];
+  if (tab === undefined || !Number.isFinite(share)) return layout;
+  const kept = Math.max(MIN_SHARE, Math.min(share, 1 - MIN_SHARE));
+  const root = withShare(tab.root, path, kept);
+  return root === tab.root ? layout : { ...layout, tabs: layout.tabs.with(layout.current, { ...tab, root }) };
+}
+
+/** Moves the nearest divider that lies across a direction, that way, by a part of the whole. */
+export function resizeBy(layout: Layout, id: PaneId, direction: Direction, step: number): Layout {
+  const tab = layout.tabs[layout.current];
+  if (tab === undefined || !has(tab.root, id)) return layout;
+  const axis: Axis = direction === "left" || direction === "right" ? "row" : "column";
+  const way = direction === "right" || direction === "down" ? step : -step;
+  let nearest: { path: string; share: number } | undefined;
+  for (let area = tab.root, path = ""; area.kind === "split"; ) {
+    if (area.axis === axis) nearest = { path, share: area.share };
+    const part: 0 | 1 = has(area.parts[0], id) ? 0 : 1;
+    path += part;
+    area = area.parts[part];
+  }
+  return nearest === undefined ? layout : resize(layout, nearest.path, nearest.share + way);
+}
+
+function tabWith(place: Place): LayoutTab {
+  return { root: { kind: "pane", place }, focus: paneIdOf(place) };
+}
+
+function insertTab(layout: Layout, tab: LayoutTab, index: number): Layout {
+  const at = Math.max(0, Math.min(index, layout.tabs.length));
+  return { tabs: layout.tabs.toSpliced(at, 0, tab), current: at };
+}
+
+function remove(layout: Layout, id: PaneId): Layout {
+  const index = tabOf(layout, id);
+  const tab = layout.tabs[index];
+  if (tab === undefined) return layout;
+  const root = without(tab.root, id);
+  if (root === undefined) {
+    const tabs = layout.tabs.toSpliced(index, 1);
+    const before = index < layout.current ? layout.current - 1 : layout.current;
+    return { tabs, current: Math.max(0, Math.min(before, tabs.length - 1)) };
+  }
+  return {
+    ...layout,
+    tabs: layout.tabs.with(index, { root, focus: tab.focus === id ? heir(tab, root, id) : tab.focus }),
+  };
+}
+
+/** Which pane gets the focus of one that goes: the one that has its place then. */
+function heir(tab: LayoutTab, root: Area, id: PaneId): PaneId {
+  const gone = panesOf(tab.root).find((pane) => pane.id === id)?.box ?? { x: 0, y: 0, width: 0, height: 0 };
+  const [x, y] = [gone.x + gone.width / 2, gone.y + gone.height / 2];
+  const panes = panesOf(root);
+  const there = panes.find(({ box }) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);
+  return (there ?? panes[0])?.id ?? id;
+}
+
+function without(area: Area, id: PaneId): Area | undefined {
+  if (area.kind === "pane") return paneIdOf(area.place) === id ? undefined : area;
+  const first = without(area.parts[0], id);
+  const second = without(area.parts[1], id);
+  if (first === undefined) return second;
+  if (second === undefined) return first;
+  return first === area.parts[0] && second === area.parts[1] ? area : { ...area, parts: [first, second] };
+}
+
+function replace(area: Area, id: PaneId, by: (pane: Area) => Area): Area {
+  if (area.kind === "pane") return paneIdOf(area.place) === id ? by(area) : area;
+  return { ...area, parts: [replace(area.parts[0], id, by), replace(area.parts[1], id, by)] };
+}
+
+function mapPlaces(area: Area, to: (place: Place) => Place): Area {
+  if (area.kind === "pane") return { kind: "pane", place: to(area.place) };
+  return { ...area, parts: [mapPlaces(area.parts[0], to), mapPlaces(area.parts[1], to)] };
+}
+
+function withShare(area: Area, path: string, share: number): Area {
+  if (area.kind === "pane") return area;
+  if (path === "") return area.share === share ? area : { ...area, share };
+  const part = path.startsWith("0") ? 0 : 1;
+  const changed = withShare(area.parts[part], path.slice(1), share);
+  if (changed === area.parts[part]) return area;
+  return { ...area, parts: part === 0 ? [changed, area.parts[1]] : [area.parts[0], changed] };
+}

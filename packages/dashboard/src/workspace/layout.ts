@@ -1,0 +1,154 @@
+// Which sessions a person has open, and how they stand beside each other: tabs, each one pane or divided again and again. Only
+// reads a layout; layout-edits.ts changes one. Pure.
+
+import type { Place } from "../connection/place.ts";
+
+/** A session stands once in a layout: this names its pane. */
+export type PaneId = string;
+
+export type Pane = { readonly kind: "pane"; readonly place: Place };
+
+/** Two parts beside each other (`row`), or one above the other (`column`). */
+export type Split = {
+  readonly kind: "split";
+  readonly axis: Axis;
+  /** How much of it the first part has, from 0 to 1. */
+  readonly share: number;
+  readonly parts: readonly [Area, Area];
+};
+
+export type Axis = "row" | "column";
+export type Area = Pane | Split;
+
+export type LayoutTab = { readonly root: Area; readonly focus: PaneId };
+
+export type Layout = {
+  readonly tabs: readonly LayoutTab[];
+  /** Which tab is seen. */
+  readonly current: number;
+};
+
+export type Direction = "left" | "right" | "up" | "down";
+
+/** Of the whole, from 0 to 1. */
+export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+
+export type PlacedPane = { readonly id: PaneId; readonly place: Place; readonly box: Box };
+
+export type Divider = {
+  /** Which split it is of: 0 or 1 for each part on the way from the root. */
+  readonly path: string;
+  readonly axis: Axis;
+  readonly share: number;
+  /** The split's part of the whole. */
+  readonly box: Box;
+};
+
+export const NOTHING_OPEN: Layout = { tabs: [], current: 0 };
+
+/** So many sessions can be open: the kept layout has to fit into the server's limit of 16 KiB. */
+export const MAX_PANES = 64;
+/** How often an area can be divided again. */
+export const MAX_DEPTH = 8;
+
+const WHOLE: Box = { x: 0, y: 0, width: 1, height: 1 };
+
+export function paneIdOf({ sandbox, session }: Place): PaneId {
+  return `${sandbox}/${session}`;
+}
+
+export function placesOf(area: Area): Place[] {
+  return area.kind === "pane" ? [area.place] : area.parts.flatMap(placesOf);
+}
+
+export function allPlaces(layout: Layout): Place[] {
+  return layout.tabs.flatMap(({ root }) => placesOf(root));
+}
+
+/** Which tab a pane is in; -1: in none. */
+export function tabOf(layout: Layout, id: PaneId): number {
+  return layout.tabs.findIndex(({ root }) => has(root, id));
+}
+
+export function has(area: Area, id: PaneId): boolean {
+  return area.kind === "pane" ? paneIdOf(area.place) === id : area.parts.some((part) => has(part, id));
+}
+
+/** The pane that has the focus; undefined: nothing is open. */
+export function focusOf(layout: Layout): PaneId | undefined {
+  return layout.tabs[layout.current]?.focus;
+}
+
+export function focusedPlace(layout: Layout): Place | undefined {
+  const focus = focusOf(layout);
+  return allPlaces(layout).find((place) => paneIdOf(place) === focus);
+}
+
+export function depthOf(area: Area): number {
+  return area.kind === "pane" ? 0 : 1 + Math.max(...area.parts.map(depthOf));
+}
+
+/** Where each pane of an area stands. */
+export function panesOf(area: Area, box: Box = WHOLE): PlacedPane[] {
+  if (area.kind === "pane") return [{ id: paneIdOf(area.place), place: area.place, box }];
+  const [first, second] = boxesOf(area, box);
+  return [...panesOf(area.parts[0], first), ...panesOf(area.parts[1], second)];
+}
+
+/** The dividers that a person can drag to give one part more. */
+export function dividersOf(area: Area, box: Box = WHOLE, path = ""): Divider[] {
+  if (area.kind === "pane") return [];
+  const [first, second] = boxesOf(area, box);
+  return [
+    { path, axis: area.axis, share: area.share, box },
+    ...dividersOf(area.parts[0], first, `${path}0`),
+    ...dividersOf(area.parts[1], second, `${path}1`),
+  ];
+}
+
+function boxesOf({ axis, share }: Split, { x, y, width, height }: Box): [Box, Box] {
+  if (axis === "row") {
+    const first = width * share;
+    return [
+      { x, y, width: first, height },
+      { x: x + first, y, width: width - first, height },
+    ];
+  }
+  const first = height * share;
+  return [
+    { x, y, width, height: first },
+    { x, y: y + first, width, height: height - first },
+  ];
+}
+
+/** The pane of the same tab that stands next in a direction, nearest to the middle; undefined at the edge. */
+export function neighbourOf(layout: Layout, id: PaneId, direction: Direction): PaneId | undefined {
+  const tab = layout.tabs[tabOf(layout, id)];
+  if (tab === undefined) return undefined;
+  const panes = panesOf(tab.root);
+  const from = panes.find((pane) => pane.id === id)?.box;
+  if (from === undefined) return undefined;
+  const touching = panes.filter(({ box }) => touches(from, box, direction));
+  const middle = (box: Box) =>
+    direction === "left" || direction === "right" ? box.y + box.height / 2 : box.x + box.width / 2;
+  const distance = ({ box }: PlacedPane) => Math.abs(middle(box) - middle(from));
+  return touching.sort((a, b) => distance(a) - distance(b))[0]?.id;
+}
+
+function touches(from: Box, to: Box, direction: Direction): boolean {
+  const isSame = (a: number, b: number) => Math.abs(a - b) < 1e-6;
+  const overlaps = (a: number, aSize: number, b: number, bSize: number) =>
+    Math.min(a + aSize, b + bSize) - Math.max(a, b) > 1e-6;
+  const isBeside = overlaps(from.y, from.height, to.y, to.height);
+  const isAbove = overlaps(from.x, from.width, to.x, to.width);
+  switch (direction) {
+    case "left":
+      return isBeside && isSame(to.x + to.width, from.x);
+    case "right":
+      return isBeside && isSame(from.x + from.width, to.x);
+    case "up":
+      return isAbove && isSame(to.y + to.height, from.y);
+    case "down":
+      return isAbove && isSame(from.y + from.height, to.y);
+  }
+}

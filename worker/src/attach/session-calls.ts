@@ -1,0 +1,84 @@
+// The calls of the other parts of the Worker to a session object, so that they need not import its class.
+
+import type { Participant } from "sandbox-stdio/core";
+import type { Actor } from "../audit/record.ts";
+import type { AuditPage } from "../audit/trail.ts";
+import type { Role } from "../auth/ticket.ts";
+import type { Revocation } from "../limits/revocation.ts";
+import type { Asker } from "./grant.ts";
+
+/** The API's description of a session. */
+export type SessionListing = {
+  readonly session: string;
+  readonly incarnation: string;
+  readonly state: "running" | "exited" | "lost";
+  readonly tty: boolean;
+  readonly cmd: string;
+  readonly args: readonly string[];
+  readonly createdAt: string;
+  readonly cols?: number;
+  readonly rows?: number;
+  /** The title that the program gives its terminal. */
+  readonly title?: string;
+  readonly clients: number;
+  /** The clients that are attached. Absent if there are none. */
+  readonly participants?: readonly Participant[];
+  readonly offset: number;
+  /** When its last output came. Absent where there was none. */
+  readonly lastOutputAt?: string;
+  /** How far the asker has written by HTTP. */
+  readonly inputOffset: number;
+  readonly exit?: { readonly code: number; readonly signal?: string };
+};
+
+/** The API's listing of a share ticket. Not the ticket itself: it is told once, to its maker. */
+export type TicketListing = {
+  readonly id: string;
+  readonly role: Role;
+  readonly guests: boolean;
+  /** Those who may be here by it at one time. */
+  readonly maxClients: number;
+  /** The person that made it. */
+  readonly maker: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+};
+
+export type NewShareTicket = {
+  readonly id: string;
+  readonly role: Role;
+  readonly guests: boolean;
+  readonly maxClients: number;
+  readonly maker: string;
+  readonly expiresAtMs: number;
+};
+
+/** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
+export interface SessionCalls extends Rpc.DurableObjectBranded {
+  /** Has the object wake, and read what it keeps, while others are asked whether a client may come. */
+  wake(): Promise<void>;
+  /** Undefined if there is no session. @param asker The caller whose input by calls is counted. */
+  describe(asker?: Asker): Promise<SessionListing | undefined>;
+  /** A page of the audit; undefined if nothing was ever recorded. */
+  audit(after: number, limit: number): Promise<AuditPage | undefined>;
+  /** Ends the process and forgets the session. @param by Absent if the session's own rule says so. @returns Whether there was one. */
+  end(by?: Actor): Promise<boolean>;
+  /** Whether there is a process, or soon will be. */
+  isAlive(): Promise<boolean>;
+  /** Of these connections, those that are open. */
+  openConnections(ids: readonly string[]): string[];
+  /** A bridge says that this process has news that the object has not had. */
+  called(incarnation: string): Promise<void>;
+  /** A tenant has revoked a user, a token or a login. @param by The tenant's key. */
+  revoked(revocation: Revocation, by: string): Promise<void>;
+  /** Makes a share ticket count from now on. */
+  addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many";
+  /** The share tickets that are good now; undefined if there is no session. */
+  listTickets(): TicketListing[] | undefined;
+  /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
+  revokeTicket(id: string, by: Actor): Promise<boolean>;
+}
+
+export interface SessionsEnv {
+  readonly SESSION: DurableObjectNamespace<SessionCalls>;
+}

@@ -1,0 +1,16 @@
+// How the Worker answers what its routes throw.
+
+import type { Context } from "hono";
+import { logRefused } from "../audit/worker-log.ts";
+import { log } from "../base/log.ts";
+import { AuthFault, refusal } from "../refusal/fault.ts";
+
+export function answerFault(error: Error, c: Context): Response {
+  if (error instanceof AuthFault) {
+    logRefused(c.req.raw, error);
+    return refusal(error);
+  }
+  // The cause stays in the log.
+  log.error("a request failed:", error);
+  return Response.json({ error: "internal", message: "something went wrong here" }, { status: 500 });
+}

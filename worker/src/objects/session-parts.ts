@@ -1,0 +1,147 @@
+// The parts of one session object, and which of them knows which. Their questions to the object itself are in its ports.
+
+import { giveBack, type Pass } from "../attach/entry-limits.ts";
+import { ResumeSigner } from "../attach/resume.ts";
+import type { Actor } from "../audit/record.ts";
+import { SessionAudit } from "../audit/session-audit.ts";
+import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
+import { AuditTrail } from "../audit/trail.ts";
+import { type LogEnv, log } from "../base/log.ts";
+import type { AddressesEnv } from "../limits/limit-calls.ts";
+import { type LimitEnv, readLimits } from "../limits/limits.ts";
+import { McpGateway } from "../mcp/gateway.ts";
+import { SessionMetrics } from "../metrics/session-metrics.ts";
+import { ProgramCalls } from "../programs/program-calls.ts";
+import { SessionStore } from "../records/session-store.ts";
+import { Connections } from "../session/connections.ts";
+import { DeletionAlarm } from "../session/deletion-alarm.ts";
+import { Parking } from "../session/parking.ts";
+import { type RenewalEnv, Renewals } from "../session/renewals.ts";
+import { type KeeperEnv, SessionKeeper } from "../session/session-keeper.ts";
+import { SessionTrace } from "../session/session-trace.ts";
+import { UnnamedSession } from "../session/unnamed.ts";
+import { Unwatched } from "../session/unwatched.ts";
+import { Watches } from "../sockets/watches.ts";
+import { type TtydEnv, TtydProxy } from "../terminal/proxy.ts";
+import { SessionTickets } from "../tickets/session-tickets.ts";
+import { TicketCalls } from "../tickets/ticket-calls.ts";
+import { Attaching } from "./attaching.ts";
+
+/** The bindings and variables that a session object and its parts read. */
+export type SessionEnv = KeeperEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
+
+export interface ObjectPorts {
+  /** The set of clients, or the next due time, may have changed. */
+  changed(): void;
+  /** A client has said something: only what its session waits for may be due earlier. */
+  heard(): void;
+  /** Output came: the same, and the look at its last screen. */
+  outputCame(): void;
+  /** Resolves when a session that is being forgotten is. */
+  ending(): Promise<unknown>;
+  /** Ends the process and forgets the session. @returns Whether there was one. */
+  end(by: Actor): Promise<boolean>;
+}
+
+export type SessionParts = ReturnType<typeof makeParts>;
+
+/** @throws {AuthFault} `misconfigured`. */
+export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: ObjectPorts) {
+  const { changed, heard, outputCame, ending, end } = ports;
+  const { storage } = ctx;
+  const sessionKey = ctx.id.name ?? "";
+  const signer = new ResumeSigner(env.SESSION_SECRET ?? "", ctx.id.toString());
+  const limits = readLimits(env);
+  const settings = readAuditSettings(env);
+  const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise);
+  const ended = (pass: Pass) => waitUntil(giveBack(env, pass));
+
+  const store = new SessionStore(storage);
+  const tickets = new SessionTickets(storage);
+  const watches = new Watches(limits);
+  const metrics = new SessionMetrics({
+    ...{ env, sessionKey, waitUntil },
+    sandboxKey: () => store.record?.sandboxKey ?? "",
+    clients: () => {
+      const { record } = store;
+      if (record === undefined || record.exit !== undefined || record.lostAtMs !== undefined) return undefined;
+      return keeper.session?.attachedCount ?? 0;
+    },
+  });
+  const { counts } = metrics;
+  const { lifetimes } = watches;
+  const trace = new SessionTrace(env);
+  const trail = new AuditTrail(storage);
+  const unnamed = new UnnamedSession(store, limits.unnamedSeconds * 1000);
+  const unwatched = new Unwatched({ env, store, kv: storage.kv, keeper: () => keeper });
+  const { retentionMs } = settings;
+  const alarm = new DeletionAlarm({ storage, store, unnamed, unwatched, parking: () => parking, trail, retentionMs });
+  const recorder = (): SessionAudit =>
+    new SessionAudit({
+      ...{ trail, settings },
+      isTty: () => store.record?.facts.tty ?? true,
+      storing: () => alarm.ensure(),
+      stored: (client) => keeper.session?.recorded(client),
+      failed: (error) => {
+        log.error("the audit could not be stored:", error);
+        // Input that was not stored was not acknowledged: the clients reconnect and send it again.
+        ctx.abort("the audit could not be stored");
+      },
+    });
+  const audit = settings.mode === "off" ? undefined : recorder();
+  if (store.record !== undefined) {
+    audit?.at(store.record.facts);
+    trace.at(store.record.facts);
+  }
+  const renewals = new Renewals({
+    ...{ env, lifetimes, tickets, sessionKey, changed },
+    sandbox: () => store.record?.facts.sandbox,
+  });
+  const keeper: SessionKeeper = new SessionKeeper({
+    ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed, outputCame },
+    trace: () => trace.trace,
+    isCalled: () => programs.isActive || unwatched.isLooking,
+    parked: () => parking.answered(Date.now()),
+  });
+  const connections = new Connections(ctx, {
+    ...{ limits, watches, trace, counts, audit, ended, changed, heard },
+    auth: (connection, token) => waitUntil(renewals.auth(connection, token)),
+    closedByClient: () => {
+      const isLast = (keeper.session?.attachedCount ?? 0) === 0;
+      if (isLast && unnamed.deserted(Date.now())) void alarm.set();
+    },
+  });
+  const keeping = settings.mode === "content" ? "content" : "length";
+  const ttyds = new TtydProxy({ env, audit, keeping, watches, ended });
+  const programs: ProgramCalls = new ProgramCalls({
+    ...{ ctx, env, store, keeper, signer, lifetimes, limits, audit, ending, changed },
+    keptUntilChanged: () => void alarm.set(),
+  });
+  const mcp = new McpGateway({
+    ...{ storage, store, lifetimes, programs, changed, waitUntil, end, maxStreams: limits.waits },
+    session: () => keeper.session,
+  });
+  const attaching = new Attaching({
+    ...{ env, store, keeper, signer, tickets, connections, lifetimes },
+    ...{ unnamed, ttyds, counts, audit, ending, waitUntil, changed },
+  });
+  const parking: Parking = new Parking({
+    ...{ limits, sessionKey, keeper, connections, watches, renewals, changed },
+    waits: programs.waits,
+    kv: storage.kv,
+    isBusy: () => {
+      const isUnderWay = attaching.isUnderWay || programs.isUnderWay || unwatched.isLooking || renewals.isAsking;
+      return isUnderWay || ttyds.isActive || audit?.isIdle === false;
+    },
+    alone: (run) => ctx.blockConcurrencyWhile(run),
+    alarm: () => void alarm.set(),
+    report: () => metrics.flush(Date.now()),
+  });
+  programs.waits.restore();
+  parking.restore();
+  const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
+  return {
+    ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
+    ...{ keeper, connections, programs, mcp, attaching, unwatched, metrics, parking },
+  };
+}
