@@ -1,4 +1,4 @@
-// docs/cost.md: the tables of the model, in words.
+// The block "cost" of docs/operations.md: the tables of the model.
 import { CONTAINER, type Cost, costOf, type Inputs, PRICES, totalOf, USES, type Way } from "./cost-model.ts";
 
 const NATIVE: Way = { isObjectAlwaysAwake: false };
@@ -43,47 +43,43 @@ function savings(inputs: Inputs): string {
   });
   const head = [
     "use",
-    "native way, against the SDK",
-    "sessions that are parked while they are quiet",
-    "objects that sleep while nobody is there",
-    "the audit of keys costs",
+    "native instead of SDK",
+    "parking quiet sessions",
+    "objects asleep with no client",
+    "cost of the audit of keys",
   ];
   return [row(head), row(["---", "--:", "--:", "--:", "--:"]), ...uses].join("\n");
 }
 
-export function costPage(inputs: Inputs): string {
-  return `# What it costs
+export function costBlock(inputs: Inputs): string {
+  return `Dollars a month at the prices published on 2026-11-20, without included usage. Written by \`npm run cost\` from
+[cost-inputs.json](cost-inputs.json); \`npm run cost -- --measure\` counts the inputs on a local system. The container is \`basic\`:
+${CONTAINER.memoryGib} GiB, ${CONTAINER.diskGb} GB. Not tested here: an actual bill.
 
-Dollars a month, by the prices published on 2026-11-20, without what the plan includes. Written by \`npm run cost\` from
-[cost-inputs.json](cost-inputs.json); \`npm run cost -- --measure\` counts these inputs on a local system. The container is \`basic\`:
-${CONTAINER.memoryGib} GiB, ${CONTAINER.diskGb} GB. Not run here: a bill of the platform itself.
-
-| counted here | |
+| input, counted here | |
 |---|--:|
-| messages of a client for each key, and to it | ${inputs.sentPerKey}, ${inputs.receivedPerKey} |
-| rows for each key, typed five a second | ${inputs.rowsPerKey} |
-| messages of a client for each MiB of output, and to it | ${inputs.sentPerMib}, ${inputs.receivedPerMib} |
-| pings of an idle client in an hour, answered without waking anybody | ${inputs.pingsPerHour} |
-| rows of a short session | ${inputs.rowsPerSession} |
-| rows for each time that a session is parked and comes back | ${inputs.rowsPerPark} |
-| seconds from \`PARK_SECONDS\` of quiet until it is parked | ${inputs.secondsToPark} |
+| client messages per key, to and from the object | ${inputs.sentPerKey}, ${inputs.receivedPerKey} |
+| rows per key, typed five a second | ${inputs.rowsPerKey} |
+| client messages per MiB of output, to and from the object | ${inputs.sentPerMib}, ${inputs.receivedPerMib} |
+| pings of an idle client per hour, answered without waking the object | ${inputs.pingsPerHour} |
+| rows per short session | ${inputs.rowsPerSession} |
+| rows per parking with return | ${inputs.rowsPerPark} |
+| seconds from \`PARK_SECONDS\` of quiet until parked | ${inputs.secondsToPark} |
 
-## By the native way
+With the native backend:
 
 ${table(NATIVE, inputs)}
 
-## By the Sandbox SDK
+With the Sandbox SDK:
 
 ${table(SDK, inputs)}
 
-## What the decisions save
+What the design saves:
 
 ${savings(inputs)}
 
-Assumed, since the platform doesn't say or it can't be run here: an object is awake for 10 s after each alarm, and after a session is
-parked; the container's object is awake while the session's is and somebody is attached; messages from a bridge count as incoming ones
-do; a page shows a new token once an hour; a person pauses for more than a minute 40 times a day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\`
-ten minutes. While a parked session has clients its container runs, for \`PARK_HOURS\` (8) at most: that is what an untouched tab costs.
-An object that is awake costs $${PRICES.objectHour.toFixed(4)} an hour.
-`;
+Assumptions: an object stays awake for 10 s after each alarm and after parking. The container's object is awake while the session's is and a client is
+attached. Messages from a bridge are billed as incoming ones. A page presents a new token hourly. A person pauses for more than a minute 40 times a
+day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\` ten minutes. A parked session with clients keeps its container for up to \`PARK_HOURS\` (8). An awake object
+costs $${PRICES.objectHour.toFixed(4)} an hour.`;
 }

@@ -1,17 +1,18 @@
-// `npm run cost`: writes docs/cost.md from the published prices and docs/cost-inputs.json. `-- --measure` counts these inputs anew
+// `npm run cost`: writes the block "cost" of docs/operations.md from the published prices and docs/cost-inputs.json. `-- --measure` counts these inputs anew
 // on a local system, for which the page need not be built; it takes two minutes.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import { withTable } from "../packages/bench/src/table-file.ts";
 import { ROOT } from "../packages/local/src/paths.ts";
 import type { Inputs } from "./cost-model.ts";
-import { costPage } from "./cost-page.ts";
+import { costBlock } from "./cost-page.ts";
 
 const INPUTS = join(ROOT, "docs/cost-inputs.json");
-const PAGE = join(ROOT, "docs/cost.md");
+const PAGE = join(ROOT, "docs/operations.md");
 
 const { measure } = new Command("npm run cost --")
-  .description("Writes docs/cost.md")
+  .description("Writes the costs in docs/operations.md")
   .option("--measure", "count the inputs anew")
   .allowExcessArguments(false)
   .parse()
@@ -22,5 +23,5 @@ if (measure === true) {
   writeFileSync(INPUTS, `${JSON.stringify(counted, null, 2)}\n`);
 }
 const inputs = JSON.parse(readFileSync(INPUTS, "utf8")) as Inputs;
-writeFileSync(PAGE, costPage(inputs));
+writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), costBlock(inputs), "cost"));
 console.log(`Wrote ${PAGE}`);

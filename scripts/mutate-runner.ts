@@ -15,9 +15,11 @@ const vitest: Vitest = await createVitest(
     bail: 1,
     reporters: [{}],
     testTimeout: 60_000,
-    ...(setup.config === undefined ? { pool: "threads" } : {}),
+    ...(setup.config === undefined ? { pool: "threads", isolate: false } : {}),
     maxWorkers: 1,
     cache: false,
+    // What was transformed for a run before would stand for the mutant.
+    fsModuleCache: false,
   },
   {
     plugins: [

@@ -17,6 +17,7 @@ import {
 import { BIN, ROOT } from "../packages/local/src/paths.ts";
 import { Random } from "../packages/local/src/random.ts";
 import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
+import { writeProofPage } from "./proof-page.ts";
 import { fingerprint, readTree } from "./tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
@@ -193,6 +194,8 @@ async function tryAll(): Promise<void> {
       if (unchanged.outcome !== "survived")
         throw new Error(`Tests of ${room.tests} fail without a mutant: ${JSON.stringify(unchanged)}`);
       soundMs.set(room.tests, performance.now() - from);
+      const broken = await runner.run(join(ROOT, file), 'throw new Error("broken");', [all], MOST_MS);
+      if (broken.outcome !== "killed") throw new Error(`A file that throws breaks no test of ${room.tests}: ${file}`);
     }
     const limitMs = Math.ceil(60_000 + ENDLESS * (soundMs.get(room.tests) ?? 0));
     const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), stages, limitMs);
@@ -206,6 +209,7 @@ async function tryAll(): Promise<void> {
       ...answer,
     };
     appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
+    writeProofPage();
     console.log(
       `${index + 1}/${left.length} ${answer.outcome} ${file}:${line.line} ${line.was.split("\n")[0]} -> ${mutant.replacement}`,
     );

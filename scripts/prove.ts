@@ -12,6 +12,7 @@ import { ROOT } from "../packages/local/src/paths.ts";
 import type { SuiteReport } from "../packages/local/src/suite-reports.ts";
 import { type Suite, suites } from "../packages/local/src/suites.ts";
 import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
+import { writeProofPage } from "./proof-page.ts";
 import { fingerprint, isDirty, readTree, revision } from "./tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/runs.jsonl");
@@ -47,6 +48,7 @@ function run(names: readonly string[]): LedgerLine[] {
     });
     mkdirSync(dirname(LEDGER), { recursive: true });
     for (const line of lines) appendFileSync(LEDGER, `${JSON.stringify(line)}\n`);
+    writeProofPage();
     return lines;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

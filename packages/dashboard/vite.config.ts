@@ -1,5 +1,5 @@
 // Builds the page into dist/, as static files for the Worker. No plugin: vite's own transform knows React's JSX.
-// Nothing is inlined into the HTML, so that a policy without inline scripts fits (packages/dashboard/README.md has the policy).
+// Nothing is inlined into the HTML, so that a policy without inline scripts fits (worker/src/page.ts).
 import { defineConfig } from "vite";
 
 export default defineConfig({

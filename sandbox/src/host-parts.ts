@@ -58,13 +58,14 @@ export function makeHostParts(
       delivery: wish.delivery,
       tellsSize: wish.pane !== undefined,
       inputWindow: MAX_KEPT_INPUT_BYTES,
+      logBytes: wish.logBytes,
     },
     log,
     now: () => performance.now(),
     reuseFrames: true, // Bun's send copies before it returns.
     unattendedBytesPerSecond,
     isAwaited: unattended?.isAwaited ?? true,
-    ...(screen === undefined ? {} : { screen: { request: () => void drawScreen(screen) } }),
+    screen: screen && { request: () => void drawScreen(screen) },
     upstream: tracedUpstream(
       upstreamOf(() => parts, process, surroundings, changed),
       trace,

@@ -16,7 +16,7 @@ import {
   type ServerConnection,
   type Trace,
 } from "sandbox-stdio/core";
-import { processIdentity } from "sandbox-stdio/programs";
+import { processIdentity, type StartOrder } from "sandbox-stdio/programs";
 import { type HostParts, type HostStart, makeHostParts } from "./host-parts.ts";
 import { HostPorts } from "./host-ports.ts";
 import type { HostNames, Unattended } from "./host-start.ts";
@@ -44,7 +44,7 @@ export class SessionHost implements ProcessEvents {
   /** @returns The host, or why the process can't be started: nothing has run then. */
   static start(
     names: HostNames,
-    query: Pick<AttachQuery, "process" | "size">,
+    query: Pick<StartOrder, "process" | "size">,
     surroundings: Surroundings,
     onEnd: (host: SessionHost) => void,
     unattended?: Unattended,

@@ -1,16 +1,16 @@
 // Starts a process whose output goes into an output log, on a PTY with a screen and the marks of its shell.
 
 import {
-  type AttachQuery,
   commandWords,
   DEFAULT_COLS,
   DEFAULT_ROWS,
+  defined,
   type ExitStatus,
   MAX_FRAME_BYTES,
   OutputLog,
   type ProcessFacts,
 } from "sandbox-stdio/core";
-import { TimeIndex } from "sandbox-stdio/programs";
+import { type StartOrder, TimeIndex } from "sandbox-stdio/programs";
 import { type SessionMarkEvents, SessionMarks } from "./marks/session-marks.ts";
 import type { OutputNotes } from "./output-notes.ts";
 import { type ChildProcess, type OutputSink, type StartFault, startProcess } from "./process/process.ts";
@@ -55,12 +55,12 @@ export interface ProcessEvents {
  * @returns Why the process can't be started: nothing has run then.
  */
 export function startLogged(
-  { process: wish, size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS } }: Pick<AttachQuery, "process" | "size">,
+  { process: wish, size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS } }: Pick<StartOrder, "process" | "size">,
   surroundings: Surroundings,
   told: () => ProcessEvents | undefined,
 ): LoggedProcess | StartFault {
   const [cmd = "bash", ...args] = commandWords(wish) ?? [];
-  const log = new OutputLog(surroundings.paneSize ?? size);
+  const log = new OutputLog(surroundings.paneSize ?? size, wish.logBytes);
   const times = new TimeIndex();
   const screen = wish.tty ? new SessionScreen(log) : undefined;
   const marks = wish.tty
@@ -75,6 +75,12 @@ export function startLogged(
     : undefined;
   let reserved: Uint8Array = new Uint8Array(0);
   let readBytes = SMALL_READ_BYTES;
+  /** Output that nobody has looked at since: a small log can't wait for a frame of it. */
+  let unseenBytes = 0;
+  const flush = () => {
+    unseenBytes = 0;
+    told()?.appended();
+  };
   const isMarking = wish.tty && wish.pane === undefined && wish.shellIntegration !== false;
   const directory = isMarking ? scripts() : undefined;
   const marking = directory === undefined ? undefined : withMarks(cmd, args, surroundings.env, directory);
@@ -88,12 +94,14 @@ export function startLogged(
       if (log.endOffset === 0) surroundings.panes?.begun();
       times.note(log.endOffset, Date.now());
       marks?.scan(reserved.subarray(0, length), log.endOffset);
-      readBytes = length >= SMALL_READ_BYTES / 2 ? MAX_FRAME_BYTES : SMALL_READ_BYTES;
+      readBytes = length >= SMALL_READ_BYTES / 2 ? log.frameBytes : SMALL_READ_BYTES;
       if (reserved === FIRST_ROOM) log.append(reserved.subarray(0, length), stream);
       else log.commit(length, stream);
       told()?.committed();
+      unseenBytes += length;
+      if (unseenBytes >= log.frameBytes && log.frameBytes < MAX_FRAME_BYTES) flush();
     },
-    flush: () => told()?.appended(),
+    flush,
   };
   const events = {
     onWritable: () => told()?.writable(),
@@ -114,7 +122,7 @@ export function startLogged(
     tty: wish.tty,
     ...size,
     lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
-    ...(surroundings.user === undefined ? {} : { user: surroundings.user }),
+    ...defined({ user: surroundings.user }),
   };
   const child = start();
   function start(): ChildProcess | StartFault {
@@ -130,5 +138,5 @@ export function startLogged(
 }
 
 export function factsOf({ cmd, createdAt, times: { lastMs } }: LoggedProcess): ProcessFacts {
-  return { cmd, createdAt, ...(lastMs === undefined ? {} : { lastOutputMs: lastMs }) };
+  return { cmd, createdAt, ...defined({ lastOutputMs: lastMs }) };
 }

@@ -6,7 +6,7 @@ import type { FindResult } from "./registry.ts";
 /** The close code of a session that was not found or not started. */
 export function codeOf(fault: (FindResult & { ok: false })["fault"]): number {
   if (fault === "not_found") return CLOSE.notFound;
-  if (fault === "stopping") return CLOSE.unavailable;
+  if (fault === "stopping" || fault === "logs_full") return CLOSE.unavailable;
   return fault === "conflict" ? CLOSE.conflict : CLOSE.cannotStart;
 }
 

@@ -1,6 +1,6 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import type { AttachQuery, ExitStatus, PanesMessage } from "sandbox-stdio/core";
+import { type AttachQuery, defined, type ExitStatus, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { BellLine } from "./bell-line.ts";
 import { Homes } from "./homes.ts";
@@ -19,7 +19,7 @@ export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
   | {
       readonly ok: false;
-      readonly fault: "not_found" | "conflict" | "stopping" | StartFault["fault"];
+      readonly fault: "not_found" | "conflict" | "stopping" | "logs_full" | StartFault["fault"];
       readonly detail: string;
     };
 
@@ -40,6 +40,8 @@ export type SessionListing = {
   readonly lastOutputMs?: number;
 };
 
+/** The logs of all sessions together: those of running processes may grow to their size. */
+const MAX_LOGS_BYTES = 256 * 1024 * 1024;
 /** How much of sessions that have ended is kept (X5). */
 const KEPT_BYTES = 64 * 1024 * 1024;
 /** The cost of such a session besides its output and its screen, about. */
@@ -140,7 +142,7 @@ export class Registry {
   /** @param replacing Called once the process runs: what it takes the name of is forgotten then. */
   #start(
     names: HostNames,
-    query: Pick<AttachQuery, "process" | "size">,
+    query: Pick<StartOrder, "process" | "size">,
     unattended?: Unattended,
     replacing: () => void = () => undefined,
   ): FindResult {
@@ -148,6 +150,10 @@ export class Registry {
     if (secondsLeft !== undefined) {
       const detail = `the sandbox stops within ${secondsLeft} s: nothing new is started in it, and a new one takes its place`;
       return { ok: false, fault: "stopping", detail };
+    }
+    if (!this.#makeLogRoom(query.process.logBytes ?? LOG_BYTES)) {
+      const detail = `the logs of the sessions here would have more than ${MAX_LOGS_BYTES} bytes: end some, or give a smaller "logBytes"`;
+      return { ok: false, fault: "logs_full", detail };
     }
     const home = this.#homeOf(names);
     if (home === undefined) {
@@ -162,7 +168,7 @@ export class Registry {
       trace,
       bell: this.#bell,
       unattendedBytesPerSecond,
-      ...(user === undefined ? {} : { user }),
+      ...defined({ user }),
     };
     const ofPanes = this.#aboutPanes(names, query, around);
     const started = SessionHost.start(
@@ -203,17 +209,25 @@ export class Registry {
     }
     if (panes !== true) return {};
     const { env, home, user } = around;
-    const place = { env, cwd: query.process.cwd ?? home, ...(user === undefined ? {} : { user }) };
+    const place = { env, cwd: query.process.cwd ?? home, ...defined({ user }) };
     const told = (message: PanesMessage) => this.find(sandbox, session)?.panesChanged(message);
     return { panes: new SessionPanes(this.panes, names, place, told) };
   }
 
+  /** @returns Whether a log of so many bytes has room beside those of the running processes. */
+  #makeLogRoom(bytes: number): boolean {
+    const running = [...this.#hosts.values()].filter(({ state }) => state === "running");
+    const room = MAX_LOGS_BYTES - running.reduce((sum, { session }) => sum + session.log.capacityBytes, bytes);
+    if (room >= 0) this.#forgetEarliest(Math.min(room, this.#keptBytes));
+    return room >= 0;
+  }
+
   /** Makes room, if too much is kept of ended sessions. Where somebody is attached, the end may still have to be told. */
-  #forgetEarliest(): void {
+  #forgetEarliest(keptBytes = this.#keptBytes): void {
     const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
     let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
     for (const host of kept) {
-      if (bytes <= this.#keptBytes) return;
+      if (bytes <= keptBytes) return;
       bytes -= keptBytesOf(host);
       host.remove();
     }
@@ -253,8 +267,7 @@ export function listingOf(host: SessionHost): SessionListing {
     clients: host.clientCount,
     held: host.isHeld,
     offset: log.endOffset,
-    ...(exit === undefined ? {} : { exit }),
-    ...(title === "" ? {} : { title }),
+    ...defined({ exit, title: title || undefined }),
   };
 }
 

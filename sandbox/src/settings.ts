@@ -35,8 +35,38 @@ export type SettingsResult =
   | { readonly ok: true; readonly settings: BridgeSettings }
   | { readonly ok: false; readonly problem: string };
 
+/** The bridge's variables. Those of its secret are read before these, by `receiveSecret`. */
+export interface BridgeVariables {
+  /** Where the bridge calls a session object that has gone (H20a); the Worker sets it. Default: nowhere. */
+  readonly STDIO_BELL_URL?: string | undefined;
+  /** The bridge's secret, 16 characters or more. Required, or `STDIO_TOKEN_FD`. */
+  readonly STDIO_TOKEN?: string | undefined;
+  /** The descriptor from which the secret is read instead. Default: none. */
+  readonly STDIO_TOKEN_FD?: string | undefined;
+  /** The port that it listens on. Default: 8080. */
+  readonly PORT?: string | undefined;
+  /** The address that it listens on. Default: 0.0.0.0. */
+  readonly HOST?: string | undefined;
+  /** Where a process starts unless its creator says otherwise. Default: `/workspace`. */
+  readonly STDIO_WORKSPACE?: string | undefined;
+  /** Local only: a directory per sandbox below this one. Default: none. */
+  readonly SANDBOX_ROOT?: string | undefined;
+  /** Bytes a second that a process may write without a reader; 0: no limit. Default: 1048576. */
+  readonly UNATTENDED_BYTES_PER_SECOND?: string | undefined;
+  /** How long processes may run on after SIGTERM; 0: ended at once. The Worker sets it in containers. Default: 0. */
+  readonly STOP_SECONDS?: string | undefined;
+  /** A name, `UID` or `UID:GID` as which processes run, without privileges. Default: the bridge's user. */
+  readonly CHILD_USER?: string | undefined;
+  /** As the Worker's, which sets it in containers. Default: `warn`. */
+  readonly LOG_LEVEL?: string | undefined;
+  /** As the Worker's, which sets it in containers. Default: none. */
+  readonly STDIO_TRACE?: string | undefined;
+}
+
+type Environment = BridgeVariables & Readonly<Record<string, string | undefined>>;
+
 /** @param token The secret, which is in the environment no more. */
-export function readSettings(env: Readonly<Record<string, string | undefined>>, token: string): SettingsResult {
+export function readSettings(env: Environment, token: string): SettingsResult {
   const port = Number(env.PORT ?? "8080");
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
     return { ok: false, problem: `PORT must be a port number, not "${env.PORT}"` };

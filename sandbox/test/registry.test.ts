@@ -23,17 +23,20 @@ function registryOf(keptBytes: number) {
     }
     rmSync(root, { recursive: true, force: true });
   });
-  const start = (session: string, script: string, tty = false) => {
-    const wish = { cmd: "sh", args: ["-c", script], env: [], tty, mode: "collaborative", keep: 60 };
-    const order = parseOrder(
+  const order = (session: string, script: string, more: object = {}) => {
+    const wish = { cmd: "sh", args: ["-c", script], env: [], tty: false, mode: "collaborative", keep: 60, ...more };
+    const parsed = parseOrder(
       JSON.stringify({ label: "box", session, ...wish, keepExited: 0, stdin: "", isStdinEnded: true }),
     );
-    if ("detail" in order) throw new Error(order.detail);
-    const found = registry.order({ sandbox: "box", label: "box", session }, order);
+    if ("detail" in parsed) throw new Error(parsed.detail);
+    return registry.order({ sandbox: "box", label: "box", session }, parsed);
+  };
+  const start = (session: string, script: string, tty = false) => {
+    const found = order(session, script, { tty });
     if (!found.ok) throw new Error(found.detail);
     return found.host;
   };
-  return { registry, start };
+  return { registry, start, order };
 }
 
 test("X5: of ended sessions 64 MiB are kept: those that ended first are forgotten, no other ones", async () => {
@@ -52,4 +55,18 @@ test("X5: a terminal's screen counts: 2,000 lines of 80 columns take more than t
   const { registry, start } = registryOf(6 * MIB);
   for (let i = 0; i < 5; i += 1) await start(`ended-${i}`, "seq 100000", true).exited;
   expect(registry.list("box").map(({ session }) => session)).toEqual(["ended-3", "ended-4"]);
+});
+
+test("P1: the logs of running processes have at most 256 MiB, and what has ended makes room for them", async () => {
+  const { registry, start, order } = registryOf(64 * MIB);
+  await start("ended", `head -c ${MIB} /dev/zero`).exited;
+  const big = (i: number) => order(`big-${i}`, "exec sleep 1000", { logBytes: 8 * MIB });
+  const sizes = Array.from({ length: 32 }, (_, i) => big(i)).map(
+    (found) => found.ok && found.host.session.log.capacityBytes,
+  );
+  expect(new Set(sizes)).toEqual(new Set([8 * MIB]));
+  expect(big(32)).toMatchObject({ ok: false, fault: "logs_full" });
+  expect(registry.find("box", "ended")).toBeUndefined();
+  await registry.find("box", "big-0")?.kill();
+  expect(big(32)).toMatchObject({ ok: true });
 });

@@ -22,7 +22,7 @@ const graph = new DependencyGraph(
     file("packages/b/test/loop.ts", "./loop.test.ts"),
     { path: "test/e2e/path.test.ts", text: 'join(ROOT, "packages/a/src/other.ts")' },
     file("scripts/test/docs.test.ts"),
-    file("docs/page.md"),
+    file("docs/guide.md"),
   ],
   new Map([["package-a", "packages/a"]]),
 );
@@ -32,7 +32,7 @@ test.each([
   // By the package's name all of its sources are reached; by a path in the text just that one.
   ["packages/a/src/other.ts", ["packages/b/test/b.test.ts", "test/e2e/path.test.ts"]],
   ["packages/b/test/loop.ts", ["packages/b/test/loop.test.ts"]],
-  ["docs/page.md", []],
+  ["docs/guide.md", []],
 ])("a change of %s can break what names it, however far away, and what reads the whole tree", (path, tests) => {
   expect(graph.affectedTests([path])).toEqual([...tests, "scripts/test/docs.test.ts"].sort());
 });

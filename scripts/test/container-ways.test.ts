@@ -1,4 +1,4 @@
-// wrangler.toml for each way to containers, as the container tests and docs/deploying.md make it.
+// wrangler.toml for each way to containers, as the container tests and docs/operations.md make it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -32,6 +32,6 @@ test("a move from one way to another leaves the objects' classes and names as th
   for (const other of others) expect(other).toEqual(sdk);
 });
 
-test("docs/deploying.md shows the container's block of the durable_object policy", () => {
-  expect(readFileSync(join(ROOT, "docs/deploying.md"), "utf8")).toContain(DURABLE_OBJECT_BLOCK);
+test("docs/operations.md shows the container's block of the durable_object policy", () => {
+  expect(readFileSync(join(ROOT, "docs/operations.md"), "utf8")).toContain(DURABLE_OBJECT_BLOCK);
 });

@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { withTable } from "../../packages/bench/src/table-file.ts";
 import { ROOT } from "../../packages/local/src/paths.ts";
 import { awakeHours, costOf, type Inputs, totalOf, USES, type Use } from "../cost-model.ts";
-import { costPage } from "../cost-page.ts";
+import { costBlock } from "../cost-page.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const inputs = JSON.parse(read("docs/cost-inputs.json")) as Inputs;
@@ -17,8 +18,9 @@ const NOTHING: Use = {
   silentHours: 0,
 };
 
-test("docs/cost.md is what `npm run cost` makes of its inputs", () => {
-  expect(read("docs/cost.md")).toBe(costPage(inputs));
+test("the costs in docs/operations.md are what `npm run cost` makes of its inputs", () => {
+  const page = read("docs/operations.md");
+  expect(withTable(page, costBlock(inputs), "cost")).toBe(page);
 });
 
 test("an hour of a basic container and of one session costs what the platform's price list says", () => {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/paths.ts";
+import { GENERATED_PAGES } from "../generated-pages.ts";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
   .toString()
@@ -25,6 +26,17 @@ function anchorsOf(page: string): Set<string> {
       .replaceAll(" ", "-");
   return new Set([...headings].map(([, heading = ""]) => anchor(heading)));
 }
+
+test("the pages are these: what is new gets a section, or is generated", () => {
+  const written = [
+    "CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md",
+    "docs/architecture.md docs/benchmark.md docs/evidence.md docs/guide.md docs/operations.md docs/programs.md",
+    "packages/sandbox-stdio/INTERNALS.md packages/sandbox-stdio/PACKAGE.md packages/sandbox-stdio/PROTOCOL.md",
+    "packages/sbx-cli/README.md",
+  ].flatMap((line) => line.split(" "));
+  const generated = [...Object.keys(GENERATED_PAGES), "docs/matrix.md"];
+  expect(pages.toSorted()).toEqual([...written, ...generated].sort());
+});
 
 test("the README stays short: at most 150 lines", () => {
   expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
@@ -69,11 +81,24 @@ test("each file and directory of the tree that a document names is there", () =>
       /`((?:packages|worker|sandbox|scripts|test|docs)\/[\w./-]*)`/g,
     )) {
       // A package's own page may count from the package.
-      const isThere = [ROOT, join(ROOT, dirname(page))].some((from) => existsSync(join(from, path)));
+      const isThere = [ROOT, join(ROOT, dirname(page))].some(
+        // The tables of tests leave the end of their names out.
+        (from) => existsSync(join(from, path)) || existsSync(join(from, `${path}.test.ts`)),
+      );
       if (!isThere && !path.includes("/dist")) missing.push(`${page}: ${path}`);
     }
   }
   expect(missing).toEqual([]);
+});
+
+test("each source file that the page on the architecture names is there", () => {
+  const roots = ["", "packages/sandbox-stdio/src/", "worker/src/"];
+  const named = [...proseOf("docs/architecture.md").matchAll(/`([\w./-]+\/[\w.-]+\.tsx?)`/g)].map(
+    ([, path = ""]) => path,
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const isThere = (path: string) => roots.some((root) => existsSync(join(ROOT, root, path)));
+  expect(named.filter((path) => !isThere(path))).toEqual([]);
 });
 
 test("each variable of the Worker and of the bridge has its row in docs/settings.md", () => {
@@ -94,12 +119,11 @@ test("each variable of the Worker and of the bridge has its row in docs/settings
 test("each rule of the protocol has a number of its own, and each that a test's title quotes exists", () => {
   const aboutPrograms =
     /\/programs\/|access\/quotas|^packages\/(api|mcp)\/|worker\/test\/(waits|webhooks|unknown-fields|program-bodies|command-ends|silent-stream)/;
-  const rules = [...read("packages/sandbox-stdio/PROTOCOL.md").matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(
-    ([, rule = ""]) => rule,
-  );
+  const protocol = ["PROTOCOL.md", "INTERNALS.md"].map((page) => read(`packages/sandbox-stdio/${page}`)).join("\n");
+  const rules = [...protocol.matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(([, rule = ""]) => rule);
   expect(rules.length).toBeGreaterThan(90);
   expect(rules.filter((rule, i) => rules.indexOf(rule) !== i)).toEqual([]);
-  const httpRules = [...read("docs/http-rules.md").matchAll(/^\| \*\*([A-Z]\d[a-z]?)\*\*/gm)].map(
+  const httpRules = [...read("docs/programs.md").matchAll(/^\| \*\*([A-Z]\d[a-z]?)\*\*/gm)].map(
     ([, rule = ""]) => rule,
   );
   expect(httpRules.length).toBeGreaterThan(30);

@@ -1,18 +1,16 @@
 // Each view of the page: nothing that axe finds wrong, everything that can be pressed large enough for a finger, within the window, and
 // reached by keyboard alone.
-import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
-import { releaseInnerHop } from "../e2e/support/system.ts";
+import { releaseInnerHop } from "../e2e/support/system/system.ts";
 import { findings } from "./support/axe.ts";
 import { beyond, endByKeyboard, reach, small } from "./support/controls.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import { fileName, keepPicture, LOOKS, settled } from "./support/looks.ts";
+import { keepPicture, LOOKS, settled } from "./support/looks.ts";
 import { forgetTabs } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
 import { viewsOf } from "./support/views.ts";
 
 const browser = setUpBrowser();
-const STATES = new URL("../../docs/states.md", import.meta.url);
 
 afterEach(async () => {
   await releaseInnerHop();
@@ -70,12 +68,3 @@ async function leaveDialogs(tab: Tab): Promise<boolean> {
   expect(await dialogs.count()).toBe(0);
   return true;
 }
-
-test("docs/states.md has a row for every view, with its pictures", () => {
-  const page = readFileSync(STATES, "utf8");
-  const rows = Object.keys(viewsOf(browser)).map((view) => {
-    const pictures = ["dark", "light", "phone"].map((look) => `![](states/${fileName(view)}-${look}.png)`);
-    return `| ${[view, ...pictures].join(" | ")} |`;
-  });
-  expect(page.split("\n").filter((line) => line.includes(".png"))).toEqual(rows);
-});

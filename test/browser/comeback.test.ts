@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../e2e/support/wait.ts";
+import { until } from "../e2e/support/system/wait.ts";
 import { type ShellTab, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 

@@ -1,6 +1,6 @@
 // A connection that breaks under the page, and a flood: nothing is lost, and the person stays in command.
 import { expect, test } from "vitest";
-import { cutInnerHop, restartWorker } from "../e2e/support/system.ts";
+import { cutInnerHop, restartWorker } from "../e2e/support/system/system.ts";
 import { COUNT, counts, expectAllLines } from "./support/counting.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 

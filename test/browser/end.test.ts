@@ -1,7 +1,7 @@
 // The end of a process and of a page: what comes after, and what is asked before.
 import type { Dialog } from "playwright-core";
 import { expect, test } from "vitest";
-import { fresh } from "../e2e/support/system.ts";
+import { fresh } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 

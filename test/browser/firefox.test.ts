@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { expect, test } from "vitest";
 import { dropFiles } from "../../packages/dashboard/test/browser.ts";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { COUNT, counts, expectAllLines } from "./support/counting.ts";
 import { launchFirefox } from "./support/firefox.ts";
 import { setUpBrowser } from "./support/fixture.ts";

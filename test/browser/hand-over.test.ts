@@ -1,6 +1,6 @@
 // A person and a program at one keyboard: seen in the page and on the command line, taken with one key, and given back.
 import { expect, test } from "vitest";
-import { api, fresh, person } from "../e2e/support/system.ts";
+import { api, fresh, person } from "../e2e/support/system/system.ts";
 import { keyboardSays, setUpParty, tells, whoIsHere } from "./support/party.ts";
 
 const { first, commandLine } = setUpParty();

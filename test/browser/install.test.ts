@@ -1,6 +1,6 @@
 // The page as something to install: its manifest, and the shell that opens without a network and holds nothing else.
 import { expect, test } from "vitest";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 

@@ -1,6 +1,6 @@
 // A session that is shared by a link: who may come by it, as what, and until when. Over the running system.
 import { describe, expect, test } from "vitest";
-import { fresh } from "../e2e/support/system.ts";
+import { fresh } from "../e2e/support/system/system.ts";
 import { keyboardSays, setUpParty, tells } from "./support/party.ts";
 import { PROMPT, type Tab } from "./support/tab.ts";
 

@@ -1,6 +1,6 @@
 // From the bare address to a shell, as a person goes the first time, and out again.
 import { expect, test } from "vitest";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { logIn, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 

@@ -1,7 +1,7 @@
 // What other sites can do to a person who is logged in here, which is nothing, and what the page's policy forbids.
 import { createServer, type Server } from "node:http";
 import { afterEach, expect, test } from "vitest";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
 const browser = setUpBrowser();

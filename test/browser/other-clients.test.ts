@@ -1,7 +1,7 @@
 // Other products' clients in a real browser, unchanged: SandboxAddon of @cloudflare/sandbox/xterm, and the example that
 // PandaStack's page has for browsers.
 import { expect, test } from "vitest";
-import { fresh, person } from "../e2e/support/system.ts";
+import { fresh, person } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { openAddon, openPtyExample } from "./support/other-clients.ts";
 import type { Tab } from "./support/tab.ts";

@@ -1,7 +1,7 @@
 // The list of sessions and commands: found, looked at, opened, ended and copied by keyboard.
 import type { BrowserContext } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { alone, focused, forgetTabs, hasFocus, keptOf, typed } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
 const browser = setUpBrowser();

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fresh, person } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
+import { fresh, person } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
 import { directoryOf, setUpBrowser } from "./support/fixture.ts";
 import { openPlain } from "./support/other-clients.ts";
 import type { Tab } from "./support/tab.ts";

@@ -1,6 +1,6 @@
 // A login that has run out, over the real issuer: the page renews it, and its person notices nothing.
 import { expect, test } from "vitest";
-import { system } from "../e2e/support/system.ts";
+import { system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
 const browser = setUpBrowser();

@@ -1,8 +1,8 @@
 // Several people on one session, over the running system: two pages and a command line, and what each of them sees.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { fresh } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
+import { fresh } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
 import { addressOf, keyboardSays, setUpParty, tells, whoIsHere } from "./support/party.ts";
 import { PROMPT, type Tab } from "./support/tab.ts";
 

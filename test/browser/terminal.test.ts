@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../e2e/support/wait.ts";
+import { until } from "../e2e/support/system/wait.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 
 const browser = setUpBrowser();

@@ -2,8 +2,8 @@
 // tests have them: one for each of vitest's workers.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "../e2e/support/longest-first.ts";
-import { BROWSER_WORKERS } from "../e2e/support/parallel.ts";
+import { LongestFirst } from "../e2e/support/system/longest-first.ts";
+import { BROWSER_WORKERS } from "../e2e/support/system/parallel.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),

@@ -1,7 +1,7 @@
 // A command line at a session whose container dies, and who reads the session afterwards.
-import { type CliChild, exitCode, startCli, textOf } from "../e2e/support/cli.ts";
-import { api, type Person } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
+import { type CliChild, exitCode, startCli, textOf } from "../e2e/support/clients/cli.ts";
+import { api, type Person } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
 
 /** How it ended, and the last line that it said. */
 export type LineEnd = { readonly code: number; readonly said: string };

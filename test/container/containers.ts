@@ -1,9 +1,9 @@
 // The containers of the tests' sandboxes, as the engine sees them.
 import { CONTAINER_NAME } from "../../packages/local/src/container-system.ts";
 import { docker } from "../../packages/local/src/docker.ts";
-import { type ConnectOptions, connect } from "../e2e/support/client.ts";
-import { fresh, type Person } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
+import { type ConnectOptions, connect } from "../e2e/support/clients/client.ts";
+import { fresh, type Person } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
 
 /** Ids of the sandboxes' containers that run, in no order. */
 export async function runningContainers(): Promise<string[]> {

@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
 import { tokenMinter } from "../../packages/local/src/token-minter.ts";
-import { connect } from "../e2e/support/client.ts";
-import { fresh, type Person, person, system } from "../e2e/support/system.ts";
-import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
+import { connect } from "../e2e/support/clients/client.ts";
+import { fresh, type Person, person, system } from "../e2e/support/system/system.ts";
+import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
 import { containerOf, exitOf } from "./containers.ts";
 import { containerWay } from "./way.ts";
 

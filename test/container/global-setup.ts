@@ -8,9 +8,9 @@ import { type ContainerSystem, startContainerSystem } from "../../packages/local
 import { anyFreePort } from "../../packages/local/src/ports.ts";
 // For its declaration of what is provided.
 import type {} from "../e2e/global-setup.ts";
-import { BridgeProxy } from "../e2e/support/bridge-proxy.ts";
-import { type ControlServer, serveActions } from "../e2e/support/control-server.ts";
-import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
+import { BridgeProxy } from "../e2e/support/system/bridge-proxy.ts";
+import { type ControlServer, serveActions } from "../e2e/support/system/control-server.ts";
+import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
 import { containerWay } from "./way.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

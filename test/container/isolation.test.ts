@@ -1,8 +1,8 @@
 // What keeps sandboxes apart: a container each, with a secret of its own that no process is given.
 import { expect, test } from "vitest";
 import { docker } from "../../packages/local/src/docker.ts";
-import { connect } from "../e2e/support/client.ts";
-import { fresh, type Person, person } from "../e2e/support/system.ts";
+import { connect } from "../e2e/support/clients/client.ts";
+import { fresh, type Person, person } from "../e2e/support/system/system.ts";
 import { containerOf, environmentOf } from "./containers.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });

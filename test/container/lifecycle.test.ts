@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { docker } from "../../packages/local/src/docker.ts";
 
-import { connect, refusedHttp, refusedSocket } from "../e2e/support/client.ts";
-import { api, fresh, person, restartWorker } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
+import { connect, refusedHttp, refusedSocket } from "../e2e/support/clients/client.ts";
+import { api, fresh, person, restartWorker } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
 import { attachedLine, lateReader } from "./attached-line.ts";
 import { containerOf, containerWith, ended, isRunning, runningContainers } from "./containers.ts";
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
 import { containerLog, docker } from "../../packages/local/src/docker.ts";
 import { tokenMinter } from "../../packages/local/src/token-minter.ts";
-import { connect } from "../e2e/support/client.ts";
-import { fresh, type Person } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
-import { WORKER_VARS } from "../e2e/support/worker-vars.ts";
+import { connect } from "../e2e/support/clients/client.ts";
+import { fresh, type Person } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
+import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
 import { containerOf, exitOf } from "./containers.ts";
 import { containerWay } from "./way.ts";
 

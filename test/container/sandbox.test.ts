@@ -1,9 +1,9 @@
 // What a sandbox in a container is to its clients: from the cold start to a shell with the tools that the image brings.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { connect, HttpRefusal } from "../e2e/support/client.ts";
-import { api, fresh, person } from "../e2e/support/system.ts";
-import { until } from "../e2e/support/wait.ts";
+import { connect, HttpRefusal } from "../e2e/support/clients/client.ts";
+import { api, fresh, person } from "../e2e/support/system/system.ts";
+import { until } from "../e2e/support/system/wait.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
 

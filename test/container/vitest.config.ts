@@ -7,7 +7,7 @@ import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "./end-to-end.ts";
 const leftOut = Object.entries(LEFT_OUT_TESTS).flatMap(([, titles]) => Object.keys(titles));
 const escaped = leftOut.map((title) => title.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
 
-const noPlatform = fileURLToPath(new URL("../e2e/support/no-platform.ts", import.meta.url));
+const noPlatform = fileURLToPath(new URL("../e2e/support/system/no-platform.ts", import.meta.url));
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),

@@ -9,9 +9,9 @@ import { anyFreePort } from "../../packages/local/src/ports.ts";
 import { startSystem } from "../../packages/local/src/system.ts";
 import { bundleWorker } from "../../packages/local/src/worker-bundle.ts";
 import { workerEnv } from "../../packages/local/src/worker-env.ts";
-import { BridgeProxy } from "./support/bridge-proxy.ts";
-import { serveActions, startControlServer, USUAL_TOKEN_SECONDS } from "./support/control-server.ts";
-import { WORKER_VARS } from "./support/worker-vars.ts";
+import { BridgeProxy } from "./support/system/bridge-proxy.ts";
+import { serveActions, startControlServer, USUAL_TOKEN_SECONDS } from "./support/system/control-server.ts";
+import { WORKER_VARS } from "./support/system/worker-vars.ts";
 
 /** Where everything of a system is. Plain data: it is copied to the test processes. */
 export interface SystemFacts {

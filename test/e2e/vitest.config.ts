@@ -1,10 +1,10 @@
 // The end-to-end tests: clients against running systems, one for each of vitest's workers (global-setup.ts).
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./support/longest-first.ts";
-import { E2E_WORKERS } from "./support/parallel.ts";
+import { LongestFirst } from "./support/system/longest-first.ts";
+import { E2E_WORKERS } from "./support/system/parallel.ts";
 
-const noPlatform = fileURLToPath(new URL("./support/no-platform.ts", import.meta.url));
+const noPlatform = fileURLToPath(new URL("./support/system/no-platform.ts", import.meta.url));
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),

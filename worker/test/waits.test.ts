@@ -3,7 +3,7 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/objects/session-object.ts";
-import type { WaitCondition } from "../src/programs/call.ts";
+import type { WaitOperation } from "../src/programs/call.ts";
 import { askWaiting } from "../src/programs/wait-socket.ts";
 import { giveClock } from "./given-clock.ts";
 import { Bridge, LIMIT, open, parked, PARKING_SETTINGS as SETTINGS } from "./line-bridge.ts";
@@ -38,7 +38,12 @@ class Waited {
     return client;
   }
 
-  wait(name: string, until: WaitCondition, asked: Asked = {}, signal = new AbortController().signal): Promise<void> {
+  wait(
+    name: string,
+    until: WaitOperation["until"],
+    asked: Asked = {},
+    signal = new AbortController().signal,
+  ): Promise<void> {
     const { from = 0, timeoutMs = 600_000, subject = "alice" } = asked;
     const own = { persons: [{ subject }], tokenIds: [] };
     const may = { mayExec: true, isAdmin: false, mayCreate: true };

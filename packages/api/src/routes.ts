@@ -1,8 +1,8 @@
 // The table of routes (section 1 of the contract): method, path, scope, and the schemas of request and answer. Routes, MCP tools
 // and the OpenAPI document are made of it.
 
-import { z } from "zod";
-import { createRequest, description, runAnswer, runRequest } from "./process-schemas.ts";
+import type { z } from "zod";
+import { createRequest, description, listAnswer, runAnswer, runRequest } from "./process-schemas.ts";
 import * as session from "./session-schemas.ts";
 
 export type Scope = "connect" | "exec";
@@ -20,10 +20,15 @@ export type Route = {
   readonly answer?: z.ZodType;
 };
 
-const list = z.object({ sessions: z.array(description), next: z.string().optional() });
-
 export const ROUTES = [
-  { operation: "list", method: "GET", path: "/sessions", scope: "connect", query: session.listQuery, answer: list },
+  {
+    operation: "list",
+    method: "GET",
+    path: "/sessions",
+    scope: "connect",
+    query: session.listQuery,
+    answer: listAnswer,
+  },
   {
     operation: "describe",
     method: "GET",

@@ -12,7 +12,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     "packages/dashboard/index.html",
   ],
   "packages/sbx-cli/test/fixture/cli.ts": ["packages/sbx-cli/src", "packages/local/src/build"],
-  "test/e2e/support/cli.ts": ["packages/sbx-cli/src", "packages/local/src/build"],
+  "test/e2e/support/clients/cli.ts": ["packages/sbx-cli/src", "packages/local/src/build"],
   "packages/dashboard/test/browser.ts": [
     "packages/dashboard/src",
     "packages/dashboard/index.html",

@@ -11,7 +11,7 @@ export const ENTRIES: Readonly<Record<ContainerWay, string>> = {
   durable_object: "worker/src/index-native.ts",
 };
 
-/** The block that docs/deploying.md puts in the place of the container's. */
+/** The block that docs/operations.md puts in the place of the container's. */
 export const DURABLE_OBJECT_BLOCK = `[[containers]]
 class_name = "Sandbox"
 scheduling_policy = "durable_object"

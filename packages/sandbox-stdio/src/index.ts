@@ -97,7 +97,7 @@ export {
 } from "./session/parking.ts";
 export type { Peer } from "./session/presence.ts";
 export { ProcessSession } from "./session/process-session.ts";
-export { RelaySession } from "./session/relay-session.ts";
+export { copyBytes, RelaySession } from "./session/relay-session.ts";
 export { SessionCore } from "./session/session-core.ts";
 export type {
   AttachRequest,
@@ -126,6 +126,15 @@ export { quote } from "./text/shell-word.ts";
 export { clipUtf8, utf8Length } from "./text/utf8.ts";
 export { splitUtf8 } from "./text/utf8-text.ts";
 export {
+  type AttachOptions,
+  CLIENT_PARAMS,
+  fromBody,
+  PROCESS_PARAMS,
+  rowsOf,
+  SIZE_PARAMS,
+  toBody,
+} from "./wire/attach-params.ts";
+export {
   type AttachQuery,
   attachParams,
   commandWords,
@@ -134,6 +143,7 @@ export {
   parseAttachQuery,
   placeOf,
   seenName,
+  sizeOf,
 } from "./wire/attach-query.ts";
 export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
@@ -153,6 +163,7 @@ export {
   type Retry,
   type ServerMessage,
 } from "./wire/control.ts";
+export { defined } from "./wire/fields.ts";
 export type { OutputStream } from "./wire/frames.ts";
 export {
   decodeFrame,

@@ -38,10 +38,20 @@ describe("what is held", () => {
     const log = new OutputLog(SIZE, 4096);
     expect(() => log.itemAt(1)).toThrow(RangeError);
     expect(() => log.itemAt(Number.NaN)).toThrow(RangeError);
-    expect(() => new OutputLog(SIZE, 5000)).toThrow(RangeError);
     expect(() => new OutputLog(SIZE, 2048)).toThrow(RangeError);
     log.append(bytes("abc"), 1);
     expect(() => log.skipTo(2)).toThrow(RangeError);
+  });
+
+  test("W1: a log of any size holds exactly its newest bytes, and what may be read ahead of a window fits into it", () => {
+    for (const capacity of [65_536, 100_000, 1_048_576, 8_388_608]) {
+      const log = new OutputLog(SIZE, capacity);
+      for (let written = 0; written < 2 * capacity; written += 65_000) log.append(new Uint8Array(65_000).fill(97), 1);
+      expect(log.endOffset - log.startOffset).toBe(capacity);
+      expect(log.windowBytes).toBeLessThanOrEqual((7 / 16) * capacity);
+      // A window and a frame, and one of each stream that is read before the process is held.
+      expect(log.windowBytes + 3 * log.frameBytes).toBeLessThan(capacity);
+    }
   });
 
   test("the ring grows to its capacity and keeps all that it held, streams and all", () => {

@@ -1,7 +1,7 @@
 // The session core alone: who may come, what each is sent, what is asked of the process, and the exit.
 
 import { describe, expect, test } from "vitest";
-import { type AttachRequest, type Hello, MAX_CLIENTS, RESUME_GRACE_MS, type Role } from "../src/index.ts";
+import { type AttachRequest, defined, type Hello, MAX_CLIENTS, RESUME_GRACE_MS, type Role } from "../src/index.ts";
 import { bytes, FakePeer, join, output, request, rig, takeAll } from "./fixtures.ts";
 
 describe("the exit", () => {
@@ -79,6 +79,12 @@ describe("what is held with nobody there", () => {
   });
 });
 
+test("L7: of a log of 8 MiB no more waits for a lossless client than the session object's log has room for", () => {
+  const at = rig({}, { logBytes: 8 << 20 });
+  while (!at.session.shouldHold) output(at, new Uint8Array(65_536));
+  expect(at.log.endOffset).toBeLessThan(1 << 20);
+});
+
 describe("a live session with nobody there", () => {
   test("W8: is held until its creator has come, who gets all of its output", () => {
     const at = rig({ tty: true, delivery: "live" }, { logBytes: 1 << 20 });
@@ -138,8 +144,7 @@ describe("limits on input", () => {
 
   test("I3b: the client that the process was started for has the window that it keeps, 1 MiB at most", () => {
     const inputWindow = (id: string, keeps: number | undefined, at: ReturnType<typeof rig>, role: Role = "driver") =>
-      (join(at.session, id, { role, ...(keeps === undefined ? {} : { keeps }) }).peer.of("hello")[0] as Hello)
-        .inputWindow;
+      (join(at.session, id, { role, ...defined({ keeps }) }).peer.of("hello")[0] as Hello).inputWindow;
     const took = { inputWindow: 2 ** 20 };
     expect(inputWindow("a", undefined, rig(took))).toBe(undefined);
     expect(inputWindow("a", 1, rig(took))).toBe(undefined);

@@ -22,25 +22,17 @@ export function attachQuery(
   const tty = wish.tty ?? isTerminal;
   const isOnlyLooking = wish.role === "viewer" || wish.ticket !== undefined;
   const isUnnamed = wish.session === undefined && wish.resumeFile === undefined && !isOnlyLooking;
+  const { sandbox, cmd, args, cwd } = wish;
+  const env = tty && isTerminal && !isOnlyLooking ? withTerminal(wish.env, around) : wish.env;
   return attachParams({
-    sandbox: wish.sandbox,
-    process: {
-      ...(wish.cmd === undefined ? {} : { cmd: wish.cmd }),
-      args: wish.args,
-      env: tty && isTerminal && !isOnlyLooking ? withTerminal(wish.env, around) : wish.env,
-      ...(wish.cwd === undefined ? {} : { cwd: wish.cwd }),
-      tty,
-      ...(wish.mode === undefined ? {} : { mode: wish.mode }),
-      ...(wish.keep === undefined ? {} : { keep: wish.keep }),
-      ...(wish.linger === undefined ? {} : { linger: wish.linger }),
-    },
-    ...(isOnlyLooking ? {} : { keeps: MAX_KEPT_INPUT_BYTES }),
-    ...(tty && size !== undefined ? { size } : {}),
-    ...(wish.name === undefined ? {} : { name: wish.name }),
-    ...(wish.role === undefined ? {} : { role: wish.role }),
-    ...(wish.delivery === undefined ? {} : { delivery: wish.delivery }),
-    ...(isOnlyLooking || hasPlace || wish.readsEnded === true ? {} : { ended: "replace" }),
-    ...(isUnnamed ? { isUnnamed } : {}),
+    ...wish,
+    sandbox,
+    session: undefined,
+    process: { ...wish, cmd, args, env, cwd, tty },
+    size: tty ? size : undefined,
+    keeps: isOnlyLooking ? undefined : MAX_KEPT_INPUT_BYTES,
+    ended: isOnlyLooking || hasPlace || wish.readsEnded === true ? undefined : "replace",
+    isUnnamed: isUnnamed || undefined,
   });
 }
 

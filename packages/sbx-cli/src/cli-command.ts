@@ -1,7 +1,7 @@
 // The meaning of the command line's words: one of a few commands, each with all that it needs. Types alone.
 
 import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
-import type { Delivery, Mode, Role } from "sandbox-stdio/core";
+import type { AttachOptions } from "sandbox-stdio/core";
 import type { Endpoint } from "./endpoint.ts";
 import type { ShareCommand } from "./sharing.ts";
 import type { TicketSource } from "./ticket.ts";
@@ -26,43 +26,37 @@ export type TokenCommandFrom = "--token-command" | "--context" | "SBX_TOKEN_COMM
 /** One session in it. */
 export type SessionPlace = Place & { readonly session: string };
 
-export type AttachWish = Place & {
-  /** Absent: a name of our own making, which no other client knows. */
-  readonly session: string | undefined;
-  /** Whether a process of this name that has ended is read, and not replaced: it was not seen to have ended before. */
-  readonly readsEnded?: boolean;
-  readonly cmd: string | undefined;
-  readonly args: readonly string[];
-  readonly env: readonly (readonly [string, string])[];
-  readonly cwd: string | undefined;
-  /** Absent: a PTY where standard input and output are both terminals. */
-  readonly tty: boolean | undefined;
-  readonly name: string | undefined;
-  readonly role: Role | undefined;
-  readonly mode: Mode | undefined;
-  readonly delivery: Delivery | undefined;
-  readonly keep: number | undefined;
-  /** For how many seconds it tries to come back to a server that is gone. */
-  readonly giveUp?: number | undefined;
-  /** Seconds for which output of children is awaited after the exit. */
-  readonly linger?: number | undefined;
-  /** The ticket with which another person shared a session. */
-  readonly ticket: string | undefined;
-  /** Where that stands instead of here. */
-  readonly ticketFrom: TicketSource | undefined;
-  readonly resumeFile: string | undefined;
-  /** Whether it is told who comes and goes, and who types. */
-  readonly hasStatus: boolean;
-  readonly isVerbose: boolean;
-  /** Whether only the end of the run is told. */
-  readonly isQuiet?: boolean;
-  /** Whether standard input is left alone, and the process gets none. */
-  readonly hasNoInput?: boolean;
-  /** Whether keys that are typed while the connection is down are sent when it is back. */
-  readonly keepsKeys?: boolean;
-  /** Which keys end or open something here, instead of going to the process. */
-  readonly escapes?: Escapes;
-};
+export type AttachWish = Place &
+  AttachOptions & {
+    /** Absent: a name of our own making, which no other client knows. */
+    readonly session: string | undefined;
+    /** Whether a process of this name that has ended is read, and not replaced: it was not seen to have ended before. */
+    readonly readsEnded?: boolean;
+    readonly cmd: string | undefined;
+    readonly args: readonly string[];
+    readonly env: readonly (readonly [string, string])[];
+    readonly cwd: string | undefined;
+    /** Absent: a PTY where standard input and output are both terminals. */
+    readonly tty: boolean | undefined;
+    /** For how many seconds it tries to come back to a server that is gone. */
+    readonly giveUp?: number | undefined;
+    /** The ticket with which another person shared a session. */
+    readonly ticket: string | undefined;
+    /** Where that stands instead of here. */
+    readonly ticketFrom: TicketSource | undefined;
+    readonly resumeFile: string | undefined;
+    /** Whether it is told who comes and goes, and who types. */
+    readonly hasStatus: boolean;
+    readonly isVerbose: boolean;
+    /** Whether only the end of the run is told. */
+    readonly isQuiet?: boolean;
+    /** Whether standard input is left alone, and the process gets none. */
+    readonly hasNoInput?: boolean;
+    /** Whether keys that are typed while the connection is down are sent when it is back. */
+    readonly keepsKeys?: boolean;
+    /** Which keys end or open something here, instead of going to the process. */
+    readonly escapes?: Escapes;
+  };
 
 export type Escapes = {
   /** Ctrl+] and Ctrl+^. */

@@ -104,11 +104,9 @@ async function printWhole(answer: RunAnswer): Promise<Outcome> {
 function wishOf(command: RunCommand, session: string): AttachWish {
   const { endpoint, sandbox, token, tokenCommand, request } = command;
   return {
-    ...{ endpoint, sandbox, token, session, delivery: "lossless", tty: request.tty === true },
-    ...(tokenCommand === undefined ? {} : { tokenCommand }),
+    ...{ endpoint, sandbox, token, tokenCommand, session, delivery: "lossless", tty: request.tty === true },
     ...{ readsEnded: true, hasNoInput: true, args: [], env: [], hasStatus: false },
-    ...{ cmd: undefined, cwd: undefined, name: undefined, role: undefined, mode: undefined, keep: undefined },
-    ...{ ticket: undefined, ticketFrom: undefined, resumeFile: undefined },
+    ...{ cmd: undefined, cwd: undefined, ticket: undefined, ticketFrom: undefined, resumeFile: undefined },
     // A script's standard error is the command's own.
     ...{ isVerbose: false, isQuiet: !isatty(STDERR) },
   };

@@ -27,7 +27,7 @@ export function addSharing(program: Command, defaults: Defaults, done: (command:
     .action((url: string | undefined, flags: PlaceFlags & { json?: boolean }) => {
       done({ kind: "tickets", ...sessionPlaceOf(url, flags, defaults), isJson: flags.json === true });
     });
-  aboutSession("revoke <words...>", "take a link back: whoever came by it is put out")
+  aboutSession("revoke <words...>", "take a link back: everyone who came by it is disconnected")
     .usage("[URL] [options] ID")
     .action((given: readonly string[], flags: PlaceFlags) => {
       const [url, ids] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];

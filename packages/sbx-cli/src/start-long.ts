@@ -1,6 +1,7 @@
 // A command that is too long for an address: made over HTTP, in a body, and then attached to by its name.
 
 import type { CreateRequest } from "sandbox-stdio/client";
+import { toBody } from "sandbox-stdio/core";
 import type { AttachWish } from "./cli-command.ts";
 import { askingSoon, sandboxOf } from "./programs.ts";
 
@@ -16,9 +17,10 @@ export async function startLong(
   attempt: string,
   token: () => Promise<string>,
 ): Promise<AttachWish> {
-  const { session, cmd, args, env, cwd, mode, keep, linger } = wish;
+  const { session, cmd, args, env } = wish;
   const tty = wish.tty ?? isTerminal;
   const request: CreateRequest = {
+    ...toBody(wish),
     cmd,
     args: [...args],
     env: Object.fromEntries(env),
@@ -26,11 +28,7 @@ export async function startLong(
     delivery: wish.delivery ?? (tty ? "live" : "lossless"),
     ended: "replace",
     attempt,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(tty && size !== undefined ? size : {}),
-    ...(mode === undefined ? {} : { mode }),
-    ...(keep === undefined ? {} : { keepSeconds: keep }),
-    ...(linger === undefined ? {} : { lingerSeconds: linger }),
+    ...(tty ? size : undefined),
   };
   await askingSoon(() => sandboxOf(wish, token).session(session).create(request));
   return { ...wish, cmd: undefined, args: [], env: [], cwd: undefined, tty };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { launch } from "../../../packages/dashboard/test/browser.ts";
-import { fresh, system } from "../../e2e/support/system.ts";
+import { fresh, system } from "../../e2e/support/system/system.ts";
 import { Link } from "./link.ts";
 import { Tab } from "./tab.ts";
 

@@ -8,7 +8,7 @@ import {
   planConnection,
   Random,
 } from "../../../packages/chaos/src/index.ts";
-import { BridgeProxy } from "../../e2e/support/bridge-proxy.ts";
+import { BridgeProxy } from "../../e2e/support/system/bridge-proxy.ts";
 
 /** A session here moves little: so stalls and limits must meet few bytes, and more of its connections than in a long run.
  * No handshake is played twice: the twin answers no close, and the runtime then takes no object out of memory on order. */

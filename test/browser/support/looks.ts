@@ -1,6 +1,5 @@
 // The looks that a view is tried in, one after the other on the same page, and its picture in each.
-import { writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { mkdir, writeFile } from "node:fs/promises";
 import { withFewColours } from "./small-png.ts";
 import type { Tab } from "./tab.ts";
 
@@ -59,16 +58,13 @@ export const settled = async (tab: Tab) => {
   });
 };
 
-/** Where docs/states.md finds it. */
-export const pictureOf = (view: string, look: string) =>
-  fileURLToPath(new URL(`../../../docs/states/${fileName(view)}-${look}.png`, import.meta.url));
+/** Where a run with SBX_SCREENSHOTS=1 leaves them. Git ignores the directory. */
+const PICTURES = new URL("../../../.local/states/", import.meta.url);
 
-/** The name of its pictures. */
-export const fileName = (view: string) => view.replaceAll(/[^a-z0-9]+/g, "-");
-
-/** In high contrast there is a view of its own. */
+/** One of a view in one look. High contrast is a view of its own, so that look has none. */
 export async function keepPicture(tab: Tab, view: string, look: string): Promise<void> {
   if (look === "contrast") return;
   const png = await tab.page.screenshot({ caret: "initial" });
-  await writeFile(pictureOf(view, look), withFewColours(png));
+  await mkdir(PICTURES, { recursive: true });
+  await writeFile(new URL(`${view.replaceAll(/[^a-z0-9]+/g, "-")}-${look}.png`, PICTURES), withFewColours(png));
 }

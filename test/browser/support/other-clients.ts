@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { BrowserContext } from "playwright-core";
-import { system } from "../../e2e/support/system.ts";
+import { system } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Tab } from "./tab.ts";
 

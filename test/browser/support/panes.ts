@@ -1,7 +1,7 @@
 // Tabs and panes of a page, as a person sees them. What is typed goes to the pane that has the focus, and so does what a Tab reads.
 import type { BrowserContext, Locator } from "playwright-core";
 import { expect } from "vitest";
-import { fresh, system } from "../../e2e/support/system.ts";
+import { fresh, system } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Tab } from "./tab.ts";
 

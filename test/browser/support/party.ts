@@ -1,9 +1,9 @@
 // Several people on one session: pages and command lines, and what each of them is told of the others.
 import type { BrowserContext } from "playwright-core";
 import { afterEach } from "vitest";
-import { CLI, cliEnv } from "../../e2e/support/cli.ts";
-import { fresh, person, system } from "../../e2e/support/system.ts";
-import { Tmux } from "../../e2e/support/tmux.ts";
+import { CLI, cliEnv } from "../../e2e/support/clients/cli.ts";
+import { Tmux } from "../../e2e/support/clients/tmux.ts";
+import { fresh, person, system } from "../../e2e/support/system/system.ts";
 import { type Fixture, setUpBrowser } from "./fixture.ts";
 import { PROMPT, type Tab } from "./tab.ts";
 

@@ -1,8 +1,8 @@
 // The windows and panes of a session that runs under tmux, as the page draws them, beside what tmux itself says.
 import type { BrowserContextOptions } from "playwright-core";
 import { expect } from "vitest";
-import { TmuxOfSession } from "../../e2e/support/pane-client.ts";
-import { fresh } from "../../e2e/support/system.ts";
+import { TmuxOfSession } from "../../e2e/support/clients/pane-client.ts";
+import { fresh } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Tab } from "./tab.ts";
 

@@ -2,7 +2,7 @@
 import type { Locator } from "playwright-core";
 import { expect } from "vitest";
 import type { Random } from "../../../packages/local/src/random.ts";
-import { cutInnerHop } from "../../e2e/support/system.ts";
+import { cutInnerHop } from "../../e2e/support/system/system.ts";
 import type { Link } from "./link.ts";
 import { goTo, type Paned, seenPanes } from "./tmux-panes.ts";
 

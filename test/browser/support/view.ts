@@ -1,6 +1,6 @@
 // What the views have in common: a shell to begin with, a dialog to wait for, a click on what is printed, a connection that is played with.
 import type { BrowserContext, WebSocketRoute } from "playwright-core";
-import { fresh } from "../../e2e/support/system.ts";
+import { fresh } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Tab } from "./tab.ts";
 

@@ -1,5 +1,5 @@
 // Views of a connection and of a login that end, of no network at all, and of who has the keyboard.
-import { api, fresh, person } from "../../e2e/support/system.ts";
+import { api, fresh, person } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Tab } from "./tab.ts";
 import { type Look, playConnections, shellOf, type Views } from "./view.ts";

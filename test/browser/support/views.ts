@@ -1,5 +1,5 @@
 // Each view of the page that a person may be before, to be looked at by tests: opened, and as it is then.
-import { fresh, holdInnerHop } from "../../e2e/support/system.ts";
+import { fresh, holdInnerHop } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import { focused } from "./panes.ts";
 import type { Tab } from "./tab.ts";

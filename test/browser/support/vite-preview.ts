@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
-import { system } from "../../e2e/support/system.ts";
+import { system } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import { follow } from "./links.ts";
 

@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type AuditRecord, recordsAt } from "../support/audit.ts";
-import { connect, type TestClient } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh, type Person } from "../support/system.ts";
+import { type AuditRecord, recordsAt } from "../support/clients/audit.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
 
 let undo: (() => Promise<void>)[] = [];
 

@@ -1,10 +1,10 @@
 // What is on record of a session, and that nothing acknowledged is missing from it, whatever is killed.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type AuditRecord, auditOf, auditorOf, auditPath, recordsAt, said } from "../support/audit.ts";
-import { connect, refusedSocket, type TestClient } from "../support/client.ts";
-import { api, fresh, person, restartWorker, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { type AuditRecord, auditOf, auditorOf, auditPath, recordsAt, said } from "../support/clients/audit.ts";
+import { connect, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { api, fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const idOf = async (client: TestClient) => ((await client.hello()).you as { id: string }).id;
 const acked = (client: TestClient) => Math.max(0, ...client.messages("stdin_ack").map(({ offset }) => Number(offset)));

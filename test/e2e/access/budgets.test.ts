@@ -1,8 +1,8 @@
 // L10: what a guest who may only look can do to a session by talking: lose its own place, and nothing else.
 import { expect, test } from "vitest";
-import { auditOf } from "../support/audit.ts";
-import { connect, type TestClient } from "../support/client.ts";
-import { api, fresh, type Person, person } from "../support/system.ts";
+import { auditOf } from "../support/clients/audit.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { api, fresh, type Person, person } from "../support/system/system.ts";
 
 const TERMINAL = { cmd: "cat", tty: 1 };
 

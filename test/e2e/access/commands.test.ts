@@ -1,10 +1,10 @@
 // Commands that may not be started: refused before anything runs, and on record.
 import { expect, test } from "vitest";
-import { auditOf } from "../support/audit.ts";
-import { connect, refusedHttp, refusedSocket } from "../support/client.ts";
-import { foreignRefused } from "../support/foreign-client.ts";
-import { ptyPath, sharedPath } from "../support/foreign-routes.ts";
-import { api, fresh, person } from "../support/system.ts";
+import { auditOf } from "../support/clients/audit.ts";
+import { connect, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { foreignRefused } from "../support/clients/foreign-client.ts";
+import { ptyPath, sharedPath } from "../support/generators/foreign-routes.ts";
+import { api, fresh, person } from "../support/system/system.ts";
 
 const sessions = async (who: Awaited<ReturnType<typeof person>>) =>
   ((await (await api(who, "/api/sandboxes/default/sessions")).json()) as { sessions: unknown[] }).sessions;

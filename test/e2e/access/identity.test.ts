@@ -1,8 +1,8 @@
 // Whoever asks is looked at wherever they ask: those who were revoked, those who have logged out, and pages of other origins.
 import { expect, test } from "vitest";
-import { connect, refusedHttp, refusedSocket } from "../support/client.ts";
-import { loginCookie } from "../support/login.ts";
-import { api, fresh, type Person, person, restartWorker, system } from "../support/system.ts";
+import { connect, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { api, fresh, type Person, person, restartWorker, system } from "../support/system/system.ts";
 
 const AT = "/api/sandboxes/default/sessions";
 /** Every route of the API that asks who somebody is. */

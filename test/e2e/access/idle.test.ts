@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh } from "../support/system.ts";
-import { TtydClient } from "../support/ttyd-client.ts";
-import { TtydServer } from "../support/ttyd-server.ts";
-import { cat, newAddress, Visitors } from "../support/visitors.ts";
+import { TtydClient } from "../support/clients/ttyd-client.ts";
+import { cat, newAddress, Visitors } from "../support/clients/visitors.ts";
+import { TtydServer } from "../support/servers/ttyd-server.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh } from "../support/system/system.ts";
 
 let system: System;
 let visitors: Visitors;

@@ -1,10 +1,10 @@
 // What never passes from a client to the bridge or into a sandbox, and who may speak to the bridge itself.
 import { connect as dial } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
-import { connect, HttpRefusal } from "../support/client.ts";
-import { loginCookie } from "../support/login.ts";
-import { api, forgetRecorded, fresh, type Person, person, recorded, system } from "../support/system.ts";
-import { attachesOf, queryOf, readRecorded } from "../support/websocket-frames.ts";
+import { connect, HttpRefusal } from "../support/clients/client.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { attachesOf, queryOf, readRecorded } from "../support/clients/websocket-frames.ts";
+import { api, forgetRecorded, fresh, type Person, person, recorded, system } from "../support/system/system.ts";
 
 /** The answer to a request that no HTTP client would make. */
 async function raw(address: string, request: string): Promise<string> {

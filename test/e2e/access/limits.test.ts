@@ -1,7 +1,7 @@
 // What a client may not send: which messages are answered, which close the connection, and with what.
 import { expect, test } from "vitest";
-import { connect, refusedSocket, type TestClient } from "../support/client.ts";
-import { holdInnerHop, person, releaseInnerHop } from "../support/system.ts";
+import { connect, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { holdInnerHop, person, releaseInnerHop } from "../support/system/system.ts";
 
 const KIB = 1024;
 

@@ -6,9 +6,9 @@ import { type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { loginCookie } from "../support/login.ts";
-import { listeningPorts } from "../support/ports.ts";
-import { person, pids, system } from "../support/system.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { listeningPorts } from "../support/system/ports.ts";
+import { person, pids, system } from "../support/system/system.ts";
 
 const LOOPBACK = "0100007F";
 const WORKER = Number(new URL(system.origin).port);

@@ -3,12 +3,12 @@
 import { DIALECT_ROUTES } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { connect } from "../support/client.ts";
-import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/foreign-routes.ts";
-import { http, type Kind, kinds, type Place, post, type Question, rpc, upgrade } from "../support/matrix.ts";
-import { callTool, closeClients, mcpClient } from "../support/mcp.ts";
-import { routesOfCode } from "../support/routes-of-code.ts";
-import { fresh, type Person, person, restartBridge, sessionsInBridge, system } from "../support/system.ts";
+import { connect } from "../support/clients/client.ts";
+import { callTool, closeClients, mcpClient } from "../support/clients/mcp.ts";
+import { addonPath, jsonPath, ptyPath, shared, sharedPath } from "../support/generators/foreign-routes.ts";
+import { http, type Kind, kinds, type Place, post, type Question, rpc, upgrade } from "../support/generators/matrix.ts";
+import { routesOfCode } from "../support/generators/routes-of-code.ts";
+import { fresh, type Person, person, restartBridge, sessionsInBridge, system } from "../support/system/system.ts";
 
 const AT = "/api/sandboxes/:sandbox/sessions";
 const HELLO = '{"type":"ping"}';

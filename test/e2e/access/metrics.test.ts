@@ -1,9 +1,9 @@
 // `GET /metrics` of the running system: who may read it, and that it counts what clients do.
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { api, fresh, person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
-import { WORKER_VARS } from "../support/worker-vars.ts";
+import { connect } from "../support/clients/client.ts";
+import { api, fresh, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
+import { WORKER_VARS } from "../support/system/worker-vars.ts";
 
 const { METRICS_TOKEN } = WORKER_VARS;
 

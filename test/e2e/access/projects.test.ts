@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { recordsAt } from "../support/audit.ts";
-import { belongingsOf, heardSince, search, stateOf } from "../support/belongings.ts";
-import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { ProjectService } from "../support/project-service.ts";
-import { type RawAnswer, rawRequest, UPGRADE } from "../support/raw-http.ts";
-import { fresh, type Person } from "../support/system.ts";
+import { recordsAt } from "../support/clients/audit.ts";
+import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "../support/clients/client.ts";
+import { type RawAnswer, rawRequest, UPGRADE } from "../support/clients/raw-http.ts";
+import { belongingsOf, heardSince, search, stateOf } from "../support/generators/belongings.ts";
+import { ProjectService } from "../support/servers/project-service.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
 
 /** Of one person, at once; one more comes with a minute. */
 const ATTEMPTS = 60;

@@ -8,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { exitCode, startCli } from "../support/cli.ts";
-import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { isAlive } from "../support/processes.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { cat, newAddress, Visitors } from "../support/visitors.ts";
+import { exitCode, startCli } from "../support/clients/cli.ts";
+import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { cat, newAddress, Visitors } from "../support/clients/visitors.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { isAlive } from "../support/system/processes.ts";
+import { fresh, type Person } from "../support/system/system.ts";
 
 const MIB = 1024 * 1024;
 

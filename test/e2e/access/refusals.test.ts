@@ -5,9 +5,9 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { connect, HttpRefusal, type Params, refusedHttp, refusedSocket } from "../support/client.ts";
-import { loginCookie } from "../support/login.ts";
-import { api, fresh, mint, type Person, person, system } from "../support/system.ts";
+import { connect, HttpRefusal, type Params, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { api, fresh, mint, type Person, person, system } from "../support/system/system.ts";
 
 const bye = (code: number, reason: string) => ({ bye: { type: "bye", code, reason, retry: "never" }, code, reason });
 

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { approveDevice } from "../../../packages/local/src/approve.ts";
 import { ROOT } from "../../../packages/local/src/paths.ts";
 import { CLI_CLIENT_ID } from "../../../packages/local/src/tokens.ts";
-import { connect, refusedHttp } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh, type Person } from "../support/system.ts";
+import { connect, refusedHttp } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
 
 /** Seconds of the sessions' clock in a real one: the minute after which a token is asked about again takes 6 s. */
 const SPEED = 10;

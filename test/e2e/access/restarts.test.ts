@@ -3,10 +3,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { verifyChain } from "../../../worker/src/audit/chain.ts";
-import { auditOf, recordedInput, said } from "../support/audit.ts";
-import { connect, type TestClient } from "../support/client.ts";
-import { api, fresh, person, restartWorker } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { auditOf, recordedInput, said } from "../support/clients/audit.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { api, fresh, person, restartWorker } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const idOf = async (client: TestClient) => ((await client.hello()).you as { id: string }).id;
 const acked = (client: TestClient) => Math.max(0, ...client.messages("stdin_ack").map(({ offset }) => Number(offset)));

@@ -1,7 +1,7 @@
 // Several clients on one session: who may type, and how the keyboard changes hands.
 import { describe, expect, test } from "vitest";
-import { connect, type Message, refusedSocket, type TestClient } from "../support/client.ts";
-import { fresh, type Person, person } from "../support/system.ts";
+import { connect, type Message, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { fresh, type Person, person } from "../support/system/system.ts";
 
 const NOT_HOLDER = { type: "error", code: "not_stdin_holder", message: "not stdin holder" };
 

@@ -1,11 +1,11 @@
 // A property: whatever somebody of one tenant asks for, by whatever names, ids, tickets, proofs and cookies of another tenant's,
 // beside a token of their own, no object of the other tenant is reached. `SEED=…` repeats a run, `FUZZ_RUNS=…` makes it longer.
 import { expect, test } from "vitest";
-import { auditorOf } from "../support/audit.ts";
-import { belongingsOf, heardSince, neverAsked, search, send, stateOf } from "../support/belongings.ts";
-import { connect, refusedSocket } from "../support/client.ts";
-import { routesOfCode } from "../support/routes-of-code.ts";
-import { person, system } from "../support/system.ts";
+import { auditorOf } from "../support/clients/audit.ts";
+import { connect, refusedSocket } from "../support/clients/client.ts";
+import { belongingsOf, heardSince, neverAsked, search, send, stateOf } from "../support/generators/belongings.ts";
+import { routesOfCode } from "../support/generators/routes-of-code.ts";
+import { person, system } from "../support/system/system.ts";
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const runs = Number(process.env.FUZZ_RUNS ?? 300);

@@ -1,6 +1,6 @@
 // Tickets over the whole system: to attach once, and to share a session; and how they end.
 import { describe, expect, test } from "vitest";
-import { auditOf } from "../support/audit.ts";
+import { auditOf } from "../support/clients/audit.ts";
 import {
   type ConnectOptions,
   connect,
@@ -8,9 +8,9 @@ import {
   refusedHttp,
   refusedSocket,
   type SocketRefusal,
-} from "../support/client.ts";
-import { loginCookie } from "../support/login.ts";
-import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "../support/system.ts";
+} from "../support/clients/client.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "../support/system/system.ts";
 
 interface Share {
   readonly id: string;

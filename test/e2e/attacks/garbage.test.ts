@@ -4,11 +4,11 @@ import { connect as dial } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { type ConnectOptions, connect, HttpRefusal, type Params, type TestClient } from "../support/client.ts";
-import { type Action, actions, ending, INNER_TYPES, OUTER_TYPES, rawBytes } from "../support/garbage.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { api, fresh, type Person, person, pids, system } from "../support/system.ts";
-import { within } from "../support/wait.ts";
+import { type ConnectOptions, connect, HttpRefusal, type Params, type TestClient } from "../support/clients/client.ts";
+import { type Action, actions, ending, INNER_TYPES, OUTER_TYPES, rawBytes } from "../support/generators/garbage.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { api, fresh, type Person, person, pids, system } from "../support/system/system.ts";
+import { within } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 /** Of another run: `SEED=… vitest …`. A failure tells it too. */

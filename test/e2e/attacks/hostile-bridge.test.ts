@@ -9,12 +9,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { WebSocket } from "ws";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { connect, type TestClient } from "../support/client.ts";
-import { HELLO, HostileBridge, type Hostility, pour } from "../support/hostile-bridge.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { HELLO, HostileBridge, type Hostility, pour } from "../support/servers/hostile-bridge.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const dir = mkdtempSync(join(tmpdir(), "sbx-hostile-"));

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deflateRawSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { type ConnectOptions, connect, type TestClient } from "../support/client.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { answerIn, UPGRADE } from "../support/raw-http.ts";
-import { processesIn } from "../support/sandbox-processes.ts";
-import { api, fresh, type Person, person, pids, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { type ConnectOptions, connect, type TestClient } from "../support/clients/client.ts";
+import { answerIn, UPGRADE } from "../support/clients/raw-http.ts";
+import { processesIn } from "../support/clients/sandbox-processes.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { api, fresh, type Person, person, pids, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 

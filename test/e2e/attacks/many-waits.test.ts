@@ -1,11 +1,11 @@
 // Programs that wait or read in numbers and amounts beyond the limits: those above are told, memory is bounded, neighbours are served.
 // Full size by SBX_LOAD: 10,000 waits, and 100 MB of output, in a Worker that collects garbage at once.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { Programs } from "../support/programs.ts";
-import { api, fresh, person, pids } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { api, fresh, person, pids } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
 const IS_FULL = process.env.SBX_LOAD === "full";

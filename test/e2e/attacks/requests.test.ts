@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { auditOf, said } from "../support/audit.ts";
-import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { rawRequest, UPGRADE } from "../support/raw-http.ts";
-import { api, fresh, mint, type Person, person, system } from "../support/system.ts";
+import { auditOf, said } from "../support/clients/audit.ts";
+import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { rawRequest, UPGRADE } from "../support/clients/raw-http.ts";
+import { api, fresh, mint, type Person, person, system } from "../support/system/system.ts";
 
 const MARKER = "only-for-alice";
 

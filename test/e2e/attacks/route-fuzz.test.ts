@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/random.ts";
 import { mutate } from "../../../packages/sandbox-stdio/test/fuzz/mutate.ts";
-import { connect } from "../support/client.ts";
-import { rawRequest } from "../support/raw-http.ts";
-import { routesOfCode, routesWithout } from "../support/routes-of-code.ts";
-import { fresh, person, pids, system } from "../support/system.ts";
+import { connect } from "../support/clients/client.ts";
+import { rawRequest } from "../support/clients/raw-http.ts";
+import { routesOfCode, routesWithout } from "../support/generators/routes-of-code.ts";
+import { fresh, person, pids, system } from "../support/system/system.ts";
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 250);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
-import { type ConnectOptions, connect, type Params } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { within } from "../support/wait.ts";
+import { type ConnectOptions, connect, type Params } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { within } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const LIMIT = 20;

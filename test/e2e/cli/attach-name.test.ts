@@ -1,8 +1,8 @@
 // `attach NAME` is of a session that runs: it starts nothing by mistake, and forgets no log. And what a refused name can do.
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { CLI, cliEnv, exitCode, runCli, textOf } from "../support/cli.ts";
-import { type Person, person, system } from "../support/system.ts";
+import { CLI, cliEnv, exitCode, runCli, textOf } from "../support/clients/cli.ts";
+import { type Person, person, system } from "../support/system/system.ts";
 
 /** Where the environment says which server. */
 async function sbx(who: Person, args: readonly string[], input = "") {

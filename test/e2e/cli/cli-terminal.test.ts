@@ -2,13 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { auditOf } from "../support/audit.ts";
-import { CLI, cliEnv } from "../support/cli.ts";
-import { connect } from "../support/client.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
-import { fresh, type Person, person, system } from "../support/system.ts";
-import { Tmux } from "../support/tmux.ts";
-import { until } from "../support/wait.ts";
+import { auditOf } from "../support/clients/audit.ts";
+import { CLI, cliEnv } from "../support/clients/cli.ts";
+import { connect } from "../support/clients/client.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { Tmux } from "../support/clients/tmux.ts";
+import { fresh, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const SHELL = "--cmd bash --arg --norc --arg --noprofile --arg -i --env 'PS1=remote$ '";
 

@@ -8,11 +8,11 @@ import { describe, expect, test } from "vitest";
 import { approveDevice } from "../../../packages/local/src/approve.ts";
 import { isNonBlocking } from "../../../packages/local/src/descriptors.ts";
 import { Random } from "../../../packages/local/src/random.ts";
-import { CLI, cliEnv, exitCode, runCli, startCli, textOf, withoutWords } from "../support/cli.ts";
-import { connect } from "../support/client.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
-import { api, fresh, mint, person, restartWorker, system } from "../support/system.ts";
-import { MOVING_MS, until, whileMoving, within } from "../support/wait.ts";
+import { CLI, cliEnv, exitCode, runCli, startCli, textOf, withoutWords } from "../support/clients/cli.ts";
+import { connect } from "../support/clients/client.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { api, fresh, mint, person, restartWorker, system } from "../support/system/system.ts";
+import { MOVING_MS, until, whileMoving, within } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
 

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CLI, cliEnv, runCli } from "../support/cli.ts";
-import { type Person, person, system } from "../support/system.ts";
-import { Tmux } from "../support/tmux.ts";
+import { CLI, cliEnv, runCli } from "../support/clients/cli.ts";
+import { Tmux } from "../support/clients/tmux.ts";
+import { type Person, person, system } from "../support/system/system.ts";
 
 const scratch = mkdtempSync(join(system.dir, "completion-"));
 const bin = join(scratch, "bin");

@@ -13,12 +13,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exitCode, runCli, startCli } from "../support/cli.ts";
-import { connect } from "../support/client.ts";
-import { whileCut } from "../support/cutting.ts";
-import { fresh, type Person, person, system } from "../support/system.ts";
-import { makeTree, treeOf } from "../support/trees.ts";
-import { MOVING_MS, until } from "../support/wait.ts";
+import { exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { connect } from "../support/clients/client.ts";
+import { makeTree, treeOf } from "../support/generators/trees.ts";
+import { whileCut } from "../support/system/cutting.ts";
+import { fresh, type Person, person, system } from "../support/system/system.ts";
+import { MOVING_MS, until } from "../support/system/wait.ts";
 
 const copy = (who: Person, ...words: string[]) => exitCode(startCli(who, words, "cp", system.relayOrigin));
 const scratch = () => mkdtempSync(join(system.dir, "cp-"));

@@ -7,11 +7,11 @@ import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { Random } from "../../../packages/local/src/random.ts";
-import { auditOf, said } from "../support/audit.ts";
-import { type CliChild, exitCode, runCli, startCli } from "../support/cli.ts";
-import { NODE } from "../support/sandbox-node.ts";
-import { api, cutInnerHop, cutRelay, fresh, mint, type Person, person, system } from "../support/system.ts";
-import { MOVING_MS, until, within } from "../support/wait.ts";
+import { auditOf, said } from "../support/clients/audit.ts";
+import { type CliChild, exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { NODE } from "../support/system/sandbox-node.ts";
+import { api, cutInnerHop, cutRelay, fresh, mint, type Person, person, system } from "../support/system/system.ts";
+import { MOVING_MS, until, within } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
 const ended: (() => unknown)[] = [];

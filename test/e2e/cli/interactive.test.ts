@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildBinary } from "../../../packages/local/src/build/binaries.ts";
 import { findPexpectPython } from "../../../packages/local/src/python.ts";
-import { cliEnv, runCli, withoutWords } from "../support/cli.ts";
-import { cutRelay, fresh, type Person, person, system } from "../support/system.ts";
-import { Tmux } from "../support/tmux.ts";
-import { until } from "../support/wait.ts";
+import { cliEnv, runCli, withoutWords } from "../support/clients/cli.ts";
+import { Tmux } from "../support/clients/tmux.ts";
+import { cutRelay, fresh, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const scratch = mkdtempSync(join(system.dir, "interactive-"));
 const SHELL = "--cmd bash --arg --norc --arg --noprofile --arg -i --env 'PS1=remote$ '";

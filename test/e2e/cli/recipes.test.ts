@@ -1,4 +1,4 @@
-// The recipes of docs/cli.md, by the real programs, while their connections are cut on both hops: trees and sums are equal.
+// The recipes of the command line's README, by the real programs, while their connections are cut on both hops: trees and sums are equal.
 import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -8,12 +8,12 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BIN, ROOT } from "../../../packages/local/src/paths.ts";
-import { CLI, cliEnv, exitCode, startCli } from "../support/cli.ts";
-import { whileCut } from "../support/cutting.ts";
-import { edit } from "../support/language-server.ts";
-import { type Person, person, system } from "../support/system.ts";
-import { makeTree, treeOf } from "../support/trees.ts";
-import { MOVING_MS, within } from "../support/wait.ts";
+import { CLI, cliEnv, exitCode, startCli } from "../support/clients/cli.ts";
+import { makeTree, treeOf } from "../support/generators/trees.ts";
+import { edit } from "../support/servers/language-server.ts";
+import { whileCut } from "../support/system/cutting.ts";
+import { type Person, person, system } from "../support/system/system.ts";
+import { MOVING_MS, within } from "../support/system/wait.ts";
 
 const scratch = mkdtempSync(join(system.dir, "recipes-"));
 const RESUMED = /resumed after [\d.]+ s, nothing lost/;

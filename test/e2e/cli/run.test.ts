@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { exitCode, runCli, startCli, textOf } from "../support/cli.ts";
-import { api, type Person, person, restartBridge, restartWorker } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { exitCode, runCli, startCli, textOf } from "../support/clients/cli.ts";
+import { api, type Person, person, restartBridge, restartWorker } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const run = (who: Person, words: readonly string[], input = "") => runCli(who, words, input, "run");
 

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { CLI, type CliChild, cliEnv, exitCode, runCli, textOf, withoutWords } from "../support/cli.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
-import { fresh, person, system } from "../support/system.ts";
-import { until, within } from "../support/wait.ts";
+import { CLI, type CliChild, cliEnv, exitCode, runCli, textOf, withoutWords } from "../support/clients/cli.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { fresh, person, system } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
 
 /** As npm installs it: what a shell starts. */
 const BIN = join(dirname(dirname(CLI)), "bin", "sbx-stdio.js");

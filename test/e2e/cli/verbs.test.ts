@@ -1,10 +1,10 @@
 // http.md 11: the verbs of the command line that have no connection of their own, over the whole system.
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { exitCode, runCli, startCli } from "../support/cli.ts";
-import { connect } from "../support/client.ts";
-import { fresh, type Person, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { connect } from "../support/clients/client.ts";
+import { fresh, type Person, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 /** One verb of a person's. */
 async function verb(who: Person, name: string, words: readonly string[], input = "") {

@@ -1,10 +1,19 @@
 // Other products' clients beside ours, over the real system: one session, every dialect.
 import { describe, expect, test } from "vitest";
-import { connect, refusedHttp, refusedSocket } from "../support/client.ts";
-import { type ForeignClient, foreign, foreignRefused } from "../support/foreign-client.ts";
-import { addon, addonPath, json, jsonPath, ptyPath, shared, sharedPath, shows } from "../support/foreign-routes.ts";
-import { api, fresh, type Person, person, system } from "../support/system.ts";
-import { TtydClient } from "../support/ttyd-client.ts";
+import { connect, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { type ForeignClient, foreign, foreignRefused } from "../support/clients/foreign-client.ts";
+import { TtydClient } from "../support/clients/ttyd-client.ts";
+import {
+  addon,
+  addonPath,
+  json,
+  jsonPath,
+  ptyPath,
+  shared,
+  sharedPath,
+  shows,
+} from "../support/generators/foreign-routes.ts";
+import { api, fresh, type Person, person, system } from "../support/system/system.ts";
 
 /** One client as the test drives it: it types as its dialect does, and waits for what it is to see. */
 interface Hand {

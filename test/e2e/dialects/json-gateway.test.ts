@@ -1,12 +1,12 @@
 // The JSON gateway over the real system: who may come in, what closes the socket, and when the session ends.
 import { describe, expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { foreign, foreignRefused } from "../support/foreign-client.ts";
-import { json, jsonOutput, jsonPath, shows } from "../support/foreign-routes.ts";
-import { loginCookie } from "../support/login.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
-import { fresh, person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { foreign, foreignRefused } from "../support/clients/foreign-client.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { json, jsonOutput, jsonPath, shows } from "../support/generators/foreign-routes.ts";
+import { fresh, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 describe("who may come in", () => {
   test("a bearer, and a cookie from our own page", async () => {

@@ -2,9 +2,9 @@
 // design, whose logic is repeated here word for word, and what such a client is told.
 import { expect, test } from "vitest";
 import WebSocket from "ws";
-import { attachUrl, connect, refusedHttp } from "../support/client.ts";
-import { fresh, type Person, person } from "../support/system.ts";
-import { until, within } from "../support/wait.ts";
+import { attachUrl, connect, refusedHttp } from "../support/clients/client.ts";
+import { fresh, type Person, person } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
 
 function unpack(data: Uint8Array): { streamId: number | undefined; payload: Uint8Array } {
   return { streamId: data[0], payload: data.subarray(1) };

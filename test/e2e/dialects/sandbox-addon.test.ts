@@ -1,8 +1,8 @@
 // SandboxAddon's protocol over the real system; the class itself is tested in a browser.
 import { expect, test } from "vitest";
-import { foreign, foreignRefused } from "../support/foreign-client.ts";
-import { addon, addonPath, shows } from "../support/foreign-routes.ts";
-import { fresh, person } from "../support/system.ts";
+import { foreign, foreignRefused } from "../support/clients/foreign-client.ts";
+import { addon, addonPath, shows } from "../support/generators/foreign-routes.ts";
+import { fresh, person } from "../support/system/system.ts";
 
 test("who comes back gets a reset, the log, and ready after it", async () => {
   const who = await person();

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { resetUpgrade } from "../support/raw-http.ts";
-import { fresh } from "../support/system.ts";
-import { dropTtydClients, TtydClient } from "../support/ttyd-client.ts";
-import { type TtydConnection, TtydServer } from "../support/ttyd-server.ts";
-import { until, within } from "../support/wait.ts";
+import { resetUpgrade } from "../support/clients/raw-http.ts";
+import { dropTtydClients, TtydClient } from "../support/clients/ttyd-client.ts";
+import { type TtydConnection, TtydServer } from "../support/servers/ttyd-server.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { fresh } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 /** More than this and the test ends what it tests. */

@@ -9,10 +9,10 @@ import { Terminal } from "@xterm/headless";
 import { afterAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import zmodem, { type Session } from "zmodem.js";
-import { connect } from "../support/client.ts";
-import { addonPath } from "../support/foreign-routes.ts";
-import { fresh, type Person, person, system } from "../support/system.ts";
-import { within } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { addonPath } from "../support/generators/foreign-routes.ts";
+import { fresh, type Person, person, system } from "../support/system/system.ts";
+import { within } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;

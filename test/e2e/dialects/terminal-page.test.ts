@@ -1,7 +1,10 @@
 // What the terminal proxy does beyond its seed: the ttyd's own page, tickets for it, roles, revocation, idle ends and floods.
 
 import { expect, test } from "vitest";
-import { fresh } from "../support/system.ts";
+import { TtydClient } from "../support/clients/ttyd-client.ts";
+import { TTYD_PAGE } from "../support/servers/ttyd-server.ts";
+import { fresh } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 import {
   address,
   asked,
@@ -14,9 +17,6 @@ import {
   ttyd,
   withTerminalSystem,
 } from "../support/terminal-system.ts";
-import { TtydClient } from "../support/ttyd-client.ts";
-import { TTYD_PAGE } from "../support/ttyd-server.ts";
-import { until } from "../support/wait.ts";
 
 withTerminalSystem();
 

@@ -7,8 +7,11 @@ import { type ChainedRecord, verifyChain } from "../../../worker/src/audit/chain
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
 import { parseTerminalAddress } from "../../../worker/src/terminal/path.ts";
 import { ttydAddress } from "../../../worker/src/terminal/ttyd-address.ts";
-import { allProcesses } from "../support/processes.ts";
-import { fresh } from "../support/system.ts";
+import { TmuxTerminal } from "../support/clients/tmux-terminal.ts";
+import { dropTtydClients, TtydClient } from "../support/clients/ttyd-client.ts";
+import { allProcesses } from "../support/system/processes.ts";
+import { fresh } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 import {
   address,
   asked,
@@ -21,9 +24,6 @@ import {
   ttyd,
   withTerminalSystem,
 } from "../support/terminal-system.ts";
-import { TmuxTerminal } from "../support/tmux-terminal.ts";
-import { dropTtydClients, TtydClient } from "../support/ttyd-client.ts";
-import { until } from "../support/wait.ts";
 
 withTerminalSystem();
 

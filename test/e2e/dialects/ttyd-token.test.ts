@@ -1,11 +1,11 @@
 // ttyd's own ways to bring a token: in the client's first message, and as the password of Basic credentials.
 import { createHash, randomBytes } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
-import { foreignRefused } from "../support/foreign-client.ts";
-import { jsonPath, ptyPath } from "../support/foreign-routes.ts";
-import { api, fresh, mint, type Person, person, system } from "../support/system.ts";
-import { dropTtydClients, TtydClient, type TtydClientOptions } from "../support/ttyd-client.ts";
-import { until } from "../support/wait.ts";
+import { foreignRefused } from "../support/clients/foreign-client.ts";
+import { dropTtydClients, TtydClient, type TtydClientOptions } from "../support/clients/ttyd-client.ts";
+import { jsonPath, ptyPath } from "../support/generators/foreign-routes.ts";
+import { api, fresh, mint, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 afterEach(dropTtydClients);
 

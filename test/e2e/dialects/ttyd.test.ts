@@ -1,10 +1,10 @@
 // ttyd's clients at a session of ours: what its page says and hears, beside clients of our own.
 import { describe, expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { loginCookie } from "../support/login.ts";
-import { api, fresh, killBridge, type Person, person, startBridge, system } from "../support/system.ts";
-import { TtydClient, type TtydClientOptions } from "../support/ttyd-client.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { loginCookie } from "../support/clients/login.ts";
+import { TtydClient, type TtydClientOptions } from "../support/clients/ttyd-client.ts";
+import { api, fresh, killBridge, type Person, person, startBridge, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const address = (path: string) => `${system.origin.replace(/^http/, "ws")}/terminal/${path}`;
 

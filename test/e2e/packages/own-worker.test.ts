@@ -14,10 +14,10 @@ import { childEnv } from "../../../packages/local/src/env.ts";
 import { ROOT } from "../../../packages/local/src/paths.ts";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
 import { packAll } from "../../../scripts/pack.ts";
-import { freshProject } from "../support/installed.ts";
-import { clientInfo, toolBody } from "../support/mcp.ts";
-import { system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { clientInfo, toolBody } from "../support/clients/mcp.ts";
+import { freshProject } from "../support/system/installed.ts";
+import { system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 /** What PACKAGE.md says to add for the tools of MCP. */
 const MCP_IMPORT = 'import { mcpTools } from "sandbox-stdio/worker/mcp"';
@@ -209,7 +209,7 @@ test("its users' MCP clients run commands in their sandboxes, and reach MCP serv
   expect(await toolBody(tools, "run", { cmd: "pwd" })).toMatchObject({
     text: `${join(system.sandboxesDir, "dev-ann--dev")}\n`,
   });
-  const server = join(ROOT, "test/e2e/support/scripted-mcp-server.mjs");
+  const server = join(ROOT, "test/e2e/support/servers/scripted-mcp-server.mjs");
   const served = await mcpClient(`/mcp/dev/mine?cmd=node&arg=${encodeURIComponent(server)}`, token);
   expect(served.getServerVersion()).toMatchObject({ name: "scripted" });
 });

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { findHeadlessChromium } from "../../../packages/local/src/chromium.ts";
 import { BIN, ROOT } from "../../../packages/local/src/paths.ts";
 import { packAll } from "../../../scripts/pack.ts";
-import { buildPage, examplesOf, freshProject, run, serveFiles } from "../support/installed.ts";
-import { person, system } from "../support/system.ts";
+import { buildPage, examplesOf, freshProject, run, serveFiles } from "../support/system/installed.ts";
+import { person, system } from "../support/system/system.ts";
 
 const outDir = mkdtempSync(join(tmpdir(), "sbx-pack-out-"));
 const examples = examplesOf("packages/sandbox-stdio/PACKAGE.md");

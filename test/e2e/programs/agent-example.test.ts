@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { Agent } from "../../../examples/agent/agent.ts";
 import { scriptedModel } from "../../../examples/agent/model.ts";
 import { SandboxCalls } from "../../../examples/agent/sandbox-calls.ts";
-import { connect } from "../support/client.ts";
-import { Programs } from "../support/programs.ts";
-import { person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 /** What the agent finds: a server, a test that fails for one wrong word, and a deployment that asks. */
 const PROJECT = `

@@ -1,9 +1,9 @@
 // Programs that signal, resize and hold the keyboard without a WebSocket, as clients of the session like any other (R5, T1).
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { exitedIn } from "../support/exited-in.ts";
-import { Programs } from "../support/programs.ts";
-import { mint, person } from "../support/system.ts";
+import { connect } from "../support/clients/client.ts";
+import { exitedIn } from "../support/clients/exited-in.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { mint, person } from "../support/system/system.ts";
 
 const programs = async () => new Programs(await person());
 const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });

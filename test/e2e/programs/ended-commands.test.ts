@@ -1,9 +1,9 @@
 // Commands whose shell has gone (C3): they have ended, and their status is not made up.
 import { expect, test } from "vitest";
-import { runCli } from "../support/cli.ts";
-import { Programs } from "../support/programs.ts";
-import { fresh, killBridge, person, startBridge } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { runCli } from "../support/clients/cli.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { fresh, killBridge, person, startBridge } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 type Commands = { readonly commands: readonly { line?: string; to?: number; exit?: number; endedAt?: string }[] };
 

@@ -1,8 +1,8 @@
 // Calls that look like others, or that nobody understands: each is answered for itself, or refused (R4a, R4b, U4a, D4a, T6, W4).
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { Programs } from "../support/programs.ts";
-import { api, person } from "../support/system.ts";
+import { connect } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { api, person } from "../support/system/system.ts";
 
 const programs = async () => new Programs(await person());
 

@@ -1,7 +1,7 @@
 // A small run of the exactly-once suite (packages/chaos/src/programs), while the inner hop is cut and the Worker is killed.
 import { expect, test } from "vitest";
 import { Suite } from "../../../packages/chaos/src/programs/suite.ts";
-import { cutInnerHop, fresh, mint, person, restartWorker, system } from "../support/system.ts";
+import { cutInnerHop, fresh, mint, person, restartWorker, system } from "../support/system/system.ts";
 
 test.each([1, 7])(
   "W2, W3, T2: seed %s: every byte is typed once, receipts are true, no wait is missed or early",

@@ -1,8 +1,8 @@
 // Which bytes a read answers with, and in which form (D1, D2, D4, D6).
 import { expect, test } from "vitest";
-import { Programs } from "../support/programs.ts";
-import { api, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { api, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const programs = async () => new Programs(await person());
 const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });

@@ -1,9 +1,9 @@
 // A program and people at one keyboard, without a page: who is shown what, and who may type.
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { Programs } from "../support/programs.ts";
-import { fresh, mint, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { fresh, mint, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 test("K9: what a program types is shown to people who drive, and to nobody else", async () => {
   const who = await person({ scope: "sandbox:connect sandbox:exec" });

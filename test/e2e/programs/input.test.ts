@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
-import { auditOf } from "../support/audit.ts";
-import { connect } from "../support/client.ts";
-import { api, fresh, type Person, person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { auditOf } from "../support/clients/audit.ts";
+import { connect } from "../support/clients/client.ts";
+import { api, fresh, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 

@@ -1,7 +1,7 @@
 // The programs' interface by the library: typed calls over HTTP, errors, and what is repeated where an answer got lost.
 import { StdioError, sandbox } from "sandbox-stdio/client";
 import { expect, test } from "vitest";
-import { fresh, mint, person, restartWorker, system } from "../support/system.ts";
+import { fresh, mint, person, restartWorker, system } from "../support/system/system.ts";
 
 const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });
 

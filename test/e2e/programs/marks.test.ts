@@ -1,9 +1,9 @@
 // Marks of command boundaries over HTTP (C1, C2), and what quiet tells (T5).
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { Programs } from "../support/programs.ts";
-import { person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 type Commands = { readonly commands: readonly Record<string, unknown>[]; readonly next: number };
 const programs = async () => new Programs(await person());

@@ -1,11 +1,11 @@
 // The gateway's rules (M2), by a client without a library and a server that does as it is told.
 import { expect, test } from "vitest";
-import { gatewayPath, RawMcp, SCRIPTED } from "../support/mcp-raw.ts";
-import { Programs } from "../support/programs.ts";
-import { NODE, runsFile } from "../support/sandbox-node.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
-import { api, fresh, killBridge, mint, person, restartWorker, startBridge, system } from "../support/system.ts";
-import { until, within } from "../support/wait.ts";
+import { gatewayPath, RawMcp, SCRIPTED } from "../support/clients/mcp-raw.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { NODE, runsFile } from "../support/system/sandbox-node.ts";
+import { api, fresh, killBridge, mint, person, restartWorker, startBridge, system } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
 
 const pidOf = async (mcp: RawMcp) => Number((await mcp.result("pid")).pid);
 

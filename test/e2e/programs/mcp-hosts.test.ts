@@ -1,4 +1,4 @@
-// What hosts start: the configurations of docs/mcp.md as they stand there, `sbx-stdio mcp`, and the MCP inspector's command line.
+// What hosts start: the configurations of docs/programs.md as they stand there, `sbx-stdio mcp`, and the MCP inspector's command line.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,20 +8,21 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { CLI, cliEnv } from "../support/cli.ts";
-import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/mcp.ts";
-import { gatewayPath } from "../support/mcp-raw.ts";
-import { Programs } from "../support/programs.ts";
-import { fresh, type Person, person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { CLI, cliEnv } from "../support/clients/cli.ts";
+import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/clients/mcp.ts";
+import { gatewayPath } from "../support/clients/mcp-raw.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { fresh, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const run = promisify(execFile);
 const INSPECTOR = join(ROOT, "node_modules/.bin/mcp-inspector");
 const BLOCKS = /```(json|toml|js)\n(.*?)```/gs;
 const TOOLS = ["run", "read", "write", "wait", "screen", "commands", "signal", "list", "end", "keyboard"];
 
-/** The blocks of code of docs/mcp.md, with the address of this system's server. */
-const blocks = [...readFileSync(join(ROOT, "docs/mcp.md"), "utf8").matchAll(BLOCKS)].map(([, kind, code = ""]) => ({
+/** The blocks of code about hosts in docs/programs.md, with the address of this system's server. */
+const [, hosts = ""] = readFileSync(join(ROOT, "docs/programs.md"), "utf8").split("### Hosts");
+const blocks = [...hosts.matchAll(BLOCKS)].map(([, kind, code = ""]) => ({
   kind,
   code: code.replaceAll("http://localhost:8787", system.origin),
 }));
@@ -50,7 +51,7 @@ async function stdio(who: Person, command: string, args: readonly string[], era:
 
 const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-test("the configuration for Claude Code in docs/mcp.md lists the tools and runs a command", async () => {
+test("the configuration for Claude Code in docs/programs.md lists the tools and runs a command", async () => {
   const who = await person();
   type Config = { mcpServers: { sandbox: { type: string; url: string; headers: Record<string, string> } } };
   const { type, url, headers } = (JSON.parse(block("json", 0)) as Config).mcpServers.sandbox;
@@ -64,7 +65,7 @@ test("the configuration for Claude Code in docs/mcp.md lists the tools and runs 
   expect(await toolBody(client, "run", { command: "echo hello" })).toMatchObject({ text: "hello\n" });
 });
 
-test("the configuration for Codex in docs/mcp.md starts the command line, which lists the tools", async () => {
+test("the configuration for Codex in docs/programs.md starts the command line, which lists the tools", async () => {
   const toml = block("toml", 0);
   const value = (name: string) => JSON.parse(new RegExp(`^${name} = (.*)$`, "m").exec(toml)?.[1] ?? "null") as unknown;
   expect([toml.split("\n")[0], value("env_vars")]).toEqual(["[mcp_servers.sandbox]", ["SBX_TOKEN"]]);
@@ -72,7 +73,7 @@ test("the configuration for Codex in docs/mcp.md starts the command line, which 
   expect(await names(client)).toEqual(TOOLS);
 });
 
-test("the configuration for VS Code in docs/mcp.md starts the command line, which lists the tools", async () => {
+test("the configuration for VS Code in docs/programs.md starts the command line, which lists the tools", async () => {
   type Config = {
     servers: { sandbox: { type: string; command: string; args: string[]; env: Record<string, string> } };
   };
@@ -81,7 +82,7 @@ test("the configuration for VS Code in docs/mcp.md starts the command line, whic
   expect(await names(await stdio(await person(), command, args))).toEqual(TOOLS);
 });
 
-test("the client of one's own in docs/mcp.md runs as it stands there", async () => {
+test("the client of one's own in docs/programs.md runs as it stands there", async () => {
   const who = await person();
   // Below the checkout: it imports the SDK.
   const cache = join(ROOT, "node_modules/.cache");
@@ -195,6 +196,6 @@ test("M1: the inspector's command line finds the schemas good, and calls tools o
 
 function block(kind: string, index: number): string {
   const code = blocks.filter((one) => one.kind === kind)[index]?.code;
-  if (code === undefined) throw new Error(`docs/mcp.md has no block ${index} of ${kind}`);
+  if (code === undefined) throw new Error(`docs/programs.md has no block ${index} of ${kind}`);
   return code;
 }

@@ -5,11 +5,11 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { callTool, closeClients, mcpClient, type mcpTransport } from "../support/mcp.ts";
-import { gatewayPath } from "../support/mcp-raw.ts";
-import { allProcesses, isAlive } from "../support/processes.ts";
-import { fresh, person, restartWorker, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { callTool, closeClients, mcpClient, type mcpTransport } from "../support/clients/mcp.ts";
+import { gatewayPath } from "../support/clients/mcp-raw.ts";
+import { allProcesses, isAlive } from "../support/system/processes.ts";
+import { fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const server = (name: string) => join(ROOT, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 

@@ -1,10 +1,10 @@
 // The tools at /mcp, by the official client in both eras (M1), and who may ask (M3).
 import { ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
-import { callTool, closeClients, mcpClient, refusalOf, toolBody } from "../support/mcp.ts";
-import { Programs } from "../support/programs.ts";
-import { api, fresh, mint, type Person, person, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { callTool, closeClients, mcpClient, refusalOf, toolBody } from "../support/clients/mcp.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { api, fresh, mint, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 afterEach(closeClients);
 

@@ -1,7 +1,7 @@
 // Which process a call means (R2), and how the input of *run* goes on at a process that is there (U4).
 import { expect, test } from "vitest";
-import { Programs } from "../support/programs.ts";
-import { person } from "../support/system.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { person } from "../support/system/system.ts";
 
 const programs = async () => new Programs(await person());
 const CALLS: readonly [string, string, object?][] = [

@@ -2,8 +2,8 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { beforeAll, expect, test } from "vitest";
-import { Programs } from "../support/programs.ts";
-import { api, person, system } from "../support/system.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { api, person, system } from "../support/system/system.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type Operation = {

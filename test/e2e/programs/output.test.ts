@@ -1,10 +1,10 @@
 // Programs that run, read and wait without a WebSocket (U1 to U4, D1 to D6, T1 to T5), and what ends their calls (R1 to R4).
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { exitedIn } from "../support/exited-in.ts";
-import { Programs, type ReadAnswer } from "../support/programs.ts";
-import { api, cutInnerHop, fresh, mint, person, restartWorker } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { exitedIn } from "../support/clients/exited-in.ts";
+import { Programs, type ReadAnswer } from "../support/clients/programs.ts";
+import { api, cutInnerHop, fresh, mint, person, restartWorker } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const programs = async () => new Programs(await person());
 const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });

@@ -2,13 +2,13 @@
 // itself says, whatever breaks in between. `PANES_STEPS=500` takes more steps, `PANES_SEED=S` others.
 import { expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/random.ts";
-import { auditOf, said } from "../support/audit.ts";
-import { exitCode, startCli } from "../support/cli.ts";
-import { connect, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { PaneClient, TmuxOfSession } from "../support/pane-client.ts";
-import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system.ts";
-import { TtydClient } from "../support/ttyd-client.ts";
-import { until } from "../support/wait.ts";
+import { auditOf, said } from "../support/clients/audit.ts";
+import { exitCode, startCli } from "../support/clients/cli.ts";
+import { connect, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { PaneClient, TmuxOfSession } from "../support/clients/pane-client.ts";
+import { TtydClient } from "../support/clients/ttyd-client.ts";
+import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const STEPS = Number(process.env.PANES_STEPS ?? 60);
 const SEED = Number(process.env.PANES_SEED ?? 1);

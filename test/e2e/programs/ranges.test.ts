@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { plainTextOf } from "sandbox-stdio/programs";
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { exitedIn } from "../support/exited-in.ts";
-import { Programs } from "../support/programs.ts";
-import { person } from "../support/system.ts";
+import { connect } from "../support/clients/client.ts";
+import { exitedIn } from "../support/clients/exited-in.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { person } from "../support/system/system.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 1);
 const FRAGMENTS = [

@@ -2,9 +2,9 @@
 
 import { sessionSchemas } from "@sbx/api";
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { api, fresh, type Person, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { api, fresh, type Person, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 

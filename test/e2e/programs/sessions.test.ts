@@ -1,10 +1,10 @@
 // Sessions that programs make, without a WebSocket: made once by name, described, listed, replaced, ended (P1 to P4).
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { exitedIn } from "../support/exited-in.ts";
-import { type Description, Programs } from "../support/programs.ts";
-import { api, fresh, killBridge, mint, person, startBridge } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { exitedIn } from "../support/clients/exited-in.ts";
+import { type Description, Programs } from "../support/clients/programs.ts";
+import { api, fresh, killBridge, mint, person, startBridge } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const programs = async () => new Programs(await person());
 

@@ -1,7 +1,7 @@
 // What a shell and its programs say beside their output: marks of commands, and calls for attention.
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { fresh, person } from "../support/system.ts";
+import { connect } from "../support/clients/client.ts";
+import { fresh, person } from "../support/system/system.ts";
 
 const terminal = (more = {}) => ({ session: fresh("s"), tty: 1, cols: 80, rows: 24, ...more });
 

@@ -3,9 +3,9 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connect, type TestClient } from "../support/client.ts";
-import { api, fresh, type Person, person, restartWorker } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { api, fresh, type Person, person, restartWorker } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const PATH = "/api/attention-webhook";
 const SECRET = "a secret of 16 and more";

@@ -9,11 +9,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { anyFreePort } from "../../../packages/local/src/ports.ts";
-import { BridgeProxy } from "../support/bridge-proxy.ts";
-import { CLI, cliEnv, exitCode } from "../support/cli.ts";
-import { startSystem } from "../support/own-system.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { MOVING_MS, whileMoving } from "../support/wait.ts";
+import { CLI, cliEnv, exitCode } from "../support/clients/cli.ts";
+import { BridgeProxy } from "../support/system/bridge-proxy.ts";
+import { startSystem } from "../support/system/own-system.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { MOVING_MS, whileMoving } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
 const TOTAL_MB = Number(process.env.BIG_INPUT_MB ?? 160);

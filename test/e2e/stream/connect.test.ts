@@ -10,8 +10,8 @@ import {
 } from "sandbox-stdio/client";
 import { expect, onTestFinished, test } from "vitest";
 import NodeWebSocket from "ws";
-import { cutInnerHop, fresh, mint, type Person, person, restartWorker, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { cutInnerHop, fresh, mint, type Person, person, restartWorker, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });
 const sha = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

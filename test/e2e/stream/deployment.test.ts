@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type System, startSystem } from "../../../packages/local/src/system.ts";
 import { bundleFile } from "../../../packages/local/src/worker-bundle.ts";
-import { type CliChild, exitCode, startCli } from "../support/cli.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { type CliChild, exitCode, startCli } from "../support/clients/cli.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const INPUT = randomBytes(16 * MIB);

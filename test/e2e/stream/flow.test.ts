@@ -1,9 +1,9 @@
 // Flow control over the whole path: who is waited for, and what a reader that stops costs the others.
 import { expect, test } from "vitest";
-import { connect, type TestClient } from "../support/client.ts";
-import { allProcesses, residentBytes } from "../support/processes.ts";
-import { api, fresh, type Person, person, pids } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { allProcesses, residentBytes } from "../support/system/processes.ts";
+import { api, fresh, type Person, person, pids } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 /** Each line says which it is: a byte lost, doubled or out of place shows. */

@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import { connect as connectTcp, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { foreign } from "../support/foreign-client.ts";
-import { addonPath, jsonPath, sharedPath } from "../support/foreign-routes.ts";
-import { api, fresh, type Person, person, system } from "../support/system.ts";
-import { until, within } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { foreign } from "../support/clients/foreign-client.ts";
+import { addonPath, jsonPath, sharedPath } from "../support/generators/foreign-routes.ts";
+import { api, fresh, type Person, person, system } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
 
 const attachPath = (sandbox: string) => `/attach?sandbox=${sandbox}&session=main`;
 const ttydPath = (sandbox: string) => `/terminal/${sandbox}`;

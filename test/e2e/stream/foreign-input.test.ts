@@ -1,12 +1,12 @@
 // Input of other products' clients, which nothing tells to wait: as much as they like, and a paste as one frame.
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { connect, type TestClient } from "../support/client.ts";
-import type { ForeignClient } from "../support/foreign-client.ts";
-import { addon, json, pty, shared, shows } from "../support/foreign-routes.ts";
-import { api, fresh, type Person, person, system } from "../support/system.ts";
-import { TtydClient } from "../support/ttyd-client.ts";
-import { within } from "../support/wait.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import type { ForeignClient } from "../support/clients/foreign-client.ts";
+import { TtydClient } from "../support/clients/ttyd-client.ts";
+import { addon, json, pty, shared, shows } from "../support/generators/foreign-routes.ts";
+import { api, fresh, type Person, person, system } from "../support/system/system.ts";
+import { within } from "../support/system/wait.ts";
 
 const HALF = 2_500_000;
 const MIB = 1024 * 1024;

@@ -1,11 +1,11 @@
 // Clients without acknowledgements that stop reading: what they cost, and that they are closed.
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { foreign } from "../support/foreign-client.ts";
-import { addonPath, jsonPath } from "../support/foreign-routes.ts";
-import { namedInGroup, residentBytes } from "../support/processes.ts";
-import { api, fresh, person, pids } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { foreign } from "../support/clients/foreign-client.ts";
+import { addonPath, jsonPath } from "../support/generators/foreign-routes.ts";
+import { namedInGroup, residentBytes } from "../support/system/processes.ts";
+import { api, fresh, person, pids } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const VIEWERS = 52;

@@ -7,12 +7,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
 import { ROOT } from "../../../packages/local/src/paths.ts";
-import { connect, type TestClient } from "../support/client.ts";
-import { addonPath, jsonPath, ptyPath, sharedPath } from "../support/foreign-routes.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { resetUpgrade } from "../support/raw-http.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { resetUpgrade } from "../support/clients/raw-http.ts";
+import { addonPath, jsonPath, ptyPath, sharedPath } from "../support/generators/foreign-routes.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const RESETS = 500;
 const PLACES = 40;

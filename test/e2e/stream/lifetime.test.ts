@@ -1,7 +1,7 @@
 // How long a connection may go on: its token's end, a fresh one in its place, and what an administrator revokes.
 import { describe, expect, test } from "vitest";
-import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { api, fresh, mint, type Person, person, restartWorker } from "../support/system.ts";
+import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { api, fresh, mint, type Person, person, restartWorker } from "../support/system/system.ts";
 
 const NOWHERE = { tokenIn: "nowhere" } as const;
 const SOON = 3;

@@ -1,10 +1,10 @@
 // What is left of a process whose container died (X7): readable by everybody, and never replaced without being asked.
 import { expect, test } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { connect } from "../support/client.ts";
-import { foreign } from "../support/foreign-client.ts";
-import { api, fresh, person, restartBridge, sessionsInBridge, system } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { foreign } from "../support/clients/foreign-client.ts";
+import { api, fresh, person, restartBridge, sessionsInBridge, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const LOST = { type: "bye", code: 4404, reason: "process lost", retry: "never" };
 const PATH = "/api/sandboxes/default/sessions";

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tokenMinter } from "../../../packages/local/src/token-minter.ts";
-import { connect } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 let system: System;
 const dir = mkdtempSync(join(tmpdir(), "sbx-parked-stop-"));

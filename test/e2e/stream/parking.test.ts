@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/paths.ts";
 import { tokenMinter } from "../../../packages/local/src/token-minter.ts";
-import { CLI, cliEnv } from "../support/cli.ts";
-import { connect, type TestClient } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { CLI, cliEnv } from "../support/clients/cli.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 let system: System;
 const dir = mkdtempSync(join(tmpdir(), "sbx-parking-"));

@@ -1,9 +1,9 @@
 // The protocol on the outer hop, from a greeting to an exit: one client, one process.
 import { expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { processesIn } from "../support/sandbox-processes.ts";
-import { fresh, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { processesIn } from "../support/clients/sandbox-processes.ts";
+import { fresh, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;

@@ -1,11 +1,11 @@
 // PandaStack's pty over the real system: a shell for one, a shell for many, and when each ends.
 import { describe, expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { type ForeignClient, foreign, foreignRefused } from "../support/foreign-client.ts";
-import { pty, ptyPath, shared, sharedPath, shows } from "../support/foreign-routes.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
-import { api, cutInnerHop, fresh, type Person, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { type ForeignClient, foreign, foreignRefused } from "../support/clients/foreign-client.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { pty, ptyPath, shared, sharedPath, shows } from "../support/generators/foreign-routes.ts";
+import { api, cutInnerHop, fresh, type Person, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 /** The process id of the shell that the client types in. */
 async function shellOf(client: ForeignClient): Promise<number> {

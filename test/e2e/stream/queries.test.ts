@@ -2,12 +2,12 @@
 // is recorded, so that what is asked, and what is not, can be counted.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { CLI, cliEnv } from "../support/cli.ts";
-import { connect, type Message, type TestClient } from "../support/client.ts";
-import { EmulatedClient, KINDS } from "../support/emulated.ts";
-import { api, fresh, type Person, person, system } from "../support/system.ts";
-import { Tmux } from "../support/tmux.ts";
-import { until } from "../support/wait.ts";
+import { CLI, cliEnv } from "../support/clients/cli.ts";
+import { connect, type Message, type TestClient } from "../support/clients/client.ts";
+import { EmulatedClient, KINDS } from "../support/clients/emulated.ts";
+import { Tmux } from "../support/clients/tmux.ts";
+import { api, fresh, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 /** Prints what is written to `out`, and keeps in `typed` what is typed. */
 const RECORDER = "mkfifo out; exec 3<>out; stty raw -echo; : > typed; cat <&3 & echo ready; exec cat > typed 3<&-";

@@ -2,10 +2,10 @@
 
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/random.ts";
-import { connect, type Message, refusedSocket } from "../support/client.ts";
-import { exitedSession, expectReadable } from "../support/exited-session.ts";
-import { isAlive } from "../support/processes.ts";
-import { type ResumedRun, runResuming } from "../support/resuming-client.ts";
+import { connect, type Message, refusedSocket } from "../support/clients/client.ts";
+import { exitedSession, expectReadable } from "../support/clients/exited-session.ts";
+import { type ResumedRun, runResuming } from "../support/clients/resuming-client.ts";
+import { isAlive } from "../support/system/processes.ts";
 import {
   api,
   cutInnerHop,
@@ -17,8 +17,8 @@ import {
   restartBridge,
   restartWorker,
   startBridge,
-} from "../support/system.ts";
-import { until } from "../support/wait.ts";
+} from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });

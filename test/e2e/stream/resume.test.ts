@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/random.ts";
-import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { runResuming } from "../support/resuming-client.ts";
-import { api, fresh, type Person, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { runResuming } from "../support/clients/resuming-client.ts";
+import { api, fresh, type Person, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });

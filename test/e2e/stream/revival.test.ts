@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Random } from "../../../packages/local/src/random.ts";
-import { CLI, cliEnv, exitCode } from "../support/cli.ts";
-import { startSystem } from "../support/own-system.ts";
-import { namedInGroup } from "../support/processes.ts";
-import { until, within } from "../support/wait.ts";
+import { CLI, cliEnv, exitCode } from "../support/clients/cli.ts";
+import { startSystem } from "../support/system/own-system.ts";
+import { namedInGroup } from "../support/system/processes.ts";
+import { until, within } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const RESTART_MS = 120_000;

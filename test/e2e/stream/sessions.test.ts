@@ -1,10 +1,10 @@
 // Sessions as such: made once, found again, refused, listed, ended, and read after their end.
 import { describe, expect, test } from "vitest";
-import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/client.ts";
-import { exitedSession, expectReadable } from "../support/exited-session.ts";
-import { isAliveIn, processesIn } from "../support/sandbox-processes.ts";
-import { api, fresh, person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { exitedSession, expectReadable } from "../support/clients/exited-session.ts";
+import { isAliveIn, processesIn } from "../support/clients/sandbox-processes.ts";
+import { api, fresh, person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const ISO_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -2,8 +2,8 @@
 // says of each byte where it stands, and a terminal of the test's own to compare with.
 import { Terminal } from "@xterm/headless";
 import { expect, test } from "vitest";
-import { connect, type TestClient } from "../support/client.ts";
-import { fresh, person, restartWorker } from "../support/system.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
+import { fresh, person, restartWorker } from "../support/system/system.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startCli } from "../support/cli.ts";
-import { connect, type Params, refusedHttp, refusedSocket } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { startCli } from "../support/clients/cli.ts";
+import { connect, type Params, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sbx-stopping-"));
 let own: System;

@@ -1,7 +1,7 @@
 // What a process finds around it, and how long its children's output is awaited.
 import { expect, test } from "vitest";
-import { connect, type Params } from "../support/client.ts";
-import { fresh, person } from "../support/system.ts";
+import { connect, type Params } from "../support/clients/client.ts";
+import { fresh, person } from "../support/system/system.ts";
 
 async function outputOf(params: Params): Promise<string> {
   const client = await connect(await person(), { session: fresh("s"), ...params });

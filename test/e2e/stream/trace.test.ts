@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect } from "../support/client.ts";
-import { type System, startSystem } from "../support/own-system.ts";
-import { fresh, type Person } from "../support/system.ts";
-import { until } from "../support/wait.ts";
+import { connect } from "../support/clients/client.ts";
+import { type System, startSystem } from "../support/system/own-system.ts";
+import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const TYPED = "hunter2";
 const SESSION = "traced";

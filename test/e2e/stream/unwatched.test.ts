@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { auditOf } from "../support/audit.ts";
-import { connect } from "../support/client.ts";
-import { isAliveIn } from "../support/sandbox-processes.ts";
+import { auditOf } from "../support/clients/audit.ts";
+import { connect } from "../support/clients/client.ts";
+import { isAliveIn } from "../support/clients/sandbox-processes.ts";
+import { attachesOf, readRecorded } from "../support/clients/websocket-frames.ts";
 import {
   api,
   cutInnerHop,
@@ -15,9 +16,8 @@ import {
   recorded,
   restartBridge,
   system,
-} from "../support/system.ts";
-import { until } from "../support/wait.ts";
-import { attachesOf, readRecorded } from "../support/websocket-frames.ts";
+} from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const sh = (script: string) => ({ cmd: "sh", arg: ["-c", script] });
 /** Two looks, and time for a busy machine. */

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { type System, startSystem } from "./own-system.ts";
-import { ProjectService } from "./project-service.ts";
-import { fresh } from "./system.ts";
-import { dropTtydClients, TtydClient, type TtydClientOptions } from "./ttyd-client.ts";
-import { type TtydConnection, TtydServer } from "./ttyd-server.ts";
-import { until } from "./wait.ts";
+import { dropTtydClients, TtydClient, type TtydClientOptions } from "./clients/ttyd-client.ts";
+import { ProjectService } from "./servers/project-service.ts";
+import { type TtydConnection, TtydServer } from "./servers/ttyd-server.ts";
+import { type System, startSystem } from "./system/own-system.ts";
+import { fresh } from "./system/system.ts";
+import { until } from "./system/wait.ts";
 
 export let ttyd: TtydServer;
 export let projects: ProjectService;

@@ -9,12 +9,16 @@ import type { Refusal } from "../refusal/refusal.ts";
  * of the sandbox, `tcp:*` one to any.
  */
 export interface CommandEnv {
-  /** Only these may be started. An entry is compared with the whole `cmd` as it was asked for. */
+  /**
+   * The only commands that may start, comma separated. `tcp:8080` is a forward or preview of that port, `tcp:*` of any.
+   * With a `COMMAND_BLOCK`, port 3000 must be listed: the SDK's server there starts anything. Default: all.
+   */
   readonly COMMAND_ALLOW?: string;
-  /** These may not be started. One without a slash counts for every path that ends in it, too. */
+  /** Commands that may not start, comma separated. Default: none. */
   readonly COMMAND_BLOCK?: string;
-  /** For tokens with sandbox:admin, in place of the other two, where either is set. `*` in the first: anything. */
+  /** `COMMAND_ALLOW` for `sandbox:admin`; `*`: anything. Default: as for others. */
   readonly COMMAND_ALLOW_ADMIN?: string;
+  /** `COMMAND_BLOCK` for `sandbox:admin`. Default: as for others. */
   readonly COMMAND_BLOCK_ADMIN?: string;
 }
 

@@ -4,11 +4,11 @@ import { parseDuration } from "../base/duration.ts";
 import { AuthFault } from "../refusal/fault.ts";
 
 export interface AuditEnv {
-  /** `content` (default): typed input on a terminal is kept. `lengths`: only how much. `off`: no record at all. */
+  /** What is recorded of input: `content`, `lengths`, or `off` for no record at all. Default: `content`. */
   readonly AUDIT?: string;
-  /** How long a record is kept: a number with s, m, h or d. Default: 90d. */
+  /** How long records are kept: a number with s, m, h or d. Default: `90d`. */
   readonly AUDIT_RETENTION?: string;
-  /** `off`: input that clients declare secret is kept like all other input. Default: only its length is. */
+  /** `off`: input declared secret (I11) is kept like all other, and clients are told. Default: on. */
   readonly AUDIT_SECRET?: string;
 }
 

@@ -3,17 +3,23 @@
 import { AuthFault } from "../refusal/fault.ts";
 
 export interface EntryEnv {
-  /** Required, a secret of at least 32 characters. Encrypts the cookies. */
+  /** Secret, 32 characters or more: encrypts the login cookie, signs resume proofs. Required. */
   SESSION_SECRET?: string;
-  /** Required. The address at which people reach this Worker: `https://…`, or `http://` on loopback. */
+  /** Where people reach the Worker: `https://…`, or `http://` on loopback. Required. */
   PUBLIC_ORIGIN?: string;
-  /** Comma separated `host[:port]`, beside that of PUBLIC_ORIGIN. */
+  /** More hosts that the Worker answers for: `host[:port]`, comma separated. Default: none. */
   ALLOWED_HOSTS?: string;
-  /** Comma separated `https://HOST[:PORT]`: the pages that may connect to a route that has such a list. Default: any. */
+  /**
+   * Origins, comma separated, whose pages may connect to `/sandbox/terminal`, with the login's cookie too; others get
+   * 403. Default: our own for the cookie, any for a token.
+   */
   ALLOWED_ORIGINS?: string;
-  /** Comma separated issuers whose tokens a Worker's own `authenticate` takes, as MCP hosts are told. Ours tells OAUTH_ISSUER. */
+  /**
+   * For an embedding Worker: issuers, comma separated, that MCP hosts are told of. Default: none; ours tells
+   * `OAUTH_ISSUER`.
+   */
   AUTHORIZATION_SERVERS?: string;
-  /** Set by the code alone: below which path the routes are. */
+  /** The path below which the routes are; set by `createStdio` only. Default: none. */
   ROUTES_PREFIX?: string;
 }
 

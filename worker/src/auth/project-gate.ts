@@ -7,7 +7,10 @@ import { validateProject } from "./project-service.ts";
 import { readServiceUrl } from "./settings.ts";
 
 export interface ProjectEnv {
-  /** Says which user owns which project (a sandbox, by its name). Empty: a project is a sandbox of the token's tenant. */
+  /**
+   * A service that says which user owns which project, asked at every route to a sandbox. Default: a project is a
+   * sandbox of the token's tenant.
+   */
   readonly PROJECT_SERVICE_URL?: string;
 }
 

@@ -15,31 +15,37 @@ import type { VerifyOptions } from "./verify-token.ts";
 
 /** The variables and secrets of the Worker that concern authentication; all texts, as wrangler gives them. */
 export interface AuthEnv extends EntryEnv {
-  /** Required. The `iss` of accepted tokens, exact to the last character. */
+  /** The exact `iss` of accepted tokens. Required. */
   OAUTH_ISSUER?: string;
-  /** Default: the issuer + `/.well-known/jwks.json`. */
+  /** The issuer's keys. Default: the issuer and `/.well-known/jwks.json`. */
   OAUTH_JWKS_URI?: string;
-  /** Default: the issuer + `/oauth/introspect`. */
+  /** Introspection of opaque tokens. Default: the issuer and `/oauth/introspect`. */
   OAUTH_INTROSPECTION_URI?: string;
-  /** Default: the issuer + `/oauth/authorize`. */
+  /** The login. Default: the issuer and `/oauth/authorize`. */
   OAUTH_AUTHORIZE_URI?: string;
-  /** Default: the issuer + `/oauth/token`. */
+  /** Codes and refresh tokens. Default: the issuer and `/oauth/token`. */
   OAUTH_TOKEN_URI?: string;
-  /** Required. Comma separated: the clients (and audiences) whose tokens are accepted. Anyone can register others. */
+  /**
+   * Clients, comma separated, whose tokens are accepted; anyone can register others. Their tokens may also have
+   * `PUBLIC_ORIGIN/mcp` as `aud`. Required.
+   */
   OAUTH_AUDIENCE?: string;
-  /** The client that the browser login uses. Without it there is no browser login. */
+  /** The client of the browser's login, one of `OAUTH_AUDIENCE`. Default: no browser login. */
   OAUTH_CLIENT_ID?: string;
-  /** The scopes that the browser login asks for, space separated. Default: `openid profile email`. */
+  /**
+   * What the browser's login asks for, space separated; some issuers need `offline_access` for refresh tokens. Default:
+   * `openid profile email`.
+   */
   OAUTH_LOGIN_SCOPE?: string;
-  /** How many hours a login by browser can be renewed after it was last; 0: never. Default: 12. */
+  /** Hours, 0 to 999, after the last renewal at which a browser login ends; 0: never renewed. Default: 12. */
   LOGIN_RENEW_HOURS?: string;
-  /** The sandbox that the page opens where its address names none. Default: `default`. */
+  /** The sandbox that the page opens if its address names none and nothing was opened before. Default: `default`. */
   HOME_SANDBOX?: string;
-  /** `*.HOST[:PORT]`, the hosts of previews; empty: there are none. */
+  /** `*.HOST` or `*.HOST:PORT`: the hosts of previews. `npm start` sets `*.localhost:PORT`. Default: no previews. */
   readonly PREVIEW_HOST?: string;
-  /** `sub` (default) or `org_id`. */
+  /** `sub` or `org_id`: who shares sandboxes. Default: `sub`. */
   TENANT_CLAIM?: string;
-  /** Space separated `sandbox:*` scopes of a token that carries none. Default: none. */
+  /** `sandbox:*` scopes, space separated, of a token that carries none. Default: none. */
   DEFAULT_SCOPES?: string;
 }
 

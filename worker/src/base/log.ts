@@ -3,9 +3,9 @@
 import { adjustableLog, type Log, readLogLevel, type Trace, traceOf } from "sandbox-stdio/core";
 
 export interface LogEnv {
-  /** `error`, `warn` (default), `info` or `debug`. */
+  /** `error`, `warn`, `info` (sessions start and end) or `debug`. Default: `warn`. */
   readonly LOG_LEVEL?: string;
-  /** Of which sessions a trace is printed: `*`, or sessions and `SANDBOX/SESSION`, comma separated. */
+  /** Traced sessions: `*`, or `SESSION` and `SANDBOX/SESSION`, comma separated. Default: none. */
   readonly STDIO_TRACE?: string;
 }
 

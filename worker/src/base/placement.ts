@@ -2,9 +2,15 @@
 // replaced by such that ask for it, so that whoever addresses an object need not know.
 
 export interface PlacementEnv {
-  /** A location hint of the platform's, such as `weur`: it counts when an object is made. Empty: near who asks first. */
+  /**
+   * Where objects are created, as the platform names it, such as `weur`. Not tested here. Default: near the first
+   * request.
+   */
   readonly LOCATION_HINT?: string;
-  /** `eu` or `fedramp`: objects are made and stay there. Other objects than without it, so it is chosen once. */
+  /**
+   * `eu` or `fedramp`: objects are created and stay there. Another value means other objects, so choose once. Not
+   * tested here. Default: none.
+   */
   readonly JURISDICTION?: string;
 }
 

@@ -9,6 +9,9 @@ export function refusalOf(outcome: HopOutcome): Refusal {
     const code = { 400: CLOSE.badRequest, 404: CLOSE.notFound, 409: CLOSE.conflict, 422: CLOSE.cannotStart }[
       outcome.status
     ];
+    if (outcome.error === "logs_full") {
+      return { code: CLOSE.unavailable, error: outcome.error, message: outcome.message, retryAfterSeconds: 1 };
+    }
     const message = outcome.status === 422 ? `${outcome.error}: ${outcome.message}` : outcome.message;
     return { code: code ?? CLOSE.internal, error: outcome.error, message };
   }

@@ -50,9 +50,9 @@ async function outcomeOf(response: Response): Promise<OrderOutcome> {
   }
   const code = REFUSALS[status];
   const { error: reason, message = "" } = readSaid(body.text);
-  if (reason === "stopping") {
-    const refusal = { code: CLOSE.unavailable, error: reason, message, retryAfterSeconds: STOPPING_RETRY_SECONDS };
-    return { ok: false, refusal };
+  if (reason === "stopping" || reason === "logs_full") {
+    const retryAfterSeconds = reason === "stopping" ? STOPPING_RETRY_SECONDS : RETRY_AFTER_SECONDS;
+    return { ok: false, refusal: { code: CLOSE.unavailable, error: reason, message, retryAfterSeconds } };
   }
   if (code === undefined || reason === undefined) {
     console.warn(`the bridge did not start a process (${status}): ${body.text.slice(0, 1_000)}`);

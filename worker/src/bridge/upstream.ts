@@ -24,7 +24,7 @@ const REFUSAL_PATIENCE_MS = 5_000;
 const PASSING: readonly number[] = [408, 425, 429];
 
 export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
-  /** A bridge that is reached directly, `http://HOST:PORT`; empty: the bridge in the sandbox's container. */
+  /** Local only: a bridge at this address instead of one in a container. Default: none. */
   readonly BRIDGE_URL?: string;
 }
 
@@ -135,7 +135,7 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   const { text } = await readText(response, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
   const said = readSaid(text);
   const message = (said.message ?? text).slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500 && said.error !== undefined) {
+  if (said.error !== undefined && (status < 500 || said.error === "logs_full")) {
     // A container keeps the secret it was started with.
     if (status === 401) log.error("the bridge refuses our secret: was STDIO_TOKEN changed since it was started?");
     return { kind: "refused", status, error: said.error, message };

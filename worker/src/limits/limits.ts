@@ -9,27 +9,56 @@ const USUAL_BURST = 180;
 
 /** Variables of the Worker; texts, as wrangler gives them. Absent or empty: the default. */
 export interface LimitEnv {
+  /**
+   * Open connections from one address; an IPv6 /64 counts as one. On a laptop `CF-Connecting-IP` counts, if sent.
+   * Default: 200.
+   */
   readonly LIMIT_CONNECTIONS_PER_IP?: string;
+  /** The same on `/sandbox/terminal`. Default: 20. */
   readonly LIMIT_JSON_CONNECTIONS_PER_IP?: string;
+  /** One user's attach attempts per minute after a burst. Reconnecting with `resume` does not count. Default: 60. */
   readonly LIMIT_ATTACHES_PER_MINUTE?: string;
+  /** One user's attach attempts at once. Default: 180, or the rate if only that is set. */
   readonly LIMIT_ATTACHES_BURST?: string;
+  /** One person's HTTP API calls in any 60 s. Default: 600. */
   readonly LIMIT_CALLS_PER_MINUTE?: string;
+  /** Sandboxes of one tenant with a living session. Default: 10. */
   readonly LIMIT_SANDBOXES?: string;
+  /** Living sessions of one sandbox. Default: 256. */
   readonly LIMIT_SESSIONS?: string;
+  /** Clients on one session, at most 64; an eighth is kept for drivers with a token. Default: 64. */
   readonly LIMIT_CLIENTS?: string;
+  /** Pending waits and streams of programs on one session. Default: 256. */
   readonly LIMIT_WAITS?: string;
+  /** Output to a client that acknowledges nothing. Default: 8388608. */
   readonly LIMIT_PLAIN_BYTES_PER_SECOND?: string;
+  /**
+   * Output to all such clients and preview WebSockets together since each was last heard, beyond a MiB each; used if
+   * the runtime does not report socket queues. Default: 134217728.
+   */
   readonly LIMIT_UNHEARD_BYTES?: string;
+  /** Messages of one client that cost something (L10), a second. Accepted input costs nothing. Default: 200. */
   readonly LIMIT_MESSAGES_PER_SECOND?: string;
+  /** The same at once. Default: 2000. */
   readonly LIMIT_MESSAGES_BURST?: string;
+  /** Refused input of one client before it is closed, a second. Default: 65536. */
   readonly LIMIT_REFUSED_BYTES_PER_SECOND?: string;
+  /** The same at once. Default: 262144. */
   readonly LIMIT_REFUSED_BYTES?: string;
+  /** Lifetime of a pipe session with a generated name after its client's connection closed. Default: 300. */
   readonly LIMIT_UNNAMED_SECONDS?: string;
+  /** How long a connection may go without input, output or resize. Default: none for `stdio.v1`, 1800 for others. */
   readonly IDLE_SECONDS?: string;
+  /** The same on the `pty` routes. Default: 600. */
   readonly IDLE_SECONDS_PTY?: string;
+  /**
+   * Seconds of quiet until a session is parked (H21): its object leaves memory, its clients stay; 0: never. Default:
+   * 60.
+   */
   readonly PARK_SECONDS?: string;
-  /** `1`: plain clients are parked too. */
+  /** `1`: plain clients may be parked too. A silent one then notices a close late. Default: 0. */
   readonly PARK_PLAIN?: string;
+  /** How long a parked session keeps its clients, and with them its container. Default: 8. */
   readonly PARK_HOURS?: string;
 }
 

@@ -6,9 +6,9 @@ import type { Sums } from "./counts.ts";
 export interface MetricsEnv {
   /** One object of it adds everything up. Absent: nothing is reported. */
   readonly COUNTERS?: DurableObjectNamespace<CounterCalls>;
-  /** Secret, 16 characters or more: a caller that has it reads `/metrics`. Without it nothing is reported. */
+  /** Secret, 16 characters or more, that reads `/metrics`. Default: nothing is counted. */
   readonly METRICS_TOKEN?: string;
-  /** How often a session reports at most. */
+  /** Shortest interval between reports of a session. Default: 60. */
   readonly METRICS_SECONDS?: string;
   /** A Workers Analytics Engine data set. */
   readonly METRICS?: AnalyticsEngineDataset;

@@ -4,7 +4,7 @@ import { type EntrySettings, misconfigured } from "../auth/entry-settings.ts";
 import { readEntrySettings } from "../auth/way.ts";
 
 export interface PreviewEnv {
-  /** `*.HOST[:PORT]`: the hosts of previews, each with the scheme of PUBLIC_ORIGIN. Empty: there are none. */
+  /** `*.HOST` or `*.HOST:PORT`: the hosts of previews. `npm start` sets `*.localhost:PORT`. Default: no previews. */
   readonly PREVIEW_HOST?: string;
 }
 

@@ -1,8 +1,10 @@
 // The Worker's calls to a session's Durable Object on behalf of a program, and their answers: plain values, over one request,
 // whose signal tells the object that its caller has gone.
 
-import type { ProcessWish } from "sandbox-stdio/core";
-import type { StreamChoice, WaitUntil } from "sandbox-stdio/programs";
+import type { processSchemas, sessionSchemas } from "@sbx/api";
+import { defined, type ProcessWish } from "sandbox-stdio/core";
+import type { WaitUntil } from "sandbox-stdio/programs";
+import type { z } from "zod";
 import type { Pass } from "../attach/entry-limits.ts";
 import type { Grant } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
@@ -23,75 +25,43 @@ export type ProgramProcess = {
   readonly isAwaited: boolean;
 };
 
-export type WaitCondition =
-  | { readonly exit: true }
-  | { readonly match: string; readonly flags?: string | undefined }
-  | { readonly text: string }
-  | { readonly idleMs: number }
-  | { readonly commandEnd: true }
-  | { readonly screen: string; readonly flags?: string | undefined }
-  | { readonly keyboard: true };
+/** A request's fields as they were read, but for the process that is meant. */
+type Asked<S extends z.ZodType> = Readonly<Omit<z.output<S>, "incarnation">>;
 
 export type Operation =
   | { readonly type: "create"; readonly process: ProgramProcess }
-  | {
+  | ({
       readonly type: "run";
       readonly process: ProgramProcess;
       /** Whether its process's `stdin` was given, be it empty. */
       readonly hasInput: boolean;
       /** Whether anything was said of it, `null` included: then it must be what it was the first time (U4). */
       readonly saysInput: boolean;
-      readonly waitMs: number;
-      readonly maxBytes: number;
-    }
-  | {
+    } & Pick<Asked<typeof processSchemas.runRequest>, "waitMs" | "maxBytes">)
+  | ({
       readonly type: "read";
-      readonly from?: number | undefined;
-      readonly tail?: number | undefined;
       /** Output that came at this time or later, as Date.now(). */
       readonly sinceMs?: number | undefined;
-      readonly to?: number | undefined;
-      readonly maxBytes: number;
-      readonly waitMs: number;
-      readonly stream: StreamChoice;
-      readonly format: "text" | "base64" | "plain";
       /** Whether it is told when the bytes came. */
       readonly hasTimes?: boolean;
       /** Of an event stream: attention that is called for behind this offset is told too (D6). */
       readonly attentionAfter?: number;
-    }
-  | { readonly type: "signal"; readonly writer: string; readonly signal: string }
-  | { readonly type: "resize"; readonly writer: string; readonly cols: number; readonly rows: number }
-  | { readonly type: "keyboard"; readonly writer: string; readonly do: "request" | "release" | "take" }
-  | {
+    } & Omit<Asked<typeof sessionSchemas.readQuery>, "since" | "agoMs" | "times">)
+  | ({ readonly type: "signal" } & Asked<typeof sessionSchemas.signalRequest>)
+  | ({ readonly type: "resize" } & Asked<typeof sessionSchemas.resizeRequest>)
+  | ({ readonly type: "keyboard" } & Asked<typeof sessionSchemas.keyboardRequest>)
+  | ({
       readonly type: "write";
-      readonly writer: string;
-      readonly at?: number | undefined;
       /** Latin-1. */
       readonly bytes?: string | undefined;
-      readonly keys?: readonly string[] | undefined;
-      readonly paste?: string | undefined;
-      readonly enter?: boolean | undefined;
-      readonly eof?: boolean | undefined;
-      readonly waitMs: number;
-    }
-  | {
-      readonly type: "screen";
-      readonly format: "text" | "ansi" | "json";
-      readonly scrollback?: number | undefined;
-    }
+    } & Omit<Asked<typeof sessionSchemas.writeRequest>, "text" | "base64">)
+  | ({ readonly type: "screen" } & Asked<typeof sessionSchemas.screenQuery>)
   | { readonly type: "commands" }
   /** Which process there is, and where its log ends; for a wait, whether it has anything of the kind. */
   | { readonly type: "locate"; readonly from?: number | undefined; readonly waitsFor?: WaitUntil["kind"] };
 
 /** Asked on a socket of its own (`wait-socket.ts`). */
-export type WaitOperation = {
-  readonly type: "wait";
-  readonly until: WaitCondition;
-  readonly from: number;
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-};
+export type WaitOperation = { readonly type: "wait"; readonly from: number } & Asked<typeof sessionSchemas.waitRequest>;
 
 export type ProgramCall = {
   readonly sandboxKey: string;
@@ -127,7 +97,7 @@ const LENGTH_BYTES = 4;
 /** @param signal Says that the caller has gone. As long as it lives it keeps the object in memory. */
 export function requestOf(call: ProgramCall, signal: AbortSignal | undefined): Request {
   const init = { method: "POST", body: JSON.stringify(call) };
-  return new Request(`http://session${CALL_PATH}`, signal === undefined ? init : { ...init, signal });
+  return new Request(`http://session${CALL_PATH}`, { ...init, ...defined({ signal }) });
 }
 
 /** @returns undefined where the request is of another kind. */

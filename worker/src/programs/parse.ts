@@ -1,7 +1,7 @@
 // The content of a request, checked by its route's schema.
 
 import { nearestName, type processSchemas, unknownFieldOf, unknownFieldWords } from "@sbx/api";
-import { DEFAULT_COLS, DEFAULT_ROWS, isName, utf8Length } from "sandbox-stdio/core";
+import { defined, fromBody, isName, type ProcessWish, sizeOf, utf8Length } from "sandbox-stdio/core";
 import { MAX_WORD_BYTES, MAX_WORDS } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { REST_BYTES, readText } from "../base/read-text.ts";
@@ -64,8 +64,8 @@ type ProcessBody = z.output<typeof processSchemas.createRequest>;
 
 /** @param stdin The first input, base64, and whether it ends there. */
 export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolean): Parsed<ProgramProcess> {
-  const { command, cols, rows, tty, mode = "collaborative", cwd, keepSeconds: keep, attempt, shellIntegration } = body;
-  const { delivery, lingerSeconds: linger } = body;
+  const { command, cols, rows, attempt, mode = "collaborative" } = body;
+  const cwd = body.cwd || undefined;
   const cmd = command === undefined ? (body.cmd ?? "") : "bash";
   const args = command === undefined ? (body.args ?? []) : ["-lc", command];
   const env = Object.entries(body.env ?? {});
@@ -84,21 +84,17 @@ export function processOf(body: ProcessBody, stdin: string, isStdinEnded: boolea
   if (lengths.reduce((sum, length) => sum + length, 0) > MAX_PROCESS_BYTES) {
     return fail(refused(422, "cmd_too_long", `the process has more than ${MAX_PROCESS_BYTES} bytes in all`));
   }
-  const hasSize = cols !== undefined || rows !== undefined;
   const process: ProgramProcess = {
-    wish: {
-      ...{ cmd, args, env, tty, mode, delivery, keep },
-      ...(cwd === undefined || cwd === "" ? {} : { cwd }),
-      ...(shellIntegration === undefined ? {} : { shellIntegration }),
-      ...(linger === undefined ? {} : { linger }),
-    },
-    ...(command === undefined ? {} : { line: command }),
-    ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),
-    ...(body.ended === undefined || attempt === undefined ? {} : { replace: attempt }),
+    wish: { ...(fromBody({ ...body, cwd }) as ProcessWish), cmd, args, env, mode },
     keepExited: body.keepExitedSeconds,
     stdin,
     isStdinEnded,
     isAwaited: body.awaited,
+    ...defined({
+      line: command,
+      size: sizeOf(cols, rows),
+      replace: body.ended === undefined ? undefined : attempt,
+    }),
   };
   return { ok: true, value: process };
 }

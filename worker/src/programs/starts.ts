@@ -1,6 +1,6 @@
 // Has the process of a session found or started, for programs that call (P1, P2).
 
-import type { ProcessWish, RelaySession } from "sandbox-stdio/core";
+import { defined, type ProcessWish, type RelaySession } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
@@ -68,16 +68,10 @@ export class Starts {
       return answerOf(refusal);
     }
     if (!call.mayStart) return { status: NEEDS_PASS, body: {} };
+    const { keepExited, stdin, isStdinEnded, isAwaited } = process;
     const ordered = await orderProcess(env, call.sandboxKey, {
-      label: call.sandbox,
-      session: call.session,
-      process: wish,
-      ...(process.size === undefined ? {} : { size: process.size }),
-      ...(replace === undefined ? {} : { replace }),
-      keepExited: process.keepExited,
-      stdin: process.stdin,
-      isStdinEnded: process.isStdinEnded,
-      isAwaited: process.isAwaited,
+      ...{ label: call.sandbox, session: call.session, process: wish, size: process.size, replace },
+      ...{ keepExited, stdin, isStdinEnded, isAwaited },
     });
     if (!ordered.ok) {
       audit?.refused(ordered.refusal, call.actor, record !== undefined);
@@ -92,19 +86,20 @@ export class Starts {
       tty: wish.tty,
       mode: wish.mode,
       delivery: wish.delivery,
+      logBytes: wish.logBytes,
       cmd: [wish.cmd, ...wish.args],
       creator: "",
     };
     const made = newRecord(told, { ...call, isTransient: false }, wish, call.sandbox, undefined);
     const program = {
-      keepExitedMs: process.keepExited * 1000,
+      keepExitedMs: keepExited * 1000,
       calledAtMs: Date.now(),
       hasInput: started.hasInput,
-      ...(replace === undefined ? {} : { attempt: replace }),
+      ...defined({ attempt: replace }),
     };
     const size = process.size ?? { cols: 80, rows: 24 };
-    const input = call.operation.type === "run" ? { runInput: inputDigest(process) } : {};
-    keeper.begin({ ...made, program, ...input, ...(wish.tty ? { size } : {}) }, call, wish);
+    const runInput = call.operation.type === "run" ? inputDigest(process) : undefined;
+    keeper.begin({ ...made, program, ...defined({ runInput, size: wish.tty ? size : undefined }) }, call, wish);
     return { isNew: started.isNew };
   }
 

@@ -1,7 +1,7 @@
 // The record of a process that has just been started, by a client that attaches or by a program's call.
 
 import { hash } from "node:crypto";
-import type { Delivery, Mode, ProcessWish } from "sandbox-stdio/core";
+import { type Delivery, defined, type Mode, type ProcessWish } from "sandbox-stdio/core";
 import { processIdentity } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { SessionRecord } from "./session-store.ts";
@@ -16,6 +16,7 @@ type Told = {
   readonly createdAt: string;
   readonly creator: string;
   readonly inputWindow?: number;
+  readonly logBytes?: number | undefined;
 };
 
 /** The owner and the name of the session. */
@@ -31,14 +32,14 @@ export function newRecord(
   attemptLife: string | undefined,
   isUnnamed = false,
 ): SessionRecord {
-  const { incarnation, tty, mode, delivery, cmd, createdAt, creator, inputWindow } = told;
+  const { incarnation, tty, mode, delivery, cmd, createdAt, creator, inputWindow, logBytes } = told;
   return {
     homeKey: pass.homeKey,
     startedBy: pass.connection,
     sandboxKey,
     facts: {
       ...{ sandbox, session, incarnation, tty, mode, delivery },
-      ...(inputWindow === undefined ? {} : { inputWindow }),
+      ...defined({ inputWindow, logBytes }),
     },
     cmd,
     createdAt,
@@ -47,8 +48,7 @@ export function newRecord(
     isTransient,
     endsUnattended: isTransient && process.keep === 0,
     identity: identityDigest(process),
-    ...(attemptLife === undefined ? {} : { attemptLife }),
-    ...(isUnnamed && !tty ? { isUnnamed } : {}),
+    ...defined({ attemptLife, isUnnamed: (isUnnamed && !tty) || undefined }),
   };
 }
 

@@ -1,6 +1,7 @@
 // The storage of a session object: its process, and how that ended.
 
 import {
+  copyBytes,
   decodeArchive,
   type ExitStatus,
   encodeArchive,
@@ -127,7 +128,7 @@ export class SessionStore {
     if (archive === undefined) return undefined;
     const rows = this.#storage.sql.exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM log ORDER BY piece");
     const pieces = rows.toArray().map((row) => new Uint8Array(row.bytes));
-    return decodeArchive(pieces, archive.start, archive, archive.changes);
+    return decodeArchive(pieces, archive.start, archive, archive.changes, copyBytes(this.record?.facts ?? {}));
   }
 
   /** The screen that an ended process left behind, where its log alone does not give it. */

@@ -15,7 +15,7 @@ import { respond } from "../programs/respond.ts";
 import { type ProgramsEnv, programRoutes } from "./programs.ts";
 
 export interface McpEnv extends ProgramsEnv {
-  /** The one sandbox that the tools of `/mcp` work in; empty: each call names its own. */
+  /** The one sandbox that the tools of `/mcp` work in. Default: each call names its own. */
   readonly MCP_SANDBOX?: string;
 }
 

@@ -13,13 +13,19 @@ import { type BridgeSecretEnv, containerToken } from "./secret.ts";
 
 /** The variables that a container's object reads, whichever way it is made. */
 export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv {
-  /** How long a container with no session left is kept: seconds, or a number with s, m or h. Default: 10m. */
+  /** How long a container without sessions is kept: seconds, or a number with s, m or h. Default: `10m`. */
   readonly SLEEP_AFTER?: string;
-  /** How many seconds processes may run on after a container was told to stop. Default: 840. */
+  /**
+   * How long processes may run on after their container is told to stop. The platform ends it after 15 minutes.
+   * Default: 840.
+   */
   readonly STOP_SECONDS?: string;
-  /** How many bytes a second a process may write while it has no reader. Default: 1 MiB; 0: no limit. */
+  /**
+   * Bytes a second that a process may write with no client attached, after 16 times as many at once (W14); 0: no limit.
+   * Default: 1048576.
+   */
   readonly UNATTENDED_BYTES_PER_SECOND?: string;
-  /** Under the `durable_object` policy: the size of a container, `lite` or `standard-1` to `standard-4`. Default: standard-1. */
+  /** Under the `durable_object` policy only: `lite`, or `standard-1` to `standard-4`. Default: `standard-1`. */
   readonly CONTAINER_SIZE?: string;
 }
 

@@ -3,7 +3,7 @@
 import { AuthFault } from "../refusal/fault.ts";
 
 export interface EgressEnv {
-  /** Hosts, comma separated, `*` for any run of characters; `none`: no host at all. Absent or empty: all of the internet. */
+  /** Hosts that sandboxes may reach on ports 80 and 443, comma separated, with `*`; `none`: no host. Default: all. */
   readonly EGRESS_ALLOW?: string;
 }
 

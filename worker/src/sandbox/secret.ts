@@ -3,7 +3,10 @@
 import { AuthFault } from "../refusal/fault.ts";
 
 export interface BridgeSecretEnv {
-  /** The secret of the bridge at BRIDGE_URL, or what each container's own secret is derived from. */
+  /**
+   * Secret, 16 characters or more: each container's bridge gets a secret derived from it. Without it no session opens.
+   * Required.
+   */
   readonly STDIO_TOKEN?: string;
 }
 

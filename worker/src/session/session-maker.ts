@@ -1,6 +1,7 @@
 // Makes the relay session of a session object: of a process that the bridge has greeted with, or of one that has ended.
 
 import {
+  copyBytes,
   type InnerClient,
   type InnerHello,
   OutputLog,
@@ -45,13 +46,13 @@ export class SessionMaker {
 
   /** Of a process that runs: its log begins where the bridge says. */
   greeted({ facts }: SessionRecord, { cols, rows, offset, holder, creator }: InnerHello): RelaySession {
-    const log = new OutputLog({ cols, rows }, undefined, offset);
+    const log = new OutputLog({ cols, rows }, copyBytes(facts), offset);
     return this.#make(facts, log, { holder, creator, screen: this.#upstream });
   }
 
   /** Of one that was parked, with the log as it was stored then, where it was; its clients have yet to come. */
   unparked({ facts }: SessionRecord, parked: ParkedSession): RelaySession {
-    const { log: none, ...begun } = unparkedOptions(parked);
+    const { log: none, ...begun } = unparkedOptions(parked, copyBytes(facts));
     const stored = this.#ports.store.loadLog();
     const log = stored?.endOffset === parked.end ? stored : none;
     return this.#make(facts, log, { ...begun, screen: this.#upstream });

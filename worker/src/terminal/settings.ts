@@ -4,10 +4,14 @@ import { misconfigured } from "../auth/entry-settings.ts";
 import { readServiceUrl } from "../auth/settings.ts";
 
 export interface TerminalEnv {
+  /** Local only: a bridge at this address instead of one in a container. Default: none. */
   readonly BRIDGE_URL?: string;
-  /** `session` (default): our own session, in ttyd's words. `ttyd:PORT`: a ttyd that runs in the sandbox. */
+  /** What answers at `/terminal/PROJECT`: `session`, or `ttyd:PORT`, a ttyd in the sandbox. Default: `session`. */
   readonly TERMINAL_UPSTREAM?: string;
-  /** Beside BRIDGE_URL only: the address of that ttyd, `http://HOST:PORT[/PATH]`; `{sandbox}` in it is the sandbox's own name. */
+  /**
+   * With `BRIDGE_URL` only: the address of that ttyd, such as `http://127.0.0.1:7681`; `{sandbox}` stands for the name.
+   * Default: none.
+   */
   readonly TERMINAL_URL?: string;
 }
 

@@ -1,7 +1,7 @@
 // The variable that concerns webhooks.
 
 export interface WebhookEnv {
-  /** `1`: a webhook may lead to this machine, by HTTP. For tests alone. */
+  /** For tests: `1` lets attention webhooks lead to this machine, by HTTP too. Default: no. */
   readonly WEBHOOK_LOOPBACK?: string;
 }
 

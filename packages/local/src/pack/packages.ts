@@ -102,14 +102,14 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
       ["./protocol/vectors/*.json", "./vectors/*.json"],
       ["./package.json", "./package.json"],
     ]),
-    files: ["dist", "vectors", "PROTOCOL.md"],
+    files: ["dist", "vectors", "PROTOCOL.md", "INTERNALS.md"],
     dependencies: versions(DEPENDENCIES),
     peerDependencies: versions(PEERS, "^"),
     peerDependenciesMeta: Object.fromEntries(PEERS.map((name) => [name, { optional: true }])),
   });
   cpSync(join(home, "vectors"), join(staging, "package/vectors"), { recursive: true });
-  copyDocuments(home, join(staging, "package"), ["PROTOCOL.md"]);
-  cpSync(join(home, "PACKAGE.md"), join(staging, "package/README.md"));
+  copyDocuments(home, join(staging, "package"), ["PROTOCOL.md", "INTERNALS.md"]);
+  writeFileSync(join(staging, "package/README.md"), withoutLinksOut(join(home, "PACKAGE.md")));
   return pack(join(staging, "package"), outDir);
 }
 
@@ -149,11 +149,11 @@ async function pack(dir: string, outDir: string): Promise<string> {
 }
 
 /** Links that lead out of the package's directory lead nowhere once it is packed: they are left as words. */
+const withoutLinksOut = (file: string): string =>
+  readFileSync(file, "utf8").replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, "$1");
+
 function copyDocuments(home: string, to: string, names: readonly string[]): void {
-  for (const name of names) {
-    const text = readFileSync(join(home, name), "utf8");
-    writeFileSync(join(to, name), text.replace(/\[([^\]]+)\]\((?:\.\.\/|\.\/src\/)[^)]*\)/g, "$1"));
-  }
+  for (const name of names) writeFileSync(join(to, name), withoutLinksOut(join(home, name)));
   cpSync(join(ROOT, "LICENSE"), join(to, "LICENSE"));
 }
 

@@ -3,8 +3,9 @@
 
 import { AnswererHistory } from "../terminal/answerer-history.ts";
 import { lifeName } from "../wire/attempt.ts";
-import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_WINDOW_BYTES, type SignalName } from "../wire/constants.ts";
+import { CLOSE, MAX_CONTROL_IN_BYTES, MIB, type SignalName } from "../wire/constants.ts";
 import { type Bye, type ClientMessage, type Hello, parseServerMessage } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import { decodeFrame } from "../wire/frames.ts";
 import { Attempts } from "./attempts.ts";
 import { ClientConnection } from "./client-connection.ts";
@@ -14,7 +15,7 @@ import { OutputReceiver } from "./output-receiver.ts";
 import { TypedInput } from "./typed-input.ts";
 
 /** With more output than this not dealt with it does not come back yet; it looks again so often. */
-const MAX_UNDEALT_BYTES = 2 * MAX_WINDOW_BYTES;
+const MAX_UNDEALT_BYTES = MIB;
 const UNDEALT_RETRY_MS = 1_000;
 export class StdioClient {
   readonly #ports: ClientPorts;
@@ -278,7 +279,7 @@ export class StdioClient {
         this.#output.arrive();
         const { code, signal } = message;
         this.#connection.close(CLOSE.normal);
-        this.#end({ kind: "exit", code, ...(signal === undefined ? {} : { signal }) });
+        this.#end({ kind: "exit", code, ...defined({ signal }) });
         return;
       }
       case "bye":

@@ -1,5 +1,6 @@
 // The addresses that are made of the one that a caller gives, and the subprotocols that carry the secrets. Pure.
 
+import { fromBody } from "../wire/attach-params.ts";
 import { attachParams } from "../wire/attach-query.ts";
 import { MAX_KEPT_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { ConnectOptions } from "./connect-options.ts";
@@ -32,27 +33,14 @@ export function baseOf(address: string | URL): string {
 
 /** The query of an attach, without the parameters that the client adds: session, place, attempt. */
 export function attachQueryOf(options: ConnectOptions): [string, string][] {
-  const { command, cmd = command === undefined ? undefined : "bash", env = {}, role, mode, delivery } = options;
+  const { command, cmd = command === undefined ? undefined : "bash", env = {}, cols, rows } = options;
+  const { sandbox, name, role, delivery, ended } = options;
   const args = command === undefined ? options.args : ["-lc", command];
-  const { cols, rows, cwd, tty, keepSeconds, shellIntegration, name, sandbox } = options;
   return attachParams({
-    ...(sandbox === undefined ? {} : { sandbox }),
-    process: {
-      ...(cmd === undefined ? {} : { cmd }),
-      args: args ?? [],
-      env: Object.entries(env),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(tty === undefined ? {} : { tty }),
-      ...(mode === undefined ? {} : { mode }),
-      ...(keepSeconds === undefined ? {} : { keep: keepSeconds }),
-      ...(shellIntegration === undefined ? {} : { shellIntegration }),
-    },
-    ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
-    ...(name === undefined ? {} : { name }),
-    ...(role === undefined ? {} : { role }),
-    ...(role === "viewer" ? {} : { keeps: MAX_KEPT_INPUT_BYTES }),
-    ...(delivery === undefined ? {} : { delivery }),
-    ...(options.ended === undefined ? {} : { ended: options.ended }),
+    ...{ sandbox, name, role, delivery, ended },
+    process: { ...fromBody(options), cmd, args, env: Object.entries(env) },
+    size: cols === undefined || rows === undefined ? undefined : { cols, rows },
+    keeps: role === "viewer" ? undefined : MAX_KEPT_INPUT_BYTES,
   });
 }
 

@@ -1,7 +1,9 @@
 // The options of a connection, and the states that it reports. No platform's types but the WebSocket's.
 
+import type { BodyFields, PROCESS_PARAMS, SIZE_PARAMS } from "../wire/attach-params.ts";
 import type { ServerMessage } from "../wire/control.ts";
-import type { Delivery, Mode, Role } from "../wire/terms.ts";
+import type { Asked } from "../wire/fields.ts";
+import type { Role } from "../wire/terms.ts";
 import type { StdioError } from "./error.ts";
 
 /** A token, or a function that is asked before each connection and when the server says that the token ends soon. */
@@ -23,33 +25,21 @@ export type WebSocketConstructor = new (url: string, protocols: string[]) => Web
 /** Where an earlier connection of this client stood: see `Connection.suspend`. */
 export type ResumePoint = { readonly session: string; readonly resume: string; readonly offset: number };
 
-export type ConnectOptions = {
+/** The program to run, given to no shell; without it, and without `command`, a shell on a PTY. Names and ranges are the table's. */
+export type ProcessOptions = Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>> & Asked<BodyFields<typeof SIZE_PARAMS>>>;
+
+export type ConnectOptions = ProcessOptions & {
   /** The sandbox's name. Default: `default`. */
   readonly sandbox?: string;
   /** The session's name: attached to if it is there, else started. Default: a fresh name. */
   readonly session?: string;
-  /** The program to run, given to no shell. Without it, and without `command`: a shell on a PTY. */
-  readonly cmd?: string;
-  readonly args?: readonly string[];
   /** In place of `cmd` and `args`: a line for `bash -lc`. */
   readonly command?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  /** A PTY, or three pipes. Default: pipes if there is a `cmd` or a `command`. */
-  readonly tty?: boolean;
-  /** The window, in cells. */
-  readonly cols?: number;
-  readonly rows?: number;
   /** The name of this client for the other clients. */
   readonly name?: string;
   /** A `viewer` reads only. Default: `driver`. */
   readonly role?: Role;
-  readonly mode?: Mode;
-  /** Whether a slow reader holds the process back (`lossless`), or misses output (`live`). Default: lossless on pipes. */
-  readonly delivery?: Delivery;
-  /** How long a new session lives with no client attached. */
-  readonly keepSeconds?: number;
-  readonly shellIntegration?: boolean;
   /** If the process of this name has ended, start a new one. */
   readonly ended?: "replace";
 

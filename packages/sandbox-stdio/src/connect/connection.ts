@@ -6,6 +6,7 @@ import type { ClientEnd, ClientState } from "../client/client-types.ts";
 import { followParticipants, mayType, type Participants, participantsOf } from "../client/participants.ts";
 import { MAX_COLS, MAX_ROWS, SIGNALS, type SignalName, STREAM_STDERR } from "../wire/constants.ts";
 import { type ClientMessage, type Hello, isSize, type ServerMessage } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import { attachQueryOf, baseOf, freshSessionName, protocolsOf } from "./address.ts";
 import type {
   ConnectionState,
@@ -146,7 +147,7 @@ export class Connection {
         bornAtMs: Date.now(),
         repeatsInput,
         firstAttempts,
-        ...(resume === undefined ? {} : { resume: resume.resume, offset: resume.offset }),
+        ...defined({ resume: resume?.resume, offset: resume?.offset }),
       },
       {
         connect: (place, events) => openSocket(() => dial(place), events),
@@ -199,7 +200,7 @@ export class Connection {
         return;
       case "waiting": {
         const { reason, retryAtMs } = state;
-        this.#tellState({ phase: "reconnecting", reason, ...(retryAtMs === undefined ? {} : { retryAtMs }) });
+        this.#tellState({ phase: "reconnecting", reason, ...defined({ retryAtMs }) });
         return;
       }
       case "ended":

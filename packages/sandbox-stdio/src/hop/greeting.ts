@@ -3,6 +3,7 @@
 import { knownOf } from "../session/client-record.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { INNER_PROTOCOL } from "../wire/constants.ts";
+import { defined } from "../wire/fields.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
 /** The greeting's facts about the process beyond those that the session knows. */
@@ -27,7 +28,7 @@ export function greetingOf(
   isMarked: boolean,
 ): InnerMessage {
   const { log, facts, keyboard, creator } = session;
-  const { incarnation, tty, mode, delivery, inputWindow } = facts;
+  const { incarnation, tty, mode, delivery, inputWindow, logBytes } = facts;
   const { cols, rows } = log.sizeAt(offset);
   return {
     type: "hello",
@@ -42,15 +43,14 @@ export function greetingOf(
     live: log.endOffset,
     holder: keyboard.holder,
     creator,
-    ...(inputWindow === undefined ? {} : { inputWindow }),
+    ...defined({ inputWindow, logBytes }),
     ...process,
     cmd: greetedCommand(process.cmd),
-    ...(session.exit === undefined ? {} : { hasExited: true }),
+    ...(session.exit === undefined ? undefined : { hasExited: true }),
     // Clients with a connection of their own to the bridge are none of the Durable Object's.
     clients: [...session.clients].filter((client) => client.peer === undefined).map(knownOf),
     gone: [...session.gone],
-    ...(isMarked ? { marked: true } : {}),
-    ...(session.title === "" ? {} : { title: session.title }),
+    ...defined({ marked: isMarked || undefined, title: session.title || undefined }),
   };
 }
 

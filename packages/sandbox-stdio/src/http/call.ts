@@ -1,6 +1,7 @@
 // One call over HTTP: asks, repeats a call that may be repeated, and makes an error of everything that is no answer.
 
 import { StdioError } from "../connect/error.ts";
+import { defined } from "../wire/fields.ts";
 
 export type CallOptions = { readonly signal?: AbortSignal };
 
@@ -102,12 +103,13 @@ async function ask(caller: Caller, { method, path, query = {}, body, headers, si
     // A redirect would carry the token to another address.
     redirect: "manual",
     headers: {
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...defined({
+        Authorization: token === undefined ? undefined : `Bearer ${token}`,
+        "Content-Type": body && "application/json",
+      }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ body: body && JSON.stringify(body), signal }),
   };
   try {
     const { fetch } = caller;
@@ -148,7 +150,11 @@ function errorOf(response: Response, { error, message, ...details }: Record<stri
   const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
   const code = typeof error === "string" && error !== "" ? error : `http_${status}`;
   const said = typeof message === "string" && message !== "" ? message : `the server answered HTTP ${status}`;
-  return new StdioError(code, said, { status, details, ...(retryAfter >= 0 ? { retryAfter } : {}) });
+  return new StdioError(code, said, {
+    status,
+    details,
+    ...defined({ retryAfter: retryAfter >= 0 ? retryAfter : undefined }),
+  });
 }
 
 function phrase(error: unknown): string {

@@ -2,6 +2,7 @@
 
 import { baseOf } from "../connect/address.ts";
 import type { TokenSource } from "../connect/connect-options.ts";
+import { defined } from "../wire/fields.ts";
 import { type Call, type Caller, type CallOptions, callJson, callRaw } from "./call.ts";
 import { type OutputEvent, readEvents } from "./events.ts";
 import type {
@@ -133,10 +134,10 @@ export class SandboxSession {
       const { from: _, tail: __, ...rest } = query;
       const headers = {
         Accept: "text/event-stream",
-        ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
+        ...defined({ "Last-Event-ID": lastEventId }),
       };
-      const asked = { ...(lastEventId === undefined ? query : rest) };
       const path = `${this.#path}/output`;
+      const asked = lastEventId === undefined ? query : rest;
       return callRaw(this.#caller, { method: "GET", path, query: asked, headers, isRepeatable: true, ...options });
     };
     return readEvents(open, options.signal);

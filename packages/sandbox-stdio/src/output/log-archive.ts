@@ -51,8 +51,9 @@ export function decodeArchive(
   start: number,
   size: { cols: number; rows: number },
   changes: readonly SizeMark[] = [],
+  capacityBytes?: number,
 ): OutputLog {
-  const log = new OutputLog(size, undefined, start);
+  const log = new OutputLog(size, capacityBytes, start);
   for (const piece of pieces) {
     const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength);
     for (let at = 0; at < piece.length; ) {

@@ -1,7 +1,15 @@
 // The newest bytes of a session's output, addressed by absolute offset, each tagged with its stream. One log serves any
 // number of readers: a reader is no more than an offset that its owner keeps. Knows nothing of clients or frames.
 
-import { LOG_BYTES, MAX_FRAME_BYTES, STREAM_STDERR, STREAM_STDOUT } from "../wire/constants.ts";
+import {
+  LOG_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_WINDOW_BYTES,
+  MIN_WINDOW_BYTES,
+  STREAM_STDERR,
+  STREAM_STDOUT,
+  WINDOW_SHARE,
+} from "../wire/constants.ts";
 import type { OutputStream } from "../wire/frames.ts";
 
 /** A place in the log where the PTY's size changed: it holds from the byte at `offset` on. */
@@ -28,6 +36,8 @@ const MAX_SIZE_MARKS = 1024;
  */
 export class OutputLog {
   readonly capacityBytes: number;
+  /** Memory is a power of two. */
+  readonly #mostBytes: number;
   #ring: Uint8Array<ArrayBuffer>;
   #start: number;
   #end: number;
@@ -39,18 +49,29 @@ export class OutputLog {
   #hasOutputEnded = false;
 
   /**
-   * @param capacityBytes A power of two, at least one frame.
+   * @param capacityBytes How many of the newest bytes are held.
    * @param offset The offset of the first byte that will be appended.
    */
   constructor(size: { cols: number; rows: number }, capacityBytes = LOG_BYTES, offset = 0) {
-    if (capacityBytes < LEAST_CAPACITY || (capacityBytes & (capacityBytes - 1)) !== 0) {
-      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need a power of two from ${LEAST_CAPACITY}`);
+    if (!(capacityBytes >= LEAST_CAPACITY)) {
+      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need at least ${LEAST_CAPACITY}`);
     }
     this.capacityBytes = capacityBytes;
+    this.#mostBytes = 2 ** Math.ceil(Math.log2(capacityBytes));
     this.#ring = new Uint8Array(FIRST_CAPACITY);
     this.#start = offset;
     this.#end = offset;
     this.#sizeAtStart = { cols: size.cols, rows: size.rows };
+  }
+
+  /** The most that may be in flight to a reader of this log. */
+  get windowBytes(): number {
+    return Math.min(MAX_WINDOW_BYTES, Math.max(MIN_WINDOW_BYTES, Math.floor(WINDOW_SHARE * this.capacityBytes)));
+  }
+
+  /** The most to read from a process at once: a window, a frame and one of each of its streams fit into the log together. */
+  get frameBytes(): number {
+    return Math.min(MAX_FRAME_BYTES, Math.floor(this.capacityBytes / 8));
   }
 
   /** Offset of the oldest byte still held. */
@@ -83,7 +104,7 @@ export class OutputLog {
     this.#reserved = 0;
     this.#tag(length, stream);
     this.#end += length;
-    this.#dropBefore(this.#end - this.#ring.length);
+    this.#dropBefore(this.#end - Math.min(this.capacityBytes, this.#ring.length));
   }
 
   /** Copies `chunk` in. Never fails: bytes that do not fit push out the oldest ones, even of `chunk` itself. */
@@ -176,7 +197,7 @@ export class OutputLog {
   #grow(extra: number): void {
     const held = this.#end - this.#start;
     let capacity = this.#ring.length;
-    while (capacity < held + extra && capacity < this.capacityBytes) capacity *= 2;
+    while (capacity < held + extra && capacity < this.#mostBytes) capacity *= 2;
     if (capacity === this.#ring.length) return;
     const ring = new Uint8Array(capacity);
     const bits = this.#stderrBits === undefined ? undefined : new Uint8Array(capacity / 8);

@@ -48,6 +48,10 @@ function rankOf(client: Paced, holder: string): number {
 }
 
 /** Whether the process is to be held: the pacing client has its window and one frame more still to deal with. */
-export function isWindowSpent(pacer: Pick<Paced, "acked" | "windowBytes">, endOffset: number): boolean {
-  return endOffset - pacer.acked >= pacer.windowBytes + MAX_FRAME_BYTES;
+export function isWindowSpent(
+  pacer: Pick<Paced, "acked" | "windowBytes">,
+  endOffset: number,
+  frameBytes = MAX_FRAME_BYTES,
+): boolean {
+  return endOffset - pacer.acked >= pacer.windowBytes + frameBytes;
 }

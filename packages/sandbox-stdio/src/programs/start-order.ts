@@ -1,27 +1,12 @@
 // The Durable Object's order to the bridge for a process that a program starts without attaching (P1 to P4): in a body, so
 // that a command may be long. One writer, one reader, and the answer's shape.
 
-import { commandWords, isName, type ProcessWish } from "../wire/attach-query.ts";
-import {
-  DEFAULT_COLS,
-  DEFAULT_ROWS,
-  MAX_COLS,
-  MAX_KEEP_SECONDS,
-  MAX_LINGER_SECONDS,
-  MAX_ROWS,
-  MIB,
-} from "../wire/constants.ts";
+import { PROCESS_PARAMS, rowsOf, SIZE_PARAMS } from "../wire/attach-params.ts";
+import { commandWords, isName, type ProcessWish, sizeOf } from "../wire/attach-query.ts";
+import { MAX_KEEP_SECONDS, MIB } from "../wire/constants.ts";
+import { checkOf, defined } from "../wire/fields.ts";
 import { parseListings } from "../wire/listing.ts";
-import {
-  checkShape,
-  isArrayOf,
-  isBoolean,
-  isInteger,
-  isOneOf,
-  isRecord,
-  isString,
-  type Shape,
-} from "../wire/schema.ts";
+import { checkShape, isArrayOf, isBoolean, isInteger, isRecord, isString, type Shape } from "../wire/schema.ts";
 
 /** Bytes of an order as JSON: a request of 1 MiB, with additions to it, and escaped once more at worst. */
 export const MAX_ORDER_BYTES = 4 * MIB;
@@ -35,33 +20,33 @@ export type StartOrder = {
   readonly label: string;
   readonly session: string;
   readonly process: ProcessWish;
-  readonly size?: { readonly cols: number; readonly rows: number };
+  readonly size?: { readonly cols: number; readonly rows: number } | undefined;
   /** If a process of this name has ended: starts anew, unless this very attempt has done so. */
-  readonly replace?: string;
+  readonly replace?: string | undefined;
   /** Seconds for which the ended process is kept. */
   readonly keepExited: number;
   /** The first input, in base64, and whether the input ends behind it. */
   readonly stdin: string;
   readonly isStdinEnded: boolean;
   /** Whether its output waits for its first client, also if its delivery is live. */
-  readonly isAwaited?: boolean;
+  readonly isAwaited?: boolean | undefined;
 };
 
+/** The parameters of a process that a program may give. */
+const GIVEN = rowsOf(PROCESS_PARAMS).filter(({ body }) => body !== undefined);
+/** Other parameters may be absent. */
+const NEEDED: readonly string[] = ["cmd", "args", "tty", "mode", "keep"] satisfies (keyof ProcessWish)[];
+
 const SHAPE: Shape = {
+  ...Object.fromEntries(
+    [...GIVEN, ...rowsOf(SIZE_PARAMS)].map(({ key, field }) => [
+      NEEDED.includes(key) ? key : `${key}?`,
+      checkOf(field, MIB, MAX_WORDS),
+    ]),
+  ),
   label: isString(64),
   session: isString(64),
-  cmd: isString(MIB),
-  args: isArrayOf(isString(MIB), MAX_WORDS),
   env: isArrayOf((item) => (isPair(item) ? undefined : "is no pair of texts"), MAX_WORDS),
-  "cwd?": isString(4096),
-  tty: isBoolean,
-  mode: isOneOf("collaborative", "exclusive"),
-  keep: isInteger(0, MAX_KEEP_SECONDS),
-  "shellIntegration?": isBoolean,
-  "linger?": isInteger(0, MAX_LINGER_SECONDS),
-  "delivery?": isOneOf("live", "lossless"),
-  "cols?": isInteger(1, MAX_COLS),
-  "rows?": isInteger(1, MAX_ROWS),
   "replace?": isString(256),
   keepExited: isInteger(0, MAX_KEEP_SECONDS),
   stdin: isString(MAX_ORDER_BYTES),
@@ -85,28 +70,16 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   if (!isRecord(value)) return { detail: "the body is no object" };
   const problem = checkShape(value, SHAPE);
   if (problem !== undefined) return { detail: problem };
-  // The shape has been checked against the table that the type is written after.
-  type Body = Omit<StartOrder, "process"> & Omit<ProcessWish, "delivery"> & Partial<Pick<ProcessWish, "delivery">>;
+  // The shape has been checked against the table that the types are made of.
+  type Body = Omit<StartOrder, "process" | "size"> & Omit<ProcessWish, "delivery"> & Partial<ProcessWish>;
   const body = value as unknown as Body & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
-  const { label, session, cmd = "", args, env, cwd, tty, mode, keep, cols, rows, replace, keepExited } = body;
-  const { shellIntegration, linger, delivery = "live", isAwaited } = body;
-  const hasSize = cols !== undefined || rows !== undefined;
+  const { label, session, cols, rows, replace, keepExited, stdin, isStdinEnded, isAwaited, env, delivery } = body;
+  const process = Object.fromEntries(GIVEN.map(({ key }) => [key, value[key]]));
   return {
-    label,
-    session,
-    process: {
-      ...{ cmd, args, env, tty, mode, delivery, keep },
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(shellIntegration === undefined ? {} : { shellIntegration }),
-      ...(linger === undefined ? {} : { linger }),
-    },
-    ...(hasSize ? { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } } : {}),
-    ...(replace === undefined ? {} : { replace }),
-    keepExited,
-    stdin: body.stdin,
-    isStdinEnded: body.isStdinEnded,
-    ...(isAwaited === undefined ? {} : { isAwaited }),
+    ...{ label, session, keepExited, stdin, isStdinEnded },
+    process: { ...(defined(process) as Omit<ProcessWish, "env" | "delivery">), env, delivery: delivery ?? "live" },
+    ...defined({ size: sizeOf(cols, rows), replace, isAwaited }),
   };
 }
 
@@ -114,7 +87,12 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
 export function processIdentity(wish: ProcessWish): string {
   const { tty, cwd, env } = wish;
   const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([...(commandWords(wish) ?? ["bash", ...wish.args]), tty, cwd ?? "", variables]);
+  const others = GIVEN.flatMap(({ key, sameUnless: usual }) => {
+    const value = wish[key as keyof ProcessWish];
+    return usual === undefined || value === undefined || value === usual ? [] : [[key, value]];
+  });
+  const words = commandWords(wish) ?? ["bash", ...wish.args];
+  return JSON.stringify([...words, tty, cwd ?? "", variables, ...others]);
 }
 
 /** The bridge's answer to an order. */

@@ -6,7 +6,7 @@ import type { OutputLog } from "../output/output-log.ts";
 import { type Ending, FrameSource, type OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame, SnapshotRequests } from "../output/snapshot-requests.ts";
 import { type OutputObserver, Window } from "../output/window.ts";
-import { CLOSE, LOST_REASON, MAX_WINDOW_BYTES, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
+import { CLOSE, LOST_REASON, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
@@ -57,7 +57,7 @@ export class OutputSender {
   /** A reader for a client that starts at `offset`, or with a snapshot that stands there. */
   readerAt(offset: number, client: Reading, peer: Peer, screen?: TerminalSize): OutputReader {
     const flow = client.acknowledges
-      ? new Window(offset, MAX_WINDOW_BYTES, client.role, this.#ports.observer)
+      ? new Window(offset, this.#ports.log.windowBytes, client.role, this.#ports.observer)
       : new RatedFlow(offset, this.#ports.now(), this.#ports.plainBytesPerSecond);
     return new OutputReader(this.#ports.log, this.#frames, offset, flow, peer, screen);
   }

@@ -3,7 +3,7 @@
 
 import type { OutputLog } from "../output/output-log.ts";
 import { isWindowSpent, pacingClient } from "../output/pacing.ts";
-import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import { LOG_BYTES } from "../wire/constants.ts";
 import type { Delivery } from "../wire/terms.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
@@ -11,7 +11,7 @@ import type { Keyboard } from "./keyboard.ts";
 import { Patience, type Pressure } from "./patience.ts";
 
 /** Between two looks at whether to hold a process, a frame of each of its streams may still be read. Twice that is kept free. */
-const HOLD_MARGIN_BYTES = 4 * MAX_FRAME_BYTES;
+const HOLD_MARGIN_FRAMES = 4;
 
 export class Pace {
   readonly #log: OutputLog;
@@ -78,20 +78,24 @@ export class Pace {
     if (pressure === "none") return { offset: acked, window: windowBytes };
     const window = Math.min(windowBytes, client.linkBytes);
     if (pressure === "crowded") return { offset: acked, window };
-    const offset = Math.max(0, Math.min(acked, stopsAt - MAX_FRAME_BYTES));
-    return { offset, window: Math.max(0, Math.min(window, stopsAt - MAX_FRAME_BYTES - offset)) };
+    const { frameBytes } = this.#log;
+    const offset = Math.max(0, Math.min(acked, stopsAt - frameBytes));
+    return { offset, window: Math.max(0, Math.min(window, stopsAt - frameBytes - offset)) };
   }
 
   /** @see ProcessSession.shouldHold */
   get shouldHold(): boolean {
     const pacer = this.look();
     if (pacer !== undefined) {
-      const told = this.told(pacer);
-      return isWindowSpent({ acked: told.offset, windowBytes: told.window }, this.#log.endOffset);
+      const { offset: acked, window } = this.told(pacer);
+      const windowBytes = Math.min(window, this.#log.windowBytes);
+      return isWindowSpent({ acked, windowBytes }, this.#log.endOffset, this.#log.frameBytes);
     }
     // A live session runs on if only viewers are here, but not before its creator has come: the creator is on the way.
     if (this.#delivery === "live" && !(this.#isAwaited && this.#clients.isUnused)) return false;
-    return this.#log.endOffset - this.#heldFrom >= this.#log.capacityBytes - HOLD_MARGIN_BYTES;
+    // What waits must fit into the session object's log, too.
+    const room = Math.min(this.#log.capacityBytes, LOG_BYTES) - HOLD_MARGIN_FRAMES * this.#log.frameBytes;
+    return this.#log.endOffset - this.#heldFrom >= room;
   }
 
   /**

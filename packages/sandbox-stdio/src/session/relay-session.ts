@@ -3,7 +3,7 @@
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
 import type { Attention } from "../wire/attention.ts";
-import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import { LOG_BYTES, MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
@@ -14,10 +14,15 @@ import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record
 import { earlier } from "./earlier.ts";
 import type { Peer } from "./presence.ts";
 import { SessionCore } from "./session-core.ts";
-import type { SessionOptions, Upstream } from "./session-types.ts";
+import type { SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
+
+/** The size of the session object's copy of the log. */
+export function copyBytes({ logBytes = LOG_BYTES }: Pick<SessionFacts, "logBytes">): number {
+  return Math.min(logBytes, LOG_BYTES);
+}
 
 export class RelaySession extends SessionCore {
   /** The programs that call. */
@@ -331,7 +336,7 @@ export class RelaySession extends SessionCore {
   protected override needsHold(client: ClientRecord): boolean {
     if (this.hasEnded) return false;
     const mayPace = client.delivery === "lossless" && client.role === "driver";
-    return mayPace && this.log.endOffset - client.acked > this.log.capacityBytes / 2;
+    return mayPace && this.log.capacityBytes - (this.log.endOffset - client.acked) < LOG_BYTES / 2;
   }
 
   protected override get knownEnd(): number {

@@ -28,6 +28,8 @@ export type SessionFacts = {
   readonly tellsSize?: boolean;
   /** The most of one client's input that may wait beside the process (I3b). Absent from an older bridge: as little as of any client. */
   readonly inputWindow?: number;
+  /** The size of the bridge's log. Absent: the usual. */
+  readonly logBytes?: number | undefined;
 };
 
 export type AttachRequest = {

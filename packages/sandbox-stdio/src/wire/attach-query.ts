@@ -2,48 +2,37 @@
 // every client.
 
 import { utf8Length } from "../text/utf8.ts";
-import { ATTEMPT, type Attempt } from "./attempt.ts";
 import {
-  DEFAULT_COLS,
-  DEFAULT_KEEP_SECONDS,
-  DEFAULT_ROWS,
-  MAX_COLS,
-  MAX_COMMAND_BYTES,
-  MAX_KEEP_SECONDS,
-  MAX_LINGER_SECONDS,
-  MAX_NAME_BYTES,
-  MAX_ROWS,
-} from "./constants.ts";
+  ALL_PARAMS,
+  CLIENT_PARAMS,
+  type Param,
+  type ParamFields,
+  PROCESS_PARAMS,
+  rowsOf,
+  SIZE_PARAMS,
+  TEXT_PARAMS,
+} from "./attach-params.ts";
+import { ATTEMPT, type Attempt } from "./attempt.ts";
+import { DEFAULT_COLS, DEFAULT_ROWS, MAX_COMMAND_BYTES, MAX_NAME_BYTES } from "./constants.ts";
+import { defined, type Field, type Given, readText } from "./fields.ts";
 import {
   findPaneProblem,
   isControlMode,
   type PaneAddress,
   readPaneAddress,
+  STARTING,
   wantsPanes,
   writePaneAddress,
 } from "./pane-address.ts";
-import type { Delivery, Mode, Role } from "./terms.ts";
+import type { Delivery } from "./terms.ts";
+
+export { isName } from "./attach-params.ts";
 
 /** The description of the process: its creator's words count, a later client may omit them. */
-export type ProcessWish = {
-  /** Absent: `bash`. */
-  readonly cmd?: string;
-  readonly args: readonly string[];
-  readonly env: readonly (readonly [string, string])[];
-  readonly cwd?: string;
+export type ProcessWish = Readonly<Given<ParamFields<typeof PROCESS_PARAMS>>> & {
   readonly tty: boolean;
-  readonly mode: Mode;
   readonly delivery: Delivery;
-  /** Seconds it lives with no client attached. */
-  readonly keep: number;
-  /** Whether a shell is to mark its commands. Absent: it is. */
-  readonly shellIntegration?: boolean;
-  /** Seconds for which output is awaited after the exit, from children that hold the pipes. */
-  readonly linger?: number;
-  /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
-  readonly tcp?: number;
-  /** It runs under tmux: clients are told its panes and can attach to them (B1). */
-  readonly panes?: true;
+  readonly env: readonly (readonly [string, string])[];
   /** No command: a pane of a session of the same sandbox that has panes takes the process's place (B2). */
   readonly pane?: PaneAddress;
 };
@@ -60,30 +49,12 @@ export function commandWords({
   return cmd === undefined ? undefined : [cmd, ...args];
 }
 
-export type AttachQuery = {
-  readonly sandbox: string;
-  /** Absent: a fresh one. */
-  readonly session?: string;
+export type AttachQuery = Readonly<Given<ParamFields<typeof CLIENT_PARAMS>>> & {
   readonly process: ProcessWish;
   readonly size?: { readonly cols: number; readonly rows: number };
-  readonly name: string;
-  readonly role: Role;
   /** How this client wants its output, if it says so; {@link ProcessWish.delivery} is the one that a new session gets. */
   readonly delivery: Delivery | undefined;
-  readonly wake: boolean;
-  readonly offset?: number;
-  /** Where a client that resumes goes on with its own input: its kept input starts there, or `new`: it has kept none. */
-  readonly stdin?: number | "new";
-  /** How much unacknowledged input this client can keep, if it says so (I3b). */
-  readonly keeps?: number;
-  readonly resume?: string;
   readonly attempt?: Attempt;
-  /** If the process of this name has ended, a new one is started. Absent: the client reads the kept log and exit. */
-  readonly ended?: "replace";
-  /** The name is of the client's own making: no other client will look for the session (L7a). */
-  readonly isUnnamed?: true;
-  /** The one process that is meant: another one is not attached to, and none is started (A2b). */
-  readonly incarnation?: string;
 };
 
 /** Where a client that attaches goes on, with the size of its terminal: the session gets these parts of a query unchanged. */
@@ -94,13 +65,7 @@ export function placeOf({
   keeps,
   attempt,
 }: AttachQuery): Pick<AttachQuery, "size" | "offset" | "stdin" | "keeps" | "attempt"> {
-  return {
-    ...(size === undefined ? {} : { size }),
-    ...(offset === undefined ? {} : { offset }),
-    ...(stdin === undefined ? {} : { stdin }),
-    ...(keeps === undefined ? {} : { keeps }),
-    ...(attempt === undefined ? {} : { attempt }),
-  };
+  return defined({ size, offset, stdin, keeps, attempt });
 }
 
 /** Characters that are not seen in a name, or move a cursor. */
@@ -111,18 +76,10 @@ export type AttachQueryResult =
   /** `detail` names the parameter, its fault, and a correct value. */
   | { readonly ok: false; readonly detail: string };
 
+/** What {@link MAX_COMMAND_BYTES} counts. */
+const COMMAND = ["cmd", "arg", "env", "cwd"];
 const MAX_ARGS = 1024;
 const MAX_ENV = 256;
-/** Characters of a proof at most. Ours are shorter: the Worker takes no subject that would make one longer. */
-const MAX_RESUME = 1024;
-/** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
-const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
-
-/** Whether a sandbox or a session may have this name. */
-export function isName(name: string): boolean {
-  return NAME.test(name);
-}
-
 /** A name without unseen characters: with them, a client could pass for another that is here, or turn a line around. */
 export function seenName(name: string): string {
   return name.replace(UNSEEN, "").trim();
@@ -133,109 +90,96 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   const problem = findProblem(params);
   if (problem !== undefined) return { ok: false, detail: problem };
   const hasPanes = wantsPanes(params);
-  const isCommand = !isControlMode(params);
-  const cmd = isCommand ? (params.get("cmd") ?? undefined) : undefined;
-  const isTerminal = (cmd === undefined && !params.get("tcp")) || hasPanes;
-  const tty = params.get("tty") === null ? isTerminal : params.get("tty") === "1";
-  const delivery = (params.get("delivery") ?? undefined) as Delivery | undefined;
-  const session = params.get("session") ?? undefined;
-  // Empty is as good as absent: a form or a script that has none.
-  const cwd = params.get("cwd") || undefined;
-  const resume = params.get("resume") || undefined;
-  const incarnation = params.get("incarnation") || undefined;
-  const cols = integer(params, "cols");
-  const rows = integer(params, "rows");
-  const offset = integer(params, "offset");
-  const stdin = params.get("stdin") === "new" ? "new" : integer(params, "stdin");
-  const keeps = integer(params, "keeps");
-  const linger = integer(params, "linger");
-  const tcp = integer(params, "tcp");
-  const pane = readPaneAddress(params.get("pane"));
+  const { panes: _, ...asked } = read(PROCESS_PARAMS, params);
+  // Control mode is spoken by the bridge alone: it is no command.
+  const { cmd, args, ...process } = isControlMode(params) ? { ...asked, cmd: undefined, args: [] } : asked;
+  const { tty = (cmd === undefined && asked.tcp === undefined) || hasPanes, delivery } = asked;
+  const { cols, rows } = read(SIZE_PARAMS, params);
+  const client = read(CLIENT_PARAMS, params);
   return {
     ok: true,
     query: {
-      sandbox: params.get("sandbox") ?? "default",
-      ...(session === undefined ? {} : { session }),
+      ...client,
+      ...defined({ size: sizeOf(cols, rows) }),
       process: {
-        ...(cmd === undefined ? {} : { cmd }),
-        args: isCommand ? params.getAll("arg") : [],
+        ...process,
+        ...defined({ cmd, panes: hasPanes || undefined, pane: readPaneAddress(params.get("pane")) }),
+        args,
         env: params.getAll("env").map((pair): [string, string] => {
           const at = pair.indexOf("=");
           return [pair.slice(0, at), pair.slice(at + 1)];
         }),
-        ...(cwd === undefined ? {} : { cwd }),
         tty,
-        mode: (params.get("mode") ?? "collaborative") as Mode,
         delivery: delivery ?? (tty ? "live" : "lossless"),
-        keep: integer(params, "keep") ?? DEFAULT_KEEP_SECONDS,
-        ...(params.get("shell_integration") === "0" ? { shellIntegration: false } : {}),
-        ...(linger === undefined ? {} : { linger }),
-        ...(tcp === undefined ? {} : { tcp }),
-        ...(hasPanes ? { panes: true } : {}),
-        ...(pane === undefined ? {} : { pane }),
       },
-      ...(cols === undefined && rows === undefined
-        ? {}
-        : { size: { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS } }),
-      name: seenName(params.get("name") ?? ""),
-      role: (params.get("role") ?? "driver") as Role,
+      name: seenName(client.name),
       delivery,
-      wake: params.get("wake") !== "0",
-      ...(offset === undefined ? {} : { offset }),
-      ...(stdin === undefined ? {} : { stdin }),
-      ...(keeps === undefined ? {} : { keeps }),
-      ...(resume === undefined ? {} : { resume }),
-      ...attemptOf(params),
-      ...(params.get("ended") === "replace" ? { ended: "replace" } : {}),
-      ...(params.get("unnamed") === "1" ? { isUnnamed: true } : {}),
-      ...(incarnation === undefined ? {} : { incarnation }),
+      ...defined({ attempt: readAttempt(params.get("attempt")) }),
     },
   };
 }
 
-function attemptOf(params: URLSearchParamsLike): { attempt?: Attempt } {
-  const [, life, number] = ATTEMPT.exec(params.get("attempt") ?? "") ?? [];
-  return life === undefined ? {} : { attempt: { life, number: Number(number) } };
+/** A terminal's size, of which one side may be left out; undefined where both are. */
+export function sizeOf(cols?: number, rows?: number): { readonly cols: number; readonly rows: number } | undefined {
+  if (cols === undefined && rows === undefined) return undefined;
+  return { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS };
 }
 
+type Table = Readonly<Record<string, Param>>;
+
+/** What the query says of a table's parameters, which have been checked; what is usual where it says nothing. */
+function read<T extends Table>(table: T, params: URLSearchParamsLike): Given<ParamFields<T>> {
+  const entries = rowsOf(table).map(({ key, query, field }) => {
+    if (field.kind === "list") return [key, params.getAll(query)];
+    const given = params.get(query);
+    return [key, (isSaid(field, given) ? readText(field, given) : undefined) ?? field.usual];
+  });
+  return defined(Object.fromEntries(entries)) as Given<ParamFields<T>>;
+}
+
+/** An empty text is as good as none: a form or a script that has none. */
+function isSaid(field: Field, given: string | null): given is string {
+  return given !== null && !(given === "" && field.kind === "text" && field.pattern === undefined);
+}
+
+function readAttempt(given: string | null): Attempt | undefined {
+  const [, life, number] = ATTEMPT.exec(given ?? "") ?? [];
+  return life === undefined ? undefined : { life, number: Number(number) };
+}
+
+type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
 /** The query's parameters, in order, for the builder of a URL. Defaults are left out. */
-export function attachParams(
-  query: Partial<Omit<AttachQuery, "process">> & { process?: Partial<ProcessWish> },
-): [string, string][] {
-  const params: [string, string][] = [];
-  const add = (name: string, value: string | number | undefined) => {
-    if (value !== undefined && value !== "") params.push([name, String(value)]);
-  };
-  add("sandbox", query.sandbox);
-  add("session", query.session);
-  const process = query.process;
-  add("cmd", process?.cmd);
-  for (const arg of process?.args ?? []) params.push(["arg", arg]);
-  for (const [name, value] of process?.env ?? []) params.push(["env", `${name}=${value}`]);
-  add("cwd", process?.cwd);
-  if (process?.tty !== undefined) add("tty", process.tty ? 1 : 0);
-  add("mode", process?.mode);
-  add("delivery", query.delivery ?? process?.delivery);
-  add("keep", process?.keep);
-  if (process?.shellIntegration === false) add("shell_integration", 0);
-  add("linger", process?.linger);
-  add("tcp", process?.tcp);
-  if (process?.panes === true) add("panes", 1);
-  add("pane", process?.pane === undefined ? undefined : writePaneAddress(process.pane));
-  add("cols", query.size?.cols);
-  add("rows", query.size?.rows);
-  add("name", query.name);
-  add("role", query.role);
-  if (query.wake === false) add("wake", 0);
-  add("offset", query.offset);
-  add("stdin", query.stdin);
-  add("keeps", query.keeps);
-  add("resume", query.resume);
-  if (query.attempt !== undefined) add("attempt", `${query.attempt.life}.${query.attempt.number}`);
-  add("ended", query.ended);
-  if (query.isUnnamed === true) add("unnamed", 1);
-  add("incarnation", query.incarnation);
-  return params;
+export function attachParams({
+  process = {},
+  size = {},
+  delivery = process.delivery,
+  attempt,
+  ...client
+}: Loose<Omit<AttachQuery, "process" | "size">> & {
+  readonly process?: Loose<ProcessWish>;
+  readonly size?: Loose<{ cols: number; rows: number }> | undefined;
+}): [string, string][] {
+  const { env = [], pane } = process;
+  return [
+    ...write(CLIENT_PARAMS, client),
+    ...write(PROCESS_PARAMS, { ...process, delivery }),
+    ...write(SIZE_PARAMS, size),
+    ...env.map(([name, value]): [string, string] => ["env", `${name}=${value}`]),
+    ...write(TEXT_PARAMS, {
+      pane: pane && writePaneAddress(pane),
+      attempt: attempt && `${attempt.life}.${attempt.number}`,
+    }),
+  ];
+}
+
+function write(table: Table, given: Readonly<Record<string, unknown>>): [string, string][] {
+  return rowsOf(table).flatMap(({ key, query, field }) => {
+    const value = given[key];
+    if (Array.isArray(value)) return value.map((one): [string, string] => [query, String(one)]);
+    const isUsual = value === undefined || value === "" || (field.kind === "flag" && value === field.usual);
+    return isUsual ? [] : [[query, String(typeof value === "boolean" ? Number(value) : value)]];
+  });
 }
 
 /** The members that are used of a URLSearchParams: this package knows no platform's types. */
@@ -245,49 +189,14 @@ export interface URLSearchParamsLike {
 }
 
 function findProblem(params: URLSearchParamsLike): string | undefined {
-  for (const name of ["sandbox", "session"]) {
-    const value = params.get(name);
-    if (value !== null && !isName(value)) {
-      return `"${name}" must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash`;
-    }
+  for (const { query, field } of ALL_PARAMS) {
+    const given = params.get(query);
+    if (field.kind === "list" || !isSaid(field, given)) continue;
+    if (readText(field, given) === undefined) return `"${query}" must be ${field.form}`;
   }
-  for (const [name, ...allowed] of [
-    ["tty", "0", "1"],
-    ["role", "driver", "viewer"],
-    ["mode", "collaborative", "exclusive"],
-    ["delivery", "live", "lossless"],
-    ["wake", "0", "1"],
-    ["text", "0", "1"],
-    ["shell_integration", "0", "1"],
-    ["ended", "read", "replace"],
-    ["unnamed", "0", "1"],
-    ["panes", "0", "1"],
-  ] as const) {
-    const value = params.get(name);
-    if (value !== null && !(allowed as readonly string[]).includes(value)) {
-      return `"${name}" must be ${allowed.join(" or ")}`;
-    }
-  }
-  for (const [name, min, max] of [
-    ["cols", 1, MAX_COLS],
-    ["rows", 1, MAX_ROWS],
-    ["keep", 0, MAX_KEEP_SECONDS],
-    ["linger", 0, MAX_LINGER_SECONDS],
-    ["tcp", 1, 65_535],
-    ["offset", 0, Number.MAX_SAFE_INTEGER],
-    ["keeps", 0, Number.MAX_SAFE_INTEGER],
-    // Room for the input after it: offsets stay safe integers.
-    ["stdin", 0, 2 ** 52],
-  ] as const) {
-    const value = params.get(name);
-    if (value === null || (name === "stdin" && value === "new")) continue;
-    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= min && number <= max)) return `"${name}" must be an integer from ${min} to ${max}`;
-  }
-  if (!ATTEMPT.test(params.get("attempt") ?? "a.0")) return '"attempt" must be LIFE.NUMBER';
   if (params.get("ended") === "replace" && params.get("attempt") === null) return '"ended=replace" needs "attempt"';
   if (params.get("tcp") !== null) {
-    const other = ["cmd", "arg", "env", "cwd", "linger"].find((name) => params.get(name) !== null);
+    const other = STARTING.find((name) => params.get(name) !== null);
     if (other !== undefined) return `"tcp" connects to a port and starts nothing: leave out "${other}"`;
     if (params.get("tty") === "1") return '"tcp" has no terminal: leave out "tty"';
     if (params.get("role") === "viewer") return '"tcp" makes a connection, which a viewer may not';
@@ -297,7 +206,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
 
 function findTextProblem(params: URLSearchParamsLike): string | undefined {
   const name = params.get("name");
-  if (name !== null && (utf8Length(name) > MAX_NAME_BYTES || hasControlCharacter(name))) {
+  if (name !== null && (utf8Length(name) > MAX_NAME_BYTES || /\p{Cc}/u.test(name))) {
     return `"name" must be at most ${MAX_NAME_BYTES} bytes with no control characters`;
   }
   const args = params.getAll("arg");
@@ -305,22 +214,13 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
   if (args.length > MAX_ARGS) return `"arg" may be given ${MAX_ARGS} times at most`;
   if (env.length > MAX_ENV) return `"env" may be given ${MAX_ENV} times at most`;
   if (params.get("cmd") === "") return '"cmd" must not be empty';
-  for (const [label, values] of [
-    ["cmd", params.getAll("cmd")],
-    ["arg", args],
-    ["env", env],
-    ["cwd", params.getAll("cwd")],
-    ["resume", params.getAll("resume")],
-  ] as const) {
-    for (const value of values) {
-      if (value.includes("\0")) return `"${label}" must not have a NUL character`;
-    }
+  for (const name of [...COMMAND, "resume"]) {
+    if (params.getAll(name).some((value) => value.includes("\0"))) return `"${name}" must not have a NUL character`;
   }
   const bytes = commandBytes(params);
   if (bytes > MAX_COMMAND_BYTES) {
     return `the command is too long: ${bytes} bytes in a URL with its arguments, environment and directory, at most ${MAX_COMMAND_BYTES}`;
   }
-  if ((params.get("resume") ?? "").length > MAX_RESUME) return `"resume" must be at most ${MAX_RESUME} characters`;
   if (env.some((pair) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(pair))) return '"env" must be NAME=VALUE';
   if (args.length > 0 && params.get("cmd") === null) return '"arg" needs a "cmd"';
   return undefined;
@@ -328,7 +228,7 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
 
 function commandBytes(params: URLSearchParamsLike): number {
   let bytes = 0;
-  for (const name of ["cmd", "arg", "env", "cwd"]) {
+  for (const name of COMMAND) {
     for (const value of params.getAll(name)) bytes += `&${name}=`.length + encodedLength(value);
   }
   return bytes;
@@ -338,18 +238,4 @@ function commandBytes(params: URLSearchParamsLike): number {
 function encodedLength(value: string): number {
   const others = value.replace(/[A-Za-z0-9*._ -]+/g, "");
   return value.length - others.length + 3 * utf8Length(others);
-}
-
-/** Checked before: a number, or absent. */
-function integer(params: URLSearchParamsLike, name: string): number | undefined {
-  const value = params.get(name);
-  return value === null ? undefined : Number(value);
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return true;
-  }
-  return false;
 }

@@ -25,11 +25,16 @@ export const MIB = 1024 * KIB;
 export const MAX_FRAME_BYTES = 64 * KIB - 5;
 /** Payload bytes of one snapshot at most; and a log that is complete and no longer than this is replayed instead. */
 export const MAX_SNAPSHOT_BYTES = 64 * KIB;
-/** Bytes of output that bridge and Durable Object each hold for replay. Twice the largest window, so that all output
- * that a client may still ask for is held. */
+/** Bytes of output that bridge and Durable Object each hold for replay, unless `logBytes` says otherwise; the Durable Object
+ * never holds more. */
 export const LOG_BYTES = MIB;
+export const MIN_LOG_BYTES = 64 * KIB;
+export const MAX_LOG_BYTES = 8 * MIB;
+/** Most bytes in flight to one client are so much of the log: with what is read before the process is held, all that a client
+ * may still ask for is in it. */
+export const WINDOW_SHARE = 7 / 16;
 /** Most bytes in flight to one client, on any link. */
-export const MAX_WINDOW_BYTES = 512 * KIB;
+export const MAX_WINDOW_BYTES = WINDOW_SHARE * LOG_BYTES;
 /** Fewest bytes in flight to one client: below this the acknowledgements cost more than the bytes. */
 export const MIN_WINDOW_BYTES = 16 * KIB;
 /** A client acknowledges after this many bytes: each frame of full length … */

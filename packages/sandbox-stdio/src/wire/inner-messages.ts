@@ -5,10 +5,12 @@ import {
   MAX_COLS,
   MAX_CONTROL_IN_BYTES,
   MAX_KEPT_INPUT_BYTES,
+  MAX_LOG_BYTES,
   MAX_ROWS,
   MAX_TITLE_BYTES,
   MAX_UNACKED_INPUT_BYTES,
   MIB,
+  MIN_LOG_BYTES,
   SIGNALS,
   type SignalName,
 } from "./constants.ts";
@@ -129,6 +131,8 @@ export type InnerMessage =
       readonly createdAt: string;
       /** How much of one client's input may wait here (I3b). Absent from an older bridge. */
       readonly inputWindow?: number;
+      /** The size of the log here. Absent: the usual. */
+      readonly logBytes?: number;
       /** Whether its exit is told as well. Absent from an older bridge. */
       readonly hasExited?: boolean;
       readonly clients: readonly KnownClient[];
@@ -283,6 +287,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
     "title?": isString(MAX_TITLE_BYTES),
     "lastOutputMs?": isTime,
     "inputWindow?": isInteger(MAX_UNACKED_INPUT_BYTES, MAX_KEPT_INPUT_BYTES),
+    "logBytes?": isInteger(MIN_LOG_BYTES, MAX_LOG_BYTES),
     "calls?": isBoolean,
   },
   parked: {},

@@ -3,7 +3,8 @@
 /** Pane `%number` of a session of the same sandbox. */
 export type PaneAddress = { readonly session: string; readonly number: number };
 
-const PANE = /^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}):(\d{1,9})$/;
+/** `SESSION:NUMBER`. */
+export const PANE = /^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}):(\d{1,9})$/;
 
 /** @returns undefined if there is none, or the text is no address. */
 export function readPaneAddress(text: string | null): PaneAddress | undefined {
@@ -30,12 +31,14 @@ export function isControlMode(params: Params): boolean {
   return params.get("cmd") === "tmux" && params.getAll("arg")[0] === "-CC";
 }
 
+/** Parameters of a command that is started. */
+export const STARTING = ["cmd", "arg", "env", "cwd", "linger"] as const;
+
 /** The fault of `pane` and `panes` in an attach query, or undefined. */
 export function findPaneProblem(params: Params): string | undefined {
   const pane = params.get("pane");
   if (pane !== null) {
-    if (!PANE.test(pane)) return '"pane" must be SESSION:NUMBER';
-    const other = ["cmd", "arg", "env", "cwd", "linger", "tcp"].find((name) => params.get(name) !== null);
+    const other = [...STARTING, "tcp"].find((name) => params.get(name) !== null);
     if (other !== undefined) return `"pane" is there already and starts nothing: leave out "${other}"`;
     if (params.get("tty") === "0" || params.get("delivery") === "lossless") return '"pane" is a terminal, and live';
   }

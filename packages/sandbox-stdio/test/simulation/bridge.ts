@@ -29,6 +29,8 @@ export type ProcessPlan = {
   readonly pipeBytes: number;
   /** Whether it waits for the end of its input before it ends. */
   readonly waitsForEof: boolean;
+  /** Whether it is looked at after each frame of its log. Absent: now and then, which a small log has no room for. */
+  readonly isWatched?: boolean;
   readonly exit: ExitStatus;
 };
 
@@ -118,14 +120,15 @@ export class SimProcess {
     if (this.isHeld) this.heldTurns += 1;
     else {
       let left = Math.min(random.int(1, this.plan.chunkBytes), this.plan.outputBytes - log.endOffset);
-      while (left > 0) {
+      const { isWatched = false } = this.plan;
+      while (left > 0 && !(isWatched && this.isHeld)) {
         const offset = log.endOffset;
         const wanted = this.plan.tty ? left : Math.min(left, segmentLeft(offset));
-        const memory = log.reserve(Math.min(wanted, MAX_FRAME_BYTES));
+        const memory = log.reserve(Math.min(wanted, isWatched ? log.frameBytes : MAX_FRAME_BYTES));
         memory.set(outputBytes(offset, memory.length));
         log.commit(memory.length, this.plan.tty ? 1 : streamAt(offset));
         left -= memory.length;
-        if (random.chance(0.5)) this.#bridge.appended();
+        if (isWatched || random.chance(0.5)) this.#bridge.appended();
       }
       this.#bridge.appended();
       if (log.endOffset >= this.plan.outputBytes) this.writtenAtMs ??= this.#world.time.now;
@@ -178,7 +181,7 @@ export class SimBridge {
       log: this.log,
       now: () => world.time.now,
       reuseFrames: true, // Its sockets copy at once, as Bun's do: see copied().
-      ...(facts.tty ? { screen: { request: () => this.#drawScreen() } } : {}),
+      screen: facts.tty ? { request: () => this.#drawScreen() } : undefined,
       upstream: {
         attached: () => this.changed(),
         input: (client) => {

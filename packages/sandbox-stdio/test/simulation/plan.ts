@@ -125,7 +125,7 @@ export function planOf(seed: number, overrides: Partial<Plan> = {}): Plan {
     plainCount: random.pick([0, 0, 0, 1, 2]),
     outer: link(),
     inner: random.chance(0.7) ? { latencyMs: 1, jitterMs: 1, bytesPerMs: 100_000 } : link(),
-    // What is live may have a log that it outruns; what is lossless needs one of twice the largest window.
+    // What is live may have a log that it outruns.
     logBytes:
       isLive && parties.every((party) => party.delivery === "live")
         ? random.pick([4_096, 65_536, 1_048_576])

@@ -1,40 +1,36 @@
 // The words of the commands that attach: the program itself, `attach` and `exec`.
 
 import { type Command, Option } from "commander";
-import type { Delivery, Mode, Role } from "sandbox-stdio/core";
+import { type AttachOptions, defined } from "sandbox-stdio/core";
 import type { AttachWish, CliCommand, Defaults, Escapes } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
 import { readProcess } from "../process-args.ts";
 import { readShareLink } from "../share-link.ts";
 import type { TicketSource } from "../ticket.ts";
+import { addParams, attachParamsOf } from "./params.ts";
 import { addPlace, endpointOf, nameOrAddress, type PlaceFlags, placeOf } from "./place.ts";
-import { collect, collectEnv, readKeep, readLinger, readName, readWhole } from "./readers.ts";
+import { collect, collectEnv, readName, readWhole } from "./readers.ts";
 
-export type AttachFlags = PlaceFlags & {
-  cmd?: string;
-  arg?: string[];
-  env?: [string, string][];
-  cwd?: string;
-  tty?: boolean;
-  name?: string;
-  role?: Role;
-  mode?: Mode;
-  delivery?: Delivery;
-  keep?: number;
-  linger?: number;
-  giveUp?: number;
-  ticket?: string;
-  ticketFile?: string;
-  resumeFile?: string;
-  status?: boolean;
-  verbose?: boolean;
-  quiet?: boolean;
-  input?: boolean;
-  keepKeys?: boolean;
-  escape?: EscapeChoice;
-  interactive?: boolean;
-  create?: boolean;
-};
+export type AttachFlags = PlaceFlags &
+  AttachOptions & {
+    cmd?: string;
+    arg?: string[];
+    env?: [string, string][];
+    cwd?: string;
+    tty?: boolean;
+    giveUp?: number;
+    ticket?: string;
+    ticketFile?: string;
+    resumeFile?: string;
+    status?: boolean;
+    verbose?: boolean;
+    quiet?: boolean;
+    input?: boolean;
+    keepKeys?: boolean;
+    escape?: EscapeChoice;
+    interactive?: boolean;
+    create?: boolean;
+  };
 
 type EscapeChoice = "both" | "control" | "tilde" | "none";
 
@@ -46,7 +42,7 @@ export type Words = {
 };
 
 export function addAttachOptions(command: Command): Command {
-  return addPlace(command)
+  addPlace(command)
     .option("--session <name>", "the session: attached to if it runs, else started under this name", readName)
     .option("--cmd <command>", "the command, instead of -- (default: bash)")
     .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
@@ -55,13 +51,8 @@ export function addAttachOptions(command: Command): Command {
     .option("-t, --tty", "a PTY (default: where standard input and output are both terminals)")
     .option("-T, --no-tty", "three pipes")
     .option("-i, --interactive", "send standard input: what happens anyway, so that -it may be said")
-    .option("-n, --no-input", "leave standard input alone: the command gets none")
-    .option("--name <text>", "what others on the session see you as")
-    .addOption(new Option("--role <role>", "a viewer only reads").choices(["driver", "viewer"]))
-    .addOption(new Option("--mode <mode>", "who may type in a new session").choices(["collaborative", "exclusive"]))
-    .addOption(new Option("--delivery <kind>", "what happens when you read slowly").choices(["live", "lossless"]))
-    .option("--keep <seconds>", "how long a new session lives with nobody attached", readKeep)
-    .option("--linger <seconds>", "how long output of background children is awaited after the exit", readLinger)
+    .option("-n, --no-input", "leave standard input alone: the command gets none");
+  return addParams(command, "attach")
     .option(
       "--give-up <seconds>",
       "how long a server that is gone is tried for (default: 1800, or --keep if that is longer)",
@@ -121,29 +112,27 @@ export function attachOf(
     env: flags.env ?? [],
     cwd: flags.cwd,
     tty: flags.tty,
-    name: flags.name,
+    ...attachParamsOf(flags),
     role: flags.role ?? link?.role,
-    mode: flags.mode,
-    delivery: flags.delivery,
-    keep: flags.keep,
-    linger: flags.linger,
-    ...(flags.giveUp === undefined ? {} : { giveUp: flags.giveUp }),
+    giveUp: flags.giveUp,
     ticket: link?.ticket ?? (flags.ticket === "-" ? undefined : flags.ticket),
     ticketFrom: ticketSource(flags),
     resumeFile: flags.resumeFile,
     hasStatus: flags.status === true,
     isVerbose: flags.verbose === true,
-    ...(flags.quiet === true ? { isQuiet: true } : {}),
-    ...(flags.input === false ? { hasNoInput: true } : {}),
-    ...(flags.keepKeys === true ? { keepsKeys: true } : {}),
-    ...(flags.escape === undefined ? {} : { escapes: escapesOf(flags.escape) }),
+    ...defined({
+      isQuiet: flags.quiet || undefined,
+      hasNoInput: flags.input === false || undefined,
+      keepsKeys: flags.keepKeys || undefined,
+      escapes: flags.escape && escapesOf(flags.escape),
+    }),
   };
   // Nothing says to what: that is asked.
   const isOffered =
     saysAttach && url === undefined && wish.session === undefined && cmd === undefined && tickets.length === 0;
   const isLooking = wish.role === "viewer" || tickets.length > 0 || wish.resumeFile !== undefined;
   const isOfOne = saysAttach && wish.session !== undefined && cmd === undefined && !isLooking;
-  if (!isOfOne) return { kind: "attach", wish, ...(isOffered ? { isOffered } : {}) };
+  if (!isOfOne) return { kind: "attach", wish, ...defined({ isOffered: isOffered || undefined }) };
   return { kind: "attach", wish, ...(isNamed && flags.create !== true ? { mustRun: true } : { looksFirst: true }) };
 }
 

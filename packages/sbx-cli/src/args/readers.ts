@@ -1,7 +1,7 @@
 // Values of options, read and checked. Each throws what commander turns into a line about the option.
 
 import { type Command, InvalidArgumentError } from "commander";
-import { isName, MAX_KEEP_SECONDS, MAX_LINGER_SECONDS } from "sandbox-stdio/core";
+import { defined, isName } from "sandbox-stdio/core";
 import type { ForwardCommand } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
 
@@ -51,9 +51,6 @@ export function readWhole(min: number, max: number, what = ""): (value: string) 
   };
 }
 
-export const readKeep = readWhole(0, MAX_KEEP_SECONDS, " of seconds");
-export const readLinger = readWhole(0, MAX_LINGER_SECONDS, " of seconds");
-
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
@@ -82,5 +79,5 @@ export function readPorts(value: string): Pick<ForwardCommand, "local" | "port">
   if (port === "" || Number(port) < 1 || Number(port) > MAX_PORT || here > MAX_PORT) {
     throw usage(`"${value}" is no [LOCAL:]PORT: ports are 1 to ${MAX_PORT}, as in 8080 or 9000:8080`);
   }
-  return { local: { address, port: here, ...(isLocalhost ? { isLocalhost } : {}) }, port: Number(port) };
+  return { local: { address, port: here, ...defined({ isLocalhost: isLocalhost || undefined }) }, port: Number(port) };
 }

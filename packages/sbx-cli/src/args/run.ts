@@ -2,10 +2,12 @@
 
 import { type Command, Option } from "commander";
 import type { ProcessFields } from "sandbox-stdio/client";
+import { defined } from "sandbox-stdio/core";
 import type { Defaults } from "../cli-command.ts";
 import { usage } from "../outcome.ts";
 import { readProcess, refuseMisplaced } from "../process-args.ts";
 import type { Words } from "./attach.ts";
+import { addParams, runParamsOf } from "./params.ts";
 import { addPlace, type PlaceFlags, placeOf } from "./place.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
 import { type Done, readMaxBytes, type Waiting, waitOf, withIncarnation, withJson, withWait } from "./verb-options.ts";
@@ -20,13 +22,8 @@ type RunFlags = PlaceFlags &
     env?: [string, string][];
     cwd?: string;
     tty?: boolean;
-    cols?: number;
-    rows?: number;
-    mode?: "collaborative" | "exclusive";
     shellIntegration?: boolean;
-    keepSeconds?: number;
     keepExitedSeconds?: number;
-    lingerSeconds?: number;
     ended?: "replace";
     attempt?: string;
     stdin?: string;
@@ -42,7 +39,7 @@ const NO_INTERACTION =
   "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it";
 
 export function addRun(program: Command, words: Words, defaults: Defaults, done: Done): void {
-  const command = addPlace(program.command("run [url] [command...]"))
+  const command = addParams(addPlace(program.command("run [url] [command...]")), "run")
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
     .description("run a command and print its output; its exit code is ours")
     .option("--session <name>", "a name: the same call again finds the same process", readName)
@@ -54,13 +51,8 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     .option("-w, --cwd <directory>", "where it starts")
     .option("-t, --tty", "on a PTY (default: pipes)")
     .option("-T, --no-tty", "on pipes")
-    .option("--cols <n>", "columns of the PTY", readWhole(1, 1_000))
-    .option("--rows <n>", "rows of the PTY", readWhole(1, 500))
-    .addOption(new Option("--mode <mode>", "who may type").choices(["collaborative", "exclusive"]))
     .option("--no-shell-integration", "let a shell not mark its commands")
-    .option("--keep-seconds <n>", "how long it runs on with nobody attached", readWhole(0, 86_400))
     .option("--keep-exited-seconds <n>", "how long it is kept after its exit", readWhole(0, 86_400))
-    .option("--linger-seconds <n>", "how long children's output is awaited after the exit", readWhole(0, 3_600))
     .addOption(new Option("--ended <what>", "start anew where the named process has ended").choices(["replace"]))
     .option("--attempt <id>", "what makes --ended replace repeatable")
     .option("--stdin <text>", "its input; - is standard input, read to its end")
@@ -85,10 +77,7 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     if (flags.cmd === undefined && flags.command === undefined && url !== undefined)
       refuseMisplaced("run", [url, ...rest], words.afterDashes, ["[options]"]);
     const args = [...(flags.arg ?? []), ...(flags.args ?? [])];
-    const given = {
-      ...(flags.cmd === undefined ? {} : { cmd: flags.cmd }),
-      ...(args.length > 0 ? { arg: args } : {}),
-    };
+    const given = defined({ cmd: flags.cmd, arg: args.length > 0 ? args : undefined });
     const process = readProcess(words.afterDashes, rest, given, "run");
     if ((process.cmd === undefined) === (flags.command === undefined)) {
       throw usage("run needs one command: after --, with --cmd, or with --command");
@@ -102,12 +91,13 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
       kind: "run",
       ...placeOf(url, flags, defaults),
       request: {
-        ...processFields({ ...flags, ...(attempt === undefined ? {} : { attempt }) }, process),
-        ...(session === undefined ? {} : { session }),
-        ...(stdin === undefined || stdin === "-" ? {} : { stdin }),
-        ...(stdinBase64 === undefined ? {} : { stdinBase64 }),
-        ...(stdinOpen === true ? { stdin: null } : {}),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...processFields({ ...flags, ...defined({ attempt }) }, process),
+        ...defined({
+          session,
+          stdinBase64,
+          maxBytes,
+          stdin: stdinOpen === true ? null : stdin === "-" ? undefined : stdin,
+        }),
         ...waitOf(flags),
       },
       readsInput: stdin === "-",
@@ -121,15 +111,14 @@ function processFields(
   flags: RunFlags,
   { cmd, args }: { cmd: string | undefined; args: readonly string[] },
 ): ProcessFields {
-  const { incarnation, command, cwd, env, tty, cols, rows, mode, ended, attempt } = flags;
-  const { keepSeconds, keepExitedSeconds, lingerSeconds } = flags;
-  const life = { keepSeconds, keepExitedSeconds, lingerSeconds, ended, attempt };
-  const fields = { incarnation, command, cwd, tty, cols, rows, mode, ...life };
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ProcessFields;
+  const { incarnation, command, cwd, env, tty, keepExitedSeconds, ended, attempt } = flags;
   return {
-    ...given,
-    ...(cmd === undefined ? {} : { cmd, args: [...args] }),
-    ...(env === undefined ? {} : { env: Object.fromEntries(env) }),
-    ...(flags.shellIntegration === false ? { shellIntegration: false } : {}),
+    ...runParamsOf(flags),
+    ...defined({ incarnation, command, cwd, tty, keepExitedSeconds, ended, attempt, cmd }),
+    ...defined({
+      args: cmd === undefined ? undefined : [...args],
+      env: env && Object.fromEntries(env),
+      shellIntegration: flags.shellIntegration === false ? false : undefined,
+    }),
   };
 }

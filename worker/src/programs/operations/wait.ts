@@ -10,12 +10,12 @@ import {
   type WaitUntil,
   type WorkShare,
 } from "sandbox-stdio/programs";
-import { type ProgramAnswer, refused, type WaitCondition, type WaitOperation } from "../call.ts";
+import { type ProgramAnswer, refused, type WaitOperation } from "../call.ts";
 import type { Reached } from "./reached.ts";
 import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
 
 /** T1 with its expressions compiled, or why it can't be waited for. */
-export function conditionOf(condition: WaitCondition): WaitUntil | ProgramAnswer {
+export function conditionOf(condition: WaitOperation["until"]): WaitUntil | ProgramAnswer {
   if ("exit" in condition) return { kind: "exit" };
   if ("text" in condition) return { kind: "text", text: condition.text };
   if ("idleMs" in condition) return { kind: "idle", idleMs: condition.idleMs };

@@ -1,0 +1,10 @@
+// `npm run docs`: writes the generated pages.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../packages/local/src/paths.ts";
+import { GENERATED_PAGES } from "./generated-pages.ts";
+
+for (const [file, text] of Object.entries(GENERATED_PAGES)) {
+  writeFileSync(join(ROOT, file), text());
+  console.log(`Wrote ${file}`);
+}

@@ -1,0 +1,98 @@
+// `logBytes` over the whole path: how much output is held, in the bridge and in the session object, and what may be in flight.
+import { expect, test } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { connect, refusedHttp, refusedSocket } from "../support/client.ts";
+import { Programs } from "../support/programs.ts";
+import { runResuming } from "../support/resuming-client.ts";
+import { fresh, person, restartWorker } from "../support/system.ts";
+
+const MIB = 1024 * 1024;
+const SMALL = 100_000;
+const WRITTEN = 300_000;
+const SCRIPT = `head -c ${WRITTEN} /dev/zero | tr '\\0' x; exec cat`;
+
+test("P1: of a log of 100,000 bytes so much is held, and 7/16 of it may be in flight, however it was asked for", async () => {
+  const at = new Programs(await person());
+  const { who, sandbox } = at;
+  const words = ["--sandbox", sandbox, "--session", "cli", "--log-bytes", String(SMALL), "--detach", "--"];
+  await connect(who, { sandbox, session: "query", cmd: "sh", arg: ["-c", SCRIPT], delivery: "live", logBytes: SMALL });
+  await at.put("body", { cmd: "sh", args: ["-c", SCRIPT], logBytes: SMALL });
+  expect(await runCli(who, [...words, "sh", "-c", SCRIPT], "", "run")).toMatchObject({ code: 0, stderr: "" });
+  const seen = async (session: string) => {
+    const { window } = await (await connect(who, { sandbox, session, role: "viewer" })).hello();
+    const { end, gap } = (await at.read(session)).body;
+    return { window, end, start: gap?.to ?? (await at.read(session, { from: 0 })).body.gap?.to };
+  };
+  const expected = { window: 43_750, end: WRITTEN, start: WRITTEN - SMALL };
+  for (const session of ["query", "body", "cli"]) await expect.poll(() => seen(session)).toEqual(expected);
+  // Another object makes a log of the same size.
+  await restartWorker();
+  for (const session of ["query", "body", "cli"]) await expect.poll(() => seen(session)).toEqual(expected);
+});
+
+test("P1: with the smallest log a lossless client that comes back often gets each byte once", async () => {
+  const input = Buffer.from(Array.from({ length: 2 * MIB }, (_, i) => (i * 7919) % 251));
+  let next = 0;
+  const { output, breaks } = await runResuming(
+    await person(),
+    { session: fresh("s"), cmd: "cat", logBytes: 65_536 },
+    {
+      input,
+      progress: (received, _acked, client) => {
+        if (received < next) return;
+        next += 300_000;
+        client.drop();
+      },
+    },
+  );
+  expect(output.equals(input)).toBe(true);
+  expect(breaks.length).toBeGreaterThanOrEqual(5);
+});
+
+test("P1: a size out of its range is 400 and 4400, and P2: another size is another process", async () => {
+  const at = new Programs(await person());
+  const { who, sandbox } = at;
+  for (const logBytes of [65_535, 8 * MIB + 1]) {
+    const params = { sandbox, session: "none", logBytes };
+    expect(await refusedSocket(who, params)).toMatchObject({
+      code: 4400,
+      reason: '"logBytes" must be an integer from 65536 to 8388608',
+    });
+    expect((await refusedHttp(who, params)).status).toBe(400);
+    expect(await at.put("none", { cmd: "cat", logBytes })).toMatchObject({
+      status: 400,
+      body: { error: "bad_request" },
+    });
+  }
+  expect((await at.put("usual", { cmd: "cat" })).status).toBe(201);
+  expect((await at.put("usual", { cmd: "cat", logBytes: MIB })).status).toBe(200);
+  const other = await at.put("usual", { cmd: "cat", logBytes: 2 * MIB });
+  expect(other).toMatchObject({ status: 409, body: { error: "other_command" } });
+});
+
+test("P1: more than 256 MiB of logs in one bridge are 503 and 4503, until some of their processes have ended", async () => {
+  const at = new Programs(await person());
+  const { who, sandbox } = at;
+  const body = { cmd: "cat", logBytes: 8 * MIB };
+  const names: string[] = [];
+  for (;;) {
+    const session = `s${names.length}`;
+    const { status, body: answer } = await at.put(session, body);
+    if (status !== 201) {
+      expect([status, answer]).toMatchObject([503, { error: "logs_full" }]);
+      break;
+    }
+    names.push(session);
+  }
+  // Others may have sessions in this bridge, too.
+  expect(names.length).toBeGreaterThan(16);
+  expect(names.length).toBeLessThanOrEqual(32);
+  const params = { sandbox, session: "one-more", cmd: "cat", logBytes: 8 * MIB };
+  const reason = expect.stringMatching(/^the logs of the sessions here would have more than 268435456 bytes/);
+  expect(await refusedSocket(who, params)).toMatchObject({ code: 4503, reason, bye: { retry: "after" } });
+  const { status, body: told } = await refusedHttp(who, { ...params, session: "plain" });
+  expect([status, JSON.parse(told)]).toMatchObject([503, { error: "logs_full" }]);
+  await Promise.all(names.map((name) => at.end(name)));
+  expect((await at.put("one-more", body)).status).toBe(201);
+  await at.end("one-more");
+});
