@@ -1,10 +1,10 @@
 // `logBytes` over the whole path: how much output is held, in the bridge and in the session object, and what may be in flight.
 import { expect, test } from "vitest";
-import { runCli } from "../support/cli.ts";
-import { connect, refusedHttp, refusedSocket } from "../support/client.ts";
-import { Programs } from "../support/programs.ts";
-import { runResuming } from "../support/resuming-client.ts";
-import { fresh, person, restartWorker } from "../support/system.ts";
+import { runCli } from "../support/clients/cli.ts";
+import { connect, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { Programs } from "../support/clients/programs.ts";
+import { runResuming } from "../support/clients/resuming-client.ts";
+import { fresh, person, restartWorker } from "../support/system/system.ts";
 
 const MIB = 1024 * 1024;
 const SMALL = 100_000;
