@@ -7,7 +7,6 @@ import { shortenSlices } from "./src/process/slice.ts";
 import { hideMemory, receiveSecret } from "./src/secret.ts";
 import { type Bridge, startBridge } from "./src/server.ts";
 import { type BridgeSettings, readSettings } from "./src/settings.ts";
-import { warmUp } from "./src/warm-up.ts";
 
 const secret = receiveSecret(process.env);
 const settings = secret.ok ? readSettings(process.env, secret.token) : secret;
@@ -52,4 +51,3 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
 
 // One line of JSON, so that whoever started it on port 0 can read where it listens: from here on signals are heeded.
 console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));
-void warmUp();

@@ -10,8 +10,8 @@ const scriptsAsText = {
     /\.(bash|zsh|fish|sh)$/.test(id) ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : undefined,
 };
 
-/** They look at the whole process, whose threads all the others share. */
-const APART = ["test/process-poller.test.ts", "test/warm-up.test.ts"];
+/** It looks at the whole process, whose threads all the others share. */
+const APART = ["test/process-poller.test.ts"];
 
 const project = (name: string, fileParallelism: boolean, include: string[], exclude: string[]) => ({
   plugins: [scriptsAsText],

@@ -13,8 +13,8 @@ const isWorkerThere = existsSync(own) && existsSync(file("./src/index.ts"));
 const CHANGE_THE_WORKER = ["own-bell", "parking", "preview", "waits"];
 /** They stop the timers of the whole isolate, and would let those of an earlier file's objects fire in their own context. */
 const STOP_TIMERS = [
-  ...["audit/gathering", "audit/refusals", "given-up", "hang-watch", "inner-hop", "no-screen-yet", "preconnect"],
-  ...["preconnect-container", "session-object", "terminal", "ttyd-relay"],
+  ...["audit/gathering", "audit/refusals", "given-up", "hang-watch", "inner-hop", "no-screen-yet"],
+  ...["session-object", "terminal", "ttyd-relay"],
 ];
 const APART = [...CHANGE_THE_WORKER, ...STOP_TIMERS].map((name) => `test/${name}.test.ts`);
 

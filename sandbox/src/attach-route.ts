@@ -1,4 +1,5 @@
-// One attach to the bridge: its session, and the kind of its WebSocket.
+// One attach to the bridge: its session, and the kind of its WebSocket. A session object has the inner hop; without a subprotocol
+// it is the seed's plain client.
 
 import type { Server } from "bun";
 import {
@@ -7,84 +8,50 @@ import {
   httpStatusOf,
   INNER_PROTOCOL,
   isName,
-  OUTER_PROTOCOL,
   PLAIN,
   PLAIN_TEXT,
   parseAttachQuery,
-  STDIO,
 } from "sandbox-stdio/core";
+import { freshName } from "./fresh-name.ts";
 import type { SessionHost } from "./host.ts";
-import { freshName, readProof } from "./proofs.ts";
 import { codeOf, refuse } from "./refusals.ts";
 import type { Registry } from "./registry.ts";
-import type { BridgeSettings } from "./settings.ts";
-import { innerSocket, outerSocket, refusal, type SocketData } from "./sockets.ts";
+import { innerSocket, plainSocket, type SocketData } from "./sockets.ts";
 
 /** @returns undefined if the request was upgraded. */
 export function attach(
   request: Request,
   url: URL,
   server: Server<SocketData>,
-  settings: BridgeSettings,
   registry: Registry,
 ): Response | undefined {
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
     return refuse(426, "upgrade_required", "/attach is a WebSocket");
   }
   const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
-  const protocol = [INNER_PROTOCOL, OUTER_PROTOCOL].find((name) => offered.includes(name));
-  if (protocol === undefined && offered.some((name) => name !== "")) {
+  const isObject = offered.includes(INNER_PROTOCOL);
+  if (!isObject && offered.some((name) => name !== "")) {
     return refuse(400, "bad_request", `no subprotocol of ${offered.join(", ")} is spoken here`);
   }
-  const accept = (data: SocketData): Response | undefined => {
-    const headers: Record<string, string> = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
-    if (server.upgrade(request, { data, headers })) return undefined;
-    return refuse(400, "bad_request", "this is not a WebSocket upgrade");
-  };
-  /** A `stdio.v1` client can't see an HTTP refusal: it is accepted, told, and closed. */
-  const turnAway = (code: number, error: string, detail: string): Response | undefined => {
-    if (protocol === undefined) return refuse(httpStatusOf(code), error, detail);
-    return accept(refusal(code, error === "bad_request" || code === CLOSE.notFound ? detail : `${error}: ${detail}`));
-  };
-
-  if (protocol === INNER_PROTOCOL) {
-    const found = findForObject(url.searchParams, settings, registry);
-    return found.ok ? accept(innerSocket(found.host, found.offset)) : refuse(found.status, found.error, found.message);
-  }
-  const found = find(url.searchParams, settings, registry);
-  if (!found.ok) return turnAway(found.code, found.error, found.detail);
-  const { host, query, proof } = found;
-  const plain = url.searchParams.get("text") === "1" ? PLAIN_TEXT : PLAIN;
-  const dialect = protocol === OUTER_PROTOCOL ? STDIO : plain;
-  return accept(outerSocket(host, query, proof?.client, dialect, settings.token));
-}
-
-export type FoundForObject =
-  | { readonly ok: true; readonly host: SessionHost; readonly offset: number | undefined }
-  | { readonly ok: false; readonly status: number; readonly error: string; readonly message: string };
-
-/** The session that a session object asks for by `params`, found or started. */
-export function findForObject(params: URLSearchParams, settings: BridgeSettings, registry: Registry): FoundForObject {
-  const found = find(params, settings, registry, true);
-  if (!found.ok) return { ok: false, status: httpStatusOf(found.code), error: found.error, message: found.detail };
+  const found = find(url.searchParams, registry, isObject);
+  if (!found.ok) return refuse(httpStatusOf(found.code), found.error, found.detail);
   const { host, query } = found;
-  if ((query.offset ?? 0) > host.session.log.endOffset) {
-    return { ok: false, status: 400, error: "bad_request", message: `offset ${query.offset} is beyond the log` };
+  if (isObject && (query.offset ?? 0) > host.session.log.endOffset) {
+    return refuse(400, "bad_request", `offset ${query.offset} is beyond the log`);
   }
-  return { ok: true, host, offset: query.offset };
+  const plain = url.searchParams.get("text") === "1" ? PLAIN_TEXT : PLAIN;
+  const data = isObject ? innerSocket(host, query.offset) : plainSocket(host, query, plain);
+  const headers: Record<string, string> = isObject ? { "sec-websocket-protocol": INNER_PROTOCOL } : {};
+  if (server.upgrade(request, { data, headers })) return undefined;
+  return refuse(400, "bad_request", "this is not a WebSocket upgrade");
 }
 
 type Found =
-  | {
-      readonly ok: true;
-      readonly host: SessionHost;
-      readonly query: AttachQuery;
-      readonly proof: ReturnType<typeof readProof>;
-    }
+  | { readonly ok: true; readonly host: SessionHost; readonly query: AttachQuery }
   | { readonly ok: false; readonly code: number; readonly error: string; readonly detail: string };
 
 /** @param isObject Whether a session object asks: it says by itself where it goes on. */
-function find(params: URLSearchParams, settings: BridgeSettings, registry: Registry, isObject = false): Found {
+function find(params: URLSearchParams, registry: Registry, isObject: boolean): Found {
   const bad = (detail: string): Found => ({ ok: false, code: CLOSE.badRequest, error: "bad_request", detail });
   const parsed = parseAttachQuery(params);
   if (!parsed.ok) return bad(parsed.detail);
@@ -92,14 +59,13 @@ function find(params: URLSearchParams, settings: BridgeSettings, registry: Regis
   const label = params.get("label") ?? query.sandbox;
   if (!isName(label)) return bad('"label" is not a name');
   const names = { sandbox: query.sandbox, label, session: query.session ?? freshName() };
-  const incarnation = params.get("incarnation") ?? undefined;
-  const proof = query.resume === undefined ? undefined : readProof(query.resume, settings.token);
-  if (query.resume !== undefined && proof === undefined) return bad('"resume" is not one that this bridge gave');
-  if (query.offset !== undefined && query.offset !== 0 && proof === undefined && !isObject) {
-    return bad('"offset" other than 0 needs a "resume"');
+  if (query.resume !== undefined) return bad("no client resumes at the bridge itself");
+  if (query.offset !== undefined && query.offset !== 0 && !isObject) {
+    return bad('"offset" other than 0 is for session objects');
   }
+  const incarnation = params.get("incarnation") ?? undefined;
   const mayStart = params.get("create") !== "0" && query.role === "driver";
-  const found = registry.findOrStart(names, query, incarnation ?? proof?.incarnation, mayStart);
+  const found = registry.findOrStart(names, query, incarnation, mayStart);
   if (!found.ok) return { ok: false, code: codeOf(found.fault), error: found.fault, detail: found.detail };
-  return { ok: true, host: found.host, query, proof };
+  return { ok: true, host: found.host, query };
 }

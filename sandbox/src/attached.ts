@@ -1,6 +1,6 @@
-// The connections to one session in the bridge: clients that attach directly, and the inner hop of a session object.
+// The connections to one session in the bridge: plain clients, and the inner hop of a session object.
 
-import { earliest, type InnerServer, type ProcessFacts, type ServerConnection } from "sandbox-stdio/core";
+import type { InnerServer, ProcessFacts, ServerConnection } from "sandbox-stdio/core";
 
 export class Attached {
   readonly #connections = new Set<ServerConnection>();
@@ -42,17 +42,12 @@ export class Attached {
     this.#inner?.close(1001, "the bridge is shutting down");
   }
 
-  /** When somebody has been silent for too long; infinity for never. */
-  get silentAtMs(): number {
-    let nextMs = earliest([this.#inner?.silentAtMs]);
-    for (const { silentAtMs } of this.#connections) nextMs = Math.min(nextMs, silentAtMs ?? nextMs);
-    return nextMs;
+  /** When the session object has been silent for too long: plain clients say nothing by themselves. */
+  get silentAtMs(): number | undefined {
+    return this.#inner?.silentAtMs;
   }
 
   dropSilent(nowMs: number): void {
-    for (const connection of [...this.#connections]) {
-      if ((connection.silentAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) connection.drop();
-    }
     if (this.#inner !== undefined && this.#inner.silentAtMs <= nowMs) this.#inner.close(1001, "nothing was heard");
   }
 }

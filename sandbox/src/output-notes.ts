@@ -24,11 +24,6 @@ export class OutputNotes implements SessionMarkEvents {
 
   attention(attention: Attention): void {
     this.#tellInner({ type: "attention", ...attention });
-    // Clients that are attached here directly.
-    setImmediate(() => {
-      this.#session.appended();
-      this.#session.attention(attention);
-    });
   }
 
   titled(title: string): void {

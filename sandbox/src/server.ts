@@ -1,13 +1,11 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { httpStatusOf, isName, PRECONNECT_PATH, PREVIEW_PATH } from "sandbox-stdio/core";
+import { httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { attach } from "./attach-route.ts";
 import { log } from "./log.ts";
-import { Preconnects } from "./preconnects.ts";
 import { preview } from "./preview.ts";
-import { isSameText } from "./proofs.ts";
 import { codeOf, refuse } from "./refusals.ts";
 import { listingOf, Registry } from "./registry.ts";
 import type { BridgeSettings } from "./settings.ts";
@@ -32,7 +30,6 @@ export type Bridge = {
 
 export function startBridge(settings: BridgeSettings): Bridge {
   const registry = new Registry(settings);
-  const preconnects = new Preconnects(settings, registry);
   let isStopping = false;
   const server = Bun.serve<SocketData>({
     hostname: settings.hostname,
@@ -46,7 +43,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     fetch: (request, self) => {
       // A process that started now would be gone in a moment.
       if (isStopping) return refuse(503, "unavailable", "the bridge is shutting down");
-      return route(request, self, settings, registry, preconnects);
+      return route(request, self, settings, registry);
     },
     websocket,
   });
@@ -68,7 +65,6 @@ export function startBridge(settings: BridgeSettings): Bridge {
     },
     stop: async () => {
       isStopping = true;
-      preconnects.close();
       const hosts = [...registry.hosts];
       // Those whose process ends are told its exit, the others that the bridge goes. Not every process can be seen to
       // end: what left its session and writes to its pipes without a pause is out of reach.
@@ -96,7 +92,6 @@ async function route(
   server: Server<SocketData>,
   settings: BridgeSettings,
   registry: Registry,
-  preconnects: Preconnects,
 ): Promise<Response | undefined> {
   const url = URL.parse(request.url);
   if (url === null) return refuse(400, "bad_request", "the Host header names no host");
@@ -108,8 +103,7 @@ async function route(
   }
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
-  if (url.pathname === "/attach") return attach(request, url, server, settings, registry);
-  if (url.pathname === PRECONNECT_PATH) return preconnects.upgrade(request, sandbox, server);
+  if (url.pathname === "/attach") return attach(request, url, server, registry);
   if (url.pathname === PREVIEW_PATH) return preview(request, url, server);
   if (url.pathname === "/sessions" && request.method === "GET") {
     const sessions = registry.list(sandbox, url.searchParams.get("session") ?? undefined);
@@ -144,5 +138,8 @@ async function start(request: Request, sandbox: string, registry: Registry): Pro
 }
 
 function isAuthorized(request: Request, token: string): boolean {
-  return isSameText(request.headers.get("authorization") ?? "", `Bearer ${token}`);
+  const given = Buffer.from(request.headers.get("authorization") ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  // In a time that says nothing of where they differ.
+  return given.length === wanted.length && crypto.timingSafeEqual(given, wanted);
 }

@@ -1,4 +1,4 @@
-// The bridge's WebSockets as Bun has them: one for each client that attaches directly, and one for each inner hop.
+// The bridge's WebSockets as Bun has them: one for each plain client, and one for each inner hop.
 
 import type { ServerWebSocket, WebSocketHandler } from "bun";
 import {
@@ -13,8 +13,8 @@ import {
   tracedReceiver,
   tracedSocket,
 } from "sandbox-stdio/core";
+import { freshName } from "./fresh-name.ts";
 import type { SessionHost } from "./host.ts";
-import { makeProof, newId } from "./proofs.ts";
 
 /** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
 const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -47,14 +47,8 @@ export const websocket: WebSocketHandler<SocketData> = {
 /** Numbers clients' connections in traces. */
 let connections = 0;
 
-/** A client, with the proof that it may have shown. @param resumed Its id, if it comes back. */
-export function outerSocket(
-  host: SessionHost,
-  query: AttachQuery,
-  resumed: string | undefined,
-  dialect: Dialect,
-  secret: string,
-): SocketData {
+/** A client of the seed's protocol. */
+export function plainSocket(host: SessionHost, query: AttachQuery, dialect: Dialect): SocketData {
   const data: SocketData = {
     open: (socket) => {
       const { trace } = host;
@@ -74,16 +68,16 @@ export function outerSocket(
         connection.closed(code);
         host.removeConnection(connection);
       };
-      const id = resumed ?? newId(host.session, query, secret);
       connection.attach(host.session, {
-        id,
+        id: freshName(),
         name: query.name,
         role: query.role,
         isAdmin: true, // A party that knows the bridge's secret owns the sandbox.
         delivery: query.delivery,
         acknowledges: dialect.acknowledges,
-        isResume: resumed !== undefined,
-        resume: makeProof(host.session.facts.incarnation, id, secret),
+        canResume: false,
+        isResume: false,
+        resume: "",
         ...placeOf(query),
       });
       host.changed();
@@ -122,19 +116,6 @@ export function innerSocket(host: SessionHost, asked: number | undefined): Socke
   return data;
 }
 
-/** A `stdio.v1` client that is told why it is not let in. */
-export function refusal(code: number, reason: string): SocketData {
-  return {
-    open: (socket) => {
-      socket.send(JSON.stringify({ type: "bye", code, reason, retry: "never" }));
-      socket.close(code, clipUtf8(reason, 123));
-    },
-    receive: ignore,
-    drained: ignore,
-    closed: ignore,
-  };
-}
-
 function socketOf(socket: ServerWebSocket<SocketData>): ServerSocket {
   return {
     send: (frame) => {
@@ -147,5 +128,5 @@ function socketOf(socket: ServerWebSocket<SocketData>): ServerSocket {
 }
 
 function ignore(): void {
-  // The socket is not open yet, or was turned away.
+  // The socket is not open yet.
 }

@@ -44,7 +44,6 @@ test("where the scripts of its marks can't be written, a shell starts without th
   expect((await order("bash", [])).status).toBe(201);
   const socket = new WebSocket(`${bridge.url.replace("http", "ws")}/attach?sandbox=box&session=shell&offset=0`, {
     headers: { Authorization: `Bearer ${TOKEN}` },
-    protocols: ["stdio.v1"],
   });
   socket.binaryType = "arraybuffer";
   let output = "";

@@ -1,4 +1,4 @@
-// The poller: fair to every reader and to the rest of the event loop, with either waker, gone when idle, loud when broken.
+// The poller: fair to every reader and to the rest of the event loop, gone when idle, loud when broken.
 
 import { afterEach, expect, test } from "vitest";
 import { libc, O_CLOEXEC, O_NONBLOCK } from "../src/process/libc.ts";
@@ -26,7 +26,7 @@ function moduleUrl(name: string): string {
 }
 
 test("each byte written to an idle descriptor is reported, 2000 times", async () => {
-  const poller = new Poller("aio");
+  const poller = new Poller();
   const { read, write } = pipe();
   for (let round = 0; round < 2_000; round++) {
     const reported = new Promise<number>((resolve) => {
@@ -42,7 +42,7 @@ test("each byte written to an idle descriptor is reported, 2000 times", async ()
 });
 
 test("a report is edge triggered, and given again when it is wanted again", async () => {
-  const poller = new Poller("aio");
+  const poller = new Poller();
   const { write } = pipe();
   let reports = 0;
   let reported: () => void = () => undefined;
@@ -66,7 +66,7 @@ test("a report is edge triggered, and given again when it is wanted again", asyn
 });
 
 test("an error in a report reaches the top and the other reports are still given", async () => {
-  const poller = new Poller("aio");
+  const poller = new Poller();
   const pipes = [pipe(), pipe(), pipe()];
   const seen: number[] = [];
   const uncaught = new Promise<unknown>((resolve) => {
@@ -92,28 +92,6 @@ test("an error in a report reaches the top and the other reports are still given
   await done;
   expect(seen).toEqual([0, 1, 2]);
   expect(await uncaught).toEqual(new Error("a bug of ours"));
-});
-
-test("a kernel that refuses AIO is waited on by a thread, which reports as reliably", async () => {
-  // In a runtime of its own: vitest can't end a thread of its own that has a blocked one below it.
-  const source = `
-    const { Poller, READABLE } = await import(${moduleUrl("poller")});
-    const { libc } = await import(${moduleUrl("libc")});
-    const poller = new Poller("thread");
-    const ends = new Int32Array(2), byte = new Uint8Array(1);
-    libc.pipe2(ends, 0o4000);
-    for (let round = 0; round < 2000; round++) {
-      const reported = new Promise((resolve) => {
-        const watch = poller.watch(ends[0], READABLE, () => { watch.stop(); resolve(); });
-      });
-      libc.write(ends[1], byte, 1);
-      await reported;
-      libc.read(ends[0], byte, 1);
-    }
-    console.log("reported");`;
-  const runtime = Bun.spawn([process.execPath, "-e", source], { stdout: "pipe", stderr: "inherit" });
-  expect(await new Response(runtime.stdout).text()).toBe("reported\n");
-  expect(await runtime.exited).toBe(0);
 });
 
 test("readers that always have more take turns, one read each", async () => {

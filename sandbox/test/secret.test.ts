@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRoot, NOBODY, refusedStart, run, SECRET, startBridgeProcess, type Way } from "./bridge-process.ts";
+import { Hop } from "./inner-client.ts";
 
 /** Looks everywhere, and prints what it could do: nothing, where all is well. */
 const THIEF = `
@@ -73,33 +74,12 @@ test.each(["env", "fd"] as const)(
 
 test("hidden from its own user, a bridge that is not root still makes terminals and redraws their screens", async () => {
   const url = await start(isRoot ? { secret: "fd", uid: NOBODY } : { secret: "fd" });
-  const query = "session=s&tty=1&cmd=sh&arg=-c&arg=seq+30000;+sleep+60";
-  const attach = (until: (frame: Uint8Array | string) => boolean) =>
-    new Promise<void>((resolve) => {
-      const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
-        protocols: ["stdio.v1"],
-        headers: { Authorization: `Bearer ${SECRET}` },
-      });
-      socket.binaryType = "arraybuffer";
-      let offset = 0;
-      socket.addEventListener("message", ({ data }) => {
-        const frame = typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer);
-        if (typeof frame !== "string") {
-          offset += frame.length - 1;
-          if (frame[0] === 1) socket.send(JSON.stringify({ type: "ack", offset }));
-        }
-        if (!until(frame)) return;
-        socket.close(1000);
-        resolve();
-      });
-    });
-  let text = "";
-  await attach((frame) => {
-    if (typeof frame !== "string") text += Buffer.from(frame.subarray(1)).toString("latin1");
-    return text.includes("30000\r\n");
-  });
-  // The log is longer than what would be replayed: what comes is a drawing of the screen.
-  await attach((frame) => typeof frame !== "string" && frame[0] === 3 && Buffer.from(frame).includes("30000"));
+  const query = new URLSearchParams("session=s&tty=1&cmd=sh&arg=-c&arg=seq+30000;+sleep+60");
+  const hop = await Hop.open(url, SECRET, query);
+  hop.attach();
+  await hop.until(() => hop.output.includes("30000\r\n"));
+  hop.say({ type: "snapshot" });
+  await hop.until(() => hop.snapshot.includes("30000"));
 });
 
 // Only root may start a process as somebody else: to an ordinary user these are no tests, rather than skipped ones, which fail.

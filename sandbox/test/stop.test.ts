@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Hop } from "./inner-client.ts";
 
 const TOKEN = "a secret of this test only";
 
@@ -39,21 +40,30 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Runs `script` on pipes, or without one attaches to what there is, and waits for its first output. */
-async function attach(script: string, session?: string) {
-  const query = new URLSearchParams(session === undefined ? {} : { session });
-  if (script !== "") {
-    const process = [
-      ["cmd", "bash"],
-      ["arg", "-c"],
-      ["arg", script],
-      ["tty", "0"],
-    ] as const;
-    for (const [name, value] of process) query.append(name, value);
-  }
+/** Runs `script` on pipes. */
+function running(script: string): URLSearchParams {
+  return new URLSearchParams([
+    ["cmd", "bash"],
+    ["arg", "-c"],
+    ["arg", script],
+    ["tty", "0"],
+  ]);
+}
+
+/** A session object at the session "job", after its first output. @param query What runs there. Absent: what is there. */
+async function held(query = new URLSearchParams()): Promise<Hop> {
+  query.set("session", "job");
+  const hop = await Hop.open(url, TOKEN, query);
+  hop.attach();
+  await hop.until(() => hop.output !== "");
+  return hop;
+}
+
+/** A plain client that runs `script`, after its first output. */
+async function attach(script: string) {
+  const query = running(script);
   const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
-    protocols: ["stdio.v1"],
-    headers: { Authorization: `Bearer ${TOKEN}` },
+    headers,
   });
   const messages: Message[] = [];
   const output = new Promise<string>((resolve) => {
@@ -116,7 +126,6 @@ test("a shell that is hung up on as it draws its prompt ends of that, 60 times",
       ["tty", "1"],
     ]);
     const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
-      protocols: ["stdio.v1"],
       headers,
     });
     const ended: Promise<Response>[] = [];
@@ -136,20 +145,19 @@ test("output that goes on for ever after the process does not keep the bridge", 
   const writer = "while echo x; do sleep 0.1; done";
   const client = await attach(`setsid bash -c '${writer}' & sleep 60`);
   expect(await stop("SIGTERM")).toBe(143);
-  expect(client.messages.at(-1)).toMatchObject({ type: "bye", code: 1001, retry: "after" });
   expect(await client.closed).toBe(1001);
 });
 
 describe("with STOP_SECONDS", () => {
-  const told = (messages: readonly Message[]) => messages.filter(({ type }) => type === "stopping");
+  const told = ({ messages }: Hop) => messages.filter(({ type }) => type === "stopping");
 
   test("X8: on SIGTERM people are told how long there is, a job ends by itself, and then the bridge does", async () => {
     await start({ STOP_SECONDS: "600" });
     const go = join(root, "go");
-    const client = await attach(`echo ready; while [ ! -e ${go} ]; do sleep 0.02; done; echo saved; exit 3`, "job");
+    const client = await held(running(`echo ready; while [ ! -e ${go} ]; do sleep 0.02; done; echo saved; exit 3`));
     const stopped = stop("SIGTERM");
-    await until(() => told(client.messages).length === 1);
-    expect(told(client.messages)).toEqual([{ type: "stopping", seconds: 600 }]);
+    await until(() => told(client).length === 1);
+    expect(told(client)).toEqual([{ type: "stopping", seconds: 600 }]);
     // Nothing new is started, and what there is can be attached to.
     const refused = await fetch(`${url}/attach?cmd=true`, {
       headers: { ...headers, Upgrade: "websocket", Connection: "Upgrade" },
@@ -163,14 +171,12 @@ describe("with STOP_SECONDS", () => {
     ]);
     const ordered = await order("new", "true", []);
     expect([ordered.status, ((await ordered.json()) as { error: string }).error]).toEqual([503, "stopping"]);
-    const late = await attach("", "job");
-    expect(told(late.messages)).toHaveLength(1);
+    const late = await held();
+    expect(await client.closed).toBe(4409);
+    expect(told(late)).toHaveLength(1);
     writeFileSync(go, "");
     expect(await stopped).toBe(143);
-    for (const { messages, closed } of [client, late]) {
-      expect(messages.at(-1)).toEqual({ type: "exit", code: 3, offset: 12 });
-      expect(await closed).toBe(1000);
-    }
+    expect(late.messages.at(-1)).toEqual({ type: "exit", code: 3, offset: 12 });
   });
 
   test("X8: what still runs when the time is over is ended as ever", async () => {
@@ -184,9 +190,9 @@ describe("with STOP_SECONDS", () => {
     await start({ STOP_SECONDS: "600" });
     expect(await stop("SIGTERM")).toBe(143);
     await start({ STOP_SECONDS: "600" });
-    const client = await attach("echo ready; sleep 600");
+    const client = await held(running("echo ready; sleep 600"));
     const stopped = stop("SIGTERM");
-    await until(() => told(client.messages).length === 1);
+    await until(() => told(client).length === 1);
     child?.kill("SIGTERM");
     expect(await stopped).toBe(143);
     expect(client.messages.at(-1)).toMatchObject({ type: "exit", signal: "SIGHUP" });
@@ -207,7 +213,6 @@ describe("with STOP_SECONDS", () => {
     await until(async () => (await state()) === "exited");
     expect(await idle()).toBe(0);
     const socket = new WebSocket(`${url.replace("http", "ws")}/attach?session=job`, {
-      protocols: ["stdio.v1"],
       headers,
     });
     const exit = await new Promise<unknown>((resolve) => {

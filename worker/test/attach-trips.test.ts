@@ -1,9 +1,6 @@
 // What an attach waits for, one after another: each is a round trip to another object, and a person waits for all of them.
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
-import { specOf } from "../src/attach/attach-spec.ts";
-import { SandboxesInUse } from "../src/attach/sandboxes-in-use.ts";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/objects/session-object.ts";
 import { type SandboxObject, useContainers } from "../src/sandbox/containers.ts";
@@ -13,7 +10,6 @@ import { newRealm, ORIGIN } from "./auth/realm.ts";
 import { GREETED_SETTINGS, greeting } from "./stand-in-bridge.ts";
 
 const real = env as unknown as Env;
-const SANDBOX = "0123456789abcdef";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -85,19 +81,17 @@ describe("the session's object wakes while those of address and tenant are asked
     const agreed = new Promise((resolve) => {
       agree = resolve;
     });
-    let woke: (sandboxKey: string | undefined) => void = () => undefined;
-    const woken = new Promise<string | undefined>((resolve) => {
+    let woke: () => void = () => undefined;
+    const woken = new Promise<void>((resolve) => {
       woke = resolve;
     });
-    const upgraded: (string | undefined)[] = [];
     const session = {
-      wake: async (sandboxKey: string | undefined) => {
+      wake: async () => {
         happened.push("woken");
-        woke(sandboxKey);
+        woke();
       },
-      fetch: async (request: Request) => {
+      fetch: async () => {
         happened.push("upgrade");
-        upgraded.push(specOf(request)?.sandboxKey);
         return new Response();
       },
     };
@@ -117,7 +111,7 @@ describe("the session's object wakes while those of address and tenant are asked
     };
     const Authorization = `Bearer ${await realm.sign({ scope: "sandbox:exec" })}`;
     const headers = { Authorization, Upgrade: "websocket", Origin: ORIGIN };
-    return { answer: ask("/attach?sandbox=box&session=s", { headers }, settings), agree, woken, happened, upgraded };
+    return { answer: ask("/attach?sandbox=box&session=s", { headers }, settings), agree, woken, happened };
   }
 
   test("and gets the upgrade once both have agreed", async () => {
@@ -127,25 +121,6 @@ describe("the session's object wakes while those of address and tenant are asked
     agree({ kind: "admitted" });
     await answer;
     expect(happened).toEqual(["woken", "upgrade"]);
-  });
-
-  test("H22: and is told the sandbox once somebody has been let in to it: a name alone makes no object for it", async () => {
-    const realm = newRealm();
-    const sandboxes: unknown[] = [];
-    const refused = await upgrade(realm);
-    sandboxes.push(await refused.woken);
-    refused.agree({ kind: "revoked" });
-    await refused.answer;
-    const first = await upgrade(realm);
-    sandboxes.push(await first.woken);
-    first.agree({ kind: "admitted" });
-    await first.answer;
-    const second = await upgrade(realm);
-    sandboxes.push(await second.woken);
-    second.agree({ kind: "admitted" });
-    await second.answer;
-    expect(sandboxes).toEqual([undefined, undefined, second.upgraded[0]]);
-    expect(second.upgraded).toEqual([expect.stringMatching(/^[0-9a-f]{60}$/)]);
   });
 
   test("and gets none where one refuses", async () => {
@@ -170,76 +145,4 @@ describe("the session's object wakes while those of address and tenant are asked
     await owned.answer;
     expect(owned.happened).toEqual(["counted", "woken", "upgrade"]);
   });
-});
-
-describe("H22: meanwhile a connection is opened, and nothing is asked on it", () => {
-  /** A bridge that notes what it is asked, by request and by message. */
-  function noting() {
-    const asked: string[] = [];
-    const answer = (path: string) => {
-      asked.push(path);
-      const pair = new WebSocketPair();
-      const bridge = pair[1];
-      bridge.accept();
-      bridge.addEventListener("message", ({ data }) => {
-        const { type } = JSON.parse(String(data)) as { type: string };
-        asked.push(type);
-        if (type === "begin") bridge.send(JSON.stringify(INNER_HELLO));
-      });
-      return new Response(null, { status: 101, webSocket: pair[0] });
-    };
-    vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => answer(new URL(String(url)).pathname));
-    return asked;
-  }
-
-  function withObject(run: (object: SessionObject, state: DurableObjectState) => Promise<void>): Promise<void> {
-    const settings = { ...GREETED_SETTINGS, AUDIT: "off" };
-    return runInDurableObject(real.SESSION.getByName(crypto.randomUUID()), (_made, state) =>
-      run(new SessionObject(state, { ...real, ...settings }), state),
-    );
-  }
-
-  test("until a client has been let in, whose attach is asked for there", () =>
-    withObject(async (object) => {
-      const asked = noting();
-      await object.wake(SANDBOX);
-      await expect.poll(() => asked).toEqual(["/preconnect"]);
-      const client = await attach(object);
-      await client.next("hello");
-      expect(asked.slice(0, 2)).toEqual(["/preconnect", "begin"]);
-      // It has its hop: who comes now opens none.
-      await object.wake(SANDBOX);
-      await attach(object);
-      expect(asked).not.toContain("/attach");
-      expect(asked.filter((what) => what === "/preconnect")).toHaveLength(1);
-    }));
-
-  test("a session that is known has its sandbox; none is opened without one, or where the process has ended", async () => {
-    await withObject(async (object) => {
-      const asked = noting();
-      await object.wake();
-      expect(asked).toEqual([]);
-    });
-    await withObject(async (made, state) => {
-      noting();
-      await made.wake(SANDBOX);
-      const client = await attach(made);
-      await client.next("hello");
-      const record = state.storage.kv.get<object>("session");
-      expect(record).toBeDefined();
-      state.storage.kv.put("session", { ...record, exit: { code: 0 } });
-      const asked = noting();
-      await new SessionObject(state, { ...real, ...GREETED_SETTINGS }).wake(SANDBOX);
-      expect(asked).toEqual([]);
-      state.storage.kv.put("session", { ...record });
-      await new SessionObject(state, { ...real, ...GREETED_SETTINGS }).wake();
-      await expect.poll(() => asked).toEqual(["/preconnect"]);
-    });
-  });
-});
-
-test("H22a: of the sandboxes in use the oldest are forgotten", () => {
-  const inUse = new SandboxesInUse(2);
-  for (const name of ["a", "b", "a", "c"]) inUse.add(name);
-  expect(["a", "b", "c"].map((name) => inUse.has(name))).toEqual([true, false, true]);
 });

@@ -6,7 +6,7 @@ import { MIB, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { orderBody, type StartOrder } from "sandbox-stdio/programs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { orderProcess } from "../src/bridge/order.ts";
-import { askBridge, attachBridge, fetchBridge, isAwake, preconnect } from "../src/bridge/upstream.ts";
+import { askBridge, attachBridge, fetchBridge, isAwake } from "../src/bridge/upstream.ts";
 import type { Env } from "../src/env.ts";
 import type { PreviewPass } from "../src/preview/pass.ts";
 import { passOn } from "../src/preview/proxy.ts";
@@ -107,10 +107,7 @@ describe.each(WAYS)("by %s", (_, way, Sandbox) => {
     const outcome = await attachBridge(ours, key, [["session", "s"]], new AbortController().signal);
     if (outcome.kind !== "open") throw new Error(outcome.kind);
     expect(await echoOf(outcome.socket)).toBe("hello");
-    const ahead = await preconnect(ours, key, new AbortController().signal);
-    if (ahead === undefined) throw new Error("No connection");
-    expect(await echoOf(ahead)).toBe("hello");
-    expect(paths).toEqual(["/attach", "/preconnect"]);
+    expect(paths).toEqual(["/attach"]);
   });
 
   test("a message of 1 MiB passes whole, and an end with its code, in both directions", async () => {

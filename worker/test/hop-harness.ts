@@ -9,10 +9,6 @@ export function makeHop(over: Partial<InnerHopEvents> = {}) {
   const greetings: string[] = [];
   const hop = new InnerHop({
     attach: () => new Promise((resolve) => answers.push(resolve)),
-    attachParams: () => [
-      ["session", "s"],
-      ["arg", "a b"],
-    ],
     mayStart: () => false,
     hello: (hello) => greetings.push(hello.incarnation),
     received: () => undefined,

@@ -5,6 +5,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** `http://127.0.0.1:PORT`; realms are at `/r/NAME`. */
     issuerOrigin: string;
+    bridgeUrl: string;
     issuerKeys: IssuerKeys;
   }
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { echoes, FLOOD, type Result, readyCat, SHELL, watchMemory } from "./measuring.ts";
+import { echoes, FLOOD, type Result, readyCat, received, SHELL, watchMemory } from "./measuring.ts";
 import { percentile, scaled } from "./numbers.ts";
 import { COOKED_PERIOD, LINE, patternBytes, rawPattern, Verifier } from "./pattern.ts";
 import type { Subject } from "./subjects.ts";
@@ -53,12 +53,13 @@ export async function inputRaw(subject: Subject, share = 1): Promise<Result> {
   };
 }
 
+const FLOWING_BYTES = 30_000_000;
+
 /** A reader that stops during a flood: how much the server holds for it. */
 export async function stalledReader(subject: Subject, share = 1): Promise<Result> {
   const terminal = await openTerminal(subject.spec(FLOOD));
-  await new Promise<void>((resolve) => {
-    terminal.onOutput = () => resolve();
-  });
+  // What a first output brings along is there then.
+  await received(terminal, FLOWING_BYTES);
   const before = subject.memory();
   terminal.pause();
   await pause(1_000);

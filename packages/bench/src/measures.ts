@@ -50,8 +50,9 @@ export const QUICK_MEASURES: readonly Measure[] = [
 ];
 
 const WITHOUT = new Map<Measure, readonly SubjectName[]>([
-  [amounts.fanOut, PEERS], // They have one viewer each.
-  [latencies.echoBesideStoppedViewer, [...PEERS, "bridge floor", "path floor"]], // It is compared with itself.
+  // They have one viewer each, and the bridge one session object.
+  [amounts.fanOut, [...PEERS, "bridge", "bridge floor"]],
+  [latencies.echoBesideStoppedViewer, [...PEERS, "bridge", "bridge floor", "path floor"]], // It is compared with itself.
   [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.
   [carried, ["bridge", "bridge floor", "ttyd", "node-pty"]],
   [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.

@@ -7,7 +7,7 @@ import { show } from "./numbers.ts";
 import { type SubjectName, startSubject } from "./subjects.ts";
 import { closeTerminals } from "./terminal.ts";
 
-/** A bridge compiles its way of a key in the first 1.5 s, which is no part of a measurement's subject. */
+/** What a start leaves to be done is no part of a measurement's subject. */
 const SETTLE_MS = 2_000;
 /** The longest measurement, over slow links, takes a third of it. */
 const LIMIT_MS = 300_000;

@@ -69,7 +69,7 @@ async function ourBridge(profiles?: string): Promise<Subject> {
   const token = randomBytes(24).toString("hex");
   const server = await startBridge(token, profiles);
   const headers = { Authorization: `Bearer ${token}` };
-  return subjectOf("bridge", server.url, [server], { kind: "ours", headers });
+  return subjectOf("bridge", server.url, [server], { kind: "bridge", headers });
 }
 
 async function floorBridge(): Promise<Subject> {

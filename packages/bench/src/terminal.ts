@@ -1,10 +1,11 @@
-// One terminal as the measurements see it, whatever serves it: bytes in, bytes out. Ours goes through the real client
-// state machine; the floors and peers through the least that speaks to them.
+// One terminal as the measurements see it, whatever serves it: bytes in, bytes out. The whole path's goes through the real client
+// state machine; the bridge's, the floors' and the peers' through the least that speaks to them.
 
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { type ClientEnd, type ClientState, MAX_KEPT_INPUT_BYTES, StdioClient } from "sandbox-stdio/core";
 import WebSocket from "ws";
+import { openInner } from "./inner-terminal.ts";
 import { NEAR } from "./ip-link.ts";
 
 export interface Terminal {
@@ -21,7 +22,7 @@ export interface Terminal {
 }
 
 export type TerminalSpec = {
-  readonly kind: "ours" | "floor" | "ssh" | "ttyd" | "mosh";
+  readonly kind: "ours" | "bridge" | "floor" | "ssh" | "ttyd" | "mosh";
   /** `http://HOST:PORT` */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -78,13 +79,35 @@ function openOf(spec: TerminalSpec): Promise<Terminal> {
   if (spec.kind === "ssh") return Promise.resolve(openSsh(spec));
   if (spec.kind === "ttyd") return openTtyd(spec);
   if (spec.kind === "mosh") return Promise.resolve(openMosh(spec));
+  if (spec.kind === "bridge") return openAtBridge(spec);
   return spec.kind === "ours" ? openOurs(spec) : openFloor(spec);
+}
+
+/** What an attach asks for, but the session. */
+function queryOf({ command, tty, role = "driver", delivery }: TerminalSpec): [string, string][] {
+  const [cmd = "", ...args] = command;
+  return [
+    ["sandbox", "bench"],
+    ["tty", tty === false ? "0" : "1"],
+    ["role", role],
+    ["keeps", String(MAX_KEPT_INPUT_BYTES)],
+    ...(delivery === undefined ? [] : [["delivery", delivery] as [string, string]]),
+    ...(cmd === "" ? [] : [["cmd", cmd] as [string, string]]),
+    ...args.map((arg): [string, string] => ["arg", arg]),
+  ];
+}
+
+/** A terminal at the bridge, as a session object has it. */
+async function openAtBridge(spec: TerminalSpec): Promise<Terminal> {
+  const query = new URLSearchParams([...queryOf(spec), ["session", `bench-${process.pid}-${count++}`]]);
+  const outlet = new Outlet();
+  const inner = await openInner(spec.url, spec.headers, query, (bytes) => outlet.onOutput(bytes));
+  return Object.assign(outlet, inner);
 }
 
 /** A terminal of this project: `stdio.v1`, every byte acknowledged. */
 function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => undefined): Promise<Terminal> {
   const session = spec.session ?? `bench-${process.pid}-${count++}`;
-  const [cmd = "", ...args] = spec.command;
   let socket: WebSocket | undefined;
   let isPaused = false;
   let waitingEnd = 0;
@@ -113,16 +136,7 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
       { session, firstAttempts: 1 },
       {
         connect: (resume, events) => {
-          const query = new URLSearchParams([
-            ["sandbox", "bench"],
-            ["tty", spec.tty === false ? "0" : "1"],
-            ["role", spec.role ?? "driver"],
-            ["keeps", String(MAX_KEPT_INPUT_BYTES)],
-            ...resume,
-          ]);
-          if (spec.delivery !== undefined) query.set("delivery", spec.delivery);
-          if (cmd !== "") query.set("cmd", cmd);
-          for (const arg of args) query.append("arg", arg);
+          const query = new URLSearchParams([...queryOf(spec), ...resume]);
           const opened = new WebSocket(`${spec.url}/attach?${query}`, ["stdio.v1"], {
             headers: spec.headers,
             perMessageDeflate: false,

@@ -176,15 +176,6 @@ export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
 export type { PaneAddress } from "./wire/pane-address.ts";
 export { isForPane, isPaneOrder, PANE_UNREACHED, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
-export {
-  type BeginAttach,
-  type BeginRefused,
-  MAX_PRECONNECTS,
-  PRECONNECT_MS,
-  PRECONNECT_PATH,
-  parseBegin,
-  parseBeginRefused,
-} from "./wire/preconnect.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {

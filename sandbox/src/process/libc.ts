@@ -145,9 +145,6 @@ export const F_DUPFD_CLOEXEC = 1030;
 const isX64 = process.arch === "x64";
 /** System calls without a wrapper in glibc. x86-64 has its own table, arm64 (not tested) the generic one. */
 export const SYS = {
-  io_setup: isX64 ? 206 : 0,
-  io_getevents: isX64 ? 208 : 4,
-  io_submit: isX64 ? 209 : 2,
   pidfd_open: 434,
   sched_getattr: isX64 ? 315 : 275,
   sched_setattr: isX64 ? 314 : 274,

@@ -2,7 +2,7 @@
 // Knows descriptors and callbacks; the callbacks decide about the bytes.
 
 import { errno, LibcError, libc, O_CLOEXEC, Struct } from "./libc.ts";
-import { createWaker, type Waker, type WakerKind } from "./waker.ts";
+import { Waker } from "./waker.ts";
 
 export const READABLE = 0x001;
 export const WRITABLE = 0x004;
@@ -54,11 +54,11 @@ export class Poller {
   #isTurnDue = false;
   #isInTurn = false;
 
-  /** @throws {Error} If the kernel refuses an epoll set, or `kind` was given and does not work here. */
-  constructor(kind?: WakerKind) {
+  /** @throws {Error} If the kernel refuses an epoll set. */
+  constructor() {
     this.#set = libc.epoll_create1(O_CLOEXEC);
     if (this.#set < 0) throw new LibcError("make an epoll set");
-    this.#waker = createWaker(this.#set, () => this.#turn(), kind);
+    this.#waker = new Waker(this.#set, () => this.#turn());
   }
 
   /** Reports `interest` in `fd` to `onEvents`, with {@link BROKEN} added unasked. Keeps the runtime alive until stopped. */

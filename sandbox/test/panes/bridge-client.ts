@@ -1,4 +1,4 @@
-// A bridge of a test's own, and clients of it without a subprotocol or with one.
+// A bridge of a test's own, and clients of it: plain ones, and those behind a session object.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { type Bridge, startBridge } from "../../src/server.ts";
 import { readSettings } from "../../src/settings.ts";
+import { Hop, type HopClient, type Message } from "../inner-client.ts";
 
 const TOKEN = "a secret of this test only";
 const headers = { Authorization: `Bearer ${TOKEN}` };
@@ -25,23 +26,35 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-type Message = {
-  readonly type: string;
-  readonly code?: number | string;
-  readonly panes?: readonly { readonly id: string; readonly name: string; readonly cols: number }[];
-  readonly cols?: number;
-  readonly rows?: number;
-  readonly windows?: readonly { readonly id: string; readonly name: string; readonly cols: number }[];
-};
+/** What a client was told. */
+abstract class Told {
+  abstract readonly messages: readonly Message[];
+
+  /** The panes that it was told last. */
+  get panes() {
+    return this.messages.findLast(({ type }) => type === "panes")?.panes ?? [];
+  }
+
+  get windows() {
+    return this.messages.findLast(({ type }) => type === "panes")?.windows ?? [];
+  }
+
+  /** The terminal's sizes, as it was told them. */
+  get sizes(): string[] {
+    const told = this.messages.filter(({ type }) => type === "hello" || type === "resize");
+    return told.map(({ cols, rows }) => `${cols}x${rows}`);
+  }
+}
 
 /** A client without a subprotocol: bytes both ways, and messages in text. */
-export class Client {
+export class Client extends Told {
   output = "";
   readonly messages: Message[] = [];
   readonly #socket: WebSocket;
   #look: () => void = () => undefined;
 
   private constructor(socket: WebSocket) {
+    super();
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => {
       if (typeof data === "string") this.messages.push(JSON.parse(data));
@@ -51,9 +64,9 @@ export class Client {
   }
 
   /** @returns The client, or the status that refuses it. */
-  static async attach(query: Record<string, string>, protocols: string[] = []): Promise<Client | number> {
+  static async attach(query: Record<string, string>): Promise<Client | number> {
     const url = `${bridge.url}/attach?${new URLSearchParams({ sandbox: "box", ...query })}`;
-    const socket = new WebSocket(url.replace("http", "ws"), { headers, protocols });
+    const socket = new WebSocket(url.replace("http", "ws"), { headers });
     socket.binaryType = "arraybuffer";
     const client = new Client(socket);
     const isOpen = await new Promise<boolean>((resolve) => {
@@ -65,21 +78,6 @@ export class Client {
 
   say(message: object): void {
     this.#socket.send(JSON.stringify(message));
-  }
-
-  /** The panes that it was told last. */
-  get panes(): readonly { readonly id: string; readonly name: string; readonly cols: number }[] {
-    return this.messages.findLast(({ type }) => type === "panes")?.panes ?? [];
-  }
-
-  get windows(): readonly { readonly id: string; readonly name: string; readonly cols: number }[] {
-    return this.messages.findLast(({ type }) => type === "panes")?.windows ?? [];
-  }
-
-  /** The terminal's sizes, as it was told them. */
-  get sizes(): string[] {
-    const told = this.messages.filter(({ type }) => type === "hello" || type === "resize");
-    return told.map(({ cols, rows }) => `${cols}x${rows}`);
   }
 
   type(text: string): void {
@@ -100,8 +98,46 @@ export class Client {
   }
 }
 
-export async function attached(query: Record<string, string>, ...protocols: string[]): Promise<Client> {
-  const client = await Client.attach(query, protocols);
+/** A client behind a session object, which is told the panes and can do things with them. */
+class Relayed extends Told {
+  readonly #client: HopClient;
+
+  constructor(client: HopClient) {
+    super();
+    this.#client = client;
+  }
+
+  get messages(): readonly Message[] {
+    return this.#client.messages;
+  }
+
+  say(message: Parameters<HopClient["say"]>[0]): void {
+    this.#client.say(message);
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return this.#client.until(holds);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+/** One for each session. */
+const hops = new Map<string, Promise<Hop>>();
+
+export async function relayed(query: Record<string, string>): Promise<Relayed> {
+  const name = `${query.sandbox}/${query.session}`;
+  const hop = hops.get(name) ?? Hop.open(bridge.url, TOKEN, query);
+  hops.set(name, hop);
+  const { cols, rows = "24", role } = query;
+  const size = cols === undefined ? {} : { cols: Number(cols), rows: Number(rows) };
+  return new Relayed((await hop).attach(role === "viewer" ? role : "driver", size));
+}
+
+export async function attached(query: Record<string, string>): Promise<Client> {
+  const client = await Client.attach(query);
   if (typeof client === "number") throw new Error(`refused: ${client}`);
   return client;
 }

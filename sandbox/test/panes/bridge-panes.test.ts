@@ -1,7 +1,7 @@
 // The bridge over a real tmux: a session with panes, ordinary clients of it, and a connection to each pane.
 
 import { expect, test } from "vitest";
-import { attached, Client, ofPane } from "./bridge-client.ts";
+import { attached, Client, ofPane, relayed } from "./bridge-client.ts";
 
 test("B2: ordinary clients see tmux, and each pane is a terminal of its own with its own input and end", async () => {
   const main = await attached({ session: "main.1", panes: "1", cmd: "sh", cols: "120", rows: "30" });
@@ -61,7 +61,7 @@ test("B2: who lets go of a pane leaves it running", async () => {
 });
 
 test("B4, B8 and B9: a client is told the panes, does things with them, and types and resizes by name", async () => {
-  const main = await attached({ sandbox: "wire", session: "main", panes: "1", cmd: "sh", cols: "121" }, "stdio.v1");
+  const main = await relayed({ sandbox: "wire", session: "main", panes: "1", cmd: "sh", cols: "121" });
   await main.until(() => main.panes.length === 1);
   main.say({ type: "pane", action: "split", pane: "%0" });
   await main.until(() => main.panes.length === 2);
@@ -89,7 +89,7 @@ test("B4, B8 and B9: a client is told the panes, does things with them, and type
   await left.until(() => left.messages.some(({ type }) => type === "exit"));
   await main.until(() => main.panes.length === 1);
 
-  const viewer = await attached({ sandbox: "wire", session: "main", role: "viewer" }, "stdio.v1");
+  const viewer = await relayed({ sandbox: "wire", session: "main", role: "viewer" });
   await viewer.until(() => viewer.panes.length === 1);
   viewer.say({ type: "pane", action: "close", pane: "%1" });
   viewer.say({ type: "stdin", pane: "%1", data: "exit\r" });

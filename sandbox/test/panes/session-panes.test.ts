@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { attached, ofPane, refusal } from "./bridge-client.ts";
+import { attached, ofPane, refusal, relayed } from "./bridge-client.ts";
 
 test("B1: each session has its own variables in all of its panes, and none of another session's", async () => {
-  const one = await attached({ sandbox: "vars", session: "one", panes: "1", cmd: "sh", env: "FIRST=a" }, "stdio.v1");
+  const one = await relayed({ sandbox: "vars", session: "one", panes: "1", cmd: "sh", env: "FIRST=a" });
   await one.until(() => one.panes.length === 1);
-  const two = await attached({ sandbox: "vars", session: "two", panes: "1", cmd: "sh", env: "SECOND=b" }, "stdio.v1");
+  const two = await relayed({ sandbox: "vars", session: "two", panes: "1", cmd: "sh", env: "SECOND=b" });
   await two.until(() => two.panes.length === 1);
   two.say({ type: "pane", action: "split", pane: "%0" });
   await two.until(() => two.panes.length === 2);
@@ -27,9 +27,9 @@ test("B1: each session has its own variables in all of its panes, and none of an
 test("B8: a window has the size that a client said until that client has gone, and then its ordinary clients' again", async () => {
   const main = await attached({ sandbox: "size", session: "main", panes: "1", cmd: "cat", cols: "90", rows: "30" });
   await main.until(() => main.output.includes("main"));
-  const watcher = await attached({ sandbox: "size", session: "main", role: "viewer" }, "stdio.v1");
+  const watcher = await relayed({ sandbox: "size", session: "main", role: "viewer" });
   await watcher.until(() => watcher.windows[0]?.cols === 90);
-  const page = await attached({ sandbox: "size", session: "main" }, "stdio.v1");
+  const page = await relayed({ sandbox: "size", session: "main" });
   await page.until(() => page.windows.length === 1);
   page.say({ type: "pane", action: "resize_window", window: page.windows[0]?.id, cols: 140, rows: 50 });
   await watcher.until(() => watcher.windows[0]?.cols === 140);
@@ -49,9 +49,9 @@ test("B8: a window has the size that a client said until that client has gone, a
 test("B2c: a pane's session has the size that tmux gives the pane, and asks tmux for the size that a client gives", async () => {
   const main = await attached({ sandbox: "sizes", session: "main", panes: "1", cmd: "cat", cols: "101", rows: "31" });
   await main.until(() => main.output.includes("main"));
-  const watcher = await attached({ sandbox: "sizes", session: "main" }, "stdio.v1");
+  const watcher = await relayed({ sandbox: "sizes", session: "main" });
   await watcher.until(() => watcher.panes[0]?.cols === 101);
-  const page = await attached({ sandbox: "sizes", session: "page", pane: "main:0" }, "stdio.v1");
+  const page = await relayed({ sandbox: "sizes", session: "page", pane: "main:0" });
   await page.until(() => page.sizes.length === 1);
   watcher.say({ type: "pane", action: "split", pane: "%0" });
   await page.until(() => page.sizes.length === 2);
@@ -68,7 +68,7 @@ test("B2c: a pane's session has the size that tmux gives the pane, and asks tmux
 });
 
 test("B2c: a pane that a program has made larger than a terminal may be has the largest size that can be told", async () => {
-  const main = await attached({ sandbox: "huge", session: "main", panes: "1", cmd: "sh" }, "stdio.v1");
+  const main = await relayed({ sandbox: "huge", session: "main", panes: "1", cmd: "sh" });
   await main.until(() => main.panes.length === 1);
   const pane = await ofPane("main:0", "page", "huge");
   pane.type("tmux resize-window -x 3000 -y 900\r");

@@ -85,7 +85,7 @@ describe("of a client's request, the bridge sees", () => {
     const allowed = /^(host|upgrade|connection|authorization|content-length|sec-websocket-[a-z]+|cf-worker)$/;
     for (const head of heads) {
       const [line = "", ...headers] = head.split("\r\n");
-      expect(line).toMatch(/^(?:GET \/attach|GET \/preconnect|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
+      expect(line).toMatch(/^(?:GET \/attach|GET \/sessions|DELETE \/sessions\/\S+)\?\S+ HTTP\/1\.1$/);
       const names = headers.map((header) => header.slice(0, header.indexOf(":")).toLowerCase());
       expect(names.filter((name) => !allowed.test(name))).toEqual([]);
       expect(headers).toContain(`Authorization: Bearer ${system.bridgeToken}`);
@@ -195,37 +195,15 @@ describe("the bridge itself", () => {
     expect(await status("/sessions?sandbox=../x", authorized)).toBe(400);
   });
 
-  test("serves a client that knows the secret, with nothing between", async () => {
-    const client = await connect(
-      undefined,
-      { session: fresh("s"), cmd: "cat" },
-      { server: bridge, headers: authorized },
-    );
-    expect(client.socket.protocol).toBe("stdio.v1");
+  test("H1a: serves a plain client that knows the secret, and has stdio.v1 spoken by session objects alone", async () => {
+    const asked = { session: fresh("s"), cmd: "cat" };
+    expect(await attach(authorized, ["stdio.v1"])).toBe(400);
+    const client = await connect(undefined, asked, { server: bridge, headers: authorized, protocols: [] });
     await client.hello();
     client.type("abc");
     client.say({ type: "eof" });
     const { exit, code } = await client.end();
     expect([client.text(), exit, code]).toEqual(["abc", { type: "exit", code: 0, offset: 3 }, 1000]);
     expect(await status("/sessions", authorized)).toBe(200);
-  });
-
-  test("knows its client again by the life that its connections are of", async () => {
-    const session = fresh("s");
-    const attach = async (attempt: string, role = "driver") => {
-      const client = await connect(
-        undefined,
-        { session, cmd: "cat", attempt, role },
-        { server: bridge, headers: authorized },
-      );
-      const { you } = await client.hello();
-      return { client, id: (you as { id: string }).id };
-    };
-    const [one, again] = [await attach("one.1"), await attach("one.2")];
-    expect(again.id).toBe(one.id);
-    const others = [await attach("another.1"), await attach("one.3", "viewer")];
-    await again.client.leave();
-    others.push(await attach("one.4"));
-    expect(new Set([one, ...others].map(({ id }) => id)).size).toBe(4);
   });
 });

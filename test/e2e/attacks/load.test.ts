@@ -24,10 +24,11 @@ const resident = (ids: readonly number[]): number => ids.reduce((sum, pid) => su
 const descriptors = (ids: readonly number[]): number =>
   ids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
 
-/** The bridge as a client sees it that knows its secret. */
+/** The bridge as a plain client sees it that knows its secret. */
 const BRIDGE: ConnectOptions = {
   server: system.bridgeUrl.replace(/^http/, "ws"),
   headers: { Authorization: `Bearer ${system.bridgeToken}` },
+  protocols: [],
 };
 const SERVERS: readonly (readonly [string, ConnectOptions])[] = [
   ["the Worker", {}],

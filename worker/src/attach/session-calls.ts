@@ -55,11 +55,8 @@ export type NewShareTicket = {
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
 export interface SessionCalls extends Rpc.DurableObjectBranded {
-  /**
-   * Has the object wake, and read what it keeps, while others are asked whether a client may come.
-   * @param sandboxKey The client's sandbox, where one that was let in has used it before.
-   */
-  wake(sandboxKey?: string): Promise<void>;
+  /** Has the object wake, and read what it keeps, while others are asked whether a client may come. */
+  wake(): Promise<void>;
   /** Undefined if there is no session. @param asker The caller whose input by calls is counted. */
   describe(asker?: Asker): Promise<SessionListing | undefined>;
   /** A page of the audit; undefined if nothing was ever recorded. */

@@ -2,14 +2,12 @@
 // closed when no client is left. InnerClient knows what the messages mean.
 
 import {
-  type BeginAttach,
   backoffMs,
   CLOSE,
   type ClientRecord,
   InnerClient,
   type InnerHello,
   PING_INTERVAL_MS,
-  parseBeginRefused,
   release,
   SILENCE_MS,
   type Trace,
@@ -17,20 +15,15 @@ import {
   tracedSocket,
 } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
-import { type Connect, Preconnect } from "./preconnect.ts";
-import { type AttachOutcome, outcomeOfBegin } from "./upstream.ts";
+import type { AttachOutcome } from "./upstream.ts";
 
 export type HopOutcome =
   | { readonly kind: "open"; readonly hello: InnerHello }
   | Exclude<AttachOutcome, { kind: "open" }>;
 
-export type AttachParams = [string, string][];
-
 export interface InnerHopEvents {
-  /** The query of an attach, for the process that is known or to be made. */
-  attachParams(): AttachParams;
-  /** Opens a WebSocket to the bridge for it. `signal`: no caller waits any more. */
-  attach(params: AttachParams, signal: AbortSignal): Promise<AttachOutcome>;
+  /** Opens a WebSocket to the bridge, for the process that is known or to be made. `signal`: no caller waits any more. */
+  attach(signal: AbortSignal): Promise<AttachOutcome>;
   /** Whether a container may have to be started for that, which takes its time. */
   mayStart(): boolean;
   /** The bridge has greeted. */
@@ -59,8 +52,6 @@ const SHORT_LIVED_MS = 1_000;
 /** … and after so many in a row, the next is waited for: a bridge that greets and hangs up would keep us busy for ever. */
 const FREE_SHORT_LIVED = 20;
 const MOST_ATTEMPTS = 4;
-/** What was asked on a connection that was there already got no answer, as it ended. */
-const UNANSWERED: HopOutcome = { kind: "unreachable", message: "it ended before it answered", retryAfterSeconds: 1 };
 const GIVEN_UP = { kind: "unreachable", message: "nobody needs the bridge any more", retryAfterSeconds: 1 } as const;
 /** Pings go at whole seconds: objects that share a machine wake it together, and the bridge hears many at once. */
 const PING_STEP_MS = 1_000;
@@ -70,10 +61,7 @@ export class InnerHop {
   readonly #events: InnerHopEvents;
   #socket: WebSocket | undefined;
   #opening: Promise<HopOutcome> | undefined;
-  readonly #ahead = new Preconnect();
   #settle: ((outcome: HopOutcome) => void) | undefined;
-  /** Whether the attach was asked for on a connection that was there already, and nothing has come yet. */
-  #isUnanswered = false;
   /** Counts releases: an attempt from before the last one is given up. */
   #era = 0;
   #attempt = 0;
@@ -110,19 +98,11 @@ export class InnerHop {
 
   tick(nowMs: number): void {
     if (this.#socket === undefined) return;
-    if (this.client.silentAtMs <= nowMs) {
-      // There is no patience for a second try.
-      this.#isUnanswered = false;
-      this.#closed(1006);
-    } else if (this.#nextPingMs <= nowMs) {
+    if (this.client.silentAtMs <= nowMs) this.#closed(1006);
+    else if (this.#nextPingMs <= nowMs) {
       this.#nextPingMs = pingAfter(nowMs);
       this.client.ping();
     }
-  }
-
-  /** A client may come: a connection is opened on which nothing is asked before one has, unless the hop is open or cared for. */
-  expect(connect: Connect): void {
-    if (!this.#isCared) this.#ahead.open(connect);
   }
 
   /** Resolves when the bridge has greeted, or has said no. Attempts under way are shared. */
@@ -139,11 +119,8 @@ export class InnerHop {
 
   /** A client or a program needs the bridge: opens the connection, unless it is open, being opened or to be opened already. */
   keep(): void {
-    if (!this.#isCared) this.#retryLater();
-  }
-
-  get #isCared(): boolean {
-    return this.#socket !== undefined || this.#opening !== undefined || this.#retry !== undefined;
+    const isCared = this.#socket !== undefined || this.#opening !== undefined || this.#retry !== undefined;
+    if (!isCared) this.#retryLater();
   }
 
   /** No client needs the bridge any more: the process goes on without us. */
@@ -159,19 +136,7 @@ export class InnerHop {
 
   async #open(): Promise<HopOutcome> {
     const era = this.#era;
-    const params = this.#events.attachParams();
-    const taken = this.#ahead.take();
-    const ahead = taken === undefined ? undefined : await taken;
-    if (ahead !== undefined) {
-      if (era !== this.#era) {
-        closeQuietly(ahead, CLOSE.goingAway, "");
-        return GIVEN_UP;
-      }
-      const begun = await this.#use(ahead, params);
-      if (begun !== UNANSWERED) return begun;
-      if (era !== this.#era) return GIVEN_UP;
-    }
-    const outcome = await this.#attachInTime(params, this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
+    const outcome = await this.#attachInTime(this.#events.mayStart() ? START_PATIENCE_MS : SILENCE_MS);
     if (outcome.kind !== "open") return outcome;
     const { socket } = outcome;
     if (era !== this.#era) {
@@ -183,8 +148,8 @@ export class InnerHop {
     return this.#use(socket);
   }
 
-  /** Resolves when the bridge has greeted, or has said no. @param params Of the attach, where it is still to be asked for. */
-  #use(socket: WebSocket, params?: AttachParams): Promise<HopOutcome> {
+  /** Resolves when the bridge has greeted, or the connection has ended. */
+  #use(socket: WebSocket): Promise<HopOutcome> {
     const greeted = new Promise<HopOutcome>((resolve) => {
       this.#settle = resolve;
     });
@@ -200,7 +165,6 @@ export class InnerHop {
     socket.addEventListener("message", (event) => {
       if (!isCurrent()) return;
       const { data } = event;
-      if (this.#isUnanswered && this.#isRefused(data)) return;
       try {
         receiveTraced(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
       } catch (error) {
@@ -215,30 +179,14 @@ export class InnerHop {
     // An error may follow a close; each counts once.
     socket.addEventListener("close", (event) => isCurrent() && this.#closed(event.code));
     socket.addEventListener("error", () => isCurrent() && this.#closed(1006));
-    this.#isUnanswered = params !== undefined;
-    if (params !== undefined) {
-      const begin: BeginAttach = { type: "begin", query: new URLSearchParams(params).toString() };
-      sendQuietly(socket, JSON.stringify(begin));
-    }
     this.#events.received();
     return greeted;
   }
 
-  /** Reads the first answer to what was asked on a connection that was there already. */
-  #isRefused(answer: string | ArrayBuffer): boolean {
-    this.#isUnanswered = false;
-    const refused = typeof answer === "string" ? parseBeginRefused(answer) : undefined;
-    if (refused === undefined) return false;
-    this.#letGo(CLOSE.normal);
-    this.#greeted(outcomeOfBegin(refused));
-    this.#events.received();
-    return true;
-  }
-
   /** A bridge that says nothing at all may never do so: the connection may be half open. */
-  async #attachInTime(params: AttachParams, patienceMs: number): Promise<AttachOutcome> {
+  async #attachInTime(patienceMs: number): Promise<AttachOutcome> {
     const given = new AbortController();
-    const attached = this.#events.attach(params, given.signal);
+    const attached = this.#events.attach(given.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tooLate = new Promise<AttachOutcome>((resolve) => {
       timer = setTimeout(() => {
@@ -257,12 +205,7 @@ export class InnerHop {
 
   #closed(code: number): void {
     this.#events.trace?.()?.(`the connection to the bridge ended with ${code}`);
-    const wasUnanswered = this.#isUnanswered;
     this.#letGo(CLOSE.goingAway);
-    if (wasUnanswered) {
-      this.#greeted(UNANSWERED);
-      return;
-    }
     this.#failGreeting(`the bridge closed with ${code}`);
     this.#shortLived = Date.now() - this.#greetedAtMs < SHORT_LIVED_MS ? this.#shortLived + 1 : 0;
     const isFault = code === CLOSE.policy || code === CLOSE.internal;
@@ -273,7 +216,6 @@ export class InnerHop {
   #letGo(code: number): void {
     const socket = this.#socket;
     this.#socket = undefined;
-    this.#isUnanswered = false;
     this.client.closed();
     closeQuietly(socket, code, "");
   }

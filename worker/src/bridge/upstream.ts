@@ -1,10 +1,10 @@
 // The way to the bridge: in the sandbox's container, or a local one.
 
-import { type BeginRefused, INNER_PROTOCOL, PRECONNECT_PATH } from "sandbox-stdio/core";
+import { INNER_PROTOCOL } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
 import { AuthFault } from "../refusal/fault.ts";
-import { BRIDGE_PORT, type ContainersEnv, containerOf, PORT_HEADER } from "../sandbox/containers.ts";
+import { BRIDGE_PORT, type ContainersEnv, containerOf } from "../sandbox/containers.ts";
 import { type BridgeAnswer, type BridgeQuestion, questionTo, readAnswer } from "../sandbox/question.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { type BridgeSecretEnv, bridgeSecret, containerToken } from "../sandbox/secret.ts";
@@ -27,6 +27,9 @@ export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
   /** Local only: a bridge at this address instead of one in a container. Default: none. */
   readonly BRIDGE_URL?: string;
 }
+
+/** The query of an attach. */
+export type AttachParams = readonly (readonly [string, string])[];
 
 export type AttachOutcome =
   | { readonly kind: "open"; readonly socket: WebSocket }
@@ -51,13 +54,17 @@ export type AttachOutcome =
 export async function attachBridge(
   env: BridgeEnv,
   sandboxKey: string,
-  params: readonly (readonly [string, string])[],
+  params: AttachParams,
   signal?: AbortSignal,
 ): Promise<AttachOutcome> {
   const query = new URLSearchParams(params.map(([name, value]) => [name, value]));
   query.set("sandbox", sandboxKey);
   try {
-    const headers = await upgradeHeaders(env, sandboxKey);
+    const headers = {
+      Upgrade: "websocket",
+      "Sec-WebSocket-Protocol": INNER_PROTOCOL,
+      Authorization: await authorization(env, sandboxKey),
+    };
     const path = `/attach?${query}`;
     if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
     return await outcomeOf(
@@ -68,41 +75,6 @@ export async function attachBridge(
     log.error("no way to the bridge:", error);
     return { kind: "unreachable", message: "no way to it", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
-}
-
-/**
- * Opens a connection on which the process is asked for later, where the bridge runs.
- * @returns undefined where there is none to be had.
- * @throws {unknown} Where the connection breaks.
- */
-export async function preconnect(
-  env: BridgeEnv,
-  sandboxKey: string,
-  signal: AbortSignal,
-): Promise<WebSocket | undefined> {
-  const path = `${PRECONNECT_PATH}?${new URLSearchParams({ sandbox: sandboxKey })}`;
-  const init = { headers: await upgradeHeaders(env, sandboxKey), signal, redirect: "manual" } as const;
-  const { webSocket: socket, body } = env.BRIDGE_URL
-    ? await fetch(`${env.BRIDGE_URL}${path}`, init)
-    : await fetchContainer(env, sandboxKey, path, init);
-  if (socket) socket.binaryType = "arraybuffer";
-  else await body?.cancel();
-  return socket ?? undefined;
-}
-
-/** Not by the way that other requests go: by the SDK's an object is told its name first, and stores it. */
-function fetchContainer(env: BridgeEnv, sandboxKey: string, path: string, init: RequestInit): Promise<Response> {
-  const request = new Request(`http://bridge${path}`, init);
-  request.headers.set(PORT_HEADER, String(BRIDGE_PORT));
-  return env.Sandbox.getByName(sandboxKey).fetch(request);
-}
-
-async function upgradeHeaders(env: BridgeEnv, sandboxKey: string): Promise<Record<string, string>> {
-  return {
-    Upgrade: "websocket",
-    "Sec-WebSocket-Protocol": INNER_PROTOCOL,
-    Authorization: await authorization(env, sandboxKey),
-  };
 }
 
 /** A request to the bridge, whose container starts if it sleeps. A redirect would carry the secret to another address: none counts. */
@@ -171,7 +143,9 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   // The client is told the message; the rest of the platform's words stays in the log.
   log.warn(`the bridge was not reached (${status}): ${text.slice(0, MAX_LOGGED_CHARACTERS)}`);
   const retryAfter = response.headers.get("Retry-After");
-  if (said.error === "stopping") return stopping(message);
+  if (said.error === "stopping") {
+    return { kind: "unreachable", message, retryAfterSeconds: STOPPING_RETRY_SECONDS, isStopping: true };
+  }
   if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.
     const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;
@@ -180,21 +154,4 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   const seconds = Math.min(Number(retryAfter), MAX_RETRY_AFTER_SECONDS);
   if (seconds > 0) return { kind: "unreachable", message, retryAfterSeconds: seconds, isAskedToWait: true };
   return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
-}
-
-/** The meaning of a refusal that came on a connection which was there already. */
-export function outcomeOfBegin({
-  status,
-  error,
-  message: said,
-}: BeginRefused): Exclude<AttachOutcome, { kind: "open" }> {
-  const message = said.slice(0, MAX_MESSAGE_CHARACTERS);
-  if (status < 500 || error === "no_bridge" || error === "logs_full")
-    return { kind: "refused", status, error, message };
-  if (error === "stopping") return stopping(message);
-  return { kind: "unreachable", message, retryAfterSeconds: RETRY_AFTER_SECONDS };
-}
-
-function stopping(message: string): Exclude<AttachOutcome, { kind: "open" }> {
-  return { kind: "unreachable", message, retryAfterSeconds: STOPPING_RETRY_SECONDS, isStopping: true };
 }

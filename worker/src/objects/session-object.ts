@@ -63,8 +63,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   /** A parked session stays so: nothing begins before a client has been let in. */
-  async wake(sandboxKey?: string): Promise<void> {
-    this.#parts.keeper.expect(sandboxKey);
+  async wake(): Promise<void> {
+    // The runtime has made the object for this call.
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {

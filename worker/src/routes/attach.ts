@@ -12,7 +12,6 @@ import {
 } from "../attach/attach-right.ts";
 import { requestOf } from "../attach/attach-spec.ts";
 import { type EntryEnv, pass } from "../attach/entry-limits.ts";
-import { SandboxesInUse } from "../attach/sandboxes-in-use.ts";
 import { addressOf, logRefused } from "../audit/worker-log.ts";
 import { offeredProtocols } from "../auth/credentials.ts";
 import { requireListedOrigin } from "../auth/origin.ts";
@@ -30,8 +29,6 @@ import { readBasic, withToken } from "../terminal/ttyd-token.ts";
 
 /** The bindings and variables that attaching reads, up to the session object. */
 export type AttachEnv = EntryEnv & AuthEnv & ProjectEnv & TerminalEnv;
-
-const sandboxesInUse = new SandboxesInUse();
 
 export const attachRoutes = new Hono<{ Bindings: AttachEnv }>();
 
@@ -118,12 +115,10 @@ async function attach(
   const kind: ConnectionKind = row.limits === "json" ? "json" : "other";
   const sessionObject = env.SESSION.getByName(keys.sessionKey);
   // It may be far away, or not be there yet. If it can't be woken, the upgrade will say so.
-  const known = sandboxesInUse.has(sandboxKey) && !isProxied ? sandboxKey : undefined;
-  const wake = () => void sessionObject.wake(known).catch(() => undefined);
+  const wake = () => void sessionObject.wake().catch(() => undefined);
   const asked = { ...keys, kind, resume: query.resume };
   const passed = await pass(env, request, right, asked, onceAnswered(question, wake));
   if ("code" in passed) return refuseUpgrade(answering(row, offered), passed);
-  sandboxesInUse.add(sandboxKey);
   const { user } = passed;
   const ticket = (grant.share ?? grant.attachTicket)?.id;
   return sessionObject.fetch(

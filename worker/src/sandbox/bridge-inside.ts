@@ -1,6 +1,6 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
-import { PRECONNECT_PATH, PREVIEW_PATH } from "sandbox-stdio/core";
+import { PREVIEW_PATH } from "sandbox-stdio/core";
 import { type LogEnv, log } from "../base/log.ts";
 import type { LifeEnv } from "../refusal/life.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
@@ -33,8 +33,6 @@ export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv 
 const DEFAULT_STOP_SECONDS = "840";
 /** How long a server in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
-/** Shorter than a session object waits for it: a connection that came later would have no user. */
-const PRECONNECT_PATIENCE_MS = 4_000;
 /** Longer than the bridge waits for a server that is looked at, which may compile before it answers. */
 const PREVIEW_PATIENCE_MS = 70_000;
 
@@ -81,38 +79,7 @@ export async function askBridgeInside(
 
 /** Whether a request is for a server that is looked at: such a one starts no container. */
 export function isPreview(request: Request | string | URL): boolean {
-  return pathOf(request) === PREVIEW_PATH;
-}
-
-/** Whether it only opens a connection, for a client that has not been let in: it neither starts a container nor keeps one awake. */
-export function isPreconnect(request: Request | string | URL): boolean {
-  return pathOf(request) === PRECONNECT_PATH;
-}
-
-/**
- * Opens a connection to a bridge that is there. A container that is not gets none, and is not started.
- * @param isReady Whether the container runs, and is not on its way up or down.
- */
-export async function preconnectInside(
-  container: Container | undefined,
-  isReady: boolean,
-  request: Request,
-): Promise<Response> {
-  if (container === undefined || !isReady) return unavailable("the container does not run", 3);
-  // The caller's own end of it would leave the connection to the container open.
-  const given = new AbortController();
-  const giveUp = (): void => given.abort();
-  const timer = setTimeout(giveUp, PRECONNECT_PATIENCE_MS);
-  request.signal.addEventListener("abort", giveUp);
-  try {
-    return await container.getTcpPort(BRIDGE_PORT).fetch(new Request(request, { signal: given.signal }));
-  } catch {
-    return unavailable("nothing answered in time", 3);
-  } finally {
-    // One that is open would break by it.
-    clearTimeout(timer);
-    request.signal.removeEventListener("abort", giveUp);
-  }
+  return URL.parse(request instanceof Request ? request.url : request)?.pathname === PREVIEW_PATH;
 }
 
 const isClosed = (said: string): boolean => said.includes("connection closed unexpectedly");
@@ -145,10 +112,6 @@ async function beginning(answer: Response): Promise<string> {
 function isHarmless({ url, headers, body }: Request): boolean {
   const method = URL.parse(url)?.searchParams.get("method") ?? "";
   return /^(GET|HEAD)$/.test(method) && body === null && !headers.has("Upgrade");
-}
-
-function pathOf(request: Request | string | URL): string | undefined {
-  return URL.parse(request instanceof Request ? request.url : request)?.pathname;
 }
 
 /** @returns undefined if `answer` does not come in time. */

@@ -11,7 +11,7 @@ import {
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
-import type { AttachParams } from "../bridge/inner-hop.ts";
+import type { AttachParams } from "../bridge/upstream.ts";
 import { newRecord } from "../records/new-record.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { Refusal } from "../refusal/refusal.ts";

@@ -6,8 +6,8 @@ import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
-import { type AttachParams, type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
-import { askBridge, attachBridge, type BridgeEnv, isAwake, preconnect } from "../bridge/upstream.ts";
+import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
+import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { describeSession } from "../records/session-listing.ts";
 import type { SessionRecord } from "../records/session-store.ts";
@@ -79,8 +79,7 @@ export class SessionKeeper {
       lose: () => this.#loseProcess(),
     });
     this.hop = new InnerHop({
-      attachParams: () => hopParams(ports.store.record, this.#session, this.#wish),
-      attach: (params, signal) => this.#attachBridge(params, signal),
+      attach: (signal) => this.#attachBridge(signal),
       // A process that is known runs, and so does its container.
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
@@ -102,17 +101,6 @@ export class SessionKeeper {
   /** Undefined while no client is attached, or nothing is known of a process. */
   get session(): RelaySession | undefined {
     return this.#session;
-  }
-
-  /**
-   * A client may come. Until one has been let in, nothing is asked of the bridge.
-   * @param known The sandbox, where one that has been let in has used it: a name alone must not make an object for it.
-   */
-  expect(known: string | undefined): void {
-    const { env, store } = this.#ports;
-    const sandboxKey = store.record?.sandboxKey ?? known;
-    if (sandboxKey === undefined || (store.record?.exit ?? store.record?.lostAtMs) !== undefined) return;
-    this.hop.expect((signal) => preconnect(env, sandboxKey, signal));
   }
 
   /** The session, with its process: found, or made. */
@@ -253,9 +241,10 @@ export class SessionKeeper {
 
   // ---- The inner hop ---------------------------------------------------------------------------------------------
 
-  #attachBridge(params: AttachParams, signal: AbortSignal) {
-    const sandboxKey = this.#ports.store.record?.sandboxKey ?? this.#wish?.sandboxKey ?? "";
-    return attachBridge(this.#ports.env, sandboxKey, params, signal);
+  #attachBridge(signal: AbortSignal) {
+    const { env, store } = this.#ports;
+    const sandboxKey = store.record?.sandboxKey ?? this.#wish?.sandboxKey ?? "";
+    return attachBridge(env, sandboxKey, hopParams(store.record, this.#session, this.#wish), signal);
   }
 
   /** The bridge has greeted: the session is made, or goes on. */

@@ -24,16 +24,9 @@ export function readRecorded(bytes: Buffer): RecordedRequest[] {
   return requests;
 }
 
-/** The queries of all attaches: by an upgrade, and on a connection that was there already (H22). */
+/** The queries of all attaches. */
 export function attachesOf(requests: readonly RecordedRequest[]): URLSearchParams[] {
-  return requests.flatMap(({ head, payloads }) => {
-    if (head.startsWith("GET /attach?")) return [queryOf(head)];
-    const text = head.startsWith("GET /preconnect?") ? (payloads[0]?.toString() ?? "") : "";
-    // One that was not used has no frame but its close.
-    if (!text.startsWith("{")) return [];
-    const { query } = JSON.parse(text) as { query: string };
-    return [new URLSearchParams(query)];
-  });
+  return requests.filter(({ head }) => head.startsWith("GET /attach?")).map(({ head }) => queryOf(head));
 }
 
 export function queryOf(head: string): URLSearchParams {

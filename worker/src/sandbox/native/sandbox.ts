@@ -10,9 +10,7 @@ import {
   askBridgeInside,
   askedAgain,
   bridgeEnvironment,
-  isPreconnect,
   isPreview,
-  preconnectInside,
   type SandboxEnv,
   unavailable,
   withinPatience,
@@ -88,9 +86,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
         askedAgain(request, () => port.fetch(request)),
       );
     }
-    const isReady = this.#isReady(container);
-    if (isPreconnect(request)) return preconnectInside(container, isReady, request);
-    const failure = isReady ? undefined : await this.#up(container);
+    const failure = this.#isReady(container) ? undefined : await this.#up(container);
     if (failure !== undefined) return cannotStart(failure);
     const isRepeatable = mayStart(request);
     try {

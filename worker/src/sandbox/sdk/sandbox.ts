@@ -9,9 +9,7 @@ import {
   askBridgeInside,
   askedAgain,
   bridgeEnvironment,
-  isPreconnect,
   isPreview,
-  preconnectInside,
   type SandboxEnv,
   unavailable,
   withinPatience,
@@ -88,11 +86,6 @@ export function withStdio<Base extends SandboxClass>(
       portOrInit?: number | RequestInit,
       portParam?: number,
     ): Promise<Response> {
-      // Past the SDK, which would count it as a use of the container.
-      if (isPreconnect(requestOrUrl)) {
-        const isReady = this.isRunning() && this.#starting === undefined;
-        return preconnectInside(this.ctx.container, isReady, new Request(requestOrUrl));
-      }
       if (!this.isRunning() && isPreview(requestOrUrl)) return unavailable("the container does not run", 3);
       if (!this.isRunning() || this.#starting !== undefined) {
         this.#starting ??= this.#attempts
