@@ -16,7 +16,8 @@ import { sdkContainers } from "../src/sandbox/sdk/access.ts";
 import { askTtyd, openTtyd } from "../src/terminal/upstream.ts";
 // Its first use would load all of the Worker, in the middle of a test.
 import "./entry.ts";
-import { blockStartsOf, listenIn, START_PATH, STDIO_TOKEN } from "./stand-in-container.ts";
+import { STDIO_TOKEN } from "./secret.ts";
+import { blockStartsOf, listenIn, START_PATH } from "./stand-in-container.ts";
 
 const real = env as unknown as Env & { readonly NATIVE: DurableObjectNamespace<SandboxObject> };
 const WAYS: readonly [string, ContainerWay, DurableObjectNamespace<SandboxObject>][] = [

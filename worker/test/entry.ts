@@ -3,7 +3,8 @@
 import type { StdioEnv } from "../src/env.ts";
 import { Sandbox as SdkSandbox } from "../src/index.ts";
 import { Sandbox as NativeSandboxClass } from "../src/sandbox/native/sandbox.ts";
-import { STDIO_TOKEN, withContainer } from "./stand-in-container.ts";
+import { STDIO_TOKEN } from "./secret.ts";
+import { withContainer } from "./stand-in-container.ts";
 
 export {
   AddressObject,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestProject } from "vitest/node";
 import { startTestIssuer } from "./issuer.ts";
-import { STDIO_TOKEN } from "./stand-in-container.ts";
+import { STDIO_TOKEN } from "./secret.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const issuer = await startTestIssuer();

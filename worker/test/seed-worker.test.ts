@@ -5,7 +5,8 @@ import { env } from "cloudflare:workers";
 import { getSandbox } from "@cloudflare/sandbox";
 import { expect, inject, test } from "vitest";
 import type { Sandbox } from "./entry.ts";
-import { listenIn, STDIO_TOKEN } from "./stand-in-container.ts";
+import { STDIO_TOKEN } from "./secret.ts";
+import { listenIn } from "./stand-in-container.ts";
 
 type Env = { Sandbox: DurableObjectNamespace<Sandbox> };
 

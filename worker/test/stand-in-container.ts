@@ -3,9 +3,6 @@
 
 type Listener = (request: Request<unknown, unknown>, port: number) => Response | Promise<Response>;
 
-/** The deployment's secret, as these objects know it. */
-export const STDIO_TOKEN = "a secret of 16 and more";
-
 /** What is asked here starts a container, and reaches nothing that listens there. */
 export const START_PATH = "/start";
 /** Hosts that the SDK asks for, before it sends anything. */
