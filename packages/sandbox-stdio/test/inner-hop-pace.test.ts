@@ -116,7 +116,7 @@ describe("pace across the inner hop", () => {
     };
     for (let round = 0; round < 10; round += 1) outputDealtWith(600_000, 1);
     outputDealtWith(600_000, 1_000);
-    expect([slow.windowBytes, fast.windowBytes]).toEqual([32_768, 458_752]);
+    expect([slow.windowBytes, fast.windowBytes]).toEqual([16_384, 524_288]);
     // Now the bridge knows both exactly.
     hop.connect().flush();
     const room = slow.windowBytes + MAX_FRAME_BYTES;

@@ -66,7 +66,8 @@ export class OutputLog {
 
   /** The most that may be in flight to a reader of this log. */
   get windowBytes(): number {
-    return Math.min(MAX_WINDOW_BYTES, Math.max(MIN_WINDOW_BYTES, Math.floor(WINDOW_SHARE * this.capacityBytes)));
+    if (this.capacityBytes >= LOG_BYTES) return MAX_WINDOW_BYTES;
+    return Math.max(MIN_WINDOW_BYTES, Math.floor(WINDOW_SHARE * this.capacityBytes));
   }
 
   /** The most to read from a process at once: a window, a frame and one of each of its streams fit into the log together. */

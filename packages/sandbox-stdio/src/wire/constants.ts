@@ -30,11 +30,11 @@ export const MAX_SNAPSHOT_BYTES = 64 * KIB;
 export const LOG_BYTES = MIB;
 export const MIN_LOG_BYTES = 64 * KIB;
 export const MAX_LOG_BYTES = 8 * MIB;
-/** Most bytes in flight to one client are so much of the log: with what is read before the process is held, all that a client
- * may still ask for is in it. */
+/** Most bytes in flight to one client, on any link: with what is read before the process is held, all that it may still ask for is
+ * in a log of {@link LOG_BYTES}. */
+export const MAX_WINDOW_BYTES = 512 * KIB;
+/** The same of a smaller log, as a share of it: a frame is more of it. */
 export const WINDOW_SHARE = 7 / 16;
-/** Most bytes in flight to one client, on any link. */
-export const MAX_WINDOW_BYTES = WINDOW_SHARE * LOG_BYTES;
 /** Fewest bytes in flight to one client: below this the acknowledgements cost more than the bytes. */
 export const MIN_WINDOW_BYTES = 16 * KIB;
 /** A client acknowledges after this many bytes: each frame of full length … */
