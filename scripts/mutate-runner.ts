@@ -36,6 +36,8 @@ const known = new Map<string, TestSpecification>();
 for (const specification of await vitest.globTestSpecifications()) known.set(specification.moduleId, specification);
 
 async function run({ path, text, stages }: RunnerRequest): Promise<RunnerAnswer> {
+  // Else the mutant before would stay beside this one.
+  if (mutated !== undefined) vitest.invalidateFile(mutated.path);
   mutated = text === undefined ? undefined : { path, text };
   vitest.invalidateFile(path);
   for (const stage of stages) {

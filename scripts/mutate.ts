@@ -23,6 +23,8 @@ import { fingerprint, readTree } from "./tree.ts";
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
 /** What the tests of a text as it is may take, at the most. */
 const MOST_MS = 1_800_000;
+/** After so many mutants the tests must still pass without one: nothing of a mutant may stay. */
+const CHECKED_EVERY = 25;
 /** A mutant has made its tests endless if they take so many times as long as without it, and a minute. */
 const ENDLESS = 10;
 /** Search at random for long: asked only about what the others did not notice. */
@@ -198,6 +200,11 @@ async function tryAll(): Promise<void> {
       if (broken.outcome !== "killed") throw new Error(`A file that throws breaks no test of ${room.tests}: ${file}`);
     }
     const limitMs = Math.ceil(60_000 + ENDLESS * (soundMs.get(room.tests) ?? 0));
+    if (index % CHECKED_EVERY === CHECKED_EVERY - 1) {
+      const unchanged = await runner.run(join(ROOT, file), text, stages, MOST_MS);
+      if (unchanged.outcome !== "survived")
+        throw new Error(`Something of a mutant has stayed: ${JSON.stringify(unchanged)}`);
+    }
     const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), stages, limitMs);
     const line: LedgerLine = {
       room: room.name,
