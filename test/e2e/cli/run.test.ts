@@ -109,6 +109,9 @@ test("input that is longer than a pipe holds is given to the end, to a process t
   expect(told).toEqual({ code: 0, stdout: `${createHash("sha256").update(input).digest("hex")}  -\n`, stderr: "" });
 });
 
+/** What a person is told of a server that is away for two seconds, which a busy machine makes of a restart. */
+const AWAY = /^sbx-stdio: (not connected \(.*|waiting for .*|resumed after \d+ s, nothing lost)\n/gm;
+
 test("the Worker's death is outlived: the output is whole, and the exit code the process's", async () => {
   const who = await person();
   const script = "echo begun; for i in 1 2 3 4 5 6; do sleep 0.5; echo $i; done; exit 6";
@@ -122,7 +125,8 @@ test("the Worker's death is outlived: the output is whole, and the exit code the
   await until("both processes", async () => (await runningNow()) === 2);
   await restartWorker();
   for (const { code, said, stderr } of [streamed, waited]) {
-    expect([await code, said.stdout, await stderr]).toEqual([6, "begun\n1\n2\n3\n4\n5\n6\n", ""]);
+    expect([await code, said.stdout]).toEqual([6, "begun\n1\n2\n3\n4\n5\n6\n"]);
+    expect((await stderr).replaceAll(AWAY, "")).toBe("");
   }
 });
 

@@ -1,6 +1,7 @@
 // What is fuzzed: each decoder of the package, with inputs to start from and what must hold of its answer to any input.
 // An answer is also given a name, by which a run knows that an input made it do something new.
 
+import { isDeepStrictEqual } from "node:util";
 import { DIALECT_ROUTES } from "../../src/dialects/table.ts";
 import { decodeArchive, encodeArchive } from "../../src/output/log-archive.ts";
 import { OutputLog } from "../../src/output/output-log.ts";
@@ -152,7 +153,9 @@ const queries: Target = {
     const again = parseAttachQuery(new URLSearchParams(attachParams(result.query)));
     // Written, what the session's delivery is by default becomes what the client asks for.
     const expected = { ...result, query: { ...result.query, delivery: result.query.process.delivery } };
-    if (JSON.stringify(again) !== JSON.stringify(expected)) throw new Error("not the same when written and read again");
+    // A field that is undefined is as good as none.
+    const [was, is]: unknown[] = [expected, again].map((one) => JSON.parse(JSON.stringify(one)));
+    if (!isDeepStrictEqual(is, was)) throw new Error("not the same when written and read again");
     return "ok";
   },
 };
