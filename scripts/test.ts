@@ -2,7 +2,7 @@
 // streams what they print, and ends with one line of counts. Decides nothing about what counts as passed: local/counts.ts does.
 // Exit codes: 0 all passed, 1 something failed, 2 wrong words, 3 it ended before the first test.
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -31,6 +31,9 @@ const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();
 const signal = stopSignal();
 
+/** A runner stops its systems after its report, each within seconds. */
+const ENDING_MS = 180_000;
+
 /** What the suites print that run one after the other. */
 class Lane {
   /** Of suites beside others it is shown once each has ended, in one piece. */
@@ -50,13 +53,21 @@ class Lane {
     if (this.#isHeld) console.log(this.#held.splice(0).join("\n"));
   }
 
-  async run({ name, command, args, env }: Command): Promise<Ending> {
+  /** @param report A file that it writes last: it must end soon after that, or is ended, which is a failure. */
+  async run({ name, command, args, env }: Command, report?: string): Promise<Ending> {
     signal.throwIfAborted();
     const output = this.#isHeld ? { logFile: join(scratch, `${randomUUID()}.log`) } : { remembersStderr: true };
     const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env }, ...output });
     const stop = (): void => void child.stop(10_000);
     signal.addEventListener("abort", stop);
+    let lastMs = Number.POSITIVE_INFINITY;
+    const watch = setInterval(() => {
+      if (report === undefined || !existsSync(report)) return;
+      if (Date.now() > lastMs) stop();
+      else lastMs = Math.min(lastMs, Date.now() + ENDING_MS);
+    }, 1_000);
     const result = await ending(child);
+    clearInterval(watch);
     signal.removeEventListener("abort", stop);
     await child.stop(0);
     if (child.logFile !== undefined) this.say(readFileSync(child.logFile, "utf8").trimEnd());
@@ -113,7 +124,7 @@ async function runVitest(
     suite.runtime === "bun"
       ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
       : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
-  const result = await lane.run({ ...command, env: testEnv() });
+  const result = await lane.run({ ...command, env: testEnv() }, path);
   return { report: readTextIfPresent(path), ending: result };
 }
 
