@@ -111,7 +111,8 @@ test("35: a worker that hangs over one session's output is ended, and only that 
     started.push(worker);
     return worker;
   };
-  const workers = new ScreenWorkers(start, 50);
+  // Longer than a busy machine keeps a worker waiting that does not hang.
+  const workers = new ScreenWorkers(start, 250);
   const quiet = neighbour(workers);
   await expectExact(quiet);
   const loud = new Session(workers);
