@@ -13,9 +13,9 @@ type Schema<F> =
     : never;
 type Shape<F> = { -readonly [K in keyof F]: Schema<F[K]> };
 
-/** Of a body: unknown fields are refused. */
+/** The schema of a body: unknown fields are refused. */
 export const bodyOf = <F extends Fields>(fields: F) => z.strictObject(shapeOf(fields));
-/** Of a query, whose numbers come as text. */
+/** The schema of a query, whose numbers come as text. */
 export const queryOf = <F extends Fields>(fields: F) => z.strictObject(shapeOf(fields, true));
 export const answerOf = <F extends Fields>(fields: F) => z.object(shapeOf(fields));
 

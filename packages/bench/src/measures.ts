@@ -50,7 +50,7 @@ export const QUICK_MEASURES: readonly Measure[] = [
 ];
 
 const WITHOUT = new Map<Measure, readonly SubjectName[]>([
-  // They have one viewer each, and the bridge one session object.
+  // These rows have one viewer each, and the bridge serves one session object.
   [amounts.fanOut, [...PEERS, "bridge", "bridge floor"]],
   [latencies.echoBesideStoppedViewer, [...PEERS, "bridge", "bridge floor", "path floor"]], // It is compared with itself.
   [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.

@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 import type { Outcome } from "./counts.ts";
 
 export interface SuiteReport extends Outcome {
-  /** Its name; `all` is the whole run, some of whose suites ran at the same time. */
+  /** Name of the suite; `all` is the whole run, in which some suites ran at the same time. */
   readonly suite: string;
   readonly seconds: number;
 }

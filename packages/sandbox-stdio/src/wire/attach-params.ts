@@ -35,11 +35,11 @@ import { PANE } from "./pane-address.ts";
 /** A parameter, under its name in {@link ProcessWish} or {@link AttachQuery}. */
 export type Param = {
   readonly field: Field;
-  /** Its name in the query of `/attach`, where a client may give it, and so does the session object to the bridge; absent: the same. */
+  /** Name in the query of `/attach`, from a client and from the session object to the bridge; absent: the key. */
   readonly query?: string;
-  /** Its name in the body of a program's *create* or *run*; absent: it can't be given there. */
+  /** Name in the body of a program's *create* or *run*; absent: not accepted there. */
   readonly body?: string;
-  /** Its usual value in a body. */
+  /** Default in a body. */
   readonly bodyUsual?: unknown;
   /** What its option of the command line takes, which has its name, and of the verb `run` its name in a body. */
   readonly option?: string;
@@ -96,7 +96,7 @@ export const PROCESS_PARAMS = {
   },
   /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
   tcp: { field: optional(integer(1, 65_535)) },
-  /** It runs under tmux: clients are told its panes and can attach to them (B1). */
+  /** The process runs under tmux: clients see its panes and can attach to them (B1). */
   panes: { field: optional(flag) },
 } as const satisfies Table;
 
@@ -178,12 +178,12 @@ export function bodyFields<T extends Table>(table: T): BodyFields<T> {
   return Object.fromEntries(fields) as BodyFields<T>;
 }
 
-/** A wish in the words of a body, as far as it has any. */
+/** Process parameters under their names in a body. Parameters that bodies don't take are left out. */
 export function toBody(wish: { readonly [K in keyof Wished]?: Wished[K] | undefined }) {
   return given<Asked<BodyFields<typeof PROCESS_PARAMS>>>(wish, ({ key, body }) => [body, key]);
 }
 
-/** A body's words as a wish. */
+/** Process parameters from a body, under the table's keys. */
 export function fromBody(body: Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>>>) {
   return given<Partial<Wished>>(body, ({ key, body: name }) => [key, name]);
 }
