@@ -34,9 +34,9 @@ const signal = stopSignal();
 /** A runner stops its systems after its report, each within seconds. */
 const ENDING_MS = 180_000;
 
-/** What the suites print that run one after the other. */
+/** Suites that run one after the other, and their output. */
 class Lane {
-  /** Of suites beside others it is shown once each has ended, in one piece. */
+  /** The output of a suite that runs beside others is held until the suite has ended. */
   readonly #isHeld: boolean;
   readonly #held: string[] = [];
 
