@@ -4,6 +4,7 @@
 import { InputQueue } from "../input/input-queue.ts";
 import { OutputLog } from "../output/output-log.ts";
 import type { Attempt } from "../wire/attempt.ts";
+import { defined } from "../wire/fields.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import { isAnswererSettled, type KeptAnswerer, keptAnswerer, restoreAnswerer } from "./answerer.ts";
 import { ClientRecord, type ClientWho, knownOf, type TerminalSize } from "./client-record.ts";
@@ -109,13 +110,12 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
 /** The state of a client with a connection, in a session that may be parked. */
 export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Greeted): ParkedClient {
   const { id, who, order, size, attempt, isActive, inputWindow, input } = client;
+  const eof = input.eof === undefined ? undefined : { offset: input.eof, waits: input.waitingEof !== undefined };
   return {
     ...{ id, who, order, isActive, inputWindow, inputStart },
-    ...(size === undefined ? {} : { size: sizeOf(size) }),
-    ...(attempt === undefined ? {} : { attempt }),
+    ...defined({ size: size && sizeOf(size), attempt, eof }),
     toldSize: reader.toldSize ?? { cols: 80, rows: 24 },
     input: input.received,
-    ...(input.eof === undefined ? {} : { eof: { offset: input.eof, waits: input.waitingEof !== undefined } }),
   };
 }
 
