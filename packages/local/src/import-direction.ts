@@ -1,5 +1,5 @@
-// Which part of the tree, and which room (folder) of the core, the Worker, the page or the command line, may import which: tables of docs/architecture.md. Holds
-// the imports of source files against them. Pure: it is handed the page and the files.
+// Which part of the tree, and which room (folder) of it, may import which: tables of docs/architecture.md. Holds the imports of
+// source files against them. Pure: it is handed the page and the files.
 
 export type SourceFile = { readonly path: string; readonly text: string };
 
@@ -26,6 +26,7 @@ export function readDirections(page: string): Directions {
       ["worker/src/", tableUnder(page, "### Rooms of the Worker")],
       ["packages/dashboard/src/", tableUnder(page, "### Rooms of the page")],
       ["packages/sbx-cli/src/", tableUnder(page, "### Rooms of the command line")],
+      ["sandbox/src/", tableUnder(page, "### Rooms of the bridge")],
     ]),
   };
 }
