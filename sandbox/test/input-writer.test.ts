@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { Random } from "../../packages/local/src/random.ts";
+import { Random } from "../../packages/local/src/base/random.ts";
 import { FakeUpstream, join, rig } from "../../packages/sandbox-stdio/test/fixtures.ts";
 import { InputWriter } from "../src/input-writer.ts";
 import { startProcess } from "../src/process/process.ts";
