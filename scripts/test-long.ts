@@ -1,10 +1,11 @@
 // `npm run test:long`: what takes too long for `npm test`, or needs what few machines have. Without arguments all parts run, one
 // after the other; arguments choose parts by the beginnings of their names. Says beforehand how long each takes.
-import { ChildKeeper, ending } from "../packages/local/src/children.ts";
-import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import { partsNamed, readWords } from "../packages/local/src/task-words.ts";
+
+import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
+import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
+import { partsNamed, readWords } from "./suites/task-words.ts";
 
 interface Part {
   readonly name: string;

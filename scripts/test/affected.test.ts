@@ -1,9 +1,9 @@
 // `npm test -- --changed` and the ledger of `npm run prove`: which tests a change can break, and which runs count.
 import { expect, test } from "vitest";
-import { DependencyGraph } from "../../packages/local/src/affected.ts";
-import { type LedgerLine, parseLedger, runsInARow } from "../../packages/local/src/ledger.ts";
-import { describeTimes, writeTimes } from "../../packages/local/src/suite-reports.ts";
-import { readTree } from "../tree.ts";
+import { type LedgerLine, parseLedger, runsInARow } from "../suites/ledger.ts";
+import { describeTimes, writeTimes } from "../suites/suite-reports.ts";
+import { DependencyGraph } from "../tree/affected.ts";
+import { readTree } from "../tree/tree.ts";
 
 const file = (path: string, ...names: string[]) => ({
   path,

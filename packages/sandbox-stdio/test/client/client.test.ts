@@ -2,7 +2,7 @@
 // another. Sockets and timers are in this file's hands.
 
 import { describe, expect, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { BACKOFF_BASE_MS } from "../../src/client/retry.ts";
 import {
   type ClientOptions,
