@@ -159,12 +159,13 @@ function printScores(): void {
   }
 }
 
-/** The tests that are about the file come first, those that search for long last: most mutants meet the first alone. */
+/** The tests that are about the file come first, then those of its room, last those that search for long: most mutants meet the first alone. */
 function stagesOf(file: string, tests: readonly string[]): string[][] {
   const name = basename(file, ".ts");
+  const room = `/test/${basename(dirname(file))}/`;
   const isNear = (path: string): boolean => path.includes(name) || readFileSync(path, "utf8").includes(`/${name}.ts"`);
-  const stage = (path: string): number => (LONG.test(path) ? 2 : isNear(path) ? 0 : 1);
-  return [0, 1, 2].map((wanted) => tests.filter((path) => stage(path) === wanted));
+  const stage = (path: string): number => (LONG.test(path) ? 3 : isNear(path) ? 0 : path.includes(room) ? 1 : 2);
+  return [0, 1, 2, 3].map((wanted) => tests.filter((path) => stage(path) === wanted));
 }
 
 async function tryAll(): Promise<void> {

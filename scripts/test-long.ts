@@ -29,14 +29,14 @@ const PARTS: readonly Part[] = [
     name: "simulation",
     about: "20,000 random runs of both hops in virtual time, from a fresh seed that it prints",
     minutes: 45,
-    args: unitFile("sandbox-stdio", "test/simulation.test.ts"),
+    args: unitFile("sandbox-stdio", "test/simulation/simulation.test.ts"),
     env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,
-    args: unitFile("sandbox-stdio", "test/fuzz.test.ts"),
+    args: unitFile("sandbox-stdio", "test/fuzz/fuzz.test.ts"),
     env: { FUZZ_RUNS: "100000", FUZZ_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {

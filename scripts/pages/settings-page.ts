@@ -35,7 +35,7 @@ function variablesIn(body: string): Variable[] {
 
 /** The variables of each interface that has some. */
 function declared(): Map<string, Variable[]> {
-  const files = [...globSync("worker/src/**/*.ts", { cwd: ROOT }), "sandbox/src/settings.ts"].sort();
+  const files = [...globSync("worker/src/**/*.ts", { cwd: ROOT }), "sandbox/src/base/settings.ts"].sort();
   return new Map(
     files.flatMap((file) =>
       [...readFileSync(join(ROOT, file), "utf8").matchAll(INTERFACE)].flatMap(([, name = "", body = ""]) => {

@@ -47,7 +47,7 @@ test.each([
     'import { x } from "../../../worker/src/env.ts";',
     "packages/sbx-cli may not import worker",
   ],
-  ["worker/src/a.ts", 'import type { X } from "../../sandbox/src/host.ts";', "worker may not import sandbox"],
+  ["worker/src/a.ts", 'import type { X } from "../../sandbox/src/session/host.ts";', "worker may not import sandbox"],
   ["packages/dashboard/src/a.tsx", 'export { x } from "@sbx/api";', "packages/dashboard may not import packages/api"],
   [
     "packages/chaos/src/a.ts",

@@ -26,6 +26,7 @@ export function readDirections(page: string): Directions {
       ["worker/src/", tableUnder(page, "### Rooms of the Worker")],
       ["packages/dashboard/src/", tableUnder(page, "### Rooms of the page")],
       ["packages/sbx-cli/src/", tableUnder(page, "### Rooms of the command line")],
+      ["sandbox/src/", tableUnder(page, "### Rooms of the bridge")],
       ["packages/local/src/", tableUnder(page, "### Rooms of the local system")],
       ["scripts/", tableUnder(page, "### Rooms of the scripts")],
     ]),
