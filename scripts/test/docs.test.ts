@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../packages/local/src/paths.ts";
-import { GENERATED_PAGES } from "../generated-pages.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { GENERATED_PAGES } from "../pages/generated-pages.ts";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
   .toString()

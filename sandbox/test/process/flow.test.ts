@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import type { OutputSink } from "../../src/process/process.ts";
 import { Collector, eventually, inspect, raw, start } from "../support/process-harness.ts";
 

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { libc } from "../../src/base/libc.ts";
 import type { ChildProcess } from "../../src/process/process.ts";
 import { eventually, isGone, start } from "../support/process-harness.ts";

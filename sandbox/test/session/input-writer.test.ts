@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
-import { FakeUpstream, join, rig } from "../../../packages/sandbox-stdio/test/fixtures.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
+import { FakeUpstream, join, rig } from "../../../packages/sandbox-stdio/test/support/fixtures.ts";
 import { startProcess } from "../../src/process/process.ts";
 import { InputWriter } from "../../src/session/input-writer.ts";
 import { Collector, ENV } from "../support/process-harness.ts";
