@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../packages/local/src/paths.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
 
 /** The end of a path without `.test.ts`, and a title, or how one begins before "…". */
 type Named = { readonly row: string; readonly file: string; readonly title: string };

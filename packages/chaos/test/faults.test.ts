@@ -1,7 +1,7 @@
 // What is planned for connections.
 
 import { expect, test } from "vitest";
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import { BREAK_KINDS, DEFAULT_PROFILE, planConnection } from "../src/faults.ts";
 
 const planOf = (label: string) => planConnection(new Random(42, label), DEFAULT_PROFILE);

@@ -1,7 +1,7 @@
 // f(n): the same bytes however they are asked for, and found again wherever they are met.
 
 import { expect, test } from "vitest";
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import { fill, LOCATABLE_BYTES, locate, patternBytes } from "../src/pattern.ts";
 
 const KEY = 0x1234_5678;

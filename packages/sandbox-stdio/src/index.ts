@@ -29,9 +29,9 @@ export {
   keyboardWords,
   nameOf,
   PARTICIPANT_WORDS,
+  stoppingWords,
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry } from "./client/retry.ts";
-export { stoppingWords } from "./client/stopping-words.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
 export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
@@ -66,7 +66,6 @@ export {
   type PreviewEnds,
   serverOrigin,
 } from "./preview/headers.ts";
-export type { ConnectionHooks, ServerSocket } from "./server/connection-ports.ts";
 export { Deadline, earliest } from "./server/deadline.ts";
 export { Departures, type SocketQueue } from "./server/departures.ts";
 export {
@@ -78,7 +77,8 @@ export {
   type Frame,
   type SessionEvent,
 } from "./server/dialect.ts";
-export { type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
+export type { ServerSocket } from "./server/outgoing.ts";
+export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
-import { isNonBlocking } from "../../local/src/descriptors.ts";
+import { isNonBlocking } from "../../local/src/processes/proc.ts";
 import { cleanEnv, collect, scratch, until } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";

@@ -3,10 +3,10 @@
 
 import { fchownSync } from "node:fs";
 import { DEFAULT_LINGER_SECONDS } from "sandbox-stdio/core";
-import { type ChildUser, startAs } from "../child-user.ts";
+import { type ChildUser, startAs } from "../base/child-user.ts";
+import { LibcError, libc } from "../base/libc.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
-import { LibcError, libc } from "./libc.ts";
 import { openPipes } from "./pipes.ts";
 import { poller } from "./poller.ts";
 import { ProcessInput } from "./process-input.ts";

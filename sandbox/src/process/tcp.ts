@@ -2,8 +2,8 @@
 // is stdout, and each direction ends by itself. Knows no sessions.
 
 import { constants } from "node:os";
+import { errno, errnoName, F_DUPFD_CLOEXEC, LibcError, libc, O_CLOEXEC, O_NONBLOCK, Struct } from "../base/libc.ts";
 import type { StartFault } from "./command.ts";
-import { errno, errnoName, F_DUPFD_CLOEXEC, LibcError, libc, O_CLOEXEC, O_NONBLOCK, Struct } from "./libc.ts";
 import type { ChildProcess, ExitStatus, OutputSink, ProcessEvents } from "./process.ts";
 import { ProcessInput } from "./process-input.ts";
 import { ProcessOutput } from "./process-output.ts";

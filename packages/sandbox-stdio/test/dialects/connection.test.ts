@@ -13,7 +13,7 @@ import {
   ServerConnection,
   SILENCE_MS,
 } from "../../src/index.ts";
-import { bytes, join, output, request, rig, takeAll, text } from "../fixtures.ts";
+import { bytes, join, output, request, rig, takeAll, text } from "../support/fixtures.ts";
 
 const COUNTING: Dialect<number> = {
   name: "counting",

@@ -1,7 +1,7 @@
 // B8: an order about panes that was on its way when the inner hop broke is told as lost, and one that came is not.
 
 import { expect, test } from "vitest";
-import { InnerRig, join } from "../fixtures.ts";
+import { InnerRig, join } from "../support/fixtures.ts";
 
 const ORDER = { type: "pane", action: "zoom", pane: "%1" } as const;
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type InputRecorder, PLAIN, ServerConnection, STDIO } from "../../src/index.ts";
-import { join, relayRig, request, rig, text } from "../fixtures.ts";
+import { join, relayRig, request, rig, text } from "../support/fixtures.ts";
 
 const ORDER = { type: "stdin", pane: "left", data: "é\r" } as const;
 

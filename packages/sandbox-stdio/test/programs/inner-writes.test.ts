@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { type ClientRecord, PROGRAM_GRACE_MS, type WriteOutcome, type WriteWish } from "../../src/index.ts";
-import { InnerRig, join, output, takeAll } from "../fixtures.ts";
+import { InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
 /** Latin-1 is what bytes travel as. */
 const typed = (bytes: string): WriteWish => ({ bytes });

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { TarFault, type TarMember, TarReader } from "../../src/tar/tar-reader.ts";
 
 type Found = TarMember & { text: string };

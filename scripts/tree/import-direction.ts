@@ -1,0 +1,120 @@
+// Which part of the tree may import which, and which room (folder) of a part: tables of docs/architecture.md. Checks the imports of
+// source files against them. Pure: it is handed the page and the files.
+
+export type SourceFile = { readonly path: string; readonly text: string };
+
+/** By name: the names that may be imported. */
+type Table = ReadonlyMap<string, ReadonlySet<string>>;
+
+export type Directions = {
+  /** By path from the top, as `packages/api`. */
+  readonly parts: Table;
+  /** By folder of sources, from the top: the rooms below it, by folder. Files beside the rooms may import all, and no room them. */
+  readonly rooms: ReadonlyMap<string, Table>;
+};
+
+const CORE = "packages/sandbox-stdio";
+/** `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`, types included. */
+const IMPORT = /\bfrom\s*"([\w@.:/-]+)"|\bimport\s*\(\s*"([\w@.:/-]+)"|^import\s+"([\w@.:/-]+)"/gm;
+
+/** @throws {Error} If the page has no such table. */
+export function readDirections(page: string): Directions {
+  return {
+    parts: tableUnder(page, "## Parts, and"),
+    rooms: new Map([
+      [`${CORE}/src/`, tableUnder(page, "### Rooms of the core")],
+      ["worker/src/", tableUnder(page, "### Rooms of the Worker")],
+      ["packages/dashboard/src/", tableUnder(page, "### Rooms of the page")],
+      ["packages/sbx-cli/src/", tableUnder(page, "### Rooms of the command line")],
+      ["sandbox/src/", tableUnder(page, "### Rooms of the bridge")],
+      ["packages/local/src/", tableUnder(page, "### Rooms of the local system")],
+      ["scripts/", tableUnder(page, "### Rooms of the scripts")],
+    ]),
+  };
+}
+
+/** The first table under a heading: the name in its first column, what it imports in its last. */
+function tableUnder(page: string, heading: string): Table {
+  const [, after] = page.split(`\n${heading}`);
+  const section = after?.split(/\n#/)[0] ?? "";
+  const rows = [...section.matchAll(/^\| (`.+) \|$/gm)].map(([, row = ""]) => row.split(" | "));
+  if (rows.length === 0) throw new Error(`no table under "${heading}"`);
+  const namesIn = (cell: string) => new Set(cell.split(", ").filter((name) => name !== "nothing"));
+  return new Map(
+    rows.flatMap(([first = "", ...others]) =>
+      [...first.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => [name, namesIn(others.at(-1) ?? "")] as const),
+    ),
+  );
+}
+
+/**
+ * One sentence for each import against the direction, and for each part or room without a row.
+ * @param packages The part by its package's name.
+ */
+export function directionFaults(
+  files: readonly SourceFile[],
+  directions: Directions,
+  packages: ReadonlyMap<string, string>,
+): string[] {
+  return files.flatMap(({ path, text }) => {
+    const specifiers = [...text.matchAll(IMPORT)].map(([, ...found]) => found.find((one) => one !== undefined) ?? "");
+    return specifiers.flatMap((specifier) => faultOf(path, specifier, directions, packages) ?? []);
+  });
+}
+
+function faultOf(
+  path: string,
+  specifier: string,
+  directions: Directions,
+  packages: ReadonlyMap<string, string>,
+): string | undefined {
+  const { parts, rooms } = directions;
+  const from = partOf(path, parts);
+  if (from === undefined) return `${path}: its part has no row`;
+  const target = specifier.startsWith(".") ? resolve(path, specifier) : packages.get(packageOf(specifier));
+  if (target === undefined) return from === CORE ? `${path}: the core imports no package: ${specifier}` : undefined;
+  const to = partOf(`${target}/`, parts);
+  if (to === undefined) return `${path}: ${specifier} is in no part`;
+  if (from !== to) {
+    return mayImport(parts, from, shortName(to)) ? undefined : `${path}: ${from} may not import ${to}`;
+  }
+  const sources = [...rooms.keys()].find((folder) => target.startsWith(folder)) ?? "";
+  const table = rooms.get(sources);
+  const room = roomOf(path, sources);
+  if (table === undefined || room === undefined) return undefined;
+  const other = roomOf(target, sources) ?? target.slice(sources.length);
+  if (room === other) return undefined;
+  if (!table.has(room)) return `${path}: the room ${room} has no row`;
+  return mayImport(table, room, other) ? undefined : `${path}: ${room} may not import ${other}`;
+}
+
+const mayImport = (table: Table, from: string, to: string): boolean => table.get(from)?.has(to) === true;
+
+const partOf = (path: string, parts: Table): string | undefined =>
+  [...parts.keys()].find((part) => path.startsWith(`${part}/`));
+
+const shortName = (part: string): string => part.slice(part.lastIndexOf("/") + 1);
+
+/** Undefined for a file that stands beside the rooms. */
+function roomOf(path: string, sources: string): string | undefined {
+  const [room, ...rest] = path.slice(sources.length).split("/");
+  return path.startsWith(sources) && rest.length > 0 ? room : undefined;
+}
+
+/** `@scope/name` or `name` of `name/entry`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** A relative import's path from the top. */
+function resolve(path: string, specifier: string): string {
+  const words = path.split("/").slice(0, -1);
+  for (const word of specifier.split("/")) {
+    if (word === "..") words.pop();
+    else if (word !== ".") words.push(word);
+  }
+  return words.join("/");
+}
