@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { DIALECT_ROUTES, type Dialect, PLAIN, PLAIN_STALL_MS, PTY, SILENCE_MS } from "../../src/index.ts";
-import { bytes, join, output, rig, takeAll, text } from "../support/fixtures.ts";
+import { bytes, join, output, pass, rig, takeAll, text } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const COUNTING: Dialect<number> = {
@@ -122,8 +122,7 @@ describe("D3: a client that pauses", () => {
     output(one.at, "b");
     output(one.at, "c");
     expect(one.at.session.nextTickMs).toBeUndefined();
-    one.at.clock.ms += 10 * PLAIN_STALL_MS;
-    one.at.session.tick();
+    pass(one.at, 10 * PLAIN_STALL_MS);
     expect([one.frames.slice(2), one.closes]).toEqual([["0:a"], []]);
     one.hear("unpause");
     expect(one.frames.slice(2)).toEqual(["0:a", "1:bc"]);
@@ -165,11 +164,9 @@ test.each(DIALECT_ROUTES.filter(({ dialect }) => !dialect.acknowledges).map(({ d
     stuffed.socket.isStuffed = true;
     for (const one of [stuffed, other]) one.attach();
     output(at, "x");
-    at.clock.ms += PLAIN_STALL_MS - 1;
-    at.session.tick();
+    pass(at, PLAIN_STALL_MS - 1);
     expect(stuffed.closes).toEqual([]);
-    at.clock.ms += 1;
-    at.session.tick();
+    pass(at, 1);
     expect([stuffed.closed?.[0], other.closes]).toEqual([1011, []]);
   },
 );

@@ -12,7 +12,7 @@ import {
   release,
   type SessionCore,
 } from "../../src/index.ts";
-import { bytes, InnerRig, type Rig, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, pass, type Rig, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const MIB = 1024 * 1024;
@@ -71,8 +71,7 @@ describe("L4: a frame of 4 MiB", () => {
       hop.flush();
       expect(client.input.queuedBytes).toBeLessThanOrEqual(MOST_WAITING);
       pieces.push(...takePieces(hop.bridge, hop.remote("a")));
-      hop.bridge.clock.ms += 20;
-      hop.bridge.session.tick();
+      pass(hop.bridge, 20);
       hop.flush();
     }
     expect(Buffer.concat(pieces).equals(paste)).toBe(true);
@@ -147,11 +146,9 @@ describe("L4: a client that closes while its input waits", () => {
     connection.closed(1000);
     at.clock.ms += RESUME_GRACE_MS - 1;
     at.session.wrote(client, 1);
-    at.clock.ms += RESUME_GRACE_MS - 1;
-    at.session.tick();
+    pass(at, RESUME_GRACE_MS - 1);
     expect(at.session.presentCount).toBe(1);
-    at.clock.ms += 1;
-    at.session.tick();
+    pass(at, 1);
     expect([at.session.presentCount, client.feed.bytes]).toEqual([0, 0]);
   });
 

@@ -13,7 +13,7 @@ import {
   STDIO,
 } from "../../src/index.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
-import { bytes, join, output, request, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const KIB = 1024;
@@ -218,15 +218,13 @@ describe("L10c: input that was on its way when the right to type was taken", () 
   test("what was acknowledged before makes room for more of it, and each loss of the right counts anew", () => {
     const one = overtaken(STDIO, 65_536);
     takeAll(one.at.session, one.client);
-    one.at.clock.ms += 1_000;
-    one.at.session.tick();
+    pass(one.at, 1_000);
     one.take();
     expect(one.hear(new Uint8Array(65_536), 4)).toBe(4);
     one.at.session.setHolder("a");
     expect(one.hear(new Uint8Array(1))).toBe(1);
     takeAll(one.at.session, one.client);
-    one.at.clock.ms += 1_000;
-    one.at.session.tick();
+    pass(one.at, 1_000);
     one.take();
     expect(one.hear(new Uint8Array(65_536), 5)).toBe(4);
   });
