@@ -39,11 +39,14 @@ export function directionFaults(
   directions: Directions,
   packages: ReadonlyMap<string, string>,
 ): string[] {
-  return files.flatMap(({ path, text }) => {
-    const specifiers = [...text.matchAll(IMPORT)].map(([, ...found]) => found.find((one) => one !== undefined) ?? "");
-    return specifiers.flatMap((specifier) => faultOf(path, specifier, directions, packages) ?? []);
-  });
+  return files.flatMap(({ path, text }) =>
+    importsOf(text).flatMap((specifier) => faultOf(path, specifier, directions, packages) ?? []),
+  );
 }
+
+/** The specifiers of all imports of a source text. */
+export const importsOf = (text: string): string[] =>
+  [...text.matchAll(IMPORT)].map(([, ...found]) => found.find((one) => one !== undefined) ?? "");
 
 function faultOf(
   path: string,
@@ -54,7 +57,7 @@ function faultOf(
   const { parts, rooms } = directions;
   const from = partOf(path, parts);
   if (from === undefined) return `${path}: its part has no rule`;
-  const target = specifier.startsWith(".") ? resolve(path, specifier) : packages.get(packageOf(specifier));
+  const target = specifier.startsWith(".") ? resolveImport(path, specifier) : packages.get(packageOf(specifier));
   if (target === undefined) return from === CORE ? `${path}: the core imports no package: ${specifier}` : undefined;
   const to = partOf(`${target}/`, parts);
   if (to === undefined) return `${path}: ${specifier} is in no part`;
@@ -93,7 +96,7 @@ function packageOf(specifier: string): string {
 }
 
 /** A relative import's path from the top. */
-function resolve(path: string, specifier: string): string {
+export function resolveImport(path: string, specifier: string): string {
   const words = path.split("/").slice(0, -1);
   for (const word of specifier.split("/")) {
     if (word === "..") words.pop();

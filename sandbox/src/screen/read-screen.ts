@@ -55,6 +55,9 @@ export type ScreenState = {
   readonly truncated?: true;
 };
 
+/** A screen that programs are told has at most 1 MiB (S1), as JSON in UTF-8 with room for the fields around it. */
+const MAX_STATE_BYTES = 1024 * 1024 - 16 * 1024;
+
 const COLOR_MODE = 0x3000000;
 const COLOR_RGB = 0x3000000;
 const FG_FLAGS = [
@@ -146,4 +149,29 @@ function colorOf(packed: number): number | string | undefined {
   if (mode === 0) return undefined;
   if (mode !== COLOR_RGB) return packed & 255;
   return `#${(packed & 0xffffff).toString(16).padStart(6, "0")}`;
+}
+
+/** Cuts the oldest of the scrollback first, then styles, then rows. */
+export function withinLimit(state: ScreenState): ScreenState {
+  if (bytesOf(state) <= MAX_STATE_BYTES) return state;
+  const { scrollback = [], ...screen } = state;
+  let left = MAX_STATE_BYTES - bytesOf(screen);
+  const newest: string[] = [];
+  for (const line of scrollback.toReversed()) {
+    left -= bytesOf(line) + 1;
+    if (left < 0) break;
+    newest.unshift(line);
+  }
+  const kept = newest.length === 0 ? undefined : { scrollback: newest };
+  const cut: ScreenState = { ...screen, ...kept, truncated: true };
+  if (bytesOf(cut) <= MAX_STATE_BYTES) return cut;
+  const { runs: _, ...plain } = cut;
+  if (bytesOf(plain) <= MAX_STATE_BYTES) return plain;
+  // Rows of a thousand columns, each full of combining characters.
+  const share = Math.floor(MAX_STATE_BYTES / 2 / state.rows / 6);
+  return { ...plain, lines: plain.lines.map((line) => line.slice(0, share)) };
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
