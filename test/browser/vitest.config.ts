@@ -11,7 +11,7 @@ export default defineConfig({
     name: "browser",
     include: ["*.test.ts"],
     // Pictures are taken where somebody asks for them.
-    exclude: process.env.SBX_SCREENSHOTS === "1" ? [] : ["screenshots.test.ts"],
+    exclude: process.env.SBX_SCREENSHOTS === "1" ? [] : ["lid.test.ts", "screenshots.test.ts"],
     globalSetup: ["../e2e/global-setup.ts"],
     environment: "node",
     // The modules are loaded once a worker.
