@@ -25,11 +25,9 @@ function terminal(tty = true) {
   };
   const kept: string[] = [];
   let looked = deferred<void>();
-  const looks = new LastLooks({
-    hop: () => ({ ask }) as unknown as InnerClient,
-    keep: (name, json) => kept.push(`${name} ${new TextDecoder().decode(json)}`),
-    looked: () => looked.resolve(),
-  });
+  const hop = { isOpen: true, client: { ask } as unknown as InnerClient };
+  const keep = (name: string, json: Uint8Array) => kept.push(`${name} ${new TextDecoder().decode(json)}`);
+  const looks = new LastLooks(hop, { keep }, () => looked.resolve());
   /** Answers what is asked. */
   const answered = async (text: string) => {
     for (const { question, answer } of asked.splice(0)) answer(bytes(`${question.about} ${text}`));

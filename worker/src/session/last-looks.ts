@@ -1,8 +1,10 @@
 // The last screen and commands of a terminal that may be lost with its container at any moment (X7): asked for now and then while
 // there is output, and before the inner hop is let go of. Keeps the newest answer; knows no sockets.
 
-import type { InnerClient, Question, RelaySession } from "sandbox-stdio/core";
+import type { Question, RelaySession } from "sandbox-stdio/core";
+import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess } from "../programs/operations/ask-process.ts";
+import type { SessionStore } from "../records/session-store.ts";
 
 /** While there is output, a screen is this old at most. */
 const INTERVAL_MS = 5_000;
@@ -12,16 +14,10 @@ const SCROLLBACK = 1_000;
 const SCREEN: Question = { about: "screen", scrollback: SCROLLBACK, runs: true, ansi: true };
 const COMMANDS: Question = { about: "commands" };
 
-export interface LooksPorts {
-  /** Present while the process can be asked. */
-  hop(): InnerClient | undefined;
-  keep(name: "screen" | "commands", json: Uint8Array): void;
-  /** A look that was waited for is over. */
-  looked(): void;
-}
-
 export class LastLooks {
-  readonly #ports: LooksPorts;
+  readonly #hop: Pick<InnerHop, "isOpen" | "client">;
+  readonly #store: Pick<SessionStore, "keep">;
+  readonly #looked: () => void;
   /** The last answers, which are not stored yet. */
   readonly #news = new Map<"screen" | "commands", Uint8Array>();
   #session: RelaySession | undefined;
@@ -30,8 +26,11 @@ export class LastLooks {
   #nextMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
-  constructor(ports: LooksPorts) {
-    this.#ports = ports;
+  /** @param looked Called when a look that was waited for is over. */
+  constructor(hop: Pick<InnerHop, "isOpen" | "client">, store: Pick<SessionStore, "keep">, looked: () => void) {
+    this.#hop = hop;
+    this.#store = store;
+    this.#looked = looked;
   }
 
   /** When the next look is due; infinity for never. */
@@ -62,7 +61,7 @@ export class LastLooks {
 
   /** Stores the answers that are not stored yet. */
   store(): void {
-    for (const [name, json] of this.#news) this.#ports.keep(name, json);
+    for (const [name, json] of this.#news) this.#store.keep(name, json);
     this.#news.clear();
   }
 
@@ -73,25 +72,22 @@ export class LastLooks {
   }
 
   #isDue(session: RelaySession | undefined): boolean {
-    if (session === undefined || !session.facts.tty || session.hasEnded || this.#ports.hop() === undefined)
-      return false;
+    if (session === undefined || !session.facts.tty || session.hasEnded || !this.#hop.isOpen) return false;
     return session !== this.#session || session.log.endOffset !== this.#offset;
   }
 
   #look(session: RelaySession, nowMs: number): void {
-    const hop = this.#ports.hop();
-    if (hop === undefined) return;
     this.#session = session;
     this.#offset = session.log.endOffset;
     this.#nextMs = nowMs + INTERVAL_MS;
     this.#isLooking = true;
     const ask = async (name: "screen" | "commands", question: Question) => {
-      const json = await askProcess(hop, question);
+      const json = await askProcess(this.#hop.client, question);
       if (json !== undefined && this.#session === session) this.#news.set(name, json);
     };
     void Promise.all([ask("screen", SCREEN), ask("commands", COMMANDS)]).finally(() => {
       this.#isLooking = false;
-      this.#ports.looked();
+      this.#looked();
     });
   }
 }

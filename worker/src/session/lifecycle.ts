@@ -1,40 +1,55 @@
-// The session of a Durable Object and the process behind it: found, made, greeted by the bridge again, stored at its end,
-// let go of, or lost. Knows nothing of the clients' WebSockets.
+// The lifecycle of a session object's process, and of the relay session that follows it: found, started, detached, parked, ended, or
+// lost. Knows nothing of the clients' WebSockets.
 
-import { CLOSE, type InnerHello, type ParkedSession, type ProcessWish, type RelaySession } from "sandbox-stdio/core";
+import {
+  CLOSE,
+  defined,
+  type InnerHello,
+  type OutputLog,
+  type ParkedSession,
+  type ProcessWish,
+  type RelaySession,
+} from "sandbox-stdio/core";
+import type { Attention } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
+import { log } from "../base/log.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { describeSession } from "../records/session-listing.ts";
-import type { SessionRecord } from "../records/session-store.ts";
+import { isOver, type SessionRecord } from "../records/session-store.ts";
 import type { LifeEnv } from "../refusal/life.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { type Admission, attachableOf, PROCESS_LOST } from "./admission.ts";
 import { ASLEEP, askedRecord, hopParams, mayReplace, startRefusal } from "./asked-process.ts";
-import { AttentionCaller } from "./attention-caller.ts";
-import { EndedProcess } from "./ended-process.ts";
-import { dismiss, HopNews, REPLACED } from "./hop-news.ts";
 import { LastLooks } from "./last-looks.ts";
+import { FIRST_POLL_MS, type Parked, type ProcessState, processState } from "./process-state.ts";
 import { Reaching } from "./reaching.ts";
-import { FIRST_LOOK_MS, storeLeft, storeLost } from "./running-process.ts";
-import { noteSession } from "./session-life.ts";
 import { type MakerPorts, SessionMaker, screenBefore } from "./session-maker.ts";
+import { EndedProcess, noteSession, storeLeft, storeLost } from "./stored-process.ts";
+
+const REPLACED: Refusal = {
+  code: CLOSE.notFound,
+  error: "not_found",
+  message: "another process has taken the name",
+};
+/** How long a tenant without a receiver for attention is not asked again. */
+const ATTENTION_OFF_MS = 60_000;
 
 export type Outcome =
   | { readonly ok: true; readonly session: RelaySession }
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** The bindings and variables that reaching and starting a process reads. */
-export type KeeperEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
+export type LifecycleEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
 
-/** The parts of the Durable Object that the keeper uses. */
-export interface KeeperPorts extends MakerPorts {
-  readonly env: KeeperEnv;
+/** The parts of the Durable Object that the lifecycle uses. */
+export interface LifecyclePorts extends MakerPorts {
+  readonly env: LifecycleEnv;
   /** This session's name among the tenant's. */
   readonly sessionKey: string;
   waitUntil(promise: Promise<unknown>): void;
@@ -48,36 +63,24 @@ export interface KeeperPorts extends MakerPorts {
   isCalled(): boolean;
 }
 
-export class SessionKeeper {
+export class SessionLifecycle {
   readonly hop: InnerHop;
-  readonly #ports: KeeperPorts;
+  readonly #ports: LifecyclePorts;
   #session: RelaySession | undefined;
-  readonly #news = new HopNews();
-  /** The wish for the process, until the process is there. */
-  #wish: AttachSpec | undefined;
+  /** The attach that a new process is started for. */
+  #startedFor: AttachSpec | undefined;
+  /** Set while the session is parked. */
+  parked: Parked | undefined;
+  /** Whether clients have been told that the inner hop is broken. */
+  #isHopLossTold = false;
+  #attentionOffUntilMs = 0;
   readonly reaching: Reaching;
   readonly looks: LastLooks;
   readonly #maker: SessionMaker;
   readonly #ended: EndedProcess;
-  readonly #attentionCaller: AttentionCaller;
 
-  constructor(ports: KeeperPorts) {
+  constructor(ports: LifecyclePorts) {
     this.#ports = ports;
-    this.#attentionCaller = new AttentionCaller(ports.env);
-    this.looks = new LastLooks({
-      hop: () => (this.hop.isOpen ? this.hop.client : undefined),
-      keep: (name, json) => ports.store.keep(name, json),
-      looked: () => ports.changed(),
-    });
-    this.reaching = new Reaching({
-      session: () => this.#session,
-      record: () => ports.store.record,
-      keptLog: (record) => this.#maker.keptLog(record),
-      restore: (record) => this.#restoreEnded(record),
-      openHop: () => this.hop.open(),
-      isHopOpen: () => this.hop.isOpen,
-      lose: () => this.#loseProcess(),
-    });
     this.hop = new InnerHop({
       attach: (signal) => this.#attachBridge(signal),
       // A process that is known runs, and so does its container.
@@ -94,11 +97,17 @@ export class SessionKeeper {
       },
       trace: () => ports.trace(),
     });
+    this.looks = new LastLooks(this.hop, ports.store, () => ports.changed());
+    this.reaching = new Reaching(this);
     this.#maker = new SessionMaker(ports, this.hop.client);
     this.#ended = new EndedProcess(ports, this.hop);
   }
 
-  /** Undefined while no client is attached, or nothing is known of a process. */
+  get state(): ProcessState {
+    return processState(this.#ports.store.record, this.#session, this.parked);
+  }
+
+  /** Undefined while no client or program follows the process. */
   get session(): RelaySession | undefined {
     return this.#session;
   }
@@ -109,9 +118,7 @@ export class SessionKeeper {
     if (store.record !== undefined && attachableOf(store.record, spec) === undefined) this.discard();
     if (this.#session !== undefined) return { ok: true, session: this.#session };
     const { record } = store;
-    if (record !== undefined && (record.exit ?? record.lostAtMs) !== undefined) {
-      return { ok: true, session: this.#restoreEnded(record) };
-    }
+    if (record !== undefined && isOver(record)) return { ok: true, session: this.restoreEnded(record) };
     if (!spec.query.wake && !(await isAwake(env, spec.sandboxKey))) {
       return { ok: false, refusal: ASLEEP };
     }
@@ -120,11 +127,11 @@ export class SessionKeeper {
       if (refusal !== undefined) return { ok: false, refusal };
     }
     if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
-    this.#wish = spec;
+    this.#startedFor = spec;
     const outcome = await this.hop.open();
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
     if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
-      this.#loseProcess();
+      this.lose();
       // A session that is forgotten at its end makes way (D6); of any other the client gets the rest (X7a).
       const mayStart = spec.who.mayCreate && spec.query.role === "driver";
       if (admission.isResume || (record.isTransient === true && !mayStart)) return { ok: false, refusal: PROCESS_LOST };
@@ -157,36 +164,36 @@ export class SessionKeeper {
     return true;
   }
 
-  /** No client is left: the process goes on, and the Durable Object may sleep. */
-  letGo(session: RelaySession): void {
-    const { store, audit } = this.#ports;
-    const { record } = store;
+  /** No client is left: the process runs on by itself, and this object may be evicted. */
+  detach(session: RelaySession): void {
     const { client } = this.hop;
-    if (record !== undefined) {
-      // A bridge that is away just now isn't told how it calls, so it is looked at.
-      storeLeft(store, this.looks, record, session, client.callsParked && client.isReady);
-      // All writes of one turn go to the disk at once.
-      void audit?.flush();
-    }
+    // A bridge that is unreachable just now is not told how to wake this object, so its process is polled.
+    this.#storeLeft(session, client.callsParked && client.isReady);
     this.#session = undefined;
     this.reaching.left();
-    const after = FIRST_LOOK_MS / 1000;
+    const after = FIRST_POLL_MS / 1000;
     client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
     this.hop.release();
   }
 
-  /** Its clients stay, and the Durable Object may sleep: the log and the last screen are kept as when no client is left. */
-  park(session: RelaySession): void {
-    const { store } = this.#ports;
-    const { record } = store;
-    if (record !== undefined) storeLeft(store, this.looks, record, session, true);
+  /** The clients stay, and this object may be evicted. The bridge keeps their places. */
+  park(session: RelaySession, parked: Parked): void {
+    this.#storeLeft(session, true);
     this.hop.release();
+    this.parked = parked;
+  }
+
+  #storeLeft(session: RelaySession, hasBell: boolean): void {
+    const { store, audit } = this.#ports;
+    if (store.record !== undefined) storeLeft(store, this.looks, store.record, session, hasBell);
+    // All writes of one turn go to the disk at once.
+    void audit?.flush();
   }
 
   /** The session as it was parked, before its clients are there. @returns undefined where it is not kept any more. */
   unpark(parked: ParkedSession): RelaySession | undefined {
     const { record } = this.#ports.store;
-    if (record === undefined || record.exit !== undefined || record.lostAtMs !== undefined) return undefined;
+    if (record === undefined || isOver(record)) return undefined;
     this.#session = this.#maker.unparked(record, parked);
     return this.#session;
   }
@@ -200,10 +207,9 @@ export class SessionKeeper {
 
   /** Forgets the session, and tells those who are on it. */
   async remove(record: SessionRecord): Promise<void> {
-    const { exit, lostAtMs } = this.#ports.store.record ?? record;
-    if (exit === undefined && lostAtMs === undefined) {
+    if (!isOver(this.#ports.store.record ?? record)) {
       const { log, exit: told } = this.#session ?? {};
-      const more = { ...(told === undefined ? {} : { code: told.code }), bytes: log?.endOffset ?? record.offset };
+      const more = { ...defined({ code: told?.code }), bytes: log?.endOffset ?? record.offset };
       noteSession(this.#ports.env, "session.exited", record, more);
     }
     this.#drop({ code: CLOSE.notFound, error: "not_found", message: "the session was ended" });
@@ -216,9 +222,14 @@ export class SessionKeeper {
     await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey, startedBy);
   }
 
+  keptLog(record: SessionRecord): OutputLog {
+    return this.#maker.keptLog(record);
+  }
+
   // ---- Making one ------------------------------------------------------------------------------------------------
 
-  #restoreEnded(record: SessionRecord): RelaySession {
+  /** Makes the session of a process that has ended. */
+  restoreEnded(record: SessionRecord): RelaySession {
     this.#session = this.#maker.ended(record);
     return this.#session;
   }
@@ -243,64 +254,82 @@ export class SessionKeeper {
 
   #attachBridge(signal: AbortSignal) {
     const { env, store } = this.#ports;
-    const sandboxKey = store.record?.sandboxKey ?? this.#wish?.sandboxKey ?? "";
-    return attachBridge(env, sandboxKey, hopParams(store.record, this.#session, this.#wish), signal);
+    const sandboxKey = store.record?.sandboxKey ?? this.#startedFor?.sandboxKey ?? "";
+    return attachBridge(env, sandboxKey, hopParams(store.record, this.#session, this.#startedFor), signal);
   }
 
   /** The bridge has greeted: the session is made, or goes on. */
   #adopt(hello: InnerHello): void {
     let session = this.#session;
     if (session === undefined) {
-      const record = this.#ports.store.record ?? this.#newRecord(hello, this.#wish);
+      const record = this.#ports.store.record ?? this.#newRecord(hello, this.#startedFor);
       session = this.#maker.greeted(record, hello);
       this.#session = session;
     }
     this.reaching.greeted(hello);
     session.title = hello.title ?? "";
-    session.onAttention = (attention) => {
-      const { record } = this.#ports.store;
-      if (record !== undefined) this.#ports.waitUntil(this.#attentionCaller.call(record, attention));
-    };
+    session.onAttention = (attention) => this.#ports.waitUntil(this.#callForAttention(attention));
     this.hop.client.ready(session, hello);
-    this.#news.back(session);
+    // Only clients that were told of the break are told: a parked session opens the hop, too.
+    if (this.#isHopLossTold) tellAll(session, "running");
+    this.#isHopLossTold = false;
+  }
+
+  /** Calls the tenant's receiver for attention, if it has one. */
+  async #callForAttention(attention: Attention): Promise<void> {
+    const { env, store } = this.#ports;
+    const { record } = store;
+    if (record?.homeKey === undefined || Date.now() < this.#attentionOffUntilMs) return;
+    const { sandbox, session, incarnation } = record.facts;
+    try {
+      const isOn = await env.TENANT.getByName(record.homeKey).attend({ ...attention, sandbox, session, incarnation });
+      if (!isOn) this.#attentionOffUntilMs = Date.now() + ATTENTION_OFF_MS;
+    } catch (error) {
+      log.warn("a call for attention was not taken:", error);
+    }
+  }
+
+  /** Tells clients once that the inner hop is broken. */
+  #tellHopLost(session: RelaySession): void {
+    if (!this.#isHopLossTold) tellAll(session, "lost");
+    this.#isHopLossTold = true;
   }
 
   #hopBroken(): boolean {
     const session = this.#session;
     if (session === undefined || session.hasEnded) return false;
-    this.#news.lost(session);
+    this.#tellHopLost(session);
     return session.presentCount > 0 || this.#ports.isCalled();
   }
 
   #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
     const session = this.#session;
     if (outcome.kind === "refused") {
-      if (outcome.status === 404) this.#loseProcess();
-      // It would say the same again, and a container that is asked for ever does not go to sleep. The process may live on.
+      if (outcome.status === 404) this.lose();
+      // Another attempt would be refused, too, and a container that is asked for ever does not sleep. The process may live on.
       else if (session !== undefined) {
-        this.letGo(session);
+        this.detach(session);
         dismiss(session, refusalOf(outcome));
-        this.reaching.left();
         this.#ports.changed();
       }
       return false;
     }
-    // A session that has just woken has not told its clients yet.
-    if (session !== undefined && !session.hasEnded) this.#news.lost(session);
+    // A session that was parked has not told its clients yet.
+    if (session !== undefined && !session.hasEnded) this.#tellHopLost(session);
     return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
   }
 
   /** The bridge has said that it does not know this process: from now on its remains are kept for so long. */
   foundLost(record: SessionRecord): void {
     // It may have been ended, or be on its way back, since the question was asked.
-    const isSame = this.#ports.store.record === record && this.#session === undefined && !this.hop.isOpen;
-    if (isSame && record.exit === undefined && record.lostAtMs === undefined) this.#loseProcess();
+    const { state } = this;
+    if (state.at === "detached" && state.record === record && !this.hop.isOpen) this.lose();
   }
 
   // ---- Losing one ------------------------------------------------------------------------------------------------
 
   /** The process is gone without an exit: its clients are told, and its received output is kept. */
-  #loseProcess(): void {
+  lose(): void {
     const { store, audit, waitUntil } = this.#ports;
     const { record } = store;
     if (record?.lostAtMs !== undefined) return; // Two have found out.
@@ -335,4 +364,13 @@ export class SessionKeeper {
   #directory({ sandboxKey }: SessionRecord) {
     return this.#ports.env.DIRECTORY.getByName(sandboxKey);
   }
+}
+
+/** Tells every client why there is nothing to wait for. */
+function dismiss(session: RelaySession, { code, message }: Refusal): void {
+  for (const client of [...session.clients]) client.peer?.bye(code, message, "never");
+}
+
+function tellAll(session: RelaySession, status: "lost" | "running"): void {
+  for (const client of session.clients) client.peer?.send({ type: "status", status });
 }
