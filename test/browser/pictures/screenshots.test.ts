@@ -3,13 +3,13 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { directoryOf, setUpBrowser } from "./support/fixture.ts";
-import type { Tab } from "./support/tab.ts";
-import { agree, paned, shows } from "./support/tmux-panes.ts";
+import { directoryOf, setUpBrowser } from "../support/fixture.ts";
+import type { Tab } from "../support/tab.ts";
+import { agree, paned, shows } from "../support/tmux-panes.ts";
 
 const browser = setUpBrowser();
 
-const DOCS = fileURLToPath(new URL("../../docs/", import.meta.url));
+const DOCS = fileURLToPath(new URL("../../../docs/", import.meta.url));
 const SIZE = { width: 1200, height: 750 };
 const MAX_BYTES = 150 * 1024;
 
