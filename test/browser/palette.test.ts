@@ -94,7 +94,10 @@ test("ends a session only where that is chosen: Enter keeps it", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   await start(profile, sandbox, "doomed", "exec cat");
   // A look is under way when it ends: what comes of that is no concern of the page's.
-  const { promise: ended, resolve: release } = Promise.withResolvers<void>();
+  let release = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   await tab.page.route(/doomed\/screen$/, async (route) => {
     await ended;
     await route.fulfill({ status: 503, json: {} }).catch(() => undefined);

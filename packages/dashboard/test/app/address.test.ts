@@ -1,8 +1,8 @@
 // Addresses: what the page reads from its own, and what it asks the server for. No browser.
 
 import { describe, expect, test } from "vitest";
-import { isBare, randomSessionName, readPageAddress, withSession, withTabs } from "../src/app/page-address.ts";
-import { attachAddress, attachProtocols, ticketOf } from "../src/connection/attach-address.ts";
+import { isBare, randomSessionName, readPageAddress, withSession, withTabs } from "../../src/app/page-address.ts";
+import { attachAddress, attachProtocols, ticketOf } from "../../src/connection/attach-address.ts";
 
 const PAGE = "https://sbx.example/?x=1#y";
 

@@ -2,8 +2,8 @@
 
 import { CLOSE } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { MAIN, useBrowser } from "./fixture.ts";
+import type { TerminalPage } from "../browser.ts";
+import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();

@@ -1,7 +1,7 @@
 // The offline shell: what the service worker answers, and what it keeps.
 
 import { expect, test } from "vitest";
-import { filesOf, handlingOf, PAGE, staleFiles } from "../src/app/shell-cache.ts";
+import { filesOf, handlingOf, PAGE, staleFiles } from "../../src/app/shell-cache.ts";
 
 const ORIGIN = "https://sbx.example";
 const handling = (path: string, mode = "cors", method = "GET") =>

@@ -1,7 +1,7 @@
 // Cuts, reloads and ends, in a real browser against the real session core: nothing lost, nothing doubled, all of it said.
 
 import { describe, expect, test } from "vitest";
-import { type Fixture, MAIN, useBrowser } from "./fixture.ts";
+import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
 
 const browser: Fixture = useBrowser("--disable-gpu");
 

@@ -2,9 +2,9 @@
 // against the real session core.
 
 import { describe, expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { type Fixture, useBrowser } from "./fixture.ts";
-import type { PlayedProcess } from "./server.ts";
+import type { TerminalPage } from "../browser.ts";
+import { type Fixture, useBrowser } from "../fixture.ts";
+import type { PlayedProcess } from "../server.ts";
 
 const browser: Fixture = useBrowser("--disable-gpu");
 

@@ -1,7 +1,7 @@
 // A tab's memory of its place and its input, with storage and locks that are played.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { tabResumeStore } from "../src/connection/resume-store.ts";
+import { tabResumeStore } from "../../src/connection/resume-store.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

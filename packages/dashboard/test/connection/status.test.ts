@@ -2,8 +2,8 @@
 
 import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { hello } from "../../sandbox-stdio/test/hello.ts";
-import { countKeys, describe as inWords, type SessionFacts, withoutCode } from "../src/connection/status.ts";
+import { hello } from "../../../sandbox-stdio/test/hello.ts";
+import { countKeys, describe as inWords, type SessionFacts, withoutCode } from "../../src/connection/status.ts";
 
 const attached: ClientState = { phase: "attached", hello: hello(), isResumed: false };
 

@@ -1,10 +1,10 @@
 // What the palette finds, and what it says of a session.
 
 import { expect, test } from "vitest";
-import { paletteCommands } from "../src/find/palette-commands.ts";
-import { ageOf, attachCommand, commandLineOf, found, sessionEntry } from "../src/find/palette-model.ts";
-import { type ListedSession, lastLineOf, miniatureCols } from "../src/find/session-list.ts";
-import { ENGLISH } from "../src/texts/texts.ts";
+import { paletteCommands } from "../../src/find/palette-commands.ts";
+import { ageOf, attachCommand, commandLineOf, found, sessionEntry } from "../../src/find/palette-model.ts";
+import { type ListedSession, lastLineOf, miniatureCols } from "../../src/find/session-list.ts";
+import { ENGLISH } from "../../src/texts/texts.ts";
 
 const listed = (session: string, command: readonly string[] = ["bash"], sandbox = "dev"): ListedSession => ({
   place: { sandbox, session },

@@ -8,7 +8,7 @@ import {
   promptFrom,
   type TextLine,
   textBetween,
-} from "../src/output/command-blocks.ts";
+} from "../../src/output/command-blocks.ts";
 
 type Marker = { line: number };
 const at = (line: number, column = 0): Place & { marker: Marker } => ({ marker: { line }, column });

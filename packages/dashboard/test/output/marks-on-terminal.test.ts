@@ -3,10 +3,10 @@
 import { Terminal as Headless } from "@xterm/headless";
 import type { Terminal } from "@xterm/xterm";
 import { describe, expect, test } from "vitest";
-import { type Alerts, Attention, QUIET } from "../src/output/attention.ts";
-import type { CommandBlock } from "../src/output/command-blocks.ts";
-import { CommandMarks } from "../src/output/command-marks.ts";
-import { ENGLISH } from "../src/texts/texts.ts";
+import { type Alerts, Attention, QUIET } from "../../src/output/attention.ts";
+import type { CommandBlock } from "../../src/output/command-blocks.ts";
+import { CommandMarks } from "../../src/output/command-marks.ts";
+import { ENGLISH } from "../../src/texts/texts.ts";
 
 function terminal(): { terminal: Terminal; print: (text: string) => Promise<void> } {
   const headless = new Headless({ cols: 20, rows: 5, scrollback: 20, allowProposedApi: true });

@@ -8,7 +8,7 @@ import {
   readOsc9,
   readOsc777,
   titleWith,
-} from "../src/output/program-notices.ts";
+} from "../../src/output/program-notices.ts";
 
 const notice = (title: string, text: string) => ({ kind: "notice", notice: { title, text } });
 const progress = (of: Progress | undefined) => ({ kind: "progress", progress: of });

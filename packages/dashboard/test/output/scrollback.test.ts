@@ -1,8 +1,8 @@
 // The way in the scrollback: search, commands by their marks, the bottom. In a real browser against the real session core.
 
 import { describe, expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser("--disable-gpu");
 

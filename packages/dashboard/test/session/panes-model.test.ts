@@ -13,7 +13,7 @@ import {
   paneSession,
   viewOf,
   windowName,
-} from "../src/session/panes-model.ts";
+} from "../../src/session/panes-model.ts";
 
 const WINDOW = { id: "@0", name: "sh", active: true, cols: 100, rows: 20, zoomed: false };
 const LEFT = { id: "%0", name: "left", window: "@0", active: false, cols: 49, rows: 20, left: 0, top: 0 };

@@ -2,7 +2,7 @@
 
 import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { SessionPanes } from "../src/session/session-panes.ts";
+import { SessionPanes } from "../../src/session/session-panes.ts";
 
 type Listener = { state(state: ClientState): void; message(message: ServerMessage): void; reset(): void };
 

@@ -1,9 +1,9 @@
 // What a person has chosen, for every page of theirs in a browser.
 
 import { expect, test } from "vitest";
-import { homeSearch } from "../src/app/page-address.ts";
-import { DEFAULT_PREFERENCES, PreferenceStore } from "../src/settings/preferences.ts";
-import { useBrowser } from "./fixture.ts";
+import { homeSearch } from "../../src/app/page-address.ts";
+import { DEFAULT_PREFERENCES, PreferenceStore } from "../../src/settings/preferences.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 

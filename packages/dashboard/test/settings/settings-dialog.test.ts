@@ -1,8 +1,8 @@
 // The dialog of settings, in a real browser: each choice is seen at once, and kept.
 
 import { expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser("--disable-gpu");
 

@@ -7,10 +7,10 @@ import {
   exportPreferences,
   importPreferences,
   PreferenceStore,
-} from "../src/settings/preferences.ts";
-import { ligaturesIn } from "../src/terminal/ligatures.ts";
-import { READ_ONLY_CURSORS, type Scheme, THEMES } from "../src/terminal/theme.ts";
-import { MAX_THEME_LENGTH, readColour, readTheme } from "../src/terminal/theme-import.ts";
+} from "../../src/settings/preferences.ts";
+import { ligaturesIn } from "../../src/terminal/ligatures.ts";
+import { READ_ONLY_CURSORS, type Scheme, THEMES } from "../../src/terminal/theme.ts";
+import { MAX_THEME_LENGTH, readColour, readTheme } from "../../src/terminal/theme-import.ts";
 
 describe("preferences", () => {
   const own = {

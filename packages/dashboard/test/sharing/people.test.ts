@@ -1,8 +1,8 @@
 // Who is here and who types, seen on several pages on one session, in a real browser.
 
 import { describe, expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { MAIN, useBrowser } from "./fixture.ts";
+import type { TerminalPage } from "../browser.ts";
+import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 

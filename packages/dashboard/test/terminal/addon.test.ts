@@ -3,8 +3,8 @@
 import type { Terminal } from "@xterm/xterm";
 import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import type { BrowserConnectionEvents } from "../src/connection/browser-connection.ts";
-import { StdioAddon, type TerminalLink } from "../src/terminal/terminal-addon.ts";
+import type { BrowserConnectionEvents } from "../../src/connection/browser-connection.ts";
+import { StdioAddon, type TerminalLink } from "../../src/terminal/terminal-addon.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const encode = (word: string) => new TextEncoder().encode(word);

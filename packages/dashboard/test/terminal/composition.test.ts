@@ -2,7 +2,7 @@
 
 import type { CDPSession } from "playwright-core";
 import { expect, test } from "vitest";
-import { MAIN, useBrowser } from "./fixture.ts";
+import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 

@@ -4,8 +4,8 @@ import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/xterm";
 import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import type { BrowserConnectionEvents } from "../src/connection/browser-connection.ts";
-import { StdioAddon } from "../src/terminal/terminal-addon.ts";
+import type { BrowserConnectionEvents } from "../../src/connection/browser-connection.ts";
+import { StdioAddon } from "../../src/terminal/terminal-addon.ts";
 
 function harness() {
   const terminal = new headless.Terminal({ cols: 80, rows: 24, allowProposedApi: true });

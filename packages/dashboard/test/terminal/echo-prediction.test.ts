@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EchoPrediction, type PredictionMode, type Screen } from "../src/terminal/echo-prediction.ts";
+import { EchoPrediction, type PredictionMode, type Screen } from "../../src/terminal/echo-prediction.ts";
 
 /** A screen of lines, as a terminal's driver and programs print to it. */
 class Paper implements Screen {

@@ -2,11 +2,11 @@
 
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { readLink } from "../src/terminal/links.ts";
-import { cleanPaste, countLines } from "../src/terminal/paste.ts";
-import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../src/ui/clipboard.ts";
-import type { TerminalPage } from "./browser.ts";
-import { MAIN, useBrowser } from "./fixture.ts";
+import { readLink } from "../../src/terminal/links.ts";
+import { cleanPaste, countLines } from "../../src/terminal/paste.ts";
+import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../../src/ui/clipboard.ts";
+import type { TerminalPage } from "../browser.ts";
+import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 

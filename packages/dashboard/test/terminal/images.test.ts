@@ -1,9 +1,9 @@
 // Images in the output, in a real browser under the Worker's policy: sixel and iTerm2's, whose decoder comes with the first one.
 
 import { expect, test } from "vitest";
-import { MAX_IMAGE_LENGTH } from "../src/terminal/images.ts";
-import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
+import { MAX_IMAGE_LENGTH } from "../../src/terminal/images.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser("--disable-gpu");
 

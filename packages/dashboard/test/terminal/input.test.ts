@@ -1,7 +1,7 @@
 // What reaches the process, byte by byte: what a person typed, and nothing else. In a real browser.
 
 import { describe, expect, test } from "vitest";
-import { type Fixture, MAIN, useBrowser } from "./fixture.ts";
+import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
 
 // With WebGL in software, which the last tests are about.
 const browser: Fixture = useBrowser("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist");

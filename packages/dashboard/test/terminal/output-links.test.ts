@@ -1,8 +1,8 @@
 // Links in the output that nothing marks as such, and keys that are seen before they are echoed, in a real browser.
 
 import { describe, expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser("--disable-gpu");
 

@@ -1,7 +1,7 @@
 // What is drawn and what size it has, in a real browser against the real session core.
 
 import { describe, expect, test } from "vitest";
-import { type Fixture, MAIN, useBrowser } from "./fixture.ts";
+import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
 
 const browser: Fixture = useBrowser("--disable-gpu");
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findTextLinks, previewAddress, readLocal } from "../src/terminal/text-links.ts";
+import { findTextLinks, previewAddress, readLocal } from "../../src/terminal/text-links.ts";
 
 const found = (line: string) =>
   findTextLinks(line).map(({ start, end, link }) => {

@@ -13,7 +13,7 @@ import {
   savedName,
   sendAddress,
   shownName,
-} from "../src/transfer/download-plan.ts";
+} from "../../src/transfer/download-plan.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -4,9 +4,9 @@ import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { tarEnd, tarHeader } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
-import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
-import type { PlayedProcess } from "./server.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+import type { PlayedProcess } from "../server.ts";
 
 const browser = useBrowser("--disable-gpu");
 

@@ -25,7 +25,7 @@ import {
   typedPaths,
   UPLOAD_LIMITS,
   WHOLE,
-} from "../src/transfer/upload-plan.ts";
+} from "../../src/transfer/upload-plan.ts";
 
 let home = "";
 beforeEach(() => {

@@ -1,9 +1,9 @@
 // Files that are dropped or pasted: into a session of their own, over breaks, and their paths at the cursor. The sandbox's side is played.
 
 import { describe, expect, test } from "vitest";
-import { dropFiles } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
-import type { PlayedProcess } from "./server.ts";
+import { dropFiles } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+import type { PlayedProcess } from "../server.ts";
 
 const browser = useBrowser("--disable-gpu");
 

@@ -1,8 +1,8 @@
 // Characters that are one picture: joined for drawing, each in the cells that the shell counts on.
 
 import { expect, test } from "vitest";
-import { clustersIn, mayHaveClusters } from "../src/ui/clusters.ts";
-import { useBrowser } from "./fixture.ts";
+import { clustersIn, mayHaveClusters } from "../../src/ui/clusters.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 

@@ -3,21 +3,21 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { ENGLISH, textsWith } from "../src/texts/texts.ts";
-import { COLOURS, coloursOf } from "../src/ui/colours.ts";
-import type { TerminalPage } from "./browser.ts";
-import { useBrowser } from "./fixture.ts";
+import { ENGLISH, textsWith } from "../../src/texts/texts.ts";
+import { COLOURS, coloursOf } from "../../src/ui/colours.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 const component = (query: string) => browser.attached(`/component.html?${query}`);
 
-const SOURCES = fileURLToPath(new URL("../src/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: SOURCES }).map((name) => ({ name, text: readFileSync(SOURCES + name, "utf8") }));
 
 describe("texts", () => {
   test("stand in one file: no component has any of its own", () => {
-    const found = sources("*.tsx").flatMap(({ name, text }) => {
+    const found = sources("**/*.tsx").flatMap(({ name, text }) => {
       const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
       const written = code.match(/>[^<>{}=;()]*\p{L}{2}[^<>{}=;()]*<|\b(?:title|aria-label|placeholder|alt)="[^"]+"/gu);
       return (written ?? []).map((each) => `${name}: ${each.trim()}`);
@@ -90,7 +90,7 @@ describe("texts", () => {
 
 describe("styles", () => {
   test("name nothing outside the component, but for those of our own page", () => {
-    const outside = sources("*.css")
+    const outside = sources("**/*.css")
       .filter(({ name }) => name !== "page.css")
       .flatMap(({ name, text }) => {
         const rules = text.replace(/\/\*[\s\S]*?\*\/|:not\([^()]*\)/g, "").matchAll(/([^{};]+)\{/g);
@@ -103,7 +103,7 @@ describe("styles", () => {
   });
 
   test("use one set of type sizes, of distances, and of colours", () => {
-    const others = sources("*.css").flatMap(({ name, text }) => {
+    const others = sources("**/*.css").flatMap(({ name, text }) => {
       const rules = text.replace(/\/\*[\s\S]*?\*\//g, "");
       const declared = (pattern: RegExp) => [...rules.matchAll(pattern)].map(([all]) => all);
       const sizes = declared(/\bfont(?:-size)?: [^;]*/g).filter((one) => !/: (?:0$|inherit|var\(--_|calc\()/.test(one));

@@ -1,9 +1,9 @@
 // A phone: fingers on the terminal, and the keys that its keyboard lacks. Chromium's emulation of a phone, with touches.
 
 import { expect, test } from "vitest";
-import { NO_MODIFIERS, withModifiers } from "../src/ui/modifiers.ts";
-import type { TerminalPage } from "./browser.ts";
-import { MAIN, useBrowser } from "./fixture.ts";
+import { NO_MODIFIERS, withModifiers } from "../../src/ui/modifiers.ts";
+import type { TerminalPage } from "../browser.ts";
+import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 const PHONE = { width: 360, height: 640 };

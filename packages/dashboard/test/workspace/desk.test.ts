@@ -1,12 +1,12 @@
 // What a person has open: alone until more than one pane is needed, then their tabs, kept for each device.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Desk } from "../src/workspace/desk.ts";
-import { allPlaces, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../src/workspace/layout.ts";
-import { close, open, split } from "../src/workspace/layout-edits.ts";
-import type { Kept } from "../src/workspace/layout-kept.ts";
-import { applied, commandOfKey, edgeAt, type Key, keysOfCommand } from "../src/workspace/layout-keys.ts";
-import type { Keeping, LayoutRemote, Remembered } from "../src/workspace/layout-remote.ts";
+import { Desk } from "../../src/workspace/desk.ts";
+import { allPlaces, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../../src/workspace/layout.ts";
+import { close, open, split } from "../../src/workspace/layout-edits.ts";
+import type { Kept } from "../../src/workspace/layout-kept.ts";
+import { applied, commandOfKey, edgeAt, type Key, keysOfCommand } from "../../src/workspace/layout-keys.ts";
+import type { Keeping, LayoutRemote, Remembered } from "../../src/workspace/layout-remote.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

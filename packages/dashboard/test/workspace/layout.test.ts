@@ -15,7 +15,7 @@ import {
   paneIdOf,
   panesOf,
   tabOf,
-} from "../src/workspace/layout.ts";
+} from "../../src/workspace/layout.ts";
 import {
   close,
   focus,
@@ -28,9 +28,9 @@ import {
   showTab,
   split,
   swap,
-} from "../src/workspace/layout-edits.ts";
-import { type Kept, keep, LAYOUT_VERSION, merge, readKept, withSandbox } from "../src/workspace/layout-kept.ts";
-import { type SessionNames, withName } from "../src/workspace/session-names.ts";
+} from "../../src/workspace/layout-edits.ts";
+import { type Kept, keep, LAYOUT_VERSION, merge, readKept, withSandbox } from "../../src/workspace/layout-kept.ts";
+import { type SessionNames, withName } from "../../src/workspace/session-names.ts";
 
 const at = (session: string, sandbox = "dev") => ({ sandbox, session });
 const id = (session: string) => paneIdOf(at(session));

@@ -1,7 +1,7 @@
 // The names that a person gives to sessions. No browser.
 
 import { expect, test } from "vitest";
-import { cleanName, mergeNames, readNames, type SessionNames, withName } from "../src/workspace/session-names.ts";
+import { cleanName, mergeNames, readNames, type SessionNames, withName } from "../../src/workspace/session-names.ts";
 
 test("a name is one line, of 40 characters at most, and none if nothing is left", () => {
   expect(["a\n b", " \u202e\u0007 ", "x".repeat(50), "👩‍💻 日本"].map(cleanName)).toEqual([

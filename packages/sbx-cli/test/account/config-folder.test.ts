@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { configFolder } from "../src/account/config-folder.ts";
-import { scratch } from "./fixture/cli.ts";
+import { configFolder } from "../../src/account/config-folder.ts";
+import { scratch } from "../fixture/cli.ts";
 
 test("contexts and logins are kept in the platform's folder for configuration", () => {
   const home = scratch();

@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
-import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
+import { cleanEnv, collect, runCli, scratch, startCli } from "../fixture/cli.ts";
+import { startServer, type TestServer, TOKEN } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

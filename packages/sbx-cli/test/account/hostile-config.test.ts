@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cleanEnv, collect, scratch, startCli } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { cleanEnv, collect, scratch, startCli } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { type Issuer, startIssuer } from "../../local/src/issuer.ts";
-import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
-import { loginAsAlice } from "./fixture/device-login.ts";
+import { type Issuer, startIssuer } from "../../../local/src/issuer.ts";
+import { cleanEnv, runCli, scratch } from "../fixture/cli.ts";
+import { loginAsAlice } from "../fixture/device-login.ts";
 
 let issuer: Issuer;
 let env: NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { cleanEnv, collect, runCli, scratch, startCli } from "./fixture/cli.ts";
+import { cleanEnv, collect, runCli, scratch, startCli } from "../fixture/cli.ts";
 
 type Listener = { readonly url: string; readonly shown: (string | undefined)[]; answer: unknown };
 

@@ -1,10 +1,10 @@
 // The command line's words, as a table: what they mean, and what is said of those that mean nothing.
 
 import { describe, expect, test } from "vitest";
-import { type CliCommand, parseArgs } from "../src/args/args.ts";
-import { VERBS } from "../src/args/first-word.ts";
-import { readEndpoint } from "../src/base/endpoint.ts";
-import { CliError } from "../src/base/outcome.ts";
+import { type CliCommand, parseArgs } from "../../src/args/args.ts";
+import { VERBS } from "../../src/args/first-word.ts";
+import { readEndpoint } from "../../src/base/endpoint.ts";
+import { CliError } from "../../src/base/outcome.ts";
 
 const URL = "https://h.example";
 

@@ -2,9 +2,9 @@
 
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { describeProgram, parseArgs } from "../src/args/args.ts";
-import { EXAMPLES } from "../src/args/examples.ts";
-import { VERBS } from "../src/args/first-word.ts";
+import { describeProgram, parseArgs } from "../../src/args/args.ts";
+import { EXAMPLES } from "../../src/args/examples.ts";
+import { VERBS } from "../../src/args/first-word.ts";
 
 /** The words that our program would get, as bash reads the line; without what bash does itself. */
 function wordsOf(line: string): string[] {

@@ -1,10 +1,10 @@
 // The words of the verbs of the HTTP interface, of contexts and of the small switches: what they mean.
 
 import { describe, expect, test } from "vitest";
-import { type CliCommand, describeProgram, parseArgs } from "../src/args/args.ts";
-import type { Defaults } from "../src/args/cli-command.ts";
-import { VERBS } from "../src/args/first-word.ts";
-import { CliError } from "../src/base/outcome.ts";
+import { type CliCommand, describeProgram, parseArgs } from "../../src/args/args.ts";
+import type { Defaults } from "../../src/args/cli-command.ts";
+import { VERBS } from "../../src/args/first-word.ts";
+import { CliError } from "../../src/base/outcome.ts";
 
 const URL = "https://h.example";
 

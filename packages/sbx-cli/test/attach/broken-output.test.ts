@@ -2,8 +2,8 @@
 
 import { closeSync, openSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { collect, startCli, until } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { collect, startCli, until } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

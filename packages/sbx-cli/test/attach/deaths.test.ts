@@ -5,10 +5,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerConnection } from "sandbox-stdio/core";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { buildBinary } from "../../local/src/build/binaries.ts";
-import { cleanEnv, PROGRAM, RUNTIME, scratch } from "./fixture/cli.ts";
-import { HeldTerminal } from "./fixture/held-terminal.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { buildBinary } from "../../../local/src/build/binaries.ts";
+import { cleanEnv, PROGRAM, RUNTIME, scratch } from "../fixture/cli.ts";
+import { HeldTerminal } from "../fixture/held-terminal.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 /** All that a full-screen program may switch on, and its title. */
 const ON = ["?1049h", "?1h", "?1003h", "?1006h", "?1004h", "?2004h", "?25l", "?7l", "4h", "2;9r", "?6h", "7m"];

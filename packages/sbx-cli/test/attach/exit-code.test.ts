@@ -1,8 +1,8 @@
 // What a run ends with: the process's own code.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runCli } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { runCli } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

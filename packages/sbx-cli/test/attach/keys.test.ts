@@ -1,7 +1,7 @@
 // Finding Ctrl+] among what is typed and pasted.
 
 import { describe, expect, test } from "vitest";
-import { KeyReader, readMenuKey } from "../src/attach/keys.ts";
+import { KeyReader, readMenuKey } from "../../src/attach/keys.ts";
 
 /** Types each chunk; answers what was sent, with `|` where it detached. */
 function type(...chunks: string[]): string {

@@ -2,7 +2,7 @@
 
 import type { Participant, Participants } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
-import { MENU_KEY, Menu } from "../src/attach/menu.ts";
+import { MENU_KEY, Menu } from "../../src/attach/menu.ts";
 
 const [ann, bob, cleo]: Participant[] = [
   { id: "a", name: "Ann", role: "driver" },

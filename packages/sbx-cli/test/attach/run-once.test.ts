@@ -6,9 +6,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { sandbox } from "sandbox-stdio/client";
 import { expect, onTestFinished, test } from "vitest";
-import { startOnce } from "../src/attach/start-once.ts";
-import { fetchUnlessSilent } from "../src/connection/silence.ts";
-import { runCli } from "./fixture/cli.ts";
+import { startOnce } from "../../src/attach/start-once.ts";
+import { fetchUnlessSilent } from "../../src/connection/silence.ts";
+import { runCli } from "../fixture/cli.ts";
 
 type Reply = { readonly status?: number; readonly body: object } | "cut";
 const RUNS = { session: "s", incarnation: "one", state: "running", from: 0, next: 0, end: 0, output: "", stdout: "" };

@@ -1,8 +1,8 @@
 // Sessions by name: one of our own, one that was there before, one whose process has ended.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { collect, runCli, startCli, until } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { collect, runCli, startCli, until } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

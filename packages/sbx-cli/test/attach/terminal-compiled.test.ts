@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { buildBinary } from "../../local/src/build/binaries.ts";
+import { buildBinary } from "../../../local/src/build/binaries.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sbx-compiled-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

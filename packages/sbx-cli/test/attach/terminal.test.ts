@@ -5,10 +5,10 @@ import fs, { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerMessage } from "sandbox-stdio/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { RUNTIME, scratch, until } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
-import { CLI, Terminal } from "./fixture/tmux.ts";
-import { withoutWaits } from "./fixture/waits.ts";
+import { RUNTIME, scratch, until } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
+import { CLI, Terminal } from "../fixture/tmux.ts";
+import { withoutWaits } from "../fixture/waits.ts";
 
 const SHELL = "--cmd bash --arg --norc --arg --noprofile --env 'PS1=remote$ '";
 

@@ -1,7 +1,7 @@
 // Escapes at a line's start: what is sent, and what is asked of this program.
 
 import { expect, test } from "vitest";
-import { TildeReader } from "../src/attach/tilde.ts";
+import { TildeReader } from "../../src/attach/tilde.ts";
 
 /** What is sent, with actions in brackets. */
 function read(...chunks: string[]): string {

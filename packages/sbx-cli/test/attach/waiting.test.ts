@@ -4,7 +4,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { cleanEnv, startCli } from "./fixture/cli.ts";
+import { cleanEnv, startCli } from "../fixture/cli.ts";
 
 /** Takes connections, and says nothing. */
 const silent = net.createServer();

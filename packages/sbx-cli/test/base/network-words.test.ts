@@ -3,8 +3,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { networkPhrase } from "../src/base/network-words.ts";
-import { unusedProxy } from "../src/connection/direct-fetch.ts";
+import { networkPhrase } from "../../src/base/network-words.ts";
+import { unusedProxy } from "../../src/connection/direct-fetch.ts";
 
 const coded = (code: string, message = "") => Object.assign(new Error(message), { code });
 

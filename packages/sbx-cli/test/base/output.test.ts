@@ -4,8 +4,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Output } from "../src/base/output.ts";
-import { scratch } from "./fixture/cli.ts";
+import { Output } from "../../src/base/output.ts";
+import { scratch } from "../fixture/cli.ts";
 
 const NONBLOCK = fs.constants.O_NONBLOCK;
 

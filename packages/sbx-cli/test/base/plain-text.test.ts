@@ -1,9 +1,9 @@
 // What a server says, on the way to a terminal: nothing of it may act there.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { oneLine, safeJson } from "../src/base/plain-text.ts";
-import { runCli } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { oneLine, safeJson } from "../../src/base/plain-text.ts";
+import { runCli } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 /** C0, DEL, C1 (CSI, OSC), bidi overrides and isolates, zero width, a tag, ends of lines. */
 const UNSAFE = "\x1b[2J\x07\x7f\x9b31m\x9d0;x\x9c\u202e\u2066\u2069\u200b\ufeff\u2028\u2029\u{e0041}";

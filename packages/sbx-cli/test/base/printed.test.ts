@@ -8,11 +8,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ANY_MODES } from "../../sandbox-stdio/test/mode-sequences.ts";
-import { TerminalOutput } from "../src/base/terminal-output.ts";
-import { runCli, scratch } from "./fixture/cli.ts";
-import { startServer } from "./fixture/server.ts";
-import { Terminal } from "./fixture/tmux.ts";
+import { ANY_MODES } from "../../../sandbox-stdio/test/mode-sequences.ts";
+import { TerminalOutput } from "../../src/base/terminal-output.ts";
+import { runCli, scratch } from "../fixture/cli.ts";
+import { startServer } from "../fixture/server.ts";
+import { Terminal } from "../fixture/tmux.ts";
 
 const [COLS, ROWS] = [70, 20];
 /** A full-screen program that asks who is there, copies, and is killed. */

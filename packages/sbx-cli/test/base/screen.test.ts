@@ -1,8 +1,8 @@
 // What of a PTY's output reaches the terminal, and what is switched off when the terminal is given back.
 
 import { describe, expect, test } from "vitest";
-import { OTHERS, QUERIES } from "../../sandbox-stdio/test/query-samples.ts";
-import { TerminalOutput } from "../src/base/terminal-output.ts";
+import { OTHERS, QUERIES } from "../../../sandbox-stdio/test/query-samples.ts";
+import { TerminalOutput } from "../../src/base/terminal-output.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 const text = (parts: readonly Uint8Array[]) => Buffer.concat(parts).toString("latin1");

@@ -3,9 +3,9 @@
 import { StdioError } from "sandbox-stdio/client";
 import { CLOSE } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { unreachableWords } from "../src/account/credentials.ts";
-import { plainReason, refusalWords } from "../src/base/server-words.ts";
-import { asking } from "../src/programs/programs.ts";
+import { unreachableWords } from "../../src/account/credentials.ts";
+import { plainReason, refusalWords } from "../../src/base/server-words.ts";
+import { asking } from "../../src/programs/programs.ts";
 
 const refused = (reason: string) =>
   refusalWords({ kind: "refused", code: CLOSE.unauthenticated, reason }, "https://host", false, undefined);

@@ -2,7 +2,7 @@
 
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { StdinPump } from "../src/base/stdin.ts";
+import { StdinPump } from "../../src/base/stdin.ts";
 
 function start(room: number, skip = 0) {
   const input = new PassThrough();

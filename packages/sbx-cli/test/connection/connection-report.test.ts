@@ -2,10 +2,10 @@
 
 import type { Hello } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { Notices } from "../src/base/notices.ts";
-import { Output } from "../src/base/output.ts";
-import { patiently } from "../src/base/patience.ts";
-import { ConnectionReport } from "../src/connection/connection-report.ts";
+import { Notices } from "../../src/base/notices.ts";
+import { Output } from "../../src/base/output.ts";
+import { patiently } from "../../src/base/patience.ts";
+import { ConnectionReport } from "../../src/connection/connection-report.ts";
 
 function harness(startMs = 0) {
   const said: string[] = [];

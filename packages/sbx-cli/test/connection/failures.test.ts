@@ -1,8 +1,8 @@
 // Why a run failed: one line, and 255.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
-import { startServer, type TestServer, TOKEN } from "./fixture/server.ts";
+import { cleanEnv, collect, runCli, startCli, until } from "../fixture/cli.ts";
+import { startServer, type TestServer, TOKEN } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 // Masking by words gives what RFC 6455 says byte by byte, wherever the bytes lie in memory.
 
 import { expect, test } from "vitest";
-import { mask, unmask } from "../src/connection/mask.ts";
+import { mask, unmask } from "../../src/connection/mask.ts";
 
 const KEY = Uint8Array.of(0x11, 0xa2, 0x00, 0xff);
 

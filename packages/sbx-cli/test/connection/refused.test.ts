@@ -4,10 +4,10 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { readEndpoint } from "../src/base/endpoint.ts";
-import { CliError } from "../src/base/outcome.ts";
-import { ask } from "../src/connection/api-call.ts";
-import { runCli } from "./fixture/cli.ts";
+import { readEndpoint } from "../../src/base/endpoint.ts";
+import { CliError } from "../../src/base/outcome.ts";
+import { ask } from "../../src/connection/api-call.ts";
+import { runCli } from "../fixture/cli.ts";
 
 async function serve(answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer);

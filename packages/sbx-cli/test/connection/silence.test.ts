@@ -5,8 +5,8 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { sandbox } from "sandbox-stdio/client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { fetchUnlessSilent } from "../src/connection/silence.ts";
-import { Terminal } from "./fixture/tmux.ts";
+import { fetchUnlessSilent } from "../../src/connection/silence.ts";
+import { Terminal } from "../fixture/tmux.ts";
 
 let asked = 0;
 /** What is to happen once a request has come. */

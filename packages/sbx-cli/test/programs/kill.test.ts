@@ -2,8 +2,8 @@
 
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { collect, runCli, startCli } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { collect, runCli, startCli } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { age, sessionTable } from "../src/programs/session-table.ts";
-import { cleanEnv, collect, runCli, startCli, until } from "./fixture/cli.ts";
-import { CLI, Terminal } from "./fixture/tmux.ts";
+import { age, sessionTable } from "../../src/programs/session-table.ts";
+import { cleanEnv, collect, runCli, startCli, until } from "../fixture/cli.ts";
+import { CLI, Terminal } from "../fixture/tmux.ts";
 
 type Answer = { status: number; body: unknown };
 

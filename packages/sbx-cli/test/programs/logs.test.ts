@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { runCli } from "./fixture/cli.ts";
+import { runCli } from "../fixture/cli.ts";
 
 const LINE = 8;
 const LINES = 400_000;

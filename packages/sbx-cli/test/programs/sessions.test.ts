@@ -2,8 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { readEndpoint } from "../src/base/endpoint.ts";
-import { listSessions } from "../src/programs/sessions.ts";
+import { readEndpoint } from "../../src/base/endpoint.ts";
+import { listSessions } from "../../src/programs/sessions.ts";
 
 test("a list of several pages is asked for to its end", async () => {
   const asked: string[] = [];

@@ -1,9 +1,9 @@
 // Several command lines on one session, each at a terminal of its own; and the commands that share one.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runCli, until } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
-import { Terminal } from "./fixture/tmux.ts";
+import { runCli, until } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
+import { Terminal } from "../fixture/tmux.ts";
 
 const SHELL = "--cmd bash --arg --norc --arg --noprofile --env 'PS1=remote$ '";
 

@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { selfSigned } from "./fixture/certificate.ts";
-import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
+import { selfSigned } from "../fixture/certificate.ts";
+import { cleanEnv, runCli, scratch } from "../fixture/cli.ts";
 
 /** What the server says to each path, where it is not well. */
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown, headers?: Record<string, string>]>>;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { McpLines } from "../src/tools/mcp-lines.ts";
-import { startCli } from "./fixture/cli.ts";
-import { startServer } from "./fixture/server.ts";
+import { McpLines } from "../../src/tools/mcp-lines.ts";
+import { startCli } from "../fixture/cli.ts";
+import { startServer } from "../fixture/server.ts";
 
 /** What comes of a client's bytes: the lines that go on, and the answers. */
 function lines(...chunks: (string | Buffer)[]) {

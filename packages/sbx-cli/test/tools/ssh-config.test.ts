@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cleanEnv, runCli, scratch } from "./fixture/cli.ts";
+import { cleanEnv, runCli, scratch } from "../fixture/cli.ts";
 
 const entryOf = async (...words: string[]) => (await runCli(["ssh-config", ...words], "", cleanEnv())).stdout;
 

@@ -15,11 +15,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { bytesOf, missing, parseListing } from "../src/transfer/copy-listing.ts";
-import { progressText } from "../src/transfer/copy-progress.ts";
-import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "./fixture/cli.ts";
-import { startServer, TOKEN } from "./fixture/server.ts";
-import { Terminal } from "./fixture/tmux.ts";
+import { bytesOf, missing, parseListing } from "../../src/transfer/copy-listing.ts";
+import { progressText } from "../../src/transfer/copy-progress.ts";
+import { cleanEnv, collect, PROGRAM, RUNTIME, runCli, scratch, startCli, until } from "../fixture/cli.ts";
+import { startServer, TOKEN } from "../fixture/server.ts";
+import { Terminal } from "../fixture/tmux.ts";
 
 test("a file is left out where size and time are the same; folders and links never are", () => {
   const wanted = parseListing("5 100.25 ./a\0" + "6 100.0 ./b\nc\0" + "0 -1 ./folder\0" + "7 100 ./d\0");
