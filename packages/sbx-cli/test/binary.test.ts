@@ -106,7 +106,7 @@ test("a server that is slow to answer is waited for, and what is waited for is s
   const said = (await once(child.stderr, "data")).join("");
   child.kill("SIGKILL");
   silent.close();
-  expect(said).toMatch(/^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for its answer \(\d+ s so far/);
+  expect(said).toMatch(/^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for a response \(\d+ s so far/);
 });
 
 test("neither runs nor believes what the current folder's files say", async () => {

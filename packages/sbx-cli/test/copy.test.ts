@@ -46,7 +46,7 @@ test("what is not in the sandbox is said in one line, and nothing is written her
   symlinkSync("nowhere", join(there, "folder/link"));
   writeFileSync(join(there, "-rf"), "words");
   expect(await runCli(["cp", server.url, `:${there}/folder`, here])).toMatchObject({ code: 0, stderr: "" });
-  const leadsOut = "sbx-stdio: left out: ./link: it leads out of what is copied\n";
+  const leadsOut = "sbx-stdio: left out: ./link: its target is not copied\n";
   expect(await runCli(["cp", server.url, `:${there}/folder/link`, here])).toMatchObject({
     code: 255,
     stderr: leadsOut,
@@ -163,7 +163,7 @@ test("what the file system here refuses to cp is said in a line", async () => {
     cp(folder, "-", `:${here}/new`),
   ]);
   const line = (start: string) => expect.stringMatching(new RegExp(`^sbx-stdio: cannot copy ${start}[^\\n]*\\n$`));
-  expect(into).toMatchObject({ code: 255, stderr: line("into .*file: it is no folder") });
+  expect(into).toMatchObject({ code: 255, stderr: line("into .*file: not a folder") });
   expect(below).toMatchObject({
     code: 255,
     stderr: expect.stringMatching(/^sbx-stdio: cannot copy: [A-Z]+: [^\n]*\n$/),
@@ -206,7 +206,7 @@ test("words of tar's own are said to be tar's", async () => {
   const { code, stderr } = await runCli(["cp", server.url, file, `:${here}/`]);
   expect([code, stderr]).toEqual([
     255,
-    `tar: no room\ntar: no room\nsbx-stdio: cannot copy ${file} to :${here}/: tar in the sandbox says why, above\n`,
+    `tar: no room\ntar: no room\nsbx-stdio: cannot copy ${file} to :${here}/: see the message of tar in the sandbox above\n`,
   ]);
 });
 
@@ -228,7 +228,7 @@ test("a cp that a signal ends says that --resume goes on, and dies by the signal
   child.kill("SIGTERM");
   const { code, signal, stderr } = await over;
   expect([code, signal]).toEqual([null, "SIGTERM"]);
-  expect(stderr).toContain("sbx-stdio: stopped: the same words with --resume copy what is missing\n");
+  expect(stderr).toContain("sbx-stdio: interrupted: repeat the command with --resume to copy the rest\n");
   expect(readdirSync(there).filter((name) => name !== ".file.sbx-cp")).toEqual([]);
 });
 

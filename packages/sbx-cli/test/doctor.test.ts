@@ -79,7 +79,7 @@ test("over TLS it says until when the certificate is good", async () => {
 });
 
 test.each<[string, string, Way, RegExp, RegExp]>([
-  ["TLS", "a certificate that nobody trusts", { endsAt: NEXT_YEAR }, /^its certificate is signed by nobody/, /address/],
+  ["TLS", "a certificate that nobody trusts", { endsAt: NEXT_YEAR }, /^its certificate is not trusted/, /address/],
   [
     "server",
     "another server",
@@ -91,7 +91,7 @@ test.each<[string, string, Way, RegExp, RegExp]>([
     "server",
     "an address that leads elsewhere",
     { answers: { "/healthz": [301, "", { Location: "https://other.test/x" }] } },
-    /^it leads to https:\/\/other\.test: give that address$/,
+    /^redirected to https:\/\/other\.test: use that address$/,
     /address/,
   ],
   [
@@ -132,7 +132,7 @@ test.each<[string, string, Way, RegExp, RegExp]>([
     "another server that speaks JSON, as an issuer does",
     { answers: { [METADATA]: [404, { error: "invalid_request" }], [SESSIONS]: [404, { error: "invalid_request" }] } },
     /^invalid_request$/,
-    /^check the address and its port: another program may answer there: the answer, HTTP 404,/,
+    /^check the address and port: another program may be listening there: the answer, HTTP 404,/,
   ],
   [
     "access",

@@ -55,7 +55,7 @@ test("where there is none, it starts the command again only as long as an ended 
   expect(await runCli(["run", late.url, "--session", "s", "--keep-exited-seconds", "0", "--", "x"])).toEqual({
     ...{ code: 255, signal: null, stdout: "" },
     stderr:
-      "sbx-stdio: the answer got lost, and session s is not there: the command may have run, and is not started again\n",
+      "sbx-stdio: the response was lost and session s does not exist: the command may have run, so it is not started again\n",
   });
   expect(late.asked.length).toBe(1);
 });

@@ -89,7 +89,7 @@ describe("a shell", () => {
   test("~I and Ctrl+^ i say the round trip, what waits both ways, and in an outage that there is none", async () => {
     await shell();
     terminal.type("~I");
-    await terminal.shows(/round trip \d+ ms · 0 bytes of output to be written · 0 bytes of input to be taken/);
+    await terminal.shows(/round trip \d+ ms · 0 bytes of output pending · 0 bytes of input pending/);
     terminal.press("C-c");
     terminal.run("clear; stty -icanon; echo stuck; sleep 1000");
     await terminal.shows(/^stuck$/m);
@@ -101,7 +101,7 @@ describe("a shell", () => {
     await terminal.shows(/reconnecting/);
     terminal.press("C-^");
     terminal.type("i");
-    await terminal.shows(/not connected: there is no round trip to time/);
+    await terminal.shows(/not connected: cannot measure the round trip/);
   });
 
   test("has line feeds that only feed lines, where its program asks for them", async () => {

@@ -21,7 +21,7 @@ afterAll(() => {
   unready.close();
 });
 
-const answer = /^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for its answer \(\d+ s so far/m;
+const answer = /^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for a response \(\d+ s so far/m;
 
 test.each<[string, () => string[], RegExp]>([
   ["a server that does not answer", () => [`http://127.0.0.1:${portOf(silent)}`], answer],
