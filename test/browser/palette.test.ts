@@ -40,7 +40,7 @@ test("finds a session by what it runs, shows its screen live, and opens it: by k
     .filter({ hasText: "nobody there" })
     .filter({ hasText: /output \d+ seconds? ago/ })
     .waitFor();
-  const screen = dialog(tab).getByRole("img", { name: "What counter shows now" });
+  const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
   const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
   await expect.poll(ticks).toBeGreaterThan(0);
   const first = await ticks();
@@ -118,7 +118,7 @@ test("copies the command line that attaches, with no token in it", async () => {
   await listed(tab);
   await tab.page.keyboard.type("one");
   await option(tab, "one").first().waitFor();
-  await dialog(tab).getByRole("button", { name: "Copy what attaches" }).click();
+  await dialog(tab).getByRole("button", { name: "Copy attach command" }).click();
   await dialog(tab).getByText("Copied").waitFor();
   expect(await tab.page.evaluate(() => navigator.clipboard.readText())).toBe(
     `sbx-stdio ${system.origin} --sandbox ${sandbox} --session one`,
@@ -154,7 +154,7 @@ test("offers no other sessions to a guest, and shows no button for them", async 
   await tab.button("Share");
   const sharing = tab.page.getByRole("dialog");
   await sharing.getByLabel("without logging in").check();
-  await sharing.getByRole("button", { name: "Make a link" }).click();
+  await sharing.getByRole("button", { name: "Create link" }).click();
   const url = await sharing.getByLabel(/^The link/).inputValue();
   const guest = await browser.open(await browser.profile(), url.replace("/?", "/?debug=1&renderer=dom&tabs=1&"));
   await guest.state("attached");

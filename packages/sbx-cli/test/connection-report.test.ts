@@ -111,7 +111,7 @@ test("a refusal that asks to come back later is told with why and how long", () 
 test("the end of a wait that was told is not told, nor is what the attempt before waited for", () => {
   const { report, said, wait } = harness();
   report.state({ phase: "connecting", attempt: 0 });
-  report.stage("example.com has let us in: waiting for the session");
+  report.stage("connected to example.com: waiting for the session");
   report.state({ phase: "waiting", retryAtMs: 9_000, reason: "too many attempts to attach", attempt: 0 });
   for (let i = 0; i < 4; i += 1) wait(2_000);
   expect(said).toEqual(["sbx-stdio: not connected (too many attempts to attach): trying again in 7 s"]);

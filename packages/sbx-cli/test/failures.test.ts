@@ -15,7 +15,7 @@ describe("why it failed is one line, and the code is 255", () => {
 
   test("no token", async () => {
     const env = cleanEnv({ SBX_TOKEN: "" });
-    const text = `no access token: log in with \`sbx-stdio login ${server.url}\`, or give one with SBX_TOKEN or --token`;
+    const text = `no access token; log in with \`sbx-stdio login ${server.url}\`, or set SBX_TOKEN or --token`;
     expect(await runCli([server.url, "--", "true"], "", env)).toEqual(line(text));
     expect(server.queries).toEqual([]);
   });
@@ -84,12 +84,7 @@ describe("why it failed is one line, and the code is 255", () => {
       "nope [2J x: command not found (run without a shell; for a command line use bash -c 'LINE', or run --command 'LINE')",
     ],
     [503, '{"error":"unavailable","message":"come back later"}', {}, "come back later"],
-    [
-      301,
-      "",
-      { location: "https://other.example/" },
-      "the server is elsewhere (HTTP 301 Refused): https://other.example/",
-    ],
+    [301, "", { location: "https://other.example/" }, "redirected (HTTP 301 Refused): https://other.example/"],
   ];
   for (const [status, body, headers, text] of refusals) {
     test(`HTTP ${status}`, async () => {

@@ -265,7 +265,7 @@ test("of those that attach offers, the one that is chosen is not replaced", asyn
   const terminal = new Terminal();
   try {
     terminal.run(`SBX_URL=${url} ${CLI} attach`);
-    await terminal.shows(/attach to which\?/);
+    await terminal.shows(/attach to which session\?/);
     terminal.run("1");
     await until(
       () => asked.length > 0,

@@ -29,9 +29,7 @@ test("TLS spoken to what speaks none is told in words, and what to do about it",
 });
 
 test("a certificate that is not trusted, or for another name, is told as that", () => {
-  expect(networkReason(coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self signed"))).toMatch(
-    /^its certificate is not trusted/,
-  );
+  expect(networkReason(coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self signed"))).toMatch(/^its certificate is not trusted/);
   expect(networkReason(coded("ERR_TLS_CERT_ALTNAME_INVALID", "x"))).toBe("its certificate is for another host name");
   expect(networkReason(coded("EOTHER", "as it\nis"))).toBe("as it is");
 });

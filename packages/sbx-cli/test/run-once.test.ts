@@ -115,7 +115,7 @@ test("an address that does not answer is given up at once; a connection that bro
 
 test("a server that is silent is asked once", async () => {
   expect(await startedAfter(undefined, 20)).toMatchObject({
-    ended: { code: "unreachable", message: expect.stringContaining("no answer for") },
+    ended: { code: "unreachable", message: expect.stringContaining("no response for") },
     calls: 1,
   });
 });

@@ -260,7 +260,7 @@ describe("however it ends, the terminal is given back", () => {
     server.onConnection = (connection) => connection.bye(4401, "token expired", "never");
     server.cut();
     await terminal.shows(
-      /^sbx-stdio: token expired \(log in again with `sbx-stdio login http:[^`]+`, or give a fresh SBX_TOKEN\); session main may/m,
+      /^sbx-stdio: token expired \(log in again with `sbx-stdio login http:[^`]+`, or set a new SBX_TOKEN\); session main may/m,
     );
     await terminal.shows(/^local\$ *$/m);
     expect(await settings()).toBe(before);
@@ -280,7 +280,7 @@ describe("a connection that is lost", () => {
     terminal.type("rm -r");
     terminal.type("f /");
     await terminal.shows(
-      /^sbx-stdio: not connected: what is typed now is lost \(Enter tries again at once, Ctrl\+\] ends\)$/m,
+      /^sbx-stdio: not connected: typed keys are discarded \(Enter retries now, Ctrl\+\] detaches\)$/m,
     );
     server.refusal = undefined;
     await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
@@ -289,7 +289,7 @@ describe("a connection that is lost", () => {
     terminal.press("Enter");
     terminal.run("echo after");
     const screen = await terminal.shows(/^after$/m);
-    expect(screen.match(/what is typed now is lost/g)).toHaveLength(1);
+    expect(screen.match(/typed keys are discarded/g)).toHaveLength(1);
     expect(screen).not.toContain("rm -rf");
   });
 

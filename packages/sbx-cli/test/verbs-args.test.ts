@@ -211,7 +211,7 @@ describe("switches", () => {
       sessions: ["web", "worker"],
       endpoint: { typed: URL },
     });
-    expect(() => parse("kill web a/b", defaults)).toThrow('"a/b" is no session\'s name');
+    expect(() => parse("kill web a/b", defaults)).toThrow('invalid session name "a/b"');
     expect(() => parse("kill web")).toThrow("which server?");
   });
 
@@ -250,7 +250,8 @@ describe("switches", () => {
     expect(parse(`cp ${URL} :a -`)).toMatchObject({ to: { isStream: true } });
     expect(refusal(`cp ${URL} a :b c`)).toMatch(/begin its path with a colon/);
     for (const words of [":a :b -", "a - :b"]) expect(refusal(`cp ${URL} ${words}`)).toMatch(/^- is a single file/);
-    for (const home of [":~/x", ":~", ":~bob/x"]) expect(refusal(`cp ${URL} ${home} b`)).toMatch(/~ is no home there/);
+    for (const home of [":~/x", ":~", ":~bob/x"])
+      expect(refusal(`cp ${URL} ${home} b`)).toMatch(/~ is not expanded in the sandbox/);
     expect(parse(`cp ${URL} :./~/x b`)).toMatchObject({ from: [{ path: "./~/x" }] });
     expect(parse(`cp ${URL} -p :a~ b`)).toMatchObject({ keepsModes: true, from: [{ path: "a~" }] });
     expect(refusal(`cp ${URL} -p :a -`)).toBe("-p cannot be used with -");

@@ -33,7 +33,7 @@ test.each<[string, () => string[], RegExp]>([
   [
     "a session that does not begin",
     () => [`http://127.0.0.1:${portOf(unready)}`],
-    /^sbx-stdio: 127\.0\.0\.1:\d+ has let us in: waiting for the session \(\d+ s so far/m,
+    /^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for the session \(\d+ s so far/m,
   ],
   [
     "a token command that takes its time",

@@ -85,7 +85,7 @@ export const viewsOf = (browser: Fixture): Views => {
     "a link that is made": async (look) => {
       const tab = await shell(look);
       await tab.button("Share");
-      await tab.button("Make a link");
+      await tab.button("Create link");
       await tab.page.getByLabel(/^The link/).waitFor();
       return tab;
     },
@@ -104,8 +104,8 @@ export const viewsOf = (browser: Fixture): Views => {
     "panes of a session": panes,
     "a pane that is to end": async (look) => {
       const tab = await panes(look);
-      await tab.page.getByRole("button", { name: "Close this pane: its program ends" }).click();
-      await tab.page.getByRole("button", { name: "End its program" }).waitFor();
+      await tab.page.getByRole("button", { name: "Close pane (ends its program)" }).click();
+      await tab.page.getByRole("button", { name: "End program" }).waitFor();
       return tab;
     },
     "an exit": async (look) => {
@@ -117,7 +117,7 @@ export const viewsOf = (browser: Fixture): Views => {
     "a connection that is lost": async (look) => {
       const tab = await shell(look);
       browser.link.cut();
-      await tab.says(/^Connection lost: back in/);
+      await tab.says(/^Connection lost: retrying in/);
       await tab.page.keyboard.type("lost");
       await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
       return tab;
@@ -145,15 +145,15 @@ export const viewsOf = (browser: Fixture): Views => {
         `/?sandbox=${fresh("axe")}&session=main&cmd=no-such-program`,
       );
       await tab.button("Run");
-      await tab.page.getByRole("heading", { name: "The command can't be started" }).waitFor();
-      await tab.page.getByText("There is no command no-such-program here.").waitFor();
+      await tab.page.getByRole("heading", { name: "Cannot start the command" }).waitFor();
+      await tab.page.getByText("Command not found: no-such-program.").waitFor();
       return tab;
     },
     "a server that does not answer": async (look) => {
       const profile = await browser.member(look);
       await profile.route("**/api/me", (route) => route.fulfill({ status: 503, json: { message: "It restarts" } }));
       const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main`);
-      await tab.page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+      await tab.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
       // The browser's own words about it.
       tab.problems.length = 0;
       return tab;
@@ -186,7 +186,7 @@ export const viewsOf = (browser: Fixture): Views => {
       const tab = await shell(look, "&tabs=1");
       await tab.page.getByRole("tab", { name: "main" }).focus();
       await tab.page.keyboard.press("Delete");
-      await tab.page.getByRole("heading", { name: "Nothing is open" }).last().waitFor();
+      await tab.page.getByRole("heading", { name: "No open sessions" }).last().waitFor();
       return tab;
     },
     "a keyboard that is asked for, and a program that would write to the clipboard": async (look) => {

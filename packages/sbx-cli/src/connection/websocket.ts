@@ -115,8 +115,8 @@ async function readRefusal(response: IncomingMessage): Promise<{ code: number; d
   }
   // A proxy's own failures are worth a retry; its refusals of the request are not.
   if (status >= 500 && status !== 503)
-    return { code: CLOSE.internal, detail: message ?? `the server responded with ${name}` };
-  return { code: 4000 + status, detail: message ?? `the server responded with ${name}` };
+    return { code: CLOSE.internal, detail: message ?? `the server answered ${name}` };
+  return { code: 4000 + status, detail: message ?? `the server answered ${name}` };
 }
 
 /** Seconds of Retry-After; 0 for none or a date, which depends on clocks. */
