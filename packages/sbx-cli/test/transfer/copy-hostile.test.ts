@@ -289,8 +289,8 @@ describe("an archive of the sandbox's own making", () => {
     for (const bytes of [512, 1_536, 3_584, 4_096]) {
       const cut = join(scratch(), "cut");
       writeFileSync(cut, readFileSync(whole).subarray(0, bytes));
-      await expect(out(["proj"], here, {}, cut)).rejects.toThrow("breaks off");
-      await expect(out(["proj"], join(here, "new"), {}, cut)).rejects.toThrow("breaks off");
+      await expect(out(["proj"], here, {}, cut)).rejects.toThrow("is truncated");
+      await expect(out(["proj"], join(here, "new"), {}, cut)).rejects.toThrow("is truncated");
     }
     expect(readFileSync(join(here, "proj/a"), "utf8")).toBe("old");
     expect(readdirSync(here).filter((name) => !name.startsWith("."))).toEqual(["proj"]);
@@ -346,7 +346,7 @@ describe.each(["out", "in"] as const)("what is there, where a copy goes %s", (wa
     symlinkSync("nothing", join(to, "link"));
     const nowhere = copy(["file"], join(to, "link"));
     await (way === "out"
-      ? expect(nowhere).rejects.toThrow("link to nothing")
+      ? expect(nowhere).rejects.toThrow("broken symlink")
       : expect(nowhere).resolves.toEqual(FAILED));
     expect(
       readdirSync(to)
