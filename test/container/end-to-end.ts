@@ -75,8 +75,8 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
   "programs/exactly-once": { "W2, W3, T2: seed": LOSES_CONTAINERS },
   "programs/library": { "D6: output is followed to the exit, over a restart": LOSES_CONTAINERS },
   "programs/marks": {
-    "C2: a zsh over HTTP marks its commands": "needs zsh, which the image does not have",
-    "C2: a fish over HTTP marks its commands": "needs fish, which the image does not have",
+    "C2: a zsh over HTTP": "needs zsh, which the image does not have",
+    "C2: a fish over HTTP": "needs fish, which the image does not have",
   },
   "programs/mcp-gateway": {
     "M2: a restart of the session's object": LOSES_CONTAINERS,
