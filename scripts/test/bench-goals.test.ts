@@ -3,10 +3,10 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { GOAL_PLAN, GOALS, goalsTable, roundsIn, speedTable } from "../../packages/bench/src/goals.ts";
-import { isMeasured } from "../../packages/bench/src/measures.ts";
-import { inTime, type Results } from "../../packages/bench/src/rounds.ts";
-import { closeTerminals, openTerminal } from "../../packages/bench/src/terminal.ts";
+import { isMeasured } from "../../packages/bench/src/measures/measures.ts";
+import { GOAL_PLAN, GOALS, goalsTable, roundsIn, speedTable } from "../../packages/bench/src/results/goals.ts";
+import { inTime, type Results } from "../../packages/bench/src/results/rounds.ts";
+import { closeTerminals, openTerminal } from "../../packages/bench/src/subjects/terminal.ts";
 
 function resultsOf(rows: Record<string, Record<string, number[]>>): Results {
   return new Map(Object.entries(rows).map(([row, values]) => [row, new Map(Object.entries(values))])) as Results;

@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
+import { TABLE_FILE, withTable } from "../../packages/bench/src/base/table-file.ts";
 import { pageTable } from "../../packages/bench/src/page/table.ts";
-import { functionTable } from "../../packages/bench/src/profile-table.ts";
-import { quickTable } from "../../packages/bench/src/quick.ts";
-import { TABLE_FILE, withTable } from "../../packages/bench/src/table-file.ts";
-import { openTerminal } from "../../packages/bench/src/terminal.ts";
+import { functionTable } from "../../packages/bench/src/profile/profile-table.ts";
+import { quickTable } from "../../packages/bench/src/results/quick.ts";
+import { openTerminal } from "../../packages/bench/src/subjects/terminal.ts";
 
 const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { withTable } from "../../packages/bench/src/table-file.ts";
+import { withTable } from "../../packages/bench/src/base/table-file.ts";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { awakeHours, costOf, type Inputs, totalOf, USES, type Use } from "../cost/model.ts";
 import { costBlock } from "../cost/page.ts";

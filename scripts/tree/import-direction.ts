@@ -28,6 +28,7 @@ export function readDirections(page: string): Directions {
       ["packages/sbx-cli/src/", tableUnder(page, "### Rooms of the command line")],
       ["sandbox/src/", tableUnder(page, "### Rooms of the bridge")],
       ["packages/local/src/", tableUnder(page, "### Rooms of the local system")],
+      ["packages/bench/src/", tableUnder(page, "### Rooms of the benchmark")],
       ["scripts/", tableUnder(page, "### Rooms of the scripts")],
     ]),
   };

@@ -41,7 +41,7 @@ export interface SystemOptions {
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;
   /** Stops the system, in mid-start too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface System {
