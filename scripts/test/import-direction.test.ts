@@ -1,4 +1,4 @@
-// The lint step "imports": the tables of docs/architecture.md as rules, over made-up files and over the tree.
+// The lint step "imports": the rules of docs/rooms.json, over made-up files and over the tree.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,11 +6,11 @@ import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { directionFaults, readDirections } from "../tree/import-direction.ts";
 import { workspacePackages } from "../tree/source-files.ts";
 
-const directions = readDirections(readFileSync(join(ROOT, "docs/architecture.md"), "utf8"));
+const directions = readDirections(readFileSync(join(ROOT, "docs/rooms.json"), "utf8"));
 const packages = workspacePackages();
 const faultsOf = (path: string, text: string) => directionFaults([{ path, text }], directions, packages);
 
-test("each part and each room has its row, and each row its folder", () => {
+test("each part and each room has its rule, and each rule its folder", () => {
   const isFolder = (path: string) => existsSync(join(ROOT, path));
   expect([...directions.parts.keys()].filter((part) => !isFolder(part))).toEqual([]);
   const parts = [
@@ -39,8 +39,8 @@ test.each([
   ],
   ["packages/sandbox-stdio/src/text/a.ts", 'import { x } from "../index.ts";', "text may not import index.ts"],
   ["packages/sandbox-stdio/src/http/a.ts", 'import { z } from "zod";', "the core imports no package: zod"],
-  ["worker/src/shed/a.ts", 'import { x } from "../base/log.ts";', "the room shed has no row"],
-  ["packages/shed/src/a.ts", 'import "sandbox-stdio/core";', "its part has no row"],
+  ["worker/src/shed/a.ts", 'import { x } from "../base/log.ts";', "the room shed has no rule"],
+  ["packages/shed/src/a.ts", 'import "sandbox-stdio/core";', "its part has no rule"],
 ])("refuses in %s: %s", (path, text, fault) => {
   expect(faultsOf(path, text)).toEqual([`${path}: ${fault}`]);
 });
