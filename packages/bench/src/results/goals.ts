@@ -1,12 +1,12 @@
 // The rows that have goals: what is measured for them, of whom, how much of it, and the table that holds each against its goal.
 
-import * as amounts from "./amounts.ts";
-import { carried } from "./carrying.ts";
-import { shortCommand } from "./command-line.ts";
-import * as latencies from "./latencies.ts";
-import { median, show } from "./numbers.ts";
+import { median, show } from "../base/numbers.ts";
+import * as amounts from "../measures/amounts.ts";
+import { carried } from "../measures/carrying.ts";
+import { shortCommand } from "../measures/command-line.ts";
+import * as latencies from "../measures/latencies.ts";
+import type { SubjectName } from "../subjects/subjects.ts";
 import type { Planned, Results } from "./rounds.ts";
-import type { SubjectName } from "./subjects.ts";
 
 /** Five rounds fit in it on a quiet machine; a slow one needs more (`--minutes`). No measurement begins later, and one that hangs ends. */
 export const GOAL_MINUTES = 38;

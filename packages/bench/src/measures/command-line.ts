@@ -5,12 +5,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../local/src/base/paths.ts";
-import { buildBinary } from "../../local/src/build/binaries.ts";
-import { buildCli } from "../../local/src/build/builds.ts";
+import { ROOT } from "../../../local/src/base/paths.ts";
+import { buildBinary } from "../../../local/src/build/binaries.ts";
+import { buildCli } from "../../../local/src/build/builds.ts";
+import { median, scaled } from "../base/numbers.ts";
+import type { Subject } from "../subjects/subjects.ts";
 import type { Result } from "./measuring.ts";
-import { median, scaled } from "./numbers.ts";
-import type { Subject } from "./subjects.ts";
 
 /** Before these the files are not in memory, and the sandbox may not run. */
 const WARM_RUNS = 3;

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Server } from "./peers.ts";
+import type { Server } from "../subjects/peers.ts";
 
 const MOST_ROWS = 25;
 

@@ -7,10 +7,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { buildSync } from "esbuild";
-import { BIN, ROOT } from "../../local/src/base/paths.ts";
-import { anyFreePort } from "../../local/src/base/ports.ts";
-import { startIssuer } from "../../local/src/issuer/issuer.ts";
-import { tokenMinter } from "../../local/src/issuer/token-minter.ts";
+import { BIN, ROOT } from "../../../local/src/base/paths.ts";
+import { anyFreePort } from "../../../local/src/base/ports.ts";
+import { startIssuer } from "../../../local/src/issuer/issuer.ts";
+import { tokenMinter } from "../../../local/src/issuer/token-minter.ts";
 import { FAR } from "./ip-link.ts";
 import { findMosh, installNodePty, type Server, startSsh, startTtyd } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";
@@ -250,7 +250,7 @@ const config :Workerd.Config = (
       () => true,
       () => false,
     );
-    if (isUp) return { name: "workerd", url, process: child, ...(inspector === undefined ? {} : { inspector }) };
+    if (isUp) return { name: "workerd", url, process: child, inspector };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("Cannot start workerd: it does not answer");

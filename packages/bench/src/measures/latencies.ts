@@ -1,11 +1,11 @@
 // The measurements of how long something takes: to a prompt, a key and its echo, ^C and the next prompt.
 
 import { setTimeout as pause } from "node:timers/promises";
+import { median, percentile, scaled } from "../base/numbers.ts";
+import { openLink } from "../subjects/slow-link.ts";
+import { LINK_PORTS, type Subject } from "../subjects/subjects.ts";
+import { openTerminal, seen, type Terminal } from "../subjects/terminal.ts";
 import { echoes, KEY, PATIENCE_MS, type Result, readyCat, received, SHELL, startFlood } from "./measuring.ts";
-import { median, percentile, scaled } from "./numbers.ts";
-import { openLink } from "./slow-link.ts";
-import { LINK_PORTS, type Subject } from "./subjects.ts";
-import { openTerminal, seen, type Terminal } from "./terminal.ts";
 
 /** The command into which ^C is typed, and when. */
 const YES = { command: "yes", runs: (terminal: Terminal) => received(terminal, 1_000_000) };

@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Subject } from "./subjects.ts";
-import { openTerminal, seen, type Terminal } from "./terminal.ts";
+import type { Subject } from "../subjects/subjects.ts";
+import { openTerminal, seen, type Terminal } from "../subjects/terminal.ts";
 
 /** One number of one subject: a row of the table has one for each. */
 export type Result = Readonly<Record<string, number>>;

@@ -4,10 +4,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { scaled } from "../base/numbers.ts";
+import type { Subject } from "../subjects/subjects.ts";
 import { commandLine } from "./command-line.ts";
 import type { Result } from "./measuring.ts";
-import { scaled } from "./numbers.ts";
-import type { Subject } from "./subjects.ts";
 
 const IN_SERVERS = "pipes in, servers' CPU, ms/MB";
 const OUT_SERVERS = "pipes out, servers' CPU, ms/MB";
@@ -27,7 +27,11 @@ export async function carried(subject: Subject, share = 1): Promise<Result> {
     return known; // Each of its sessions has its own server process: those are not counted here.
   }
   if (subject.name === "path floor") {
-    const words = [process.execPath, join(import.meta.dirname, "floors/pipes.mjs"), url.replace("http", "ws")];
+    const words = [
+      process.execPath,
+      join(import.meta.dirname, "../subjects/floors/pipes.mjs"),
+      url.replace("http", "ws"),
+    ];
     return bothWays(subject, (expected) => ({ words: [...words, `${expected}`], env }), bytes);
   }
   const { onNode, alone } = await commandLine(subject);

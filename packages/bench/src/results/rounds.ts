@@ -1,11 +1,11 @@
 // Rounds of measurements: each subject in turn, so that a machine that slows down slows them all.
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { Measure } from "./measures.ts";
-import { isMeasured, PEERS } from "./measures.ts";
-import { show } from "./numbers.ts";
-import { type SubjectName, startSubject } from "./subjects.ts";
-import { closeTerminals } from "./terminal.ts";
+import { show } from "../base/numbers.ts";
+import type { Measure } from "../measures/measures.ts";
+import { isMeasured, PEERS } from "../measures/measures.ts";
+import { type SubjectName, startSubject } from "../subjects/subjects.ts";
+import { closeTerminals } from "../subjects/terminal.ts";
 
 /** What a start leaves to be done is no part of a measurement's subject. */
 const SETTLE_MS = 2_000;

@@ -4,12 +4,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { show } from "../base/numbers.ts";
+import type { Measure } from "../measures/measures.ts";
+import type { Result } from "../measures/measuring.ts";
+import { type SubjectName, startSubject } from "../subjects/subjects.ts";
 import { countSystemCalls, countsOf, sampleNativeFunctions } from "./kernel-tools.ts";
-import type { Measure } from "./measures.ts";
-import type { Result } from "./measuring.ts";
-import { show } from "./numbers.ts";
 import { type CpuProfile, functionTable } from "./profile-table.ts";
-import { type SubjectName, startSubject } from "./subjects.ts";
 import { startProfiler } from "./workerd-profiler.ts";
 
 /** Ours: the floors' time is not ours to mend. */

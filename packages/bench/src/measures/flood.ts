@@ -1,8 +1,8 @@
 // A client in a process of its own that watches a flood, so that the one that measures has only its own work to do.
 // Reads a TerminalSpec from its arguments; says `ready`, and at its end how many bytes a second came.
 
-import { exit } from "../../sbx-cli/src/exit.ts";
-import { openTerminal, type TerminalSpec } from "./terminal.ts";
+import { exit } from "../../../sbx-cli/src/exit.ts";
+import { openTerminal, type TerminalSpec } from "../subjects/terminal.ts";
 
 const spec = JSON.parse(process.argv[2] ?? "") as TerminalSpec;
 const terminal = await openTerminal(spec);

@@ -2,10 +2,10 @@
 // others: a key into another session, beside waits with hostile patterns at a session that prints without end.
 
 import { setTimeout as pause } from "node:timers/promises";
+import { median, percentile, scaled } from "../base/numbers.ts";
+import type { Subject } from "../subjects/subjects.ts";
+import { runToExit, type TerminalSpec } from "../subjects/terminal.ts";
 import { echoes, PATIENCE_MS, type Result, readyCat } from "./measuring.ts";
-import { median, percentile, scaled } from "./numbers.ts";
-import type { Subject } from "./subjects.ts";
-import { runToExit, type TerminalSpec } from "./terminal.ts";
 
 /** The first few pay for code that is loaded once. */
 const WARM_UP = 10;
@@ -95,7 +95,7 @@ async function call(spec: TerminalSpec): Promise<number> {
 
 async function ask({ url, headers }: TerminalSpec, method: string, path: string, body?: unknown): Promise<Response> {
   const signal = AbortSignal.timeout(12 * PATIENCE_MS);
-  const request = { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const request = { method, headers, signal, body: JSON.stringify(body) };
   const response = await fetch(`${url}/api/sandboxes/bench/${path}`, request);
   if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
   return response;

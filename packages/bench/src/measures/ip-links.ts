@@ -1,11 +1,11 @@
 // What a person and a download get over links of the world: one far away and narrow, and one that loses packets. All of TCP is real.
 
+import { percentile, scaled } from "../base/numbers.ts";
+import { rawPattern } from "../base/pattern.ts";
+import { bringToLink, FAR, type LinkShape, openIpLink } from "../subjects/ip-link.ts";
+import { LINK_PORTS, type Subject } from "../subjects/subjects.ts";
 import { readPattern } from "./amounts.ts";
-import { bringToLink, FAR, type LinkShape, openIpLink } from "./ip-link.ts";
 import { echoes, type Result, readyCat } from "./measuring.ts";
-import { percentile, scaled } from "./numbers.ts";
-import { rawPattern } from "./pattern.ts";
-import { LINK_PORTS, type Subject } from "./subjects.ts";
 
 type NamedLink = LinkShape & { readonly name: string; readonly keys: number; readonly bytes: number };
 

@@ -5,14 +5,14 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { anyFreePort } from "../../local/src/base/ports.ts";
+import { anyFreePort } from "../../../local/src/base/ports.ts";
 
 export type Server = {
   readonly name: string;
   readonly url: string;
   readonly process: ChildProcess;
   /** HOST:PORT where it can be profiled. */
-  readonly inspector?: string;
+  readonly inspector?: string | undefined;
 };
 
 /** Where node-pty and ws are installed. @throws {Error} Where they can't be: no compiler, no registry. */

@@ -1,9 +1,9 @@
 // A short look: how far from their floors the bridge and the path are now, beside what docs/benchmark.md says. Ratios alone are
 // compared, since machines differ; and nothing fails by them, since rounds do too.
 
-import { median, show } from "./numbers.ts";
+import { median, show } from "../base/numbers.ts";
+import type { SubjectName } from "../subjects/subjects.ts";
 import type { Results } from "./rounds.ts";
-import type { SubjectName } from "./subjects.ts";
 
 /** Of the full measurement, and how long all of it may take. */
 export const QUICK_SHARE = 0.15;

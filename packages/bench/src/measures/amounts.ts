@@ -2,11 +2,11 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { percentile, scaled } from "../base/numbers.ts";
+import { COOKED_PERIOD, LINE, patternBytes, rawPattern, Verifier } from "../base/pattern.ts";
+import type { Subject } from "../subjects/subjects.ts";
+import { openTerminal, seen, type Terminal } from "../subjects/terminal.ts";
 import { echoes, FLOOD, type Result, readyCat, received, SHELL, watchMemory } from "./measuring.ts";
-import { percentile, scaled } from "./numbers.ts";
-import { COOKED_PERIOD, LINE, patternBytes, rawPattern, Verifier } from "./pattern.ts";
-import type { Subject } from "./subjects.ts";
-import { openTerminal, seen, type Terminal } from "./terminal.ts";
 
 /** Output of a program on a raw terminal, every byte compared. */
 export async function outputRaw(subject: Subject, share = 1): Promise<Result> {

@@ -1,5 +1,6 @@
 // The measurements in the order of the table, and who is left out of which.
 
+import type { Subject, SubjectName } from "../subjects/subjects.ts";
 import * as amounts from "./amounts.ts";
 import { echoBesideWaits, runTrue } from "./calls.ts";
 import { carried } from "./carrying.ts";
@@ -7,7 +8,6 @@ import { shortCommand } from "./command-line.ts";
 import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
 import type { Result } from "./measuring.ts";
-import type { Subject, SubjectName } from "./subjects.ts";
 
 /** @param share How much of the full measurement is made, up to 1: of its bytes, keys or connections. */
 export type Measure = (subject: Subject, share: number) => Promise<Result>;
