@@ -6,10 +6,13 @@ import { pipesAddress } from "../connection/pipes-address.ts";
 /** A file or folder to upload, by its relative path. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
 
-/** Its archive entry. */
+/** The folder of the archive that holds all of them: what is beside it is ours, whatever their names are. */
+const FILES = "files";
+
+/** What the archive says of it. */
 export function entryOf({ path, size, modifiedAtMs, isFolder }: Offered & { readonly modifiedAtMs: number }): TarEntry {
   const kind = isFolder ? "folder" : "file";
-  const name = latin1(new TextEncoder().encode(path));
+  const name = latin1(new TextEncoder().encode(`${FILES}/${path}`));
   return { name, kind, size, mode: isFolder ? 0o755 : 0o644, modifiedAt: modifiedAtMs / 1000 };
 }
 
@@ -34,8 +37,8 @@ function isBelow(path: string): boolean {
   return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !part.includes("\0"));
 }
 
-/** The last entry of the archive: without it the upload was cut off, and is discarded. */
-export const WHOLE = ".sbx-upload-is-whole";
+/** The last entry of the archive: without it, it was cut short, and nothing of it is kept. */
+export const WHOLE: TarEntry = { name: "upload-is-whole", kind: "file", size: 0, mode: 0o644, modifiedAt: 0 };
 
 /**
  * Unpacks standard input into a hidden folder and moves the files out once complete. Existing names get a number in front; nothing is
@@ -45,9 +48,8 @@ export const RECEIVE = `d=$(mktemp -d ./.sbx-upload.XXXXXX) || exit
 trap 'trap "" HUP INT TERM; cd "$h"; rm -rf -- "$d"' EXIT
 h=$PWD
 trap 'exit 1' HUP INT TERM
-tar xf - -C "$d" && [ -e "$d/${WHOLE}" ] || exit 1
-rm -- "$d/${WHOLE}"
-cd "$d" || exit
+tar xf - -C "$d" && [ -e "$d/${WHOLE.name}" ] || exit 1
+cd "$d/${FILES}" || exit
 for n in * .[!.]* ..?*; do
   [ -e "$n" ] || [ -L "$n" ] || continue
   t=$n i=1

@@ -95,7 +95,7 @@ export class Upload {
       if (size !== entry.size) throw new Error(`${entry.path} changed while it was read`);
       await this.#write(tarPadding(size));
     }
-    await this.#write(tarHeader(entryOf({ path: WHOLE, size: 0, modifiedAtMs: 0, isFolder: false })));
+    await this.#write(tarHeader(WHOLE));
     await this.#write(tarEnd());
   }
 

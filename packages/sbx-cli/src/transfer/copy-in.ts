@@ -25,27 +25,35 @@ import { CopyProgress } from "./copy-progress.ts";
 const LAND = `p=$1 r=$2 clear=$3 t=$4
 shift 4
 case $t in /*) ;; *) t=$PWD/$t ;; esac
-if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1 n=$1; else d=$(dirname -- "$t") into= n=$(basename -- "$t"); fi
+if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1 n=$1; else d=\${t%/*}/ into= n=\${t##*/}; fi
 ${MAKE_FOLDER}e=$(cd -- "$d" 2>&1) || refused "\${e##*cd: }"
-[ -n "$into" ] || [ ! -L "$t" ] || [ -e "$t" ] || refused 'it is a broken symlink'
-s=$d/.$(printf %.200s "$n").sbx-cp
+[ -n "$into" ] || [ ! -L "$t" ] || [ -e "$t" ] || refused 'it is a link to nothing'
+s=\${d%/}/.$(printf %.200s "$n").sbx-cp
+ours() { [ -d "$s" ] && [ ! -L "$s" ] && [ -O "$s" ]; }
 `;
 /** Needs GNU find; the tar that packs by names is GNU's as well. Lists staged files, not those that they will replace. */
 const LIST = `for f in \${into:+"$d"} "$s"; do
+  [ "$f" != "$s" ] || ours || continue
   cd -- "$f" 2> /dev/null || continue
   for n; do [ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0' || exit; done
 done`;
-/** Removes symlinks of a killed copy: nothing is unpacked through one. setuid and setgid: see KEPT_MODE. */
+/**
+ * Links that a killed copy has left there are removed: nothing is unpacked through one. Another user's folder is no such copy, and one that
+ * took the place of ours just now is not entered. setuid and setgid: see KEPT_MODE.
+ */
 const UNPACK = `if [ -z "$into" ] && [ -e "$t" ] && { [ ! -f "$t" ] || [ ! -w "$d" ]; }; then
   s=$(mktemp -d) || exit
   trap 'trap "" HUP INT TERM; rm -rf -- "$s"' EXIT
   trap 'exit 143' HUP INT TERM
-elif [ -n "$r" ] && [ -d "$s" ] && [ ! -L "$s" ]; then
+elif [ -n "$r" ] && ours; then
   find "$s" -type l -exec rm -f -- {} + || exit
 else
   remove "$s" && mkdir -m 700 -- "$s" || exit
 fi
-cd -- "$s" || exit
+e=$(cd -P -- "\${s%/*}/" && pwd -P && echo .) && cd -- "$s" || exit
+e=\${e%??}
+[ "$(pwd -P && echo .)" = "\${e%/}/\${s##*/}
+." ] || refused 'something else took the place of the folder that it lands in first'
 if [ -n "$p" ]; then tar xpof - ; else tar xof - --no-same-permissions; fi || exit
 find . \\( -perm -4000 -o -perm -2000 \\) -exec chmod ug-s -- {} + || exit
 `;
@@ -90,11 +98,11 @@ for n; do
   elif [ -d "./$n" ]; then
     printf 'sbx-stdio: skipped: %s: the destination is not a folder\\n' "$n" >&2
     left=1
-  else write "./$n" "$(readlink -f -- "$f")"; fi || refused 'see the message above'
+  else l=$(readlink -f -- "$f" && echo .) && write "./$n" "\${l%??}"; fi || refused 'the reason stands above'
 done
 cd / && remove "$s" || exit
 [ -z "$left" ] || exit 255`;
-const REMOVE = `remove() { rm -rf -- "$1" 2> /dev/null || { chmod -R u+rwx -- "$1" && rm -rf -- "$1"; }; }
+const REMOVE = `remove() { rm -rf -- "$1" 2> /dev/null || { [ ! -L "$1" ] && chmod -R u+rwx -- "$1" && rm -rf -- "$1"; }; }
 `;
 
 export async function copyIn(part: Part, remote: Remote): Promise<Outcome> {

@@ -39,11 +39,11 @@ if [ -d "$f" ] || [ "\${f%/}" != "$f" ]; then
   printf 'sbx-stdio: %s is a folder; give the name of the file to write\\n' "$1" >&2
   exit 255
 fi
-[ ! -L "$f" ] || f=$(readlink -f -- "$f") || exit
+if [ -L "$f" ]; then f=$(readlink -f -- "$f" && echo .) || exit; f=\${f%??}; fi
 [ ! -e "$f" ] || [ -f "$f" ] || exec cat > "$f"
-t=$1 d=$(dirname -- "$f") || exit
+t=$1 d=\${f%/*}/
 ${MAKE_FOLDER}if [ -f "$f" ] && [ ! -w "$d" ]; then n=$(mktemp)
-else n=$(mktemp -- "$d/.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
+else n=$(mktemp -- "$d.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
 trap 'trap "" HUP INT TERM; rm -f -- "$n"' EXIT
 trap 'exit 143' HUP INT TERM
 cat > "$n" || exit
