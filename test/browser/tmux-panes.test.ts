@@ -190,7 +190,7 @@ test("a guest of a link sees the session as every other client does, and no pane
   await tab.button("Share");
   await tab.page.getByLabel("without logging in").check();
   await tab.button("Create link");
-  const link = await tab.page.getByLabel(/^The link/).inputValue();
+  const link = await tab.page.getByLabel(/^Link, valid/).inputValue();
   const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
   await guest.state("attached");
   await guest.find(/\[main\]/);

@@ -90,7 +90,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await see("the settings", tab);
     await tab.button("Share");
     await tab.button("Create link");
-    await page.getByLabel(/^The link/).waitFor();
+    await page.getByLabel(/^Link, valid/).waitFor();
     await see("a link that is made", tab);
   },
   "a shell, what is printed in it, and its end": async (see) => {
