@@ -81,11 +81,11 @@ test.each([
   ["cmd_not_found: nvim", "Command not found: nvim. Check its name and the directory."],
   [
     "cmd_not_executable: Cannot execute ./a: b: permission denied",
-    "./a: b can't be run: permission denied. Check its name and the directory.",
+    "Cannot execute ./a: b: permission denied. Check its name and the directory.",
   ],
   [
     "bad_cwd: Cannot enter /x: no such file or directory",
-    "The directory /x can't be entered: no such file or directory. Check its name and the directory.",
+    "Cannot enter the directory /x: no such file or directory. Check its name and the directory.",
   ],
   ["start_failed: the machine has no more processes", "The machine has no more processes."],
   ["why", "Why. Check its name and the directory."],

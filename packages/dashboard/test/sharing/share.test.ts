@@ -131,7 +131,7 @@ describe("the dialog", () => {
     await dialog.getByLabel("without logging in").check();
     await dialog.getByRole("combobox").selectOption("15 minutes");
     await dialog.getByRole("button", { name: "Create link" }).click();
-    const field = dialog.getByLabel(/^The link/);
+    const field = dialog.getByLabel(/^Link, valid/);
     const url = `${browser.server.url}/?sandbox=default&session=main&role=driver#ticket=s.ticket-1`;
     expect(await field.inputValue()).toBe(url);
     await dialog.getByRole("button", { name: "Copy" }).click();
