@@ -15,8 +15,8 @@ import {
   showsOnBlank,
 } from "../../src/screen/attributes.ts";
 import { type Attributes, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "../../src/screen/internals.ts";
+import { SCROLLBACK_LINES } from "../../src/screen/lines.ts";
 import { printedWidth } from "../../src/screen/rows.ts";
-import { SCROLLBACK_LINES } from "../../src/screen/scrollback.ts";
 
 export type Mark = { readonly offset: number; readonly cols: number; readonly rows: number };
 export type Recording = {
