@@ -54,7 +54,7 @@ export function suites(outDir: string): Suite[] {
       kind: "checks",
       checks: [
         { name: "biome check", command: tool("biome"), args: ["check", "--error-on-warnings", "."] },
-        { name: "imports", command: process.execPath, args: ["scripts/check-imports.ts"] },
+        { name: "rules of the tree", command: process.execPath, args: ["scripts/check-tree.ts"] },
       ],
     },
     { name: "types", isBeside: true, kind: "checks", checks: typeChecks() },

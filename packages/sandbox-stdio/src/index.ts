@@ -66,7 +66,7 @@ export {
   type PreviewEnds,
   serverOrigin,
 } from "./preview/headers.ts";
-export { Deadline, earliest } from "./server/deadline.ts";
+export { Deadline, earliest, type Timed } from "./server/deadline.ts";
 export { Departures, type SocketQueue } from "./server/departures.ts";
 export {
   type AttachWish,

@@ -28,7 +28,7 @@ function run(words: readonly string[], input: string | Buffer, env: Record<strin
 
 test("it says its version, the protocol and what is in it", () => {
   const said = JSON.parse(execFileSync(binary, ["--version", "--json"], { encoding: "utf8" }));
-  expect(said).toMatchObject({ version: "0.1.0", protocol: "stdio.v1", platform: "linux-x64" });
+  expect(said).toMatchObject({ version: "0.2.0", protocol: "stdio.v1", platform: "linux-x64" });
   expect(said.runtime).toMatch(/^bun /);
 });
 
