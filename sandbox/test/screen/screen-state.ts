@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
 import type { Snapshot } from "sandbox-stdio/core";
+import { expect } from "vitest";
 import {
   attributesOf,
   backgroundOf,
@@ -38,6 +39,12 @@ export function recordings(): Recording[] {
     const facts = JSON.parse(readFileSync(join(DIRECTORY, `${name}.json`), "utf8"));
     return { name, bytes: new Uint8Array(readFileSync(join(DIRECTORY, `${name}.bin`))), ...facts };
   });
+}
+
+/** As toEqual, which takes long over a thousand lines that are the same. @param where Shown if they differ. */
+export function expectSame(where: object, actual: object, expected: object): void {
+  if (JSON.stringify(actual) !== JSON.stringify(expected))
+    expect({ ...where, ...actual }).toEqual({ ...where, ...expected });
 }
 
 /** A client's terminal, which is told the size when it changes. */
