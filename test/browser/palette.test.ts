@@ -47,7 +47,7 @@ test("finds a session by what it runs, shows its screen live, opens it, and lead
     .filter({ hasText: "nobody there" })
     .filter({ hasText: /output \d+ seconds? ago/ })
     .waitFor();
-  const screen = dialog(tab).getByRole("img", { name: "What counter shows now" });
+  const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
   const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
   await expect.poll(ticks).toBeGreaterThan(0);
   const first = await ticks();
@@ -121,6 +121,19 @@ test("ends a session only where that is chosen: Enter keeps it", async () => {
   expect((await profile.request.get(path)).status()).toBe(404);
 });
 
+test("copies the command line that attaches, with no token in it", async () => {
+  const { tab, profile, sandbox } = await alone(browser);
+  await profile.grantPermissions(["clipboard-read", "clipboard-write"], { origin: system.origin });
+  await listed(tab);
+  await tab.page.keyboard.type("one");
+  await option(tab, "one").first().waitFor();
+  await dialog(tab).getByRole("button", { name: "Copy attach command" }).click();
+  await dialog(tab).getByText("Copied").waitFor();
+  expect(await tab.page.evaluate(() => navigator.clipboard.readText())).toBe(
+    `sbx-stdio ${system.origin} --sandbox ${sandbox} --session one`,
+  );
+});
+
 test("gives a session a name by keys alone, which finds it, stands on its tab, and is there on another device", async () => {
   const { tab, profile, sandbox } = await alone(browser);
   await start(profile, sandbox, "worker", "exec cat");
@@ -143,4 +156,19 @@ test("gives a session a name by keys alone, which finds it, stands on its tab, a
   // Its own name is its address, for everybody.
   const path = `${system.origin}/api/sandboxes/${sandbox}/sessions/worker`;
   expect(await (await profile.request.get(path)).json()).toMatchObject({ session: "worker" });
+});
+
+test("offers no other sessions to a guest, and shows no button for them", async () => {
+  const { tab } = await alone(browser);
+  await tab.button("Share");
+  const sharing = tab.page.getByRole("dialog");
+  await sharing.getByLabel("without logging in").check();
+  await sharing.getByRole("button", { name: "Create link" }).click();
+  const url = await sharing.getByLabel(/^The link/).inputValue();
+  const guest = await browser.open(await browser.profile(), url.replace("/?", "/?debug=1&renderer=dom&tabs=1&"));
+  await guest.state("attached");
+  await guest.page.keyboard.press("Control+Shift+P");
+  expect([await dialog(guest).count(), await guest.page.getByRole("button", { name: "Sessions" }).count()]).toEqual([
+    0, 0,
+  ]);
 });

@@ -63,6 +63,6 @@ test("T6: just after the exit the bridge is asked once for a wait", async () => 
   };
   const ports = { hop: { ask }, kept: () => ({ screen: undefined, commands: undefined }) } as unknown as ProcessPorts;
   const asked = { type: "wait", until: { commandEnd: true }, from: 0, timeoutMs: 500 } as WaitOperation;
-  await Waiting.of({ reached, asked, mayType: () => true, ports, share: new WorkShare() });
+  await Waiting.of({ reached, asked, mayType: () => true, ports, share: new WorkShare(() => 0, () => 1) });
   expect(asks).toBe(1);
 });
