@@ -30,7 +30,7 @@ const shell = (url: string, script: string, asked?: Readonly<Record<string, stri
   run(url, ["sh", "-c", script], asked);
 const ownerOf = (path: string) => statSync(path).uid;
 
-// Only root may start a process as somebody else: to an ordinary user these are no tests, rather than skipped ones, which fail.
+// Only root may start a process as another user. For other users these tests don't exist, as skipped tests fail.
 const describeAsRoot = isRoot ? describe : () => undefined;
 
 describeAsRoot("CHILD_USER: a link never makes the bridge give away another directory", () => {

@@ -75,7 +75,7 @@ test("hidden from its own user, a bridge that is not root still makes terminals 
   await hop.until(() => hop.snapshot.includes("30000"));
 });
 
-// Only root may start a process as somebody else: to an ordinary user these are no tests, rather than skipped ones, which fail.
+// Only root may start a process as another user. For other users these tests don't exist, as skipped tests fail.
 const describeAsRoot = isRoot ? describe : () => undefined;
 describeAsRoot("with CHILD_USER a process", () => {
   test.each(["nobody", String(NOBODY), `${NOBODY}:${NOBODY}`])("runs as %s, and finds nothing", async (childUser) => {

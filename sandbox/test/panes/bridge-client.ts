@@ -1,4 +1,4 @@
-// A bridge of a test's own, and clients of it: plain ones, and those behind a session object.
+// A bridge for a test file and its clients: plain ones, and clients behind a session object.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ export function attached(query: Record<string, string>): Promise<PlainClient> {
   return PlainClient.attach(bridge.url, SECRET, { sandbox: "box", ...query });
 }
 
-/** As soon as the bridge knows of the pane. */
+/** A plain client of a pane, as soon as the bridge knows the pane. */
 export async function ofPane(address: string, session: string, sandbox = "box"): Promise<PlainClient> {
   for (;;) {
     const client = await attached({ sandbox, session, pane: address }).catch(() => undefined);

@@ -28,7 +28,7 @@ test("B2: ordinary clients see tmux, and each pane is a terminal of its own with
   // Who detaches leaves the session as it was.
   main.output = "";
   main.type("\u0002d");
-  // What is typed while tmux leaves the terminal is tmux's to drop.
+  // tmux may drop input while it leaves the terminal.
   await main.until(() => /detached[\s\S]*main~1/.test(main.output));
   main.type("echo $((40+5))-again\r");
   await first.until(() => first.output.includes("45-again"));

@@ -16,7 +16,7 @@ export class TmuxServer {
   readonly place = { env: ENV, cwd: this.directory, server: ["-f", "/dev/null", "-S", join(this.directory, "socket")] };
   #looks: (() => void)[] = [];
 
-  /** As anybody in the sandbox may, beside us. */
+  /** Runs a tmux command, as a person in the sandbox may. */
   run(...args: string[]): string {
     return execFileSync("tmux", [...this.place.server, ...args], { encoding: "utf8", env: ENV, cwd: this.directory });
   }
@@ -98,7 +98,7 @@ export class Tmux extends TmuxServer {
     return this.run("list-panes", "-s", "-t", SESSION, "-F", format).trimEnd().split("\n");
   }
 
-  /** The same of what we know. */
+  /** The same, as the bridge knows it. */
   known({ panes }: PaneList = this.panes.session.list): string[] {
     return panes.map(
       (pane) => `${pane.id} ${pane.window} ${pane.active ? 1 : 0} ${pane.cols}x${pane.rows}+${pane.left}+${pane.top}`,

@@ -13,7 +13,7 @@ const IS_TERMINAL = SEED % 2 === 0;
 let tmux: Tmux | undefined;
 afterEach(() => tmux?.close());
 
-/** One step: by us, or by somebody else in the sandbox (`tmux …` in a shell). */
+/** A step, by the bridge or by a `tmux …` in a shell. */
 function action(random: Random, tmux: Tmux): PaneAction {
   const { panes, windows } = tmux.panes.session.list;
   const pane = random.pick(panes).id;

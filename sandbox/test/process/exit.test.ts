@@ -86,7 +86,7 @@ describe.each([
     const directory = mkdtempSync(join(tmpdir(), "process-exit-"));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const go = join(directory, "go");
-    // A job of its own process group, as with an interactive shell's &: the terminal's hangup does not reach it.
+    // A job in another process group, as with an interactive shell's &: the terminal's hangup does not reach it.
     const script =
       "set -m; (for i in 1 2 3; do until [ -e $0$i ]; do sleep 0.02; done; echo late $i; done; exec sleep 60) & echo pid $!; exit 4";
     const { sink, exited } = start(["bash", "-c", script, go], { tty });
@@ -125,7 +125,7 @@ describe.each([
   });
 
   test("hundreds of starts leave no descriptor, no zombie and no kernel watch behind", async () => {
-    // In a process of its own: what other tests have left to be closed is not counted.
+    // In another process, so that descriptors of other tests are not counted.
     const script = join(import.meta.dirname, "many-starts.ts");
     const run = Bun.spawn([process.execPath, script, tty ? "tty" : "pipes"], { stdout: "pipe", stderr: "inherit" });
     const { before, after } = JSON.parse(await new Response(run.stdout).text()) as Record<string, string[]>;

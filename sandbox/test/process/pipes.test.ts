@@ -103,7 +103,7 @@ function pipeBytes(pid: number, stream: 0 | 1): number {
 
 test("input's pipe has grown once it was full and read; only 64 have, and others may when those have ended", async () => {
   const fill = async () => {
-    // It reads when it is told: then its pipe has been full, however fast it is.
+    // The program reads when it is told to, so that its pipe has been full.
     const told = "sleep 60 & trap : USR1; echo up; wait $!; head -c 65536 >/dev/null; exec sleep 60";
     const run = start(["sh", "-c", told]);
     await run.sink.until(/up/);

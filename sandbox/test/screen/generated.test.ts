@@ -56,7 +56,7 @@ test("lines that are forgotten before anything else comes are not parsed, and th
     const generator = new Generator(seed);
     const size = { cols: 10 + generator.below(40), rows: 3 + generator.below(15) };
     const emulator = new Emulator(size, 0, true);
-    // Of so little at once nothing is left out.
+    // Pieces this small are parsed whole.
     const whole = new Emulator(size, 0, true);
     const texts = () => generator.pieces(30).flatMap((piece) => ("text" in piece ? [piece.text] : []));
     const lines = Array.from({ length: 2_500 }, (_, n) => {

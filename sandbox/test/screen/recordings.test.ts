@@ -8,7 +8,7 @@ import { expectSame, type Recording, recordings, Viewer } from "./screen-state.t
 /** How many snapshots of each recording are taken, about. */
 const SNAPSHOTS = 40;
 
-/** As the session feeds it: a batch never crosses a change of size. */
+/** Feeds the emulator as the session does: no batch crosses a change of size. */
 function feed(emulator: Emulator, recording: Recording, from: number, to: number): void {
   for (let at = from; at < to; ) {
     const next = recording.marks.find((mark) => mark.offset > at)?.offset ?? to;

@@ -207,7 +207,7 @@ function lineState(core: Core, line: ScreenLine, cols: number, isStrict: boolean
   return text;
 }
 
-/** Of the attributes of a cell without a character most are not seen. */
+/** Most attributes of a cell without a character are not visible. */
 function seenAttributes(core: Core, attributes: Attributes, hasContent: boolean, isStrict: boolean): string {
   const isSeen = hasContent || showsOnBlank(attributes);
   const seen = isSeen ? withoutUnderlineColor(attributes) : { ...PLAIN, bg: backgroundOf(attributes.bg) };
@@ -215,7 +215,7 @@ function seenAttributes(core: Core, attributes: Attributes, hasContent: boolean,
   return drawn === PLAIN_SGR ? "" : drawn;
 }
 
-/** It shows only where there is an underline. */
+/** The colour shows only if there is an underline. */
 function withoutUnderlineColor(attributes: Attributes): Attributes {
   const { extended } = attributes;
   return /;4(?::\d)?[;m]/.test(sgr(attributes))

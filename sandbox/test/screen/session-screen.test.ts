@@ -310,12 +310,12 @@ test("whoever reads a short log's screen now and then leaves no emulator behind,
   output.write("two\x1b[5n");
   expect(await read(2_000)).toContain("one\ntwo");
   expect(kinds.splice(0)).toEqual(["open", "write", "write", "show", "rest"]);
-  // Of one who reads often it stays, and goes on.
+  // If the screen is read often, the emulator stays.
   output.write(" three");
   expect(await read(2_001)).toContain("one\ntwo three");
   expect(await read(2_002)).toContain("one\ntwo three");
   expect(kinds.splice(0)).toEqual(["open", "write", "write", "show", "write", "show"]);
-  // Of a longer log too.
+  // If the log is longer, too.
   output.write("\r\nline".repeat(2_000));
   expect(await read(9_000)).toContain("line\nline");
   expect(kinds).toEqual(["write", "write", "show"]);

@@ -1,4 +1,4 @@
-// H20a over a real bridge: it says that it calls session objects once somebody has answered a call for nobody, and not before.
+// H20a over a real bridge: it announces its calls to session objects once a test call was answered, and not before.
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { SECRET, testBridge } from "../support/bridge.ts";

@@ -20,7 +20,7 @@ function running(script: string): URLSearchParams {
   ]);
 }
 
-/** A session object at the session "job", after its first output. @param query What runs there. Absent: what is there. */
+/** A session object at the session "job", after its first output. @param query Starts the process. Absent: it runs already. */
 async function held({ url }: BridgeProcess, query = new URLSearchParams()): Promise<Hop> {
   query.set("session", "job");
   const hop = await Hop.open(url, SECRET, query);

@@ -1,4 +1,4 @@
-// W14 over a real process: a terminal that floods with nobody attached is held by not being read, and nothing of it is lost.
+// W14 over a real process: a terminal that floods without a client is held, and no output is lost.
 import { expect, test } from "vitest";
 import { HEADERS, order, SECRET, testBridge } from "../support/bridge.ts";
 import { PlainClient } from "../support/clients.ts";
