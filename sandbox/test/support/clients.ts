@@ -1,4 +1,4 @@
-// A session object as tests need it: one connection to the bridge's inner hop, and the clients that are attached on it.
+// Clients of the bridge, as tests need them: a plain one, and a session object with its clients on the inner hop.
 
 import { encodeStdin, INNER_PROTOCOL, MAX_WINDOW_BYTES, type Role } from "sandbox-stdio/core";
 
@@ -12,67 +12,16 @@ export type Message = {
   readonly windows?: readonly Part[];
   readonly cols?: number;
   readonly rows?: number;
-};
+} & Readonly<Record<string, unknown>>;
 
 const SNAPSHOT = 3;
 
-export class Hop {
-  readonly messages: Message[] = [];
-  output = "";
-  /** What was drawn last. */
-  snapshot = "";
-  readonly closed: Promise<number>;
-  readonly #socket: WebSocket;
-  #slots = 0;
+/** Checks a condition after each message. */
+class Waiters {
   #looks: (() => void)[] = [];
 
-  private constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.binaryType = "arraybuffer";
-    socket.addEventListener("message", ({ data }) => {
-      if (typeof data === "string") this.#told(JSON.parse(data));
-      else this.#came(new Uint8Array(data as ArrayBuffer));
-      for (const look of [...this.#looks]) look();
-    });
-    this.closed = new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
-  }
-
-  /** @returns Once the bridge has greeted. @param query As of a client's attach. */
-  static async open(url: string, secret: string, query: URLSearchParams | Record<string, string>): Promise<Hop> {
-    const hop = new Hop(
-      new WebSocket(`${url.replace("http", "ws")}/attach?${new URLSearchParams(query)}`, {
-        protocols: [INNER_PROTOCOL],
-        headers: { Authorization: `Bearer ${secret}` },
-      }),
-    );
-    const refused = hop.closed.then((code) => Promise.reject(new Error(`The bridge has closed with ${code}`)));
-    await Promise.race([hop.until(() => hop.messages.some(({ type }) => type === "hello")), refused]);
-    refused.catch(() => undefined); // It ends later.
-    return hop;
-  }
-
-  attach(role: Role = "driver", size: { readonly cols?: number; readonly rows?: number } = {}): HopClient {
-    const client = new HopClient(this, this.#slots++);
-    const who = { name: "", kind: "person", admin: true, delivery: "live", acknowledges: true };
-    this.say({
-      type: "attach",
-      client: client.id,
-      slot: client.slot,
-      role,
-      ...who,
-      acked: 0,
-      window: MAX_WINDOW_BYTES,
-      ...size,
-    });
-    return client;
-  }
-
-  say(message: object): void {
-    this.send(JSON.stringify(message));
-  }
-
-  send(frame: string | Uint8Array<ArrayBuffer>): void {
-    this.#socket.send(frame);
+  look(): void {
+    for (const look of [...this.#looks]) look();
   }
 
   until(holds: () => boolean): Promise<void> {
@@ -85,6 +34,118 @@ export class Hop {
       this.#looks.push(look);
       look();
     });
+  }
+}
+
+function open(url: string, secret: string, query: URLSearchParams | Record<string, string>, protocols: string[] = []) {
+  const address = `${url.replace("http", "ws")}/attach?${new URLSearchParams(query)}`;
+  const socket = new WebSocket(address, { protocols, headers: { Authorization: `Bearer ${secret}` } });
+  socket.binaryType = "arraybuffer";
+  return socket;
+}
+
+/** A client without a subprotocol: bytes both ways, and messages in text. */
+export class PlainClient {
+  /** Of both streams. */
+  output = "";
+  readonly messages: Message[] = [];
+  readonly closed: Promise<number>;
+  readonly #socket: WebSocket;
+  readonly #waiters = new Waiters();
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") this.messages.push(JSON.parse(data));
+      else this.output += Buffer.from(data as ArrayBuffer, 1).toString();
+      this.#waiters.look();
+    });
+    this.closed = new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+  }
+
+  /** @throws {Error} If the bridge refuses it. */
+  static async attach(url: string, secret: string, query: URLSearchParams | Record<string, string>) {
+    const socket = open(url, secret, query);
+    const client = new PlainClient(socket);
+    await new Promise((resolve, reject) => {
+      socket.addEventListener("open", resolve);
+      socket.addEventListener("error", () => reject(new Error("refused")));
+    });
+    return client;
+  }
+
+  get exit(): Message | undefined {
+    return this.messages.find(({ type }) => type === "exit");
+  }
+
+  say(message: object): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  type(text: string): void {
+    this.#socket.send(Buffer.from(text));
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return this.#waiters.until(holds);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+export class Hop {
+  readonly messages: Message[] = [];
+  output = "";
+  /** What was drawn last. */
+  snapshot = "";
+  readonly closed: Promise<number>;
+  readonly #socket: WebSocket;
+  #slots = 0;
+  readonly #waiters = new Waiters();
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") this.#told(JSON.parse(data));
+      else this.#came(new Uint8Array(data as ArrayBuffer));
+      this.#waiters.look();
+    });
+    this.closed = new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+  }
+
+  /** @returns Once the bridge has greeted. @param query As of a client's attach. */
+  static async open(url: string, secret: string, query: URLSearchParams | Record<string, string>): Promise<Hop> {
+    const hop = new Hop(open(url, secret, query, [INNER_PROTOCOL]));
+    const refused = hop.closed.then((code) => Promise.reject(new Error(`The bridge has closed with ${code}`)));
+    await Promise.race([hop.until(() => hop.messages.some(({ type }) => type === "hello")), refused]);
+    refused.catch(() => undefined); // It ends later.
+    return hop;
+  }
+
+  attach(role: Role = "driver", size: { readonly cols?: number; readonly rows?: number } = {}): HopClient {
+    const client = new HopClient(this, this.#slots++);
+    const who = { client: client.id, slot: client.slot, role, name: "", kind: "person", admin: true };
+    const flow = { delivery: "live", acknowledges: true, acked: 0, window: MAX_WINDOW_BYTES };
+    this.say({ type: "attach", ...who, ...flow, ...size });
+    return client;
+  }
+
+  say(message: object): void {
+    this.send(JSON.stringify(message));
+  }
+
+  send(frame: string | Uint8Array<ArrayBuffer>): void {
+    this.#socket.send(frame);
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return this.#waiters.until(holds);
+  }
+
+  close(): void {
+    this.#socket.close();
   }
 
   #told(message: Message): void {
