@@ -155,10 +155,8 @@ describe("sizes", () => {
     const log = new OutputLog(SIZE, 4096);
     log.markSize(100, 40);
     log.markSize(90, 30);
-    expect([log.sizeAt(0), log.markFrom(0)]).toEqual([
-      { cols: 90, rows: 30 },
-      { offset: 0, cols: 90, rows: 30 },
-    ]);
+    expect(log.sizeAt(0)).toEqual({ cols: 90, rows: 30 });
+    expect(log.markFrom(0)).toEqual({ offset: 0, cols: 90, rows: 30 });
   });
 
   test("O3: a size whose place is no longer held is the size at the start", () => {
@@ -178,15 +176,13 @@ describe("sizes", () => {
       log.append(bytes("a"), 1);
       log.markSize(1 + (i % 1000), 1 + (i % 500));
     }
-    expect([log.sizeAt(3_000), log.sizeAt(2_500)]).toEqual([
-      { cols: 1000, rows: 500 },
-      { cols: 500, rows: 500 },
-    ]);
+    expect(log.sizeAt(3_000)).toEqual({ cols: 1000, rows: 500 });
+    expect(log.sizeAt(2_500)).toEqual({ cols: 500, rows: 500 });
   });
 });
 
 test("a log is what an array of bytes with a stream each would be, whatever is written and skipped", () => {
-  for (let seed = 1; seed <= 40; seed += 1) {
+  for (let seed = 1; seed <= 15; seed += 1) {
     const random = new Random(seed);
     const capacity = random.pick([4_096, 8_192, 65_536]);
     const first = random.pick([0, 0, 123_456_789_012]);
