@@ -2,7 +2,7 @@
 // Needs no build, no Chromium and no running system. Takes seconds: files that search at random for long run only by their name.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { BIN, ROOT } from "../packages/local/src/paths.ts";
+import { BIN, ROOT } from "../packages/local/src/base/paths.ts";
 
 /** Each takes a second or more, all of them three quarters of the whole time. */
 const LONG = [

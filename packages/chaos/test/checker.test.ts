@@ -1,7 +1,7 @@
 // The checker: told by position what is missing, what came twice, late, or was never sent, however the bytes are cut up.
 
 import { expect, test } from "vitest";
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import { countDamage, type Damage, describeDamage, StreamChecker } from "../src/checker.ts";
 import { patternBytes } from "../src/pattern.ts";
 

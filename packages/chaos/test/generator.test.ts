@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { BIN, ROOT } from "../../local/src/paths.ts";
+import { BIN, ROOT } from "../../local/src/base/paths.ts";
 import { bundledGenerator } from "../src/ground.ts";
 import { patternBytes } from "../src/pattern.ts";
 import { chunksOf, EXIT, type InputReport, keyOf, lengthsOf, type Work } from "../src/work.ts";

@@ -2,7 +2,7 @@
 // that are planned for connections.
 
 import { expect, test } from "vitest";
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import { BREAK_KINDS, DEFAULT_PROFILE, planConnection } from "../src/faults.ts";
 import { fill, LOCATABLE_BYTES, locate, patternBytes } from "../src/pattern.ts";
 

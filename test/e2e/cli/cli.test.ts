@@ -5,9 +5,9 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { approveDevice } from "../../../packages/local/src/approve.ts";
-import { isNonBlocking } from "../../../packages/local/src/descriptors.ts";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
+import { approveDevice } from "../../../packages/local/src/issuer/approve.ts";
+import { isNonBlocking } from "../../../packages/local/src/processes/proc.ts";
 import { CLI, cliEnv, exitCode, runCli, startCli, textOf, withoutWords } from "../support/clients/cli.ts";
 import { connect } from "../support/clients/client.ts";
 import { isAliveIn } from "../support/clients/sandbox-processes.ts";
@@ -245,7 +245,7 @@ describe("its other commands", () => {
     await subcommand(who, "run", "--session", "over", "--", "true");
     expect(await subcommand(who, "kill", "--session", "over")).toMatchObject({
       code: 0,
-      stderr: "sbx-stdio: session over in sandbox default had ended before; its log is forgotten\n",
+      stderr: "sbx-stdio: session over in sandbox default had already ended; its log is deleted\n",
     });
     const again = await subcommand(who, "kill", "--session", "one");
     expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { connect as dial, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import { anyFreePort } from "../../../packages/local/src/ports.ts";
-import { Random } from "../../../packages/local/src/random.ts";
+import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { auditOf, said } from "../support/clients/audit.ts";
 import { type CliChild, exitCode, runCli, startCli } from "../support/clients/cli.ts";
 import { NODE } from "../support/system/sandbox-node.ts";
@@ -241,6 +241,6 @@ test("forward says what is wrong with its words, and with a port that is taken h
   expect(taken).toEqual({
     code: 255,
     stdout: "",
-    stderr: `sbx-stdio: cannot listen on 127.0.0.1:${port}: the port is taken\n`,
+    stderr: `sbx-stdio: cannot listen on 127.0.0.1:${port}: port already in use\n`,
   });
 });

@@ -1,7 +1,7 @@
 // The outbox of a client: crumbs are gathered, each byte is sent once, and again only after a break.
 
 import { expect, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { InputSender, MAX_UNACKED_INPUT_BYTES } from "../../src/index.ts";
 
 test("sends a large chunk without copying it", () => {

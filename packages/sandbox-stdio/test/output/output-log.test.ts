@@ -1,7 +1,7 @@
 // The output log: one ring, any number of readers, each byte with its stream, changes of size at their offsets.
 
 import { describe, expect, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { MAX_FRAME_BYTES, OutputLog, type OutputStream } from "../../src/index.ts";
 import { isSame } from "../simulation/pattern.ts";
 import { bytes } from "../support/fixtures.ts";

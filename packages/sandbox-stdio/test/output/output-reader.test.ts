@@ -1,7 +1,7 @@
 // One reader of the log: what it is sent, in which order, and how much of it.
 
 import { describe, expect, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import {
   ACK_BYTES,
   ACK_DELAY_MS,

@@ -1,7 +1,7 @@
 // The whole system in virtual time: clients, links that break, a Durable Object that dies, a bridge and its process. A seed
 // makes the plan, the plan makes the run, and every run is held to what the protocol promises. No sockets, no clocks.
 
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import {
   type AttachRequest,
   type Attempt,

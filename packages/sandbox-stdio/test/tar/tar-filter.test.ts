@@ -5,7 +5,7 @@ import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { TarFilter } from "../../src/tar/tar-filter.ts";
 import { type TarEntry, tarEnd, tarHeader, tarPadding } from "../../src/tar/tar-writer.ts";
 
