@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { OrdersUnderway } from "../../src/hop/orders-underway.ts";
 import { Doorbell, InnerServer, RESUME_GRACE_MS } from "../../src/index.ts";
+import { encodeStdin } from "../../src/wire/frames.ts";
 import { bytes, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
 
 describe("input", () => {
@@ -147,6 +148,14 @@ describe("a bridge that says what can't be followed", () => {
   test("H9: a type that is not known is ignored", () => {
     expect(said('{"type":"weather"}').byes).toEqual([]);
   });
+});
+
+test("L4: a client that the bridge sends away is told to the relay, by its code", () => {
+  const { hop } = joined();
+  // As though the Durable Object let everything through.
+  for (let i = 0; i < 40; i += 1) hop.server?.receive(encodeStdin(0, i * 65_536, new Uint8Array(65_536)), 0);
+  hop.flush();
+  expect(hop.clientByes).toEqual([{ id: "a", code: 1008 }]);
 });
 
 describe("H10: a connection", () => {
