@@ -1,4 +1,4 @@
-// The lint step "imports": the tables of docs/architecture.md as rules, over made-up files and over the tree.
+// The lint step "imports": the rules of docs/rooms.json, over made-up files and over the tree.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,11 +6,11 @@ import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { directionFaults, readDirections } from "../tree/import-direction.ts";
 import { sourceFiles, workspacePackages } from "../tree/source-files.ts";
 
-const directions = readDirections(readFileSync(join(ROOT, "docs/architecture.md"), "utf8"));
+const directions = readDirections(readFileSync(join(ROOT, "docs/rooms.json"), "utf8"));
 const packages = workspacePackages();
 const faultsOf = (path: string, text: string) => directionFaults([{ path, text }], directions, packages);
 
-test("each part and each room has its row, and each row its folder", () => {
+test("each part and each room has its rule, and each rule its folder", () => {
   const isFolder = (path: string) => existsSync(join(ROOT, path));
   expect([...directions.parts.keys()].filter((part) => !isFolder(part))).toEqual([]);
   const parts = [
@@ -28,7 +28,7 @@ test("each part and each room has its row, and each row its folder", () => {
   }
 });
 
-test("no row leads back to itself: parts and rooms can be put in an order", () => {
+test("no rule leads back to itself: parts and rooms can be put in an order", () => {
   for (const table of [directions.parts, ...directions.rooms.values()]) {
     const byName = new Map([...table].map(([name, imports]) => [name.slice(name.lastIndexOf("/") + 1), imports]));
     const placed = new Set<string>();
@@ -62,11 +62,11 @@ test.each([
   ["packages/sandbox-stdio/src/text/a.ts", 'import { x } from "../index.ts";', "text may not import index.ts"],
   ["packages/sandbox-stdio/src/entry/a.ts", 'export * from "../session/x.ts";', "entry may not import session"],
   ["packages/sandbox-stdio/src/http/a.ts", 'import { z } from "zod";', "the core imports no package: zod"],
-  ["packages/sandbox-stdio/src/cellar/a.ts", 'import { x } from "../text/x.ts";', "the room cellar has no row"],
+  ["packages/sandbox-stdio/src/cellar/a.ts", 'import { x } from "../text/x.ts";', "the room cellar has no rule"],
   ["worker/src/auth/a.ts", 'import { x } from "../session/x.ts";', "auth may not import session"],
-  ["worker/src/shed/a.ts", 'import { x } from "../base/log.ts";', "the room shed has no row"],
+  ["worker/src/shed/a.ts", 'import { x } from "../base/log.ts";', "the room shed has no rule"],
   ["worker/src/base/log.ts", 'import { x } from "../env.ts";', "base may not import env.ts"],
-  ["packages/shed/src/a.ts", 'import "sandbox-stdio/core";', "its part has no row"],
+  ["packages/shed/src/a.ts", 'import "sandbox-stdio/core";', "its part has no rule"],
 ])("refuses in %s: %s", (path, text, fault) => {
   expect(faultsOf(path, text)).toEqual([`${path}: ${fault}`]);
 });
