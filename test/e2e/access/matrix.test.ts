@@ -229,7 +229,7 @@ another tenant has \`sandbox:admin\` there, where the same names mean other, emp
 out" is a copy of a cookie, from our own page. Tickets are in the query. Tokens are in the header, but for
 one column. \`in\`: attached. A code of four digits is that of a close.
 A 404 says that its asker may ask, and that there is no such thing for them. \`/terminal/*\` is asked as it is set up by default;
-where a ttyd answers there (\`TERMINAL_UPSTREAM\`), \`test/e2e/dialects/terminal-page.test.ts\` asks.
+where a ttyd answers there (\`TERMINAL_UPSTREAM\`), \`test/e2e/dialects/terminal.test.ts\` asks.
 `;
 
 async function ask(question: Question, { show }: Kind, owner: Person, lives: Place): Promise<string> {

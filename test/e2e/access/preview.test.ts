@@ -137,26 +137,11 @@ describe("the way in", () => {
     }
   });
 
-  test.each([
-    ["nobody", async () => ({}), 401],
-    ["who may only look on", async () => bearer(await person({ scope: "sandbox:connect" })), 403],
-  ] as const)("%s is not led there", async (_who, headers, status) => {
-    expect((await askHost(`${system.origin}/preview/${box}/${port}/`, { headers: await headers() })).status).toBe(
-      status,
-    );
-  });
-
   test("the bridge's own port is not shown, nor what is no port", async () => {
     const who = { headers: bearer(await person()) };
     const ofContainer = () => askHost(`${system.origin}/preview/${box}/8080/`, who);
     const ofBridge = async (no: string) => (await Preview.open(who.headers, box, Number(no))).ask("/healthz");
-    for (const [no, status] of [
-      ["0", 400],
-      ["65536", 400],
-      ["x", 400],
-    ] as const) {
-      expect([no, (await askHost(`${system.origin}/preview/${box}/${no}/`, who)).status]).toEqual([no, status]);
-    }
+    expect((await askHost(`${system.origin}/preview/${box}/65536/`, who)).status).toBe(400);
     // In a container it is 8080, of which the Worker knows; elsewhere the bridge says so.
     const answer = system.bridgeUrl === "" ? ofContainer() : ofBridge(new URL(system.bridgeUrl).port);
     expect((await answer).status).toBe(403);
@@ -166,29 +151,14 @@ describe("the way in", () => {
 describe("from where", () => {
   test.each<[string, string, Record<string, string>, number]>([
     ["its own page", "POST", { "Sec-Fetch-Site": "same-origin", Origin: "OWN" }, 200],
-    ["its own page", "GET", { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }, 200],
-    [
-      "a link elsewhere",
-      "GET",
-      { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" },
-      200,
-    ],
     [
       "another preview's script",
       "GET",
       { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script" },
       403,
     ],
-    [
-      "another preview's frame",
-      "GET",
-      { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" },
-      403,
-    ],
     ["another preview's form", "POST", { "Sec-Fetch-Site": "same-site", Origin: "http://other.localhost:1" }, 403],
     ["the product's page", "POST", { Origin: system.origin }, 403],
-    ["a sandboxed frame", "POST", { Origin: "null" }, 403],
-    ["a page of nobody", "POST", {}, 403],
   ])("%s may ask by %s, or not", async (_from, method, headers, status) => {
     const { preview } = await looking();
     const own = Object.entries(headers).map(([name, value]) => [name, value === "OWN" ? preview.origin : value]);

@@ -140,16 +140,6 @@ test("W4: exited, closed, and another's keyboard are told, and who has it", asyn
   expect((await write(gone.alice, gone.name, { text: "x", at: 0 })).body).toMatchObject({ duplicate: true, to: 4 });
 });
 
-test("R1, R2: a viewer's token may not write, nor anybody to another incarnation", async () => {
-  const { alice, name } = await session({ tty: 0 });
-  const viewer = await person({ org: alice.org, scope: "sandbox:connect" });
-  expect((await write(viewer, name, { text: "x" })).status).toBe(403);
-  expect(await write(alice, name, { text: "x", incarnation: "other" })).toMatchObject({
-    status: 404,
-    body: { error: "other_incarnation" },
-  });
-});
-
 test("W2: what a program types is on record, with who it is, and people see that it is there", async () => {
   const { alice, name, client } = await session({ tty: 1 });
   await write(alice, name, { text: "secret plan\n", writer: "bot" });
