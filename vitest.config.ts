@@ -8,7 +8,7 @@ const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: {
 const include = ["test/**/*.test.ts", "test/**/*.test.tsx"];
 
 /** It tells its fixture which program to run, when that is loaded. */
-const APART = ["test/terminal-compiled.test.ts"];
+const APART = ["test/attach/terminal-compiled.test.ts"];
 
 const unit = (name: string, root: string, globalSetup: string[] = [], how: object = {}) => ({
   test: { ...timeouts, name, root, include, globalSetup, environment: "node" as const, isolate: false, ...how },
@@ -24,6 +24,7 @@ export default defineConfig({
       unit("sbx-cli-apart", "packages/sbx-cli", ["test/global-setup.ts"], { include: APART, isolate: true }),
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
+      unit("local", "packages/local"),
       unit("mcp", "packages/mcp"),
       unit("dashboard", "packages/dashboard", ["test/global-setup.ts"]),
       unit("scripts", "scripts", [], { isolate: true }),

@@ -1,10 +1,11 @@
 // `npm run test:long`: what takes too long for `npm test`, or needs what few machines have. Without arguments all parts run, one
 // after the other; arguments choose parts by the beginnings of their names. Says beforehand how long each takes.
-import { ChildKeeper, ending } from "../packages/local/src/children.ts";
-import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import { partsNamed, readWords } from "../packages/local/src/task-words.ts";
+
+import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
+import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
+import { partsNamed, readWords } from "./suites/task-words.ts";
 
 interface Part {
   readonly name: string;
@@ -28,14 +29,14 @@ const PARTS: readonly Part[] = [
     name: "simulation",
     about: "20,000 random runs of both hops in virtual time, from a fresh seed that it prints",
     minutes: 45,
-    args: unitFile("sandbox-stdio", "test/simulation.test.ts"),
+    args: unitFile("sandbox-stdio", "test/simulation/simulation.test.ts"),
     env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,
-    args: unitFile("sandbox-stdio", "test/fuzz.test.ts"),
+    args: unitFile("sandbox-stdio", "test/fuzz/fuzz.test.ts"),
     env: { FUZZ_RUNS: "100000", FUZZ_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
@@ -63,6 +64,20 @@ const PARTS: readonly Part[] = [
       "accessibility.test.ts",
     ],
     env: { ALL_LOOKS: "1" },
+  },
+  {
+    name: "parked",
+    about: "a page, a command line and a plain client through 100 evictions and all faults of the chaos kit",
+    minutes: 25,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "parked.test.ts"],
+    env: { PARKED_ROUNDS: "100" },
+  },
+  {
+    name: "typing",
+    about: "ten minutes of typing into a page while connections break, pages reload and logins run out",
+    minutes: 11,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "typing.test.ts"],
+    env: { TYPING_SECONDS: "600" },
   },
   {
     name: "mutants",

@@ -35,6 +35,12 @@ describe("a link", () => {
     await tells(ann, "joined as a viewer");
     await keyboardSays(guest, "You are a viewer");
     await guest.type("no");
+    // Other sessions are offered to no guest.
+    await guest.page.keyboard.press("Control+Shift+P");
+    expect([
+      await guest.page.getByRole("dialog").count(),
+      await guest.page.getByRole("button", { name: "Sessions" }).count(),
+    ]).toEqual([0, 0]);
     await ann.run("echo for the guest");
     await guest.shows("for the guest");
     await guest.page.reload();

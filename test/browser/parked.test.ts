@@ -10,8 +10,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type BreakKind, Random } from "../../packages/chaos/src/index.ts";
 import { launch } from "../../packages/dashboard/test/browser.ts";
-import { ROOT } from "../../packages/local/src/paths.ts";
-import { anyFreePort } from "../../packages/local/src/ports.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { anyFreePort } from "../../packages/local/src/base/ports.ts";
 import { CLI, cliEnv } from "../e2e/support/clients/cli.ts";
 import { connect, type Params, type TestClient } from "../e2e/support/clients/client.ts";
 import { type System, startSystem } from "../e2e/support/system/own-system.ts";
@@ -40,7 +40,7 @@ const FAULTS: readonly Fault[] = [
   ...[innerBreak("rst"), innerBreak("silent-up"), outerBreak("fin"), innerBreak("silent-down"), "none"],
 ] as const;
 const SEED = Number(process.env.CHAOS_SEED ?? 20_261_126);
-const ROUNDS = Number(process.env.PARKED_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.PARKED_ROUNDS ?? 3);
 const ROUND_MS = 60_000;
 const CLIENTS = 3;
 /** Of all clocks but the bridge's: a half-open connection is noticed after 40 s by design. */

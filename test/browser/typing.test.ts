@@ -4,14 +4,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Random } from "../../packages/local/src/random.ts";
+import { Random } from "../../packages/local/src/base/random.ts";
 import { fresh, setTokenSeconds } from "../e2e/support/system/system.ts";
 import { until } from "../e2e/support/system/wait.ts";
 import { launchFirefox } from "./support/firefox.ts";
 import { directoryOf, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 
-const SECONDS = Number(process.env.TYPING_SECONDS ?? 25);
+const SECONDS = Number(process.env.TYPING_SECONDS ?? 15);
 const SEED = Number(process.env.TYPING_SEED ?? 1);
 const TOKEN_SECONDS = SECONDS < 120 ? 10 : 60;
 

@@ -1,6 +1,6 @@
 // The network between browser and Worker, which a test can cut and mend. Passes bytes on; knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { joinSockets } from "../../../packages/local/src/joined-sockets.ts";
+import { joinSockets } from "../../../packages/local/src/base/joined-sockets.ts";
 
 export class Link {
   readonly #server: Server;
@@ -15,6 +15,8 @@ export class Link {
   static async to(port: number): Promise<Link> {
     const server = createServer();
     const link = new Link(server);
+    // It is there as long as its process, and does not keep that.
+    server.unref();
     server.on("connection", (near) => link.#join(near, port));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -43,11 +45,6 @@ export class Link {
   /** Passes nothing on, of the connections that there are, until it is mended. */
   hold(): void {
     for (const socket of this.#sockets) socket.pause();
-  }
-
-  close(): Promise<void> {
-    this.cut();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
   #join(near: Socket, port: number): void {

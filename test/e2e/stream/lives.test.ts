@@ -5,8 +5,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type System, startSystem } from "../../../packages/local/src/system.ts";
-import { bundleFile } from "../../../packages/local/src/worker-bundle.ts";
+import { type System, startSystem } from "../../../packages/local/src/system/system.ts";
+import { bundleFile } from "../../../packages/local/src/system/worker-bundle.ts";
 import { type CliChild, exitCode, startCli } from "../support/clients/cli.ts";
 import { namedInGroup } from "../support/system/processes.ts";
 import { fresh, type Person } from "../support/system/system.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ROOT } from "../../../packages/local/src/paths.ts";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { exitCode, startCli } from "../support/clients/cli.ts";
 import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
 import { type System, startSystem } from "../support/system/own-system.ts";

@@ -1,0 +1,44 @@
+// Network errors in words, and which way calls go.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { networkPhrase } from "../../src/base/network-words.ts";
+import { unusedProxy } from "../../src/connection/direct-fetch.ts";
+
+const coded = (code: string, message = "") => Object.assign(new Error(message), { code });
+
+test("TLS spoken to what speaks none is told in words, and what to do about it", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  const error: unknown = await fetch(`https://127.0.0.1:${port}`).catch((failure: Error) => failure.cause);
+  if (!(error instanceof Error)) throw new Error("It answered");
+  const words = "what listens there speaks no TLS: does the address begin with http://?";
+  expect(networkPhrase(error)).toBe(words);
+  // As Bun says it, and as Node does of a WebSocket.
+  expect(
+    networkPhrase(coded("EPROTO", "EPROTO: The TLS handshake failed. Does the server speak TLS on this port?")),
+  ).toBe(words);
+  expect(networkPhrase(coded("EPROTO", "write EPROTO 400D:error:0A00010B:SSL routines::wrong version number:"))).toBe(
+    words,
+  );
+});
+
+test("a certificate that is not trusted, or for another name, is told as that", () => {
+  expect(networkPhrase(coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self signed"))).toMatch(
+    /^its certificate is signed by nobody/,
+  );
+  expect(networkPhrase(coded("ERR_TLS_CERT_ALTNAME_INVALID", "x"))).toBe("its certificate is for another name");
+  expect(networkPhrase(coded("EOTHER", "as it\nis"))).toBe("as it is");
+});
+
+test("a proxy of the environment is named by the variable that would count for the address", () => {
+  const env = { HTTP_PROXY: "http://a", https_proxy: "http://b" };
+  expect(unusedProxy(new URL("http://h"), env)).toBe("HTTP_PROXY");
+  expect(unusedProxy(new URL("https://h"), env)).toBe("https_proxy");
+  expect(unusedProxy(new URL("https://h"), { HTTP_PROXY: "http://a", HTTPS_PROXY: "" })).toBeUndefined();
+});
