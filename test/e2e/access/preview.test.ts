@@ -242,42 +242,6 @@ describe("what passes", () => {
     }
   });
 
-  test("its cookies are for its own origin alone, and it can't replace ours, or reach beyond it", async () => {
-    const { preview } = await looking();
-    const ours = preview.cookie.split("=")[0];
-    serve = (_request, response) => {
-      response.setHeader("Set-Cookie", [
-        "a=1",
-        "b=2; Path=/; Domain=localhost",
-        `${ours}=x`,
-        "c=3;domain",
-        "d=4; HttpOnly",
-      ]);
-      response.setHeader("Clear-Site-Data", '"*"');
-      response.setHeader("Strict-Transport-Security", "max-age=1; includeSubDomains");
-      response.setHeader("X-Preview-Status", "500");
-      response.setHeader("X-Own", "theirs");
-      response.writeHead(302, { Location: `http://localhost:${port}/next?x#y` }).end();
-    };
-    const { status, headers } = await preview.ask("/");
-    expect([status, headers.location, headers["set-cookie"]]).toEqual([
-      302,
-      `${preview.origin}/next?x#y`,
-      ["a=1", "d=4; HttpOnly"],
-    ]);
-    expect(headers).toMatchObject({ "x-own": "theirs" });
-    for (const name of ["clear-site-data", "strict-transport-security", "x-preview-status"])
-      expect(headers[name]).toBeUndefined();
-  });
-
-  test.each([204, 304, 404, 500])("a status %s is the server's own", async (status) => {
-    const { preview } = await looking();
-    serve = (_request, response) => response.writeHead(status, { ETag: '"x"' }).end();
-    const answer = await preview.ask("/");
-    expect([answer.status, answer.headers.etag, answer.text]).toEqual([status, '"x"', ""]);
-    expect((await preview.ask("/")).status).toBe(status);
-  });
-
   test("what is encoded stays so, and HEAD is answered", async () => {
     const { preview } = await looking();
     const packed = gzipSync("theirs");

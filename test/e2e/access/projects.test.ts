@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { recordsAt } from "../support/clients/audit.ts";
 import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "../support/clients/client.ts";
 import { type RawAnswer, rawRequest, UPGRADE } from "../support/clients/raw-http.ts";
 import { belongingsOf, heardSince, search, stateOf } from "../support/generators/belongings.ts";
@@ -199,20 +198,6 @@ test("a fresh token on a connection that lives is shown to it too", async () => 
   client.say({ type: "auth", token });
   client.say({ type: "nonsense" });
   expect(await client.message("error", 1)).toMatchObject({ code: "unknown_type" });
-});
-
-test("a ticket stands for its maker, who was asked about when it was made", async () => {
-  const { project, owner } = await team();
-  const client = await attach(owner, { sandbox: project, session: "main" });
-  await client.hello();
-  const { ticket } = (await post(owner, "/api/tickets", { sandbox: project, session: "main" })).body;
-  expect(projects.askedOf(project)).toBe(2);
-  const byTicket = await attach(undefined, { ticket: String(ticket) });
-  await byTicket.hello();
-  expect(projects.askedOf(project)).toBe(2);
-  const records = await recordsAt(`${system.origin}${pathOf(project)}/main/audit`, owner.token);
-  const users = records.flatMap(({ type, user }) => (type === "attach" ? [user] : []));
-  expect(users).toEqual([`user of ${owner.sub}`, `user of ${owner.sub}`]);
 });
 
 test("a link lets in whom the Project Service knows, and one for guests everybody, as a guest", async () => {

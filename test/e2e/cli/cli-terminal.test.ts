@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditOf } from "../support/clients/audit.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
-import { connect } from "../support/clients/client.ts";
 import { isAliveIn } from "../support/clients/sandbox-processes.ts";
 import { Tmux } from "../support/clients/tmux.ts";
 import { fresh, type Person, person, system } from "../support/system/system.ts";
@@ -46,31 +45,6 @@ test("a terminal of any size has a process: one column, more than there may be, 
     await terminal.shows(new RegExp(`^code=0 of ${size}$`));
     expect(terminal.screen()).toContain(size);
   }
-});
-
-test("vim draws, edits and saves, and leaves the screen as it was", async () => {
-  await startShell("--sandbox vim");
-  terminal.type("pwd", "Enter");
-  const directory = (await terminal.shows(/^(\/.*)$/))[1] ?? "";
-  terminal.type("vim -u NONE -i NONE --cmd 'syntax on' hello.c", "Enter");
-  await terminal.shows(/^"hello\.c" \[New( File)?\]/);
-  expect(terminal.value("#{alternate_on}")).toBe("1");
-  await terminal.shows(/^~$/);
-  terminal.type('iint main(void) { return 0; } // "ü 😀"', "Escape");
-  await terminal.shows(/^int main\(void\) \{ return 0; \} \/\/ "ü 😀"$/);
-  // Highlighted: the type has a colour.
-  expect(terminal.screen(true).some((line) => new RegExp(`${"\u001b"}\\[[0-9;]+mint`).test(line))).toBe(true);
-  terminal.type("yy3p", "Enter");
-  terminal.resize(90, 24);
-  await until("the redraw", () => terminal.value("#{window_height}") === "24" && terminal.screen()[4]?.startsWith("~"));
-  terminal.type(":wq", "Enter");
-  await terminal.endsWith(/^remote\$$/);
-  expect(terminal.value("#{alternate_on}")).toBe("0");
-  const line = 'int main(void) { return 0; } // "ü 😀"\n';
-  const file = join(directory, "hello.c");
-  const client = await connect(who, { sandbox: "vim", session: fresh("s"), cmd: "cat", arg: [file] });
-  await client.end();
-  expect(client.text()).toBe(line.repeat(4));
 });
 
 test("Ctrl+] detaches: the process lives, the terminal is whole, and --session attaches again", async () => {

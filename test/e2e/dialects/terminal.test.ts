@@ -2,7 +2,7 @@
 // Project Service that says whose project it is. And beyond the seed: the ttyd's own page, tickets for it, roles and revocation.
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type ChainedRecord, verifyChain } from "../../../worker/src/audit/chain.ts";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
 import { parseTerminalAddress } from "../../../worker/src/terminal/path.ts";
@@ -313,35 +313,6 @@ test("T7.15: last_connection_at updated on connect", async () => {
   await connected(who);
   const at = projects.lastConnectionAt.get(who.project) ?? 0;
   expect([at >= from, at - from < 5_000]).toEqual([true, true]);
-});
-
-describe("the acceptance list", () => {
-  test("10 connections at once are made without an error, each within 500 ms as measured here", async () => {
-    const who = await owner();
-    await connected(who); // The first brings up what all share: keys, objects.
-    const before = openSockets();
-    const times = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const from = performance.now();
-        const client = await connect(who);
-        const ms = performance.now() - from;
-        return { client, ms };
-      }),
-    );
-    const terminals = await until("11 connections", () => ttyd.to(who.key).length === 11 && ttyd.to(who.key).slice(1));
-    await Promise.all(
-      terminals.map(async (terminal, index) => {
-        terminal.socket.send(Buffer.from(`0number ${index}`));
-        await until("its answer", () => times.some(({ client }) => client.output().toString() === `number ${index}`));
-      }),
-    );
-    const slowest = Math.max(...times.map(({ ms }) => ms));
-    console.log(`10 connections at once: the slowest was made in ${Math.round(slowest)} ms`);
-    // The goal is 500 ms, which the benchmark shows; a busy machine is not to fail a test.
-    expect(slowest).toBeLessThan(5_000);
-    for (const { client } of times) client.socket.terminate();
-    await until("no socket left open", () => openSockets() <= before);
-  });
 });
 
 test("the ttyd's page and token are answered at its prefix, in an origin of their own", async () => {

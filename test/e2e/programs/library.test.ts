@@ -34,27 +34,6 @@ function losing(isLost: (url: string) => boolean): { fetch: typeof fetch; lost: 
   };
 }
 
-test("P2, W2, T3, S1: a terminal is made, typed at, waited for and looked at", async () => {
-  const box = await programs();
-  const session = box.session("work");
-  const made = await session.create({ ...sh('read name; printf "hello %s\\n" "$name"; cat'), tty: true });
-  expect(made).toMatchObject({ session: "work", state: "running", tty: true });
-  const { outputOffset = 0 } = await session.write({ text: "you", enter: true });
-  const met = await session.wait({ until: { match: "hello (\\w+)" }, from: outputOffset });
-  expect(met).toMatchObject({ outcome: "met", match: { text: "hello you", groups: ["you"] } });
-  const screen = await session.screen();
-  expect(screen.lines.slice(0, 2)).toEqual(["you", "hello you"]);
-  const plain = await session.read({ from: outputOffset, format: "plain" });
-  expect(plain.output).toContain("hello you\n");
-  await session.resize({ cols: 100, rows: 30 });
-  expect(await session.describe()).toMatchObject({ cols: 100, rows: 30 });
-  expect(await session.commands()).toMatchObject({ commands: [] });
-  await session.signal({ signal: "SIGINT" });
-  expect(await session.wait({ until: { exit: true } })).toMatchObject({ outcome: "met", exit: { signal: "SIGINT" } });
-  await session.end();
-  expect(await failure(session.describe())).toMatchObject({ code: "not_found", status: 404 });
-});
-
 test("W3, U4: where answers get lost, only calls that say how are repeated, and each is done once", async () => {
   let losses = 0;
   const link = losing((url) => /\/(input|run)$/.test(url) && losses-- > 0);

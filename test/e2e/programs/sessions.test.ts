@@ -47,17 +47,6 @@ test("P1: POST makes a fresh name, and what is no process is refused with what i
   }
 });
 
-test("P1: a command of 900 KB reaches the process whole, and clients attach to it by name", async () => {
-  const at = await programs();
-  const args = Array.from({ length: 9 }, (_, i) => String(i).repeat(100_000));
-  const script = 'printf "%s" "$@" | wc -c; cat';
-  const made = await at.put("long", { cmd: "sh", args: ["-c", script, "sh", ...args] });
-  expect(made.status).toBe(201);
-  const client = await connect(at.who, { sandbox: at.sandbox, session: "long" });
-  await client.output("900000");
-  expect((await at.describe("long")).body.clients).toBe(1);
-});
-
 test("P2: replace starts anew under an ended name, once for each attempt", async () => {
   const at = await programs();
   const first = await at.put("job", { cmd: "sh", args: ["-c", "exit 3"] });

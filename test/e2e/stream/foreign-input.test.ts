@@ -159,30 +159,3 @@ describe("L4d: what waits of all clients of a session together", () => {
     expect(closed).toEqual({ code: 1008, reason: "too much came before the session was ready" });
   });
 });
-
-test("what a client sent before it closed is taken by the process, also where most of it waited", async () => {
-  const who = await person();
-  const sandbox = fresh("box");
-  const script = `read go < /tmp/${sandbox}; head -c ${HALF} | sha256sum`;
-  const watcher = await connect(who, {
-    sandbox,
-    session: "main",
-    tty: 0,
-    cmd: "sh",
-    arg: ["-c", `mkfifo /tmp/${sandbox}; echo ready; ${script}`],
-  });
-  await watcher.output("ready");
-  const client = await plain(who, sandbox);
-  await client.hello();
-  const bytes = content(false);
-  client.type(bytes);
-  await client.leave();
-  const opener = await connect(who, {
-    sandbox,
-    session: "opener",
-    cmd: "sh",
-    arg: ["-c", `echo > /tmp/${sandbox}; rm /tmp/${sandbox}`],
-  });
-  await opener.end();
-  await watcher.output(`${sum(bytes)}  -`);
-});

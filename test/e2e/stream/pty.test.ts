@@ -40,14 +40,6 @@ describe("/exec/pty", () => {
     await shows(client, "33 91");
   });
 
-  test("two clients have two shells", async () => {
-    const who = await person();
-    const sandbox = fresh("box");
-    const [one, other] = [await pty(who, sandbox), await pty(who, sandbox)];
-    expect(await shellOf(one)).not.toBe(await shellOf(other));
-    expect(await sessionsOf(who, sandbox)).toHaveLength(2);
-  });
-
   test("a token beside the subprotocol is enough, and pds-pty is selected", async () => {
     const { token } = await person();
     const client = await foreign(undefined, ptyPath(fresh("box")), { protocols: ["pds-pty", `bearer.${token}`] });
@@ -152,26 +144,6 @@ describe("/exec/pty/shared", () => {
     ours.type("ours once more\r");
     await shows(theirs, "ours once more\r\nours once more");
     expect(ours.text()).not.toMatch(/past you|again/);
-  });
-
-  test("force_take needs sandbox:admin and ?resolve=1", async () => {
-    const org = fresh("org");
-    const member = await person({ org });
-    const admin = await person({ org, scope: "sandbox:admin" });
-    const sandbox = fresh("box");
-    await shared(member, sandbox);
-    for (const [who, query] of [
-      [member, { resolve: 1 }],
-      [admin, {}],
-    ] as const) {
-      const client = await shared(who, sandbox, query);
-      client.say({ type: "force_take" });
-      expect(await client.message("error")).toMatchObject({ type: "error" });
-      expect(client.messages("stdin_holder")).toEqual([]);
-    }
-    const client = await shared(admin, sandbox, { resolve: 1 });
-    client.say({ type: "force_take" });
-    expect(await client.message("stdin_holder")).toEqual({ type: "stdin_holder", id: await idOf(client) });
   });
 
   test("the shell exits: everybody is told the code, and every connection is closed; the next gets a new shell", async () => {

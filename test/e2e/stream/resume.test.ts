@@ -65,67 +65,9 @@ describe("output", () => {
     const end = await back.end();
     expect([end.exit, end.code, back.bytes().length]).toEqual([exit, 1000, 0]);
   });
-
-  test("that is gone for good is told as a gap, never skipped silently", async () => {
-    const who = await person();
-    const session = fresh("s");
-    // A live session runs on with nobody attached; this one prints more than the log holds.
-    const script = "stty raw -echo; printf start; read go; seq 1000000 1400000; printf end; cat";
-    const first = await connect(who, { session, ...sh(script), tty: 1 });
-    await first.output("start");
-    first.type("\n");
-    await first.leave();
-    const total = 5 + 400_001 * 8 + 3;
-    const path = `/api/sandboxes/default/sessions/${session}`;
-    await until("all of its output", async () => {
-      const { offset } = (await (await api(who, path)).json()) as { offset: number };
-      return offset === total;
-    });
-    // Whoever names no offset wants the screen, for which nothing is missing.
-    const later = await connect(who, { session });
-    expect(await later.hello()).toMatchObject({ offset: total, live: total });
-    expect((await later.hello()).gap).toBeUndefined();
-    // offset=0 asks for all that is held: what is not held is said.
-    const second = await connect(who, { session, offset: 0 });
-    await second.output(/end$/);
-    const held = second.bytes().length;
-    expect(await second.hello()).toMatchObject({ offset: total - held, gap: total - held });
-    expect(held).toBeGreaterThan(MIB / 2);
-    expect(held).toBeLessThanOrEqual(MIB);
-  });
 });
 
 describe("input", () => {
-  test("that was still queued is kept, and its resending dropped as a duplicate", async () => {
-    const who = await person();
-    const session = fresh("s");
-    const input = Buffer.from(new Random(7).bytes(200_000));
-    // Reads nothing until it is told to.
-    const script = 'trap go=1 USR1; echo ready; while [ -z "$go" ]; do sleep 0.02; done; exec cat';
-    const first = await connect(who, { session, ...sh(script) });
-    await first.output("ready\n");
-    const send = (client: TestClient, from: number, to: number) => {
-      for (let at = from; at < to; at += 50_000) client.type(input.subarray(at, Math.min(at + 50_000, to)));
-    };
-    send(first, 0, 150_000);
-    const resume = String((await first.hello()).resume);
-    // A pipe holds 64 KiB: the rest is queued here and there.
-    await first.until("an ack in the second piece", () =>
-      first.messages("stdin_ack").some(({ offset }) => Number(offset) > 50_000),
-    );
-    await dropped(first);
-    const back = await connect(who, { session, resume });
-    const taken = Number((await back.hello()).stdin);
-    expect(taken).toBeGreaterThan(50_000);
-    expect(taken).toBeLessThanOrEqual(65_536);
-    // Frames that are cut elsewhere: one of them is half a duplicate.
-    send(back, taken, input.length);
-    back.say({ type: "eof", offset: input.length });
-    back.say({ type: "signal", signal: "SIGUSR1" });
-    await back.end();
-    expect(back.bytes(1).equals(Buffer.concat([Buffer.from("ready\n"), input]))).toBe(true);
-  });
-
   test("and output of 3 MiB arrive once and in order, however often the client's connection breaks", async () => {
     const input = Buffer.from(new Random(11).bytes(3 * MIB));
     let next = MIB / 2;
