@@ -59,13 +59,13 @@ test("over a cut, and while offline, what is typed is counted and not sent, and 
   await tab.run(COUNT);
   await counts(tab, 30);
   browser.link.cut();
-  await tab.says(/^Connection lost: back in \d+ s$/);
+  await tab.says(/^Connection lost: retrying in \d+ s$/);
   await tab.type("rm x\n");
   await tab.page.getByText("5 keys typed while disconnected: not sent").waitFor();
   browser.link.mend();
   await tab.says("Resumed, nothing was lost");
   await tab.page.context().setOffline(true);
-  await tab.says("Offline: goes on when the network is back");
+  await tab.says("Offline: reconnects when the network is back");
   await tab.page.context().setOffline(false);
   await tab.waitForData("resumes", 2);
   expect(await tab.data("missed-bytes")).toBe("0");

@@ -97,11 +97,11 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await expect.poll(order).toEqual(["%1", "%2", "%0"]);
   await agree(tab, tmux);
 
-  await press("This pane alone");
+  await press("Zoom pane");
   // Before the step has been taken, both agree on what was.
   await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  await press("This pane alone");
+  await press("Zoom pane");
   await agree(tab, tmux);
   await press(/^A window of its own/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
@@ -124,7 +124,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await pane(tab, closing).locator("textarea").focus();
   await page.getByRole("tab").first().click();
   await agree(tab, tmux);
-  await press("End its program");
+  await press("End program");
   await expect.poll(order).not.toContain(closing);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
@@ -132,7 +132,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   // Windows are named and moved, and a pane goes into another window, and back by the mouse.
   const tabs = page.getByRole("tab");
   await press(/^Give this window a name/);
-  await page.getByLabel("Name of the window").fill("my logs");
+  await page.getByLabel("Window name").fill("my logs");
   await page.keyboard.press("Enter");
   await expect.poll(() => tmux.run("list-windows", "-F", "#{window_name}")).toContain("my-logs\n");
   await inPane(tab, tmux.run("display-message", "-p", "#{pane_id}").trim(), "");
@@ -149,7 +149,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await tabs.last().click();
   await agree(tab, tmux);
   const [alone = ""] = await seenPanes(tab);
-  await press(/^Take this pane to the next window/);
+  await press(/^Move pane to the next window/);
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
   expect(await seenPanes(tab)).toContain(alone);
@@ -189,7 +189,7 @@ test("a guest of a link sees the session as every other client does, and no pane
   const { tab } = await paned(browser);
   await tab.button("Share");
   await tab.page.getByLabel("without logging in").check();
-  await tab.button("Make a link");
+  await tab.button("Create link");
   const link = await tab.page.getByLabel(/^The link/).inputValue();
   const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
   await guest.state("attached");

@@ -89,7 +89,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await dialog(tab);
     await see("the settings", tab);
     await tab.button("Share");
-    await tab.button("Make a link");
+    await tab.button("Create link");
     await page.getByLabel(/^The link/).waitFor();
     await see("a link that is made", tab);
   },
@@ -140,7 +140,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await focused(tab, 1);
     await tab.page.getByRole("tab", { name: "main" }).focus();
     await tab.page.keyboard.press("Delete");
-    await tab.page.getByRole("heading", { name: "Nothing is open" }).last().waitFor();
+    await tab.page.getByRole("heading", { name: "No open sessions" }).last().waitFor();
     await see("nothing open", tab);
   },
   "panes of a session": async (see) => {
@@ -150,8 +150,8 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await tab.page.getByRole("button", { name: /one below$/ }).click();
     await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
     await see("panes of a session", tab);
-    await tab.page.getByRole("button", { name: "Close this pane: its program ends" }).click();
-    await tab.page.getByRole("button", { name: "End its program" }).waitFor();
+    await tab.page.getByRole("button", { name: "Close pane (ends its program)" }).click();
+    await tab.page.getByRole("button", { name: "End program" }).waitFor();
     await see("a pane that is to end", tab);
   },
 });

@@ -35,7 +35,7 @@ describe("a reload", () => {
     expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
   });
 
-  test("keeps the place, which a page that is closed gives up as soon as it can be told from a reload", async () => {
+  test("keeps the target, which a page that is closed gives up as soon as it can be told from a reload", async () => {
     const page = await browser.attached();
     await page.page.reload();
     await page.state("attached");
@@ -56,11 +56,11 @@ describe("a reload", () => {
     await page.state("attached");
     expect(browser.server.attaches.map((query) => query.get("resume"))).toEqual([null, "client-1", null]);
     expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
-      "What was here before is gone (process lost): started over",
+      "The previous session is gone (process lost): started a new one",
     ]);
   });
 
-  test("in a tab that was duplicated takes a place of its own, and the first keeps its", async () => {
+  test("in a tab that was duplicated takes a target of its own, and the first keeps its", async () => {
     const page = await browser.attached();
     const popup = page.page.context().waitForEvent("page");
     await page.page.evaluate(() => window.open(location.href));
@@ -73,7 +73,7 @@ describe("a reload", () => {
     expect(await page.data("state")).toBe("attached");
   });
 
-  test("leaves no credential and no place in any address", async () => {
+  test("leaves no credential and no target in any address", async () => {
     const page = await browser.attached("/?session=main&renderer=dom&token=secret&resume=client-9&offset=7");
     const query = browser.server.attaches[0];
     expect([query?.get("token"), query?.get("resume"), query?.get("offset")]).toEqual([null, null, null]);
@@ -91,7 +91,7 @@ describe("a cut", () => {
     browser.server.isReachable = false;
     browser.server.cut();
     await page.state("waiting");
-    await page.says(/^Connection lost: back in \d+ s$/);
+    await page.says(/^Connection lost: retrying in \d+ s$/);
     for (let i = 2; i <= 20; i += 1) process.print(`line ${i}\r\n`);
     browser.server.isReachable = true;
     await page.waitForData("resumes", 1);
@@ -173,7 +173,7 @@ describe("a cut", () => {
     await page.shows("after");
     // 8 and 5,014 bytes were printed, 4,096 are held, 8 were drawn.
     await page.waitForData("missed-bytes", 918);
-    await page.says("Resumed, with output missing");
+    await page.says("Resumed, some output was lost");
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["after"]);
   });
 
@@ -193,7 +193,7 @@ describe("a cut", () => {
     const page = await browser.attached();
     await page.page.context().setOffline(true);
     await page.state("waiting");
-    await page.says("Offline: goes on when the network is back");
+    await page.says("Offline: reconnects when the network is back");
     await page.page.context().setOffline(false);
     await page.waitForData("resumes", 1);
     await page.type("back");
@@ -202,9 +202,9 @@ describe("a cut", () => {
 
   test.each([
     ["our page", "/?sandbox=dev&session=main&renderer=dom"],
-    ["somebody else's page, which keeps no place over a reload", "/component.html"],
+    ["somebody else's page, which keeps no target over a reload", "/component.html"],
   ])(
-    "by another connection in its place is final, until the person takes it back onto a clean screen: on %s",
+    "by another connection in its target is final, until the person takes it back onto a clean screen: on %s",
     async (_name, path) => {
       const page = await browser.attached(path);
       const process = browser.server.process("main", "dev");
@@ -262,14 +262,14 @@ describe("the beginning and the end", () => {
   });
 
   test.each([
-    [4401, "token expired", "Not logged in", "Token expired. Log in again: the session waits.", "Log in"],
-    [4401, "Log in, or give a token", "Not logged in", "Log in: the session waits.", "Log in"],
-    [4403, "scope", "Not allowed", "Scope. Ask whoever runs this for the right to use this sandbox.", "Log in"],
+    [4401, "token expired", "Not logged in", "Token expired. Log in again to continue.", "Log in"],
+    [4401, "Log in, or give a token", "Not logged in", "Log in to continue.", "Log in"],
+    [4403, "scope", "Not allowed", "Scope. Ask the operator for access to this sandbox.", "Log in"],
     [
       4422,
       "cmd_not_found: Cannot find nvim",
-      "The command can't be started",
-      "There is no command nvim here. Check its name and the directory.",
+      "Cannot start the command",
+      "Command not found: nvim. Check its name and the directory.",
       "New session",
     ],
   ])("a refusal with %i says why and what to do", async (code, reason, title, detail, button) => {

@@ -7,7 +7,7 @@ import { type ListedSession, lastLineOf, miniatureCols } from "../../src/find/se
 import { ENGLISH } from "../../src/texts/texts.ts";
 
 const listed = (session: string, command: readonly string[] = ["bash"], sandbox = "dev"): ListedSession => ({
-  place: { sandbox, session },
+  target: { sandbox, session },
   state: "running",
   tty: true,
   command,

@@ -15,7 +15,7 @@ async function receiver(): Promise<PlayedProcess> {
   return process;
 }
 
-const isWhole = (process: PlayedProcess) => expect.poll(() => process.typed).toContain(".sbx-upload-is-whole");
+const isWhole = (process: PlayedProcess) => expect.poll(() => process.typed).toContain("upload-is-whole");
 
 describe("files that are dropped", () => {
   test("go to where the shell is, and their paths are typed, with nothing that runs them", async () => {
@@ -56,7 +56,7 @@ describe("files that are dropped", () => {
     expect(browser.server.process("main").typed).toBe("");
   });
 
-  test("by who may only look on, go nowhere, and do not open in place of the page", async () => {
+  test("by who may only look on, go nowhere, and do not open in target of the page", async () => {
     browser.server.mode = "exclusive";
     const page = await browser.attached("/?session=main&renderer=dom&name=Ann");
     await page.button("Release");
@@ -104,7 +104,7 @@ test("the key that pastes text alone brings a picture too, of which the browser 
   await expect.poll(() => browser.server.process("main").typed).toBe("words");
 });
 
-test("what is dropped beside the terminal does not open in place of the page", async () => {
+test("what is dropped beside the terminal does not open in target of the page", async () => {
   const page = await browser.attached();
   const isRefused = (type: string) =>
     page.page.locator(".sbx-bar").evaluate((bar, type) => {

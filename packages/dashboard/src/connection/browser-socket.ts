@@ -1,4 +1,4 @@
-// The browser's WebSocket and timers, as the protocol's client wants them.
+// The browser's WebSocket and timers, in the shape that the protocol's client takes.
 
 import { CLOSE, type ClientSocket, type ClientSocketEvents } from "sandbox-stdio/core";
 
@@ -20,28 +20,28 @@ export function openSocket(
     else events.binary(new Uint8Array(data));
   };
   socket.onclose = ({ code, reason }) => {
-    // A browser doesn't tell a page why an upgrade failed: the server may have refused it, or there was no server.
+    // A browser does not say why an upgrade failed: the server refused it, or there was none.
     events.closed(code, reason || (isOpen ? "" : unreachable));
   };
   return {
     send: (message) => socket.send(message as string | Uint8Array<ArrayBuffer>),
-    // A page may close with 1000 and with codes of its own only.
+    // A page may only use code 1000 and codes from 3000.
     close: (code) => socket.close(code === CLOSE.normal || code >= 3000 ? code : undefined),
-    // Closing without a code is what a page can do: 1005 at the other end, which is "vanished", not "left".
+    // Without a code the other end sees 1005, which means lost and not left.
     abort: () => socket.close(),
   };
 }
 
-/** For what would fail before there is a socket: no attempt is worth repeating. */
-export function refuseAtOnce(events: ClientSocketEvents, reason: string): ClientSocket {
+/** Reports a failure before there is a socket; not worth a retry. */
+export function failSocket(events: ClientSocketEvents, reason: string): ClientSocket {
   queueMicrotask(() => events.closed(CLOSE.badRequest, reason));
   const nothing = (): void => undefined;
   return { send: nothing, close: nothing, abort: nothing };
 }
 
 /**
- * A timer whose callback runs in a task of its own. In a hidden page Chrome lets chains of timers fire only once a
- * minute, which would miss the pings and look like a lost connection; a message between breaks the chain.
+ * A timer whose callback runs in its own task. In a hidden page Chrome delays chained timers to once a minute, which would miss pings
+ * and look like a lost connection; a message in between breaks the chain.
  */
 export function setTimer(ms: number, callback: () => void): () => void {
   let isCancelled = false;

@@ -1,8 +1,8 @@
-// Asks the server, and reads its answer of any kind.
+// Calls of the server's HTTP interface.
 
-import { isRecord } from "sandbox-stdio/core";
+import { defined, isRecord } from "sandbox-stdio/core";
 
-/** A field of text that is not empty. */
+/** A field that is a non-empty text. */
 export function textOf(value: unknown, field: string): string | undefined {
   if (!isRecord(value)) return undefined;
   const text = value[field];
@@ -11,23 +11,26 @@ export function textOf(value: unknown, field: string): string | undefined {
 
 export type Answer<T> =
   | { readonly ok: true; readonly value: T }
-  /** Without a reason: the answer can't be read. With `status` the server has refused, and `value` is its answer. */
+  /** Without `reason` the response was invalid. With `status` the server refused, and `value` is its response. */
   | { readonly ok: false; readonly reason?: string; readonly status?: number; readonly value?: unknown };
 
-/** Asks a route. Never throws. */
-export async function ask(
+/** Never throws. */
+export async function callApi(
   method: string,
   path: string,
   body?: unknown,
-  more: Pick<RequestInit, "signal" | "keepalive"> = {},
+  options: Pick<RequestInit, "signal" | "keepalive"> = {},
 ): Promise<Answer<unknown>> {
   try {
     const response = await fetch(path, {
       method,
-      headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      headers: {
+        Accept: "application/json",
+        ...defined({ "Content-Type": body === undefined ? undefined : "application/json" }),
+      },
       cache: "no-store",
-      ...more,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...options,
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     });
     if (response.status === 204) return { ok: true, value: undefined };
     const value: unknown = await response.json();
@@ -35,7 +38,7 @@ export async function ask(
       ? { ok: true, value }
       : { ok: false, reason: textOf(value, "message") ?? `HTTP ${response.status}`, status: response.status, value };
   } catch (error) {
-    // fetch rejects if no server answers, json() if the answer is no JSON: both are "not our server, or not now".
+    // No response, or not JSON: not our server, or not now.
     return { ok: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }

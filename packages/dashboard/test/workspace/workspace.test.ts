@@ -1,12 +1,12 @@
 // What a person has open: alone until more than one pane is needed, then their tabs, kept for each device.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Desk } from "../../src/workspace/desk.ts";
-import { allPlaces, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../../src/workspace/layout.ts";
+import { allTargets, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../../src/workspace/layout.ts";
 import { close, open, split } from "../../src/workspace/layout-edits.ts";
 import type { Kept } from "../../src/workspace/layout-kept.ts";
 import { applied, commandOfKey, edgeAt, type Key, keysOfCommand } from "../../src/workspace/layout-keys.ts";
-import type { Keeping, LayoutRemote, Remembered } from "../../src/workspace/layout-remote.ts";
+import type { LayoutApi, SaveResult, StoredLayout } from "../../src/workspace/layout-remote.ts";
+import { Workspace } from "../../src/workspace/workspace.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -17,17 +17,17 @@ afterEach(() => {
 
 const at = (session: string) => ({ sandbox: "dev", session });
 const id = (session: string) => paneIdOf(at(session));
-const names = ({ layout }: { layout: Layout }) => allPlaces(layout).map(({ session }) => session);
+const names = ({ layout }: { layout: Layout }) => allTargets(layout).map(({ session }) => session);
 
 /** One person's layout on a server, for several devices. */
-class Server implements LayoutRemote {
-  there: Remembered = { revision: 0, kept: undefined };
+class Server implements LayoutApi {
+  there: StoredLayout = { revision: 0, kept: undefined };
   isReachable = true;
   puts = 0;
   async read() {
     return this.isReachable ? this.there : undefined;
   }
-  async keep(kept: Kept, base: number): Promise<Keeping> {
+  async keep(kept: Kept, base: number): Promise<SaveResult> {
     this.puts += 1;
     if (!this.isReachable) return { kind: "failed" };
     if (base !== this.there.revision) return { kind: "other", there: this.there };
@@ -40,49 +40,52 @@ const other = (layout: Layout) => split(layout, focusOf(layout) ?? "", "right", 
 
 test("alone, a page neither asks nor keeps anything", async () => {
   const server = new Server();
-  const desk = new Desk(server, at("a"));
-  desk.editHere((layout) => open(layout, at("a")));
-  desk.flush();
+  const workspace = new Workspace(server, at("a"));
+  workspace.editHere((layout) => open(layout, at("a")));
+  workspace.flush();
   await vi.runAllTimersAsync();
-  expect([server.puts, desk.getState().isAlone]).toEqual([0, true]);
+  expect([server.puts, workspace.getState().isAlone]).toEqual([0, true]);
 });
 
 test("the first thing that needs a second pane brings in what the person has open, and shows this among it", async () => {
   const server = new Server();
   const before = [at("x"), at("y")].reduce(open, NOTHING_OPEN);
   server.there = { revision: 7, kept: { layout: before, sandboxes: ["far"], names: {} } };
-  const desk = new Desk(server, at("a"));
-  await desk.edit(other);
-  expect(desk.getState()).toMatchObject({ isAlone: false, sandboxes: ["dev", "far"] });
-  expect([names(desk.getState()), focusOf(desk.getState().layout)]).toEqual([["x", "y", "a", "other"], id("other")]);
+  const workspace = new Workspace(server, at("a"));
+  await workspace.edit(other);
+  expect(workspace.getState()).toMatchObject({ isAlone: false, sandboxes: ["dev", "far"] });
+  expect([names(workspace.getState()), focusOf(workspace.getState().layout)]).toEqual([
+    ["x", "y", "a", "other"],
+    id("other"),
+  ]);
   await vi.runAllTimersAsync();
   expect(server.there.revision).toBe(8);
-  const phone = new Desk(server, at("x"));
+  const phone = new Workspace(server, at("x"));
   await phone.join();
   expect([names(phone.getState()), focusOf(phone.getState().layout)]).toEqual([["x", "y", "a", "other"], id("x")]);
 });
 
 test("many changes are kept at once, a second after the last, and those of a page that goes at once", async () => {
   const server = new Server();
-  const desk = new Desk(server, at("a"));
-  await desk.edit(other);
-  for (const name of ["b", "c", "d"]) await desk.edit((layout) => open(layout, at(name)));
+  const workspace = new Workspace(server, at("a"));
+  await workspace.edit(other);
+  for (const name of ["b", "c", "d"]) await workspace.edit((layout) => open(layout, at(name)));
   await vi.advanceTimersByTimeAsync(999);
   expect(server.puts).toBe(0);
   await vi.advanceTimersByTimeAsync(1);
   expect(server.puts).toBe(1);
-  await desk.edit((layout) => close(layout, id("d")));
-  desk.flush();
+  await workspace.edit((layout) => close(layout, id("d")));
+  workspace.flush();
   await vi.advanceTimersByTimeAsync(0);
-  expect(server.there.kept?.layout).toEqual(desk.getState().layout);
+  expect(server.there.kept?.layout).toEqual(workspace.getState().layout);
 });
 
 test("two devices that change it end with the same sessions, whichever was first", async () => {
   const server = new Server();
-  const laptop = new Desk(server, at("a"));
+  const laptop = new Workspace(server, at("a"));
   await laptop.edit(other);
   await vi.runAllTimersAsync();
-  const phone = new Desk(server, at("a"));
+  const phone = new Workspace(server, at("a"));
   await phone.join();
   await phone.edit((layout) => open(layout, at("phone")));
   await laptop.edit((layout) => open(close(layout, id("other")), at("laptop")));
@@ -93,14 +96,14 @@ test("two devices that change it end with the same sessions, whichever was first
 test("where the server takes nothing the tabs are there all the same, said, and kept once it does", async () => {
   const server = new Server();
   server.isReachable = false;
-  const desk = new Desk(server, at("a"));
-  await desk.edit(other);
-  expect(desk.getState()).toMatchObject({ isAlone: false, isKept: false });
+  const workspace = new Workspace(server, at("a"));
+  await workspace.edit(other);
+  expect(workspace.getState()).toMatchObject({ isAlone: false, isKept: false });
   await vi.advanceTimersByTimeAsync(1_000);
   expect(server.puts).toBe(1);
   server.isReachable = true;
   await vi.advanceTimersByTimeAsync(15_000);
-  expect([desk.getState().isKept, server.there.kept && names(server.there.kept)]).toEqual([true, ["a", "other"]]);
+  expect([workspace.getState().isKept, server.there.kept && names(server.there.kept)]).toEqual([true, ["a", "other"]]);
 });
 
 const key = (code: string, more: Partial<Key> = {}): Key => ({
@@ -116,15 +119,15 @@ test("a name is kept for the person, from a page that is alone too, over what ot
   const server = new Server();
   const layout = open(NOTHING_OPEN, at("x"));
   server.there = { revision: 7, kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs" } } };
-  const alone = new Desk(server, at("a"));
-  await alone.askNames();
+  const alone = new Workspace(server, at("a"));
+  await alone.loadNames();
   await alone.rename(at("a"), "  the\tbuild ");
   expect(alone.getState()).toMatchObject({ isAlone: true, names: { "dev/x": "logs", "dev/a": "the build" } });
   expect(server.there).toEqual({
     revision: 8,
     kept: { layout, sandboxes: ["far"], names: { "dev/x": "logs", "dev/a": "the build" } },
   });
-  const tabs = new Desk(server, at("x"));
+  const tabs = new Workspace(server, at("x"));
   await tabs.join();
   await tabs.rename(at("x"), "");
   await alone.rename(at("a"), "tests");

@@ -1,20 +1,20 @@
 // The page of a person who is let in: one terminal, or all of their tabs and panes, and the list of sessions over them.
 
-import "../workspace/desk.css";
+import "../workspace/workspace.css";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 import { Palette } from "../find/Palette.tsx";
 import type { TerminalProps } from "../session/terminal-props.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { chosenProps } from "../settings/chosen-props.ts";
 import { SettingsDialog } from "../settings/SettingsDialog.tsx";
 import { ShareDialog } from "../sharing/ShareDialog.tsx";
-import { isAdrift, takeFocus } from "../terminal/terminal-keys.ts";
+import { isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { PanedTerminal } from "../tmux/PanedTerminal.tsx";
-import { allPlaces, focusedPlace, focusOf, type PaneId, paneIdOf, placesOf, tabOf } from "../workspace/layout.ts";
+import { allTargets, focusedTarget, focusOf, type PaneId, paneIdOf, tabOf, targetsOf } from "../workspace/layout.ts";
 import { close, focus, moveTab, moveToOwnTab, open, resize, showTab, split } from "../workspace/layout-edits.ts";
-import { applied, commandOfKey, type DeskCommand, keysOfCommand } from "../workspace/layout-keys.ts";
+import { applied, commandOfKey, keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
 import { TabBar } from "../workspace/TabBar.tsx";
 import { Account } from "./Account.tsx";
@@ -23,28 +23,31 @@ import { randomSessionName } from "./page-address.ts";
 
 type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
 
-export type DeskPageProps = {
+export type WorkspacePageProps = {
   readonly page: Page;
   readonly state: ReadyState;
   /** Told of the session that has the focus, where the address asks for debugging. */
   readonly onDebug: ((session: TerminalSession) => void) | undefined;
 };
 
-export function DeskPage({ page, state, onDebug }: DeskPageProps) {
-  const { user, rights, desk } = state;
+export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
+  const { user, rights, workspace } = state;
   const { desk: words, settings } = useTexts();
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
-  const { layout, isAlone, isKept, shown, sandboxes, names } = useSyncExternalStore(desk.subscribe, desk.getState);
+  const { layout, isAlone, isKept, shown, sandboxes, names } = useSyncExternalStore(
+    workspace.subscribe,
+    workspace.getState,
+  );
   const [isListed, setListed] = useState(false);
   const [isInSettings, setSettings] = useState(false);
-  const [shared, setShared] = useState<Place>();
+  const [shared, setShared] = useState<SessionTarget>();
   const [dragged, setDragged] = useState<PaneId | number>();
   const [titles, setTitles] = useState<Readonly<Record<PaneId, string>>>({});
   const sessions = useRef(new Map<PaneId, TerminalSession>());
   const focusId = focusOf(layout);
-  const place = focusedPlace(layout);
-  const all = allPlaces(layout);
+  const target = focusedTarget(layout);
+  const all = allTargets(layout);
 
   const isCovered = isListed || isInSettings || shared !== undefined;
   /** Whether a pane that gets the focus is meant: a dialog that goes gives it back to where it was. */
@@ -72,7 +75,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
 
   // A pane that is closed is let go of, with its terminal and scrollback.
   useEffect(() => {
-    const openIds = new Set(allPlaces(layout).map(paneIdOf));
+    const openIds = new Set(allTargets(layout).map(paneIdOf));
     for (const id of sessions.current.keys()) if (!openIds.has(id)) sessions.current.delete(id);
     setTitles((before) => {
       const kept = Object.entries(before).filter(([id]) => openIds.has(id));
@@ -81,33 +84,33 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
   }, [layout]);
 
   useEffect(() => {
-    if (isListed) void desk.askNames();
-  }, [desk, isListed]);
+    if (isListed) void workspace.loadNames();
+  }, [workspace, isListed]);
 
   const title = (focusId === undefined ? undefined : titles[focusId]) ?? "";
   useEffect(() => {
     document.title = title === "" || focusId === undefined ? (focusId ?? words.nothing) : `${title} · ${focusId}`;
   }, [title, focusId, words]);
   useEffect(() => {
-    if (!isAlone && place !== undefined) page.focused(place);
-  }, [page, isAlone, place]);
+    if (!isAlone && target !== undefined) page.focused(target);
+  }, [page, isAlone, target]);
   useEffect(() => {
     const stop = new AbortController();
-    window.addEventListener("pagehide", () => desk.flush(), { signal: stop.signal });
+    window.addEventListener("pagehide", () => workspace.flush(), { signal: stop.signal });
     return () => stop.abort();
-  }, [desk]);
+  }, [workspace]);
 
-  const fresh = (sandbox = place?.sandbox ?? state.address.sandbox): Place => ({
+  const fresh = (sandbox = target?.sandbox ?? state.address.sandbox): SessionTarget => ({
     sandbox,
     session: randomSessionName(),
   });
-  const show = (wanted: Place, how: "here" | "right" | "below") => {
+  const show = (wanted: SessionTarget, how: "here" | "right" | "below") => {
     if (how === "here" && all.some((one) => paneIdOf(one) === paneIdOf(wanted))) {
-      desk.editHere((now) => open(now, wanted));
+      workspace.editHere((now) => open(now, wanted));
       return;
     }
-    desk.opened(wanted.sandbox);
-    void desk.edit((now) => {
+    workspace.opened(wanted.sandbox);
+    void workspace.edit((now) => {
       const at = focusOf(now);
       if (how === "here" || at === undefined) return open(now, wanted);
       return split(now, at, how === "right" ? "right" : "down", wanted);
@@ -115,18 +118,18 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
   };
   const closePane = (id: PaneId) => {
     if (isAlone) page.close();
-    else void desk.edit((now) => close(now, id));
+    else void workspace.edit((now) => close(now, id));
   };
-  const run = (command: DeskCommand) => {
+  const run = (command: WorkspaceCommand) => {
     if (command.do === "palette") setListed(!isListed);
     else if (command.do === "new") show(fresh(command.sandbox), "here");
     else if (command.do === "divide") show(fresh(), command.direction === "right" ? "right" : "below");
     else if (command.do === "close") focusId !== undefined && closePane(focusId);
-    else desk.editHere((now) => applied(now, command));
+    else workspace.editHere((now) => applied(now, command));
   };
   const replacePane = (id: PaneId) => {
     if (isAlone) page.newSession();
-    else void desk.edit((now) => close(split(now, id, "right", fresh()), id));
+    else void workspace.edit((now) => close(split(now, id, "right", fresh()), id));
   };
 
   const keys = keysOfCommand({ do: "palette" }) ?? "";
@@ -172,7 +175,7 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
         if (!event.repeat || command.do === "focus") run(command);
       }}
       onClick={({ nativeEvent, target }) => {
-        if (isCovered || !isAdrift(nativeEvent)) return;
+        if (isCovered || !isUnfocused(nativeEvent)) return;
         const id = target instanceof Element ? target.closest("[data-pane]")?.getAttribute("data-pane") : undefined;
         const live = sessions.current.get(id ?? focusId ?? "");
         live?.screen.focus();
@@ -195,15 +198,15 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
           onDrop={(index) => {
             setDragged(undefined);
             if (typeof dragged === "number") {
-              desk.editHere((now) => moveTab(now, dragged, index > dragged ? index - 1 : index));
-            } else if (dragged !== undefined) desk.editHere((now) => moveToOwnTab(now, dragged, index));
+              workspace.editHere((now) => moveTab(now, dragged, index > dragged ? index - 1 : index));
+            } else if (dragged !== undefined) workspace.editHere((now) => moveToOwnTab(now, dragged, index));
           }}
-          onShow={(index) => desk.editHere((now) => showTab(now, index))}
-          onMove={(index, to) => desk.editHere((now) => moveTab(now, index, to))}
+          onShow={(index) => workspace.editHere((now) => showTab(now, index))}
+          onMove={(index, to) => workspace.editHere((now) => moveTab(now, index, to))}
           onClose={(index) =>
-            desk.editHere((now) => {
+            workspace.editHere((now) => {
               const tab = now.tabs[index];
-              return tab === undefined ? now : placesOf(tab.root).map(paneIdOf).reduce(close, now);
+              return tab === undefined ? now : targetsOf(tab.root).map(paneIdOf).reduce(close, now);
             })
           }
           onNew={() => run({ do: "new" })}
@@ -236,20 +239,20 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
           onDrag={setDragged}
           onDrop={(at, direction) => {
             setDragged(undefined);
-            desk.editHere((now) => {
+            workspace.editHere((now) => {
               const tab = typeof dragged === "number" ? now.tabs[dragged] : now.tabs[tabOf(now, dragged ?? "")];
-              const places = tab === undefined ? [] : placesOf(tab.root);
-              const moved = places.filter((one) => typeof dragged === "number" || paneIdOf(one) === dragged);
+              const targets = tab === undefined ? [] : targetsOf(tab.root);
+              const moved = targets.filter((one) => typeof dragged === "number" || paneIdOf(one) === dragged);
               return moved.reduce((before, one) => split(before, at, direction, one), now);
             });
           }}
-          onFocus={(id) => isMeant.current && desk.editHere((now) => focus(now, id))}
+          onFocus={(id) => isMeant.current && workspace.editHere((now) => focus(now, id))}
           onClose={closePane}
-          onResize={(path, share) => desk.editHere((now) => resize(now, path, share))}
+          onResize={(path, share) => workspace.editHere((now) => resize(now, path, share))}
         >
           {(id, at) => {
             const { address, resumes } = page.attachmentOf(at);
-            const freshOf = (of: Place): Pick<TerminalProps, "freshCredential"> =>
+            const freshOf = (of: SessionTarget): Pick<TerminalProps, "freshCredential"> =>
               rights.mayRenew ? { freshCredential: (role) => page.freshCredential(of, role) } : {};
             const ofPane = (session: string) => {
               const pane = { sandbox: at.sandbox, session };
@@ -289,13 +292,13 @@ export function DeskPage({ page, state, onDebug }: DeskPageProps) {
           onClose={() => setSettings(false)}
         />
       ) : null}
-      {shared === undefined ? null : <ShareDialog place={shared} onClose={() => setShared(undefined)} />}
+      {shared === undefined ? null : <ShareDialog target={shared} onClose={() => setShared(undefined)} />}
       {isListed ? (
         <Palette
           sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
           open={new Set(all.map(paneIdOf))}
           names={names}
-          onRename={(of, name) => void desk.rename(of, name)}
+          onRename={(of, name) => void workspace.rename(of, name)}
           mayStart={rights.mayStartAnother}
           mayEnd={rights.mayShare}
           onOpen={show}

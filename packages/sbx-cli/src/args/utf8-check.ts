@@ -1,19 +1,18 @@
-// Whether the words that this program was given are those that were typed: a runtime that reads text puts a sign in the place of
-// bytes that are none, and a command would get that.
+// Checks that the arguments are valid UTF-8: runtimes replace other bytes, and the command would receive that.
 
 import fs from "node:fs";
 import { usage } from "../base/outcome.ts";
 
 const REPLACED = "\ufffd";
 
-/** @throws {CliError} Where a word is no UTF-8: it would be changed on its way. */
+/** @throws {CliError} If an argument is not UTF-8. */
 export function checkArguments(argv: readonly string[]): void {
   const suspects = argv.filter((word) => word.includes(REPLACED));
   if (suspects.length === 0) return;
   const raw = rawArguments();
-  // The sign itself may have been typed: where the bytes can be read, they tell.
+  // The replacement character itself may have been typed: compare the bytes if they can be read.
   const isAsTyped = raw !== undefined && suspects.every((word) => raw.some((bytes) => bytes.equals(Buffer.from(word))));
-  if (!isAsTyped) throw usage("an argument is not UTF-8, and would be changed on its way: pass it by standard input");
+  if (!isAsTyped) throw usage("an argument is not valid UTF-8; pass it on standard input");
 }
 
 function rawArguments(): Buffer[] | undefined {

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect, test } from "vitest";
-import { dialByWs } from "../../src/connection/ws-line.ts";
+import { dial } from "../../src/connection/websocket.ts";
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const MESSAGE = Buffer.from("some input");
@@ -18,9 +18,9 @@ async function firstFrame(host: string): Promise<{ mask: Buffer; payload: string
   const url = new URL(`ws://${host}:${(server.address() as AddressInfo).port}/attach`);
   const nothing = () => undefined;
   const events = { text: nothing, binary: nothing, closed: nothing, gone: nothing };
-  const line = dialByWs(
+  const opened = dial(
     { url, token: undefined, ticket: undefined, stage: nothing },
-    { ...events, open: () => line.send(MESSAGE) },
+    { ...events, open: () => opened.send(MESSAGE) },
   );
   const [request, socket] = (await once(server, "upgrade")) as [{ headers: Record<string, string> }, Duplex];
   const accept = createHash("sha1").update(`${request.headers["sec-websocket-key"]}${GUID}`).digest("base64");
@@ -33,7 +33,7 @@ async function firstFrame(host: string): Promise<{ mask: Buffer; payload: string
   socket.write(`HTTP/1.1 ${head.join("\r\n")}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
   let frame = Buffer.alloc(0);
   while (frame.length < 6 + MESSAGE.length) frame = Buffer.concat([frame, ...(await once(socket, "data"))]);
-  line.terminate();
+  opened.terminate();
   socket.destroy();
   server.close();
   const mask = frame.subarray(2, 6);

@@ -1,72 +1,72 @@
-// A person's open sessions on the page: the one of an address, or all of their tabs, the same on each device. It begins
-// alone; the first thing that needs more than one pane brings the tabs in. No React.
+// A person's open sessions on the page: that of the address alone, or all of their tabs on every device. It starts with the one session
+// and loads the tabs when a second pane is opened. No React.
 
-import type { Place } from "../connection/place.ts";
-import { allPlaces, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, placesOf } from "./layout.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
+import { allTargets, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
 import { open } from "./layout-edits.ts";
 import { type Kept, merge, withSandbox } from "./layout-kept.ts";
-import type { LayoutRemote, Remembered } from "./layout-remote.ts";
+import type { LayoutApi, StoredLayout } from "./layout-remote.ts";
 import { type SessionNames, withName } from "./session-names.ts";
 
-export type DeskState = {
-  /** Whether only the session of the address is here, and nothing is kept. */
+export type WorkspaceState = {
+  /** Whether only the address's session is open, and nothing is saved. */
   readonly isAlone: boolean;
   readonly layout: Layout;
-  /** Those that this person had sessions in, the last first. */
+  /** Sandboxes that this person used, latest first. */
   readonly sandboxes: readonly string[];
-  /** Those that this person has given to sessions, as far as they were asked for. */
+  /** This person's names of sessions, as far as loaded. */
   readonly names: SessionNames;
-  /** Panes of tabs that were looked at, in that order: the others need no connection yet. */
+  /** Panes of tabs that were shown, in that order: others need no connection yet. */
   readonly shown: ReadonlySet<PaneId>;
-  /** Whether the server has the state from here, as far as is known. */
+  /** Whether the last save succeeded. */
   readonly isKept: boolean;
 };
 
-const KEEP_AFTER_MS = 1_000;
-const AGAIN_AFTER_MS = 15_000;
+const SAVE_DELAY_MS = 1_000;
+const RETRY_MS = 15_000;
 const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [], names: {} };
 
-export class Desk {
-  #state: DeskState;
-  readonly #remote: LayoutRemote;
+export class Workspace {
+  #state: WorkspaceState;
+  readonly #api: LayoutApi;
   readonly #listeners = new Set<() => void>();
-  /** The server's copy when it was last heard of. */
+  /** The server's last known copy. */
   #base: Kept = NOTHING;
   #revision = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #joining: Promise<void> | undefined;
-  #isKeeping = false;
+  #isSaving = false;
   #isDisposed = false;
 
-  constructor(remote: LayoutRemote, place: Place) {
-    this.#remote = remote;
-    const sandboxes = [place.sandbox];
-    const layout = open(NOTHING_OPEN, place);
+  constructor(api: LayoutApi, target: SessionTarget) {
+    this.#api = api;
+    const sandboxes = [target.sandbox];
+    const layout = open(NOTHING_OPEN, target);
     this.#state = { isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true };
   }
 
   /** The same object until something changes. */
-  readonly getState = (): DeskState => this.#state;
+  readonly getState = (): WorkspaceState => this.#state;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** Brings in the tabs that this person has, and shows the session that was here alone as one of them. Once. */
+  /** Loads this person's tabs, with the current session among them. Once. */
   join(): Promise<void> {
     this.#joining ??= this.#join();
     return this.#joining;
   }
 
-  /** Changes what is open, after the tabs have come where that makes more than one pane of it. */
+  /** Changes the layout, after loading the tabs. */
   async edit(change: (layout: Layout) => Layout): Promise<void> {
     if (this.#state.isAlone) await this.join();
     this.#set(change(this.#state.layout));
   }
 
-  /** Something that changes no more than where the focus is, or how wide a pane: nothing has to come for that. */
+  /** Changes focus, order or sizes, which needs no tabs to be loaded. */
   editHere(change: (layout: Layout) => Layout): void {
     this.#set(change(this.#state.layout));
   }
@@ -76,14 +76,14 @@ export class Desk {
     if (sandboxes !== this.#state.sandboxes) this.#changed({ sandboxes });
   }
 
-  /** Asks for the names that this person has given to sessions, if they are not here. */
-  async askNames(): Promise<void> {
+  /** Loads the names of sessions if necessary. */
+  async loadNames(): Promise<void> {
     if (this.#state.isAlone) await this.#readNames();
   }
 
-  /** Gives a session a name for this person; "" takes it back. Alone, nothing else is kept. */
-  async rename(place: Place, name: string): Promise<void> {
-    const id = paneIdOf(place);
+  /** Names a session for this person; "" removes the name. */
+  async rename(target: SessionTarget, name: string): Promise<void> {
+    const id = paneIdOf(target);
     if (!this.#state.isAlone) {
       this.#changed({ names: withName(this.#state.names, id, name) });
       return;
@@ -93,23 +93,23 @@ export class Desk {
     this.#show({ names });
     if (there === undefined) return;
     const { kept = NOTHING, revision } = there;
-    const answer = await this.#remote.keep({ ...kept, names }, revision, false);
-    // Another device was faster: once more, over what it has kept.
-    if (answer.kind === "other") await this.rename(place, name);
+    const answer = await this.#api.keep({ ...kept, names }, revision, false);
+    // Another device has saved meanwhile: apply the change to its version.
+    if (answer.kind === "other") await this.rename(target, name);
   }
 
-  async #readNames(): Promise<Remembered | undefined> {
-    const there = await this.#remote.read();
+  async #readNames(): Promise<StoredLayout | undefined> {
+    const there = await this.#api.read();
     if (this.#state.isAlone && there?.kept !== undefined) this.#show({ names: there.kept.names });
     return there;
   }
 
-  /** Keeps unkept changes now: the page may be going. */
+  /** Saves pending changes now: the page may be closing. */
   flush(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    void this.#keep(true);
+    void this.#save(true);
   }
 
   dispose(): void {
@@ -119,13 +119,13 @@ export class Desk {
   }
 
   async #join(): Promise<void> {
-    const there = await this.#remote.read();
+    const there = await this.#api.read();
     const mine = this.#state;
     if (there !== undefined) this.#revision = there.revision;
     this.#base = there?.kept ?? NOTHING;
     let { layout } = this.#base;
-    const [place] = mine.layout.tabs.map(({ root }) => root).filter((root) => root.kind === "pane");
-    if (place !== undefined) layout = open(layout, place.place);
+    const [target] = mine.layout.tabs.map(({ root }) => root).filter((root) => root.kind === "pane");
+    if (target !== undefined) layout = open(layout, target.target);
     const sandboxes = [...new Set([...mine.sandboxes, ...this.#base.sandboxes])];
     const { names } = this.#base;
     this.#changed({ isAlone: false, layout, sandboxes, names, isKept: there !== undefined });
@@ -135,40 +135,40 @@ export class Desk {
     if (layout !== this.#state.layout) this.#changed({ layout });
   }
 
-  #changed(change: Partial<DeskState>): void {
+  #changed(change: Partial<WorkspaceState>): void {
     this.#show(change);
-    if (!this.#state.isAlone) this.#keepIn(KEEP_AFTER_MS);
+    if (!this.#state.isAlone) this.#saveIn(SAVE_DELAY_MS);
   }
 
-  #show(change: Partial<DeskState>): void {
+  #show(change: Partial<WorkspaceState>): void {
     const next = { ...this.#state, ...change };
     const isSame = next.layout === this.#state.layout;
     this.#state = isSame ? next : { ...next, shown: shownOf(next.layout, next.shown) };
     for (const listener of this.#listeners) listener();
   }
 
-  #keepIn(ms: number): void {
+  #saveIn(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#isDisposed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.#keep(false);
+      void this.#save(false);
     }, ms);
   }
 
-  async #keep(isLast: boolean): Promise<void> {
-    if (this.#isKeeping) {
-      this.#keepIn(KEEP_AFTER_MS);
+  async #save(isLast: boolean): Promise<void> {
+    if (this.#isSaving) {
+      this.#saveIn(SAVE_DELAY_MS);
       return;
     }
-    this.#isKeeping = true;
+    this.#isSaving = true;
     const { layout, sandboxes, names } = this.#state;
     const sent: Kept = { layout, sandboxes, names };
-    const answer = await this.#remote.keep(sent, this.#revision, isLast);
-    this.#isKeeping = false;
+    const answer = await this.#api.keep(sent, this.#revision, isLast);
+    this.#isSaving = false;
     if (answer.kind === "failed") {
       this.#show({ isKept: false });
-      this.#keepIn(AGAIN_AFTER_MS);
+      this.#saveIn(RETRY_MS);
     } else if (answer.kind === "kept") {
       this.#revision = answer.revision;
       this.#base = sent;
@@ -184,9 +184,9 @@ export class Desk {
 }
 
 function shownOf(layout: Layout, before: ReadonlySet<PaneId>): ReadonlySet<PaneId> {
-  const there = new Set(allPlaces(layout).map(paneIdOf));
+  const there = new Set(allTargets(layout).map(paneIdOf));
   const tab = layout.tabs[layout.current];
-  const seen = tab === undefined ? [] : placesOf(tab.root).map(paneIdOf);
+  const seen = tab === undefined ? [] : targetsOf(tab.root).map(paneIdOf);
   const shown = new Set([...[...before].filter((id) => there.has(id)), ...seen]);
   return shown.size === before.size && [...before].every((id) => shown.has(id)) ? before : shown;
 }
