@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type AuditRecord, auditOf, auditorOf, recordsAt, said } from "../support/clients/audit.ts";
-import { connect, refusedSocket, type TestClient } from "../support/clients/client.ts";
+import { connect, type TestClient } from "../support/clients/client.ts";
 import { api, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
@@ -119,19 +119,6 @@ test("a keyboard that changes hands, and one that is taken by force, are on reco
     [one, "", one],
     [two, one, two],
   ]);
-});
-
-test("an attach that the session refuses is on record, and the record outlives a session that is deleted", async () => {
-  const who = await person();
-  const session = fresh("s");
-  const client = await connect(who, { session, cmd: "cat" });
-  await client.hello();
-  await refusedSocket(who, { session, cmd: "true" });
-  await client.leave();
-  expect((await api(who, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
-  const types = (await auditOf(who, session)).map(({ type, error }) => [type, error]);
-  expect(types).toContainEqual(["refused", "conflict"]);
-  expect(types.at(-1)).toEqual(["delete", undefined]);
 });
 
 test("a link that is made and revoked is on record: who made it, whom it let in, who ended it, and whose place that cost", async () => {

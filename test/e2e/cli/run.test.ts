@@ -1,6 +1,5 @@
 // `run` prints all of a command's output, or says that it could not; and lives on over the Worker's death.
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli, textOf } from "../support/clients/cli.ts";
 import { api, type Person, person, restartBridge, restartWorker } from "../support/system/system.ts";
@@ -53,16 +52,6 @@ describe("output", () => {
     const blocks = [1, 2, 3, 4, 5, 6].map((digit) => String(digit).repeat(300_000)).join("");
     expect([whole.code, whole.stdout === blocks, whole.stderr]).toEqual([0, true, ""]);
     expect([named.code, named.stdout === linesTo(300_000), named.stderr]).toEqual([0, true, ""]);
-  });
-
-  test("waits for a reader that stops; a command that nobody reads any more is ended", async () => {
-    const who = await person();
-    const { child, code, stderr } = started(who, ["--", "yes"]);
-    const [first] = (await once(child.stdout, "data")) as [Buffer];
-    child.stdout.destroy();
-    expect([first.subarray(0, 2).toString(), await code, await stderr]).toEqual(["y\n", 141, ""]);
-    const list = await runCli(who, ["--all", "--json"], "", "ls");
-    expect(JSON.parse(list.stdout)).toEqual({ sessions: [] });
   });
 
   test("that is no longer held is said, and the code is the command's own", async () => {
@@ -141,15 +130,6 @@ test("with --wait it prints what is there, and leaves the process to run on with
   });
   const { clients } = (await (await api(who, "/api/sandboxes/default/sessions/on")).json()) as { clients: number };
   expect(clients).toBe(0);
-});
-
-test("POST /run stays live: a process that nobody attaches to waits for nobody", async () => {
-  const body = { cmd: "seq", args: ["300000"], session: "live", waitMs: 60_000 };
-  const answer = await api(await person(), "/api/sandboxes/default/run", {
-    method: "POST",
-    body: JSON.stringify(body),
-  });
-  expect(await answer.json()).toMatchObject({ state: "exited", exit: { code: 0 }, gap: { from: 0 } });
 });
 
 describe("a signal", () => {

@@ -1,25 +1,10 @@
 // The JSON gateway over the real system: who may come in, what closes the socket, and when the session ends.
 import { describe, expect, test } from "vitest";
 import { connect } from "../support/clients/client.ts";
-import { foreign } from "../support/clients/foreign-client.ts";
-import { loginCookie } from "../support/clients/login.ts";
 import { isAliveIn } from "../support/clients/sandbox-processes.ts";
-import { json, jsonOutput, jsonPath, shows } from "../support/generators/foreign-routes.ts";
-import { fresh, person, system } from "../support/system/system.ts";
+import { json, jsonOutput, shows } from "../support/generators/foreign-routes.ts";
+import { fresh, person } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
-
-describe("who may come in", () => {
-  test("a bearer, and a cookie from our own page", async () => {
-    const who = await person();
-    const sandbox = fresh("box");
-    const bearer = await json(who, sandbox);
-    const cookie = { Cookie: await loginCookie(who.sub, who.org), Origin: system.origin };
-    const browser = await foreign(undefined, jsonPath(`${sandbox}:main`), { headers: cookie });
-    await browser.message("status");
-    browser.say({ type: "input", data: "echo both: $((8 * 8))\r" });
-    await Promise.all([shows(bearer, "both: 64"), shows(browser, "both: 64")]);
-  });
-});
 
 describe("messages", () => {
   test("status counts everybody, clients of other kinds too", async () => {

@@ -136,19 +136,6 @@ test("a client that never says anything reads 6 MiB whole, and the exit", { time
   expect([exit, code]).toEqual([expect.objectContaining({ code: 3 }), 1000]);
 });
 
-test("a plain client is greeted like any other, and numbers and acknowledges nothing", async () => {
-  const client = await connect(await person(), { session: "plain", cmd: "cat" }, { protocols: [] });
-  expect(client.socket.protocol).toBe("");
-  const hello = await client.hello();
-  expect([hello.type, hello.session, hello.tty, hello.window]).toEqual(["hello", "plain", false, 65_536]);
-  client.type("abc");
-  await client.output("abc");
-  client.say({ type: "eof" });
-  const exit = { type: "exit", code: 0, offset: 3 };
-  expect(await client.end()).toEqual({ exit, bye: undefined, code: 1000, reason: "" });
-  expect(client.messages("stdin_ack")).toEqual([]);
-});
-
 test("a plain client that attaches again is replayed the log from its beginning", async () => {
   const alice = await person();
   const first = await connect(alice, { session: "s", cmd: "sh", arg: ["-c", "echo one; cat"] }, { protocols: [] });

@@ -1,6 +1,5 @@
 // ttyd's clients at a session of ours: what its page says and hears, beside clients of our own.
 import { describe, expect, test } from "vitest";
-import { connect } from "../support/clients/client.ts";
 import { loginCookie } from "../support/clients/login.ts";
 import { TtydClient, type TtydClientOptions } from "../support/clients/ttyd-client.ts";
 import { api, fresh, type Person, person, system } from "../support/system/system.ts";
@@ -58,20 +57,6 @@ describe("a conversation", () => {
     expect([client.received, await sessions(who, project)]).toEqual([[], []]);
     client.socket.send(Buffer.from('{"AuthToken":"","columns":80,"rows":24}'));
     await client.shows("early");
-  });
-
-  test("goes on in the session named in the query, which ends with 1000 when its process does", async () => {
-    const [who, project] = [await person(), fresh("project")];
-    const ours = await connect(who, { sandbox: project, session: "work", tty: 1, cmd: "cat" });
-    await ours.hello();
-    const client = await terminal(who, project, {}, "?session=work");
-    client.type("from ttyd\r");
-    await ours.output("from ttyd");
-    ours.type("from us\r");
-    await client.shows("from us");
-    client.type("\u0004");
-    expect(await client.end()).toEqual({ code: 1000, reason: "" });
-    expect((await ours.end()).exit).toMatchObject({ code: 0 });
   });
 
   test("of one who comes after the shell has ended is with a new one, as at a ttyd", async () => {

@@ -1,7 +1,5 @@
-// The tools at /mcp, by the official client in both eras (M1), and who may ask (M3).
-import { ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
-import { callTool, closeClients, mcpClient, refusalOf, toolBody } from "../support/clients/mcp.ts";
+import { callTool, closeClients, mcpClient, toolBody } from "../support/clients/mcp.ts";
 import { Programs } from "../support/clients/programs.ts";
 import { api, fresh, mint, type Person, person, system } from "../support/system/system.ts";
 
@@ -58,50 +56,6 @@ test.each(ERAS)("M1: every tool does what its route does (%s)", async (era) => {
   expect(await ask("signal", { session: "sh", signal: "SIGINT" })).toMatchObject({ done: true });
   expect(await ask("end", { session: "sh" })).toMatchObject({ done: true });
   expect((await at.describe("sh")).status).toBe(404);
-});
-
-test("M1: a refusal is a tool's error that has the code, the message, and what to do", async () => {
-  const client = await mcpClient(await person(), "/mcp", "auto");
-  const sandbox = fresh("box");
-  const missing = refusalOf(await callTool(client, "read", { sandbox, session: "none" }));
-  expect(missing).toMatchObject({ error: "not_found", message: expect.stringContaining('"none"') });
-  expect(missing.next).toContain("list");
-  await toolBody(client, "run", { sandbox, session: "one", cmd: "cat", stdin: null, waitMs: 0 });
-  expect(refusalOf(await callTool(client, "run", { sandbox, session: "one", cmd: "true" }))).toMatchObject({
-    error: "other_command",
-    next: expect.stringContaining("Choose another session name"),
-  });
-  expect(refusalOf(await callTool(client, "screen", { sandbox, session: "one" })).next).toContain("use read");
-  const wrong = await callTool(client, "wait", { sandbox, session: "one", until: { soon: true } });
-  expect([wrong.isError, wrong.content[0]?.text]).toEqual([true, expect.stringContaining("until")]);
-  for (const [name, args, field, nearest] of [
-    ["run", { command: "true", timeoutMs: 5 }, "timeoutMs", "waitMs"],
-    ["read", { session: "one", max_bytes: 5 }, "max_bytes", "maxBytes"],
-    ["wait", { session: "one", until: { match: "x", flag: "i" } }, "flag", "flags"],
-  ] as const) {
-    expect(refusalOf(await callTool(client, name, { sandbox, ...args }))).toMatchObject({
-      error: "unknown_field",
-      message: `unknown field "${field}": the nearest is "${nearest}"`,
-      next: expect.stringContaining("the message"),
-    });
-  }
-  const bytes = await callTool(client, "run", { sandbox, command: "printf 'gr\\374n'" });
-  expect(bytes.content.at(-1)?.text).toContain('"format":"base64"');
-  const unknown = client.callTool({ name: "format_disk", arguments: {} });
-  await expect(unknown).rejects.toMatchObject({ code: ProtocolErrorCode.InvalidParams });
-});
-
-test.each(ERAS)("M1: a wait tells of its progress, and ends with outcome timeout, which is said (%s)", async (era) => {
-  const client = await mcpClient(await person(), "/mcp", era);
-  const sandbox = fresh("box");
-  await toolBody(client, "run", { sandbox, session: "quiet", cmd: "cat", stdin: null, waitMs: 0 });
-  const told: number[] = [];
-  const args = { sandbox, session: "quiet", until: { text: "never" }, timeoutMs: 1_500 };
-  const params = { name: "wait", arguments: args };
-  const answer = await client.callTool(params, { onprogress: ({ total = 0 }) => told.push(total) });
-  expect(told).toEqual([2]);
-  expect(answer.structuredContent).toMatchObject({ outcome: "timeout" });
-  expect(JSON.stringify(answer.content)).toContain("Not met yet: the time was over");
 });
 
 test("M1: 64 KiB of output take an agent no more than that, and what was left out can be read", async () => {

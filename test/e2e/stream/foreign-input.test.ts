@@ -98,27 +98,6 @@ describe("2.4 MB, half of it in one frame where the dialect has no limit of its 
   });
 });
 
-describe("what waits for a process that does not read", () => {
-  async function asleep(): Promise<TestClient> {
-    const client = await connect(
-      await person(),
-      { cmd: "sh", arg: ["-c", "echo ready; exec sleep 100"] },
-      { protocols: [] },
-    );
-    await client.output("ready");
-    return client;
-  }
-
-  test("is 4 MiB of one client's, which stays; more closes it with 1008", async () => {
-    const client = await asleep();
-    client.type(Buffer.alloc(4 * MIB));
-    client.say({ type: "ping" });
-    await client.message("pong");
-    client.type(Buffer.alloc(MIB));
-    expect(await client.end()).toMatchObject({ code: 1008, reason: "more than 4194304 bytes of input wait" });
-  });
-});
-
 describe("L4d: what waits of all clients of a session together", () => {
   const most = 16 * MIB;
 

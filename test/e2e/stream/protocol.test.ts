@@ -117,42 +117,6 @@ test("eof ends the input of a program on pipes, after all that was sent before",
   expect(exit).toEqual({ type: "exit", code: 0, offset: 7 });
 });
 
-test("stdin_ack tells how much of the input has been written to the process", async () => {
-  const client = await connect(await person(), { cmd: "cat" });
-  await client.hello();
-  client.type("abc");
-  await client.until("stdin_ack of 3", () => client.messages("stdin_ack").some(({ offset }) => offset === 3));
-  client.type(Buffer.alloc(60_000, "x"));
-  await client.until("stdin_ack of 60003", () => client.messages("stdin_ack").some(({ offset }) => offset === 60_003));
-  const offsets = client.messages("stdin_ack").map(({ offset }) => Number(offset));
-  expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b));
-});
-
-test("without acks output stops at the window, which hello names as the most", async () => {
-  const client = await connect(await person(), sh("cat /dev/zero"), { acks: false });
-  const { window } = await client.hello();
-  await client.until("the first window", () => client.bytes().length >= 16 * 1024);
-  client.say({ type: "ping" });
-  await client.message("pong", 1);
-  const first = client.bytes().length;
-  expect(first).toBeLessThanOrEqual(Number(window));
-  client.say({ type: "ack", offset: first });
-  await client.until("more output", () => client.bytes().length > first);
-});
-
-test("a ping is answered by the exact text of pong, spaces in it or not", async () => {
-  const client = await connect(await person(), { cmd: "cat" }, { pings: false });
-  await client.hello();
-  client.socket.send('{"type":"ping"}');
-  await client.message("pong");
-  client.socket.send('{ "type": "ping" }');
-  await client.message("pong", 1);
-  const pongs = client.received.flatMap((one) =>
-    one.kind === "control" && one.message.type === "pong" ? [one.text] : [],
-  );
-  expect(pongs).toEqual(['{"type":"pong"}', '{"type":"pong"}']);
-});
-
 test("kill ends what ignores SIGHUP and SIGTERM", async () => {
   const client = await connect(await person(), sh("trap '' HUP TERM; echo ready; while :; do sleep 0.5; done"));
   await client.output("ready\n");
