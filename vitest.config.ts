@@ -24,6 +24,7 @@ export default defineConfig({
       unit("sbx-cli-apart", "packages/sbx-cli", ["test/global-setup.ts"], { include: APART, isolate: true }),
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
+      unit("local", "packages/local"),
       unit("mcp", "packages/mcp"),
       unit("dashboard", "packages/dashboard", ["test/global-setup.ts"]),
       unit("scripts", "scripts", [], { isolate: true }),

@@ -1,12 +1,12 @@
 // The bridge's entry: settings from the environment, the server, and what a signal does. Nothing here to test.
 
 import { constants } from "node:os";
-import { HandOverError } from "./src/homes.ts";
-import { setLogLevel } from "./src/log.ts";
+import { setLogLevel } from "./src/base/log.ts";
+import { hideMemory, receiveSecret } from "./src/base/secret.ts";
+import { type BridgeSettings, readSettings } from "./src/base/settings.ts";
 import { shortenSlices } from "./src/process/slice.ts";
-import { hideMemory, receiveSecret } from "./src/secret.ts";
-import { type Bridge, startBridge } from "./src/server.ts";
-import { type BridgeSettings, readSettings } from "./src/settings.ts";
+import { HandOverError } from "./src/server/homes.ts";
+import { type Bridge, startBridge } from "./src/server/server.ts";
 
 const secret = receiveSecret(process.env);
 const settings = secret.ok ? readSettings(process.env, secret.token) : secret;

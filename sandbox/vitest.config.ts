@@ -11,7 +11,7 @@ const scriptsAsText = {
 };
 
 /** It looks at the whole process, whose threads all the others share. */
-const APART = ["test/process-poller.test.ts"];
+const APART = ["test/process/poller.test.ts"];
 
 const project = (name: string, fileParallelism: boolean, include: string[], exclude: string[]) => ({
   plugins: [scriptsAsText],

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { withTable } from "../packages/bench/src/table-file.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
-import type { Inputs } from "./cost-model.ts";
-import { costBlock } from "./cost-page.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import type { Inputs } from "./cost/model.ts";
+import { costBlock } from "./cost/page.ts";
 
 const INPUTS = join(ROOT, "docs/cost-inputs.json");
 const PAGE = join(ROOT, "docs/operations.md");
@@ -19,7 +19,7 @@ const { measure } = new Command("npm run cost --")
   .opts<{ measure?: boolean }>();
 
 if (measure === true) {
-  const counted = await (await import("./cost-measure.ts")).measure();
+  const counted = await (await import("./cost/measure.ts")).measure();
   writeFileSync(INPUTS, `${JSON.stringify(counted, null, 2)}\n`);
 }
 const inputs = JSON.parse(readFileSync(INPUTS, "utf8")) as Inputs;

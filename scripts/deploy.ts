@@ -2,12 +2,12 @@
 // wrangler, with whatever arguments were given. Needs a Cloudflare account, and Docker for the image.
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
+import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
 import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { containerProblems, newSecrets, readArguments, settingProblems } from "../packages/local/src/deploy-checks.ts";
-import { DeployError, type Deployment, deploy, deployedSecrets } from "../packages/local/src/deployment.ts";
-import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
+import { containerProblems, newSecrets, readArguments, settingProblems } from "./deployment/checks.ts";
+import { DeployError, type Deployment, deploy, deployedSecrets } from "./deployment/wrangler.ts";
 
 const DEPLOYMENT: Deployment = {
   directory: ROOT,

@@ -1,8 +1,8 @@
 // `npm run docs`: writes the generated pages.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../packages/local/src/paths.ts";
-import { GENERATED_PAGES } from "./generated-pages.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { GENERATED_PAGES } from "./pages/generated-pages.ts";
 
 for (const [file, text] of Object.entries(GENERATED_PAGES)) {
   writeFileSync(join(ROOT, file), text());

@@ -6,19 +6,14 @@ import { appendFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseSync } from "vite";
-import { readTextIfPresent } from "../packages/local/src/files.ts";
-import { applyMutant, type Mutant, mutantsOf, type SyntaxNode } from "../packages/local/src/mutants.ts";
-import {
-  MUTATION_ROOMS,
-  type MutationRoom,
-  type RunnerAnswer,
-  type RunnerSetup,
-} from "../packages/local/src/mutation-rooms.ts";
-import { BIN, ROOT } from "../packages/local/src/paths.ts";
-import { Random } from "../packages/local/src/random.ts";
-import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
-import { writeProofPage } from "./proof-page.ts";
-import { fingerprint, readTree } from "./tree.ts";
+import { readTextIfPresent } from "../packages/local/src/base/files.ts";
+import { BIN, ROOT } from "../packages/local/src/base/paths.ts";
+import { Random } from "../packages/local/src/base/random.ts";
+import { applyMutant, type Mutant, mutantsOf, type SyntaxNode } from "./mutation/mutants.ts";
+import { MUTATION_ROOMS, type MutationRoom, type RunnerAnswer, type RunnerSetup } from "./mutation/rooms.ts";
+import { writeProofPage } from "./pages/proof-page.ts";
+import { partsNamed, readWords, wholeNumber } from "./suites/task-words.ts";
+import { fingerprint, readTree } from "./tree/tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/mutants.jsonl");
 /** What the tests of a text as it is may take, at the most. */
@@ -127,7 +122,7 @@ class Runner {
   async #start(): Promise<ChildProcess> {
     const { config, runtime, tests } = this.#room;
     const setup: RunnerSetup = { root: join(ROOT, tests), ...(config !== undefined && { config: join(ROOT, config) }) };
-    const child = fork(join(ROOT, "scripts/mutate-runner.ts"), [JSON.stringify(setup)], {
+    const child = fork(join(ROOT, "scripts/mutation/runner.ts"), [JSON.stringify(setup)], {
       cwd: ROOT,
       ...(runtime === "bun" ? { execPath: join(BIN, "bun"), execArgv: ["--bun"] } : {}),
       env: { ...process.env, SIM_RUNS: "20" },
@@ -164,12 +159,13 @@ function printScores(): void {
   }
 }
 
-/** The tests that are about the file come first, those that search for long last: most mutants meet the first alone. */
+/** The tests that are about the file come first, then those of its room, last those that search for long: most mutants meet the first alone. */
 function stagesOf(file: string, tests: readonly string[]): string[][] {
   const name = basename(file, ".ts");
+  const room = `/test/${basename(dirname(file))}/`;
   const isNear = (path: string): boolean => path.includes(name) || readFileSync(path, "utf8").includes(`/${name}.ts"`);
-  const stage = (path: string): number => (LONG.test(path) ? 2 : isNear(path) ? 0 : 1);
-  return [0, 1, 2].map((wanted) => tests.filter((path) => stage(path) === wanted));
+  const stage = (path: string): number => (LONG.test(path) ? 3 : isNear(path) ? 0 : path.includes(room) ? 1 : 2);
+  return [0, 1, 2, 3].map((wanted) => tests.filter((path) => stage(path) === wanted));
 }
 
 async function tryAll(): Promise<void> {

@@ -3,10 +3,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ROOT } from "../packages/local/src/base/paths.ts";
 import { buildCli } from "../packages/local/src/build/builds.ts";
+import { packCli, packLibrary } from "../packages/local/src/build/packages.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { packCli, packLibrary } from "../packages/local/src/pack/packages.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
 
 /** @param outDir Where the files are put; made if missing. @returns Their paths. @throws {BuildError} */
 export async function packAll(outDir: string): Promise<{ readonly library: string; readonly cli: string }> {

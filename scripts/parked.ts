@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "sandbox-stdio/client";
 import WebSocket from "ws";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildCli } from "../packages/local/src/build/builds.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import { startSystem } from "../packages/local/src/system.ts";
+import { startSystem } from "../packages/local/src/system/system.ts";
 
 const minutes = Number(process.argv[2] ?? 5);
 const speed = Number(process.argv[3] ?? 1);

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { digestOf, parseImage, RegistryError } from "../packages/local/src/image-digest.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { digestOf, parseImage, RegistryError } from "./deployment/image-digest.ts";
 
 const FROM = /^FROM (\S+)$/m;
 

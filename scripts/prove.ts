@@ -6,14 +6,14 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { readTextIfPresent } from "../packages/local/src/files.ts";
-import { type LedgerLine, parseLedger, runsInARow } from "../packages/local/src/ledger.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
-import type { SuiteReport } from "../packages/local/src/suite-reports.ts";
-import { type Suite, suites } from "../packages/local/src/suites.ts";
-import { partsNamed, readWords, wholeNumber } from "../packages/local/src/task-words.ts";
-import { writeProofPage } from "./proof-page.ts";
-import { fingerprint, isDirty, readTree, revision } from "./tree.ts";
+import { readTextIfPresent } from "../packages/local/src/base/files.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { writeProofPage } from "./pages/proof-page.ts";
+import { type LedgerLine, parseLedger, runsInARow } from "./suites/ledger.ts";
+import type { SuiteReport } from "./suites/suite-reports.ts";
+import { type Suite, suites } from "./suites/suites.ts";
+import { partsNamed, readWords, wholeNumber } from "./suites/task-words.ts";
+import { fingerprint, isDirty, readTree, revision } from "./tree/tree.ts";
 
 const LEDGER = join(ROOT, "docs/proof/runs.jsonl");
 

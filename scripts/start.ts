@@ -1,22 +1,22 @@
 // `npm start`: builds the page and the command line, runs the local system until it is told to stop, and says how to
 // use it. All it decides is what is printed; local/system.ts does the work.
 
+import { localDir } from "../packages/local/src/base/paths.ts";
+import { chosenPort, nextFreePort, PortError } from "../packages/local/src/base/ports.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { claimDirectory, claimPort } from "../packages/local/src/claim.ts";
-import { localDir } from "../packages/local/src/paths.ts";
-import { chosenPort, nextFreePort, PortError } from "../packages/local/src/ports.ts";
-import { NotReadyError } from "../packages/local/src/ready.ts";
+import { CLI_CLIENT_ID } from "../packages/local/src/issuer/tokens.ts";
+import { NotReadyError } from "../packages/local/src/processes/ready.ts";
+import { claimDirectory, claimPort } from "../packages/local/src/system/claim.ts";
 import {
   currentIssuer,
   DEFAULT_ISSUER_PORT,
   isAlive,
   readRunRecords,
   writeRunRecord,
-} from "../packages/local/src/run-record.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import { startSystem } from "../packages/local/src/system.ts";
-import { CLI_CLIENT_ID } from "../packages/local/src/tokens.ts";
+} from "../packages/local/src/system/run-record.ts";
+import { startSystem } from "../packages/local/src/system/system.ts";
 
 const DEFAULT_PORT = 8787;
 /** From the checkout, where the token comes from too: no registry has it. */

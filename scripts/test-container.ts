@@ -4,14 +4,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
+import { readTextIfPresent } from "../packages/local/src/base/files.ts";
+import { BIN, ROOT } from "../packages/local/src/base/paths.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { ChildKeeper, ending } from "../packages/local/src/children.ts";
-import { vitestOutcome } from "../packages/local/src/counts.ts";
-import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
-import { readTextIfPresent } from "../packages/local/src/files.ts";
-import { BIN, ROOT } from "../packages/local/src/paths.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
+import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
+import { vitestOutcome } from "./suites/counts.ts";
 
 const signal = stopSignal();
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-container-"));

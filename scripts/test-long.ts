@@ -1,10 +1,11 @@
 // `npm run test:long`: what takes too long for `npm test`, or needs what few machines have. Without arguments all parts run, one
 // after the other; arguments choose parts by the beginnings of their names. Says beforehand how long each takes.
-import { ChildKeeper, ending } from "../packages/local/src/children.ts";
-import { engineVersion, NoEngineError } from "../packages/local/src/docker.ts";
-import { ROOT } from "../packages/local/src/paths.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import { partsNamed, readWords } from "../packages/local/src/task-words.ts";
+
+import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
+import { ROOT } from "../packages/local/src/base/paths.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
+import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
+import { partsNamed, readWords } from "./suites/task-words.ts";
 
 interface Part {
   readonly name: string;
@@ -28,14 +29,14 @@ const PARTS: readonly Part[] = [
     name: "simulation",
     about: "20,000 random runs of both hops in virtual time, from a fresh seed that it prints",
     minutes: 45,
-    args: unitFile("sandbox-stdio", "test/simulation.test.ts"),
+    args: unitFile("sandbox-stdio", "test/simulation/simulation.test.ts"),
     env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,
-    args: unitFile("sandbox-stdio", "test/fuzz.test.ts"),
+    args: unitFile("sandbox-stdio", "test/fuzz/fuzz.test.ts"),
     env: { FUZZ_RUNS: "100000", FUZZ_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {

@@ -6,10 +6,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { readTextIfPresent } from "../packages/local/src/base/files.ts";
+import { BIN, ROOT } from "../packages/local/src/base/paths.ts";
+import { findHeadlessChromium } from "../packages/local/src/base/programs.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { ChildKeeper, type Ending, ending } from "../packages/local/src/children.ts";
-import { findHeadlessChromium } from "../packages/local/src/chromium.ts";
+import { ChildKeeper, type Ending, ending } from "../packages/local/src/processes/children.ts";
 import {
   addOutcomes,
   checkOutcome,
@@ -17,15 +20,12 @@ import {
   filesToRunAgain,
   type Outcome,
   vitestOutcome,
-} from "../packages/local/src/counts.ts";
-import { readTextIfPresent } from "../packages/local/src/files.ts";
-import { BIN, ROOT } from "../packages/local/src/paths.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import { describeTimes, type SuiteReport, writeTimes } from "../packages/local/src/suite-reports.ts";
-import { type Command, type Suite, suites } from "../packages/local/src/suites.ts";
-import { partsNamed, WrongWordsError } from "../packages/local/src/task-words.ts";
-import { ensurePrerequisites, PrerequisiteError } from "./prerequisites.ts";
-import { changedSince, readTree } from "./tree.ts";
+} from "./suites/counts.ts";
+import { ensurePrerequisites, PrerequisiteError } from "./suites/prerequisites.ts";
+import { describeTimes, type SuiteReport, writeTimes } from "./suites/suite-reports.ts";
+import { type Command, type Suite, suites } from "./suites/suites.ts";
+import { partsNamed, WrongWordsError } from "./suites/task-words.ts";
+import { changedSince, readTree } from "./tree/tree.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();

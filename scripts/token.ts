@@ -1,10 +1,10 @@
 // `npm run --silent token`: prints an access token of the local issuer and nothing else. Needs no running issuer, only
 // its key.
 import { Command, InvalidArgumentError } from "commander";
-import { localDir } from "../packages/local/src/paths.ts";
-import { currentIssuer, livingRuns, runAtPort } from "../packages/local/src/run-record.ts";
-import { type TokenRequest, tokenMinter } from "../packages/local/src/token-minter.ts";
-import { CLI_CLIENT_ID, DEFAULT_TOKEN_SCOPE } from "../packages/local/src/tokens.ts";
+import { localDir } from "../packages/local/src/base/paths.ts";
+import { type TokenRequest, tokenMinter } from "../packages/local/src/issuer/token-minter.ts";
+import { CLI_CLIENT_ID, DEFAULT_TOKEN_SCOPE } from "../packages/local/src/issuer/tokens.ts";
+import { currentIssuer, livingRuns, runAtPort } from "../packages/local/src/system/run-record.ts";
 
 /** As the command line's own. */
 const WRONG_USAGE = 2;

@@ -7,9 +7,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
-import { findChromium } from "../packages/local/src/chromium.ts";
-import { childEnv } from "../packages/local/src/env.ts";
-import type { System } from "../packages/local/src/system.ts";
+import { childEnv } from "../packages/local/src/base/env.ts";
+import { findChromium } from "../packages/local/src/base/programs.ts";
+import type { System } from "../packages/local/src/system/system.ts";
 
 /** Installed packages of one version. */
 export type Clients = { readonly name: string; readonly home: string };

@@ -6,11 +6,11 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { BIN, ROOT } from "../packages/local/src/base/paths.ts";
+import { anyFreePort } from "../packages/local/src/base/ports.ts";
+import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { runTool } from "../packages/local/src/build/tool.ts";
-import { BIN, ROOT } from "../packages/local/src/paths.ts";
-import { anyFreePort } from "../packages/local/src/ports.ts";
-import { stopSignal } from "../packages/local/src/stop-signals.ts";
-import type { System, SystemOptions } from "../packages/local/src/system.ts";
+import type { System, SystemOptions } from "../packages/local/src/system/system.ts";
 import { attached, type Clients, meet } from "./version-clients.ts";
 
 type Version = {
@@ -48,7 +48,7 @@ async function versionOf(name: string, tree: string): Promise<Version> {
   mkdirSync(home);
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   await runTool(`install ${name}`, "npm", ["install", "--prefix", home, ...flags, ...packed], { cwd: home, signal });
-  const system = await import(pathToFileURL(join(tree, "packages/local/src/system.ts")).href);
+  const system = await import(pathToFileURL(join(tree, "packages/local/src/system/system.ts")).href);
   return { name, start: system.startSystem, clients: { name, home } };
 }
 

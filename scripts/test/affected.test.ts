@@ -1,9 +1,9 @@
 // `npm test -- --changed` and the ledger of `npm run prove`: which tests a change can break, and which runs count.
 import { expect, test } from "vitest";
-import { DependencyGraph } from "../../packages/local/src/affected.ts";
-import { type LedgerLine, parseLedger, runsInARow } from "../../packages/local/src/ledger.ts";
-import { describeTimes, writeTimes } from "../../packages/local/src/suite-reports.ts";
-import { readTree } from "../tree.ts";
+import { type LedgerLine, parseLedger, runsInARow } from "../suites/ledger.ts";
+import { describeTimes, writeTimes } from "../suites/suite-reports.ts";
+import { DependencyGraph } from "../tree/affected.ts";
+import { readTree } from "../tree/tree.ts";
 
 const file = (path: string, ...names: string[]) => ({
   path,
@@ -54,13 +54,13 @@ test("a suite's inputs are what its tests reach; of tests that read the whole tr
 const thisTree = readTree();
 
 test.each([
-  ["packages/sandbox-stdio/src/wire/frames.ts", "packages/sandbox-stdio/test/frames.test.ts"],
+  ["packages/sandbox-stdio/src/wire/frames.ts", "packages/sandbox-stdio/test/wire/frames.test.ts"],
   ["packages/sbx-cli/src/main.ts", "packages/sbx-cli/test/programs/list.test.ts"],
   ["packages/sbx-cli/src/main.ts", "test/e2e/cli/cli.test.ts"],
   ["packages/dashboard/src/app/App.tsx", "test/browser/tabs.test.ts"],
   ["worker/src/objects/session-object.ts", "test/e2e/stream/resume.test.ts"],
   ["worker/src/objects/session-object.ts", "worker/test/session-object.test.ts"],
-  ["sandbox/src/host.ts", "test/browser/terminal.test.ts"],
+  ["sandbox/src/session/host.ts", "test/browser/terminal.test.ts"],
   ["wrangler.toml", "worker/test/session-object.test.ts"],
 ])("in this tree a change of %s can break %s", (changed, broken) => {
   expect(thisTree.affectedTests([changed])).toContain(broken);

@@ -42,9 +42,11 @@ test("the README's table has a few rows with no goal, floor or ratio in it", () 
     "CPU of 100 idle sessions, % of a core": { path: [0.4] },
   });
   const lines = speedTable(results, "2026-11-26, rounds: 3").split("\n");
-  expect(lines[0]).toBe("| 2026-11-26, rounds: 3 | bridge | whole path | ttyd | node-pty + ws | OpenSSH |");
+  expect(lines[0]).toBe(
+    "| 2026-11-26, rounds: 3 | what is compared | bridge | whole path | ttyd | node-pty + ws | OpenSSH |",
+  );
   expect(lines.filter((line) => /echo idle p50|CPU/.test(line))).toEqual([
-    "| echo idle p50, ms | 0.20 | 0.50 | - | 0.20 | 0.40 |",
+    "| echo idle p50, ms | a key to `cat` on a raw PTY and back: the median | 0.20 | 0.50 | - | 0.20 | 0.40 |",
   ]);
 });
 

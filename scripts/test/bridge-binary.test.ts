@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { buildBridge } from "../../packages/local/src/build/builds.ts";
-import { ROOT } from "../../packages/local/src/paths.ts";
 
 test("the bridge runs nothing that a process of the sandbox has left in its folder", async () => {
   await buildBridge();

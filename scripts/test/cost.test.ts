@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { withTable } from "../../packages/bench/src/table-file.ts";
-import { ROOT } from "../../packages/local/src/paths.ts";
-import { awakeHours, costOf, type Inputs, totalOf, USES, type Use } from "../cost-model.ts";
-import { costBlock } from "../cost-page.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { awakeHours, costOf, type Inputs, totalOf, USES, type Use } from "../cost/model.ts";
+import { costBlock } from "../cost/page.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const inputs = JSON.parse(read("docs/cost-inputs.json")) as Inputs;

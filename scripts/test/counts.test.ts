@@ -1,12 +1,6 @@
 // Which results count as passed: reports as vitest writes them.
 import { expect, test } from "vitest";
-import {
-  addOutcomes,
-  checkOutcome,
-  combineRuns,
-  filesToRunAgain,
-  vitestOutcome,
-} from "../../packages/local/src/counts.ts";
+import { addOutcomes, checkOutcome, combineRuns, filesToRunAgain, vitestOutcome } from "../suites/counts.ts";
 
 type Result = { name: string; status: string; message?: string; assertionResults: object[] };
 

@@ -1,13 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  containerProblems,
-  newSecrets,
-  readArguments,
-  settingProblems,
-} from "../../packages/local/src/deploy-checks.ts";
-import { ROOT } from "../../packages/local/src/paths.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { containerProblems, newSecrets, readArguments, settingProblems } from "../deployment/checks.ts";
 
 const GOOD = {
   PUBLIC_ORIGIN: "https://sbx.test",

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { newSecrets, SECRETS } from "../../packages/local/src/deploy-checks.ts";
-import { type Deployment, deploy, deployedSecrets } from "../../packages/local/src/deployment.ts";
+import { newSecrets, SECRETS } from "../deployment/checks.ts";
+import { type Deployment, deploy, deployedSecrets } from "../deployment/wrangler.ts";
 
 const ACCOUNT = "0123456789abcdef0123456789abcdef";
 

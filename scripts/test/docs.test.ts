@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../packages/local/src/paths.ts";
-import { GENERATED_PAGES } from "../generated-pages.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { GENERATED_PAGES } from "../pages/generated-pages.ts";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
   .toString()
@@ -30,7 +30,7 @@ function anchorsOf(page: string): Set<string> {
 test("the pages are these: what is new gets a section, or is generated", () => {
   const written = [
     "CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md",
-    "docs/architecture.md docs/benchmark.md docs/evidence.md docs/guide.md docs/operations.md docs/programs.md",
+    "docs/architecture.md docs/benchmark.md docs/ssh.md docs/guide.md docs/operations.md docs/programs.md",
     "packages/sandbox-stdio/INTERNALS.md packages/sandbox-stdio/PACKAGE.md packages/sandbox-stdio/PROTOCOL.md",
     "packages/sbx-cli/README.md",
   ].flatMap((line) => line.split(" "));
@@ -107,8 +107,7 @@ test("each variable of the Worker and of the bridge has its row in docs/settings
   const ofWorker = sources(/^worker\/src\/.*\.ts$/).flatMap((source) =>
     [...source.matchAll(/^ {2}(?:readonly )?([A-Z][A-Z0-9_]+)\??: string;/gm)].map(([, name]) => name),
   );
-  // surroundings.ts speaks of the process's variables, not of the bridge's.
-  const ofBridge = sources(/^sandbox\/src\/(settings|secret|child-user)\.ts$/).flatMap((source) =>
+  const ofBridge = sources(/^sandbox\/src\/base\/.*\.ts$/).flatMap((source) =>
     [...source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name),
   );
   expect(ofWorker.length).toBeGreaterThan(30);

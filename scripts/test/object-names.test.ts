@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../packages/local/src/paths.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
 
 test("only the project gate names a sandbox's objects", () => {
   const dir = join(ROOT, "worker/src");

@@ -6,9 +6,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseImage } from "../../packages/local/src/image-digest.ts";
-import { ROOT } from "../../packages/local/src/paths.ts";
-import { temporaryDirectory } from "./temporary.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { temporaryDirectory } from "../../packages/local/test/temporary.ts";
+import { parseImage } from "../deployment/image-digest.ts";
 
 const REST = "RUN apt-get update\nCOPY dist/stdio-ws /opt/stdio-ws\n";
 const IMAGE = "docker.io/cloudflare/sandbox:0.12.10";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../packages/local/src/paths.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
 
 const MAX_WORDS = 25;
 const HARD_TO_READ = /\b(whoever|is to be|are to be|is none|are none)\b/i;

@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "./temporary.ts";
+import { temporaryDirectory } from "../../packages/local/test/temporary.ts";
 
 const RUN = fileURLToPath(new URL("../run.mjs", import.meta.url));
 

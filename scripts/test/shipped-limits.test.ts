@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { unstable_readConfig } from "wrangler";
-import { ROOT } from "../../packages/local/src/paths.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { readLimits } from "../../worker/src/limits/limits.ts";
 
 test("the limits of wrangler.toml are those of docs/settings.md: where nothing is set, the same hold", () => {

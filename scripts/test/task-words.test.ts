@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { partsNamed, WrongWordsError, wholeNumber } from "../../packages/local/src/task-words.ts";
+import { partsNamed, WrongWordsError, wholeNumber } from "../suites/task-words.ts";
 
 const PARTS = [{ name: "fuzz" }, { name: "chaos" }, { name: "chaos-long" }];
 

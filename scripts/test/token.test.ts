@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { startIssuer } from "../../packages/local/src/issuer.ts";
-import { writeRunRecord } from "../../packages/local/src/run-record.ts";
-import { temporaryDirectory } from "./temporary.ts";
+import { startIssuer } from "../../packages/local/src/issuer/issuer.ts";
+import { writeRunRecord } from "../../packages/local/src/system/run-record.ts";
+import { temporaryDirectory } from "../../packages/local/test/temporary.ts";
 
 const SCRIPT = fileURLToPath(new URL("../token.ts", import.meta.url));
 

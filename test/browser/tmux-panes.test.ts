@@ -1,7 +1,7 @@
 // A session that runs under tmux, on the page: its windows are tabs, its panes stand where tmux has them, from either side.
 // `PANES_STEPS=N` takes so many steps, `PANES_SEED=S` others.
 import { expect, test } from "vitest";
-import { Random } from "../../packages/local/src/random.ts";
+import { Random } from "../../packages/local/src/base/random.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { liveTerminals } from "./support/memory.ts";
 import { agree, goTo, inPane, pane, paned, rowsOf, seenPanes, shows } from "./support/tmux-panes.ts";

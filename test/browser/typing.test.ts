@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Random } from "../../packages/local/src/random.ts";
+import { Random } from "../../packages/local/src/base/random.ts";
 import { fresh, setTokenSeconds } from "../e2e/support/system/system.ts";
 import { until } from "../e2e/support/system/wait.ts";
 import { launchFirefox } from "./support/firefox.ts";

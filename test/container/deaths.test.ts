@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
-import { docker } from "../../packages/local/src/docker.ts";
-import { tokenMinter } from "../../packages/local/src/token-minter.ts";
+import { docker } from "../../packages/local/src/base/docker.ts";
+import { tokenMinter } from "../../packages/local/src/issuer/token-minter.ts";
+import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 import { auditOf } from "../e2e/support/clients/audit.ts";
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/clients/client.ts";
 import { api, fresh, person } from "../e2e/support/system/system.ts";

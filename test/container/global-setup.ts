@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/container-system.ts";
-import { anyFreePort } from "../../packages/local/src/ports.ts";
+import { anyFreePort } from "../../packages/local/src/base/ports.ts";
+import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 // For its declaration of what is provided.
 import type {} from "../e2e/global-setup.ts";
 import { BridgeProxy } from "../e2e/support/system/bridge-proxy.ts";

@@ -1,6 +1,6 @@
 // What keeps sandboxes apart: a container each, with a secret of its own that no process is given.
 import { expect, test } from "vitest";
-import { docker } from "../../packages/local/src/docker.ts";
+import { docker } from "../../packages/local/src/base/docker.ts";
 import { connect } from "../e2e/support/clients/client.ts";
 import { fresh, type Person, person } from "../e2e/support/system/system.ts";
 import { containerOf, environmentOf } from "./containers.ts";

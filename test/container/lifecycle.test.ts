@@ -1,6 +1,6 @@
 // When a container starts, sleeps and dies, and what its clients hear of that.
 import { expect, test } from "vitest";
-import { docker } from "../../packages/local/src/docker.ts";
+import { docker } from "../../packages/local/src/base/docker.ts";
 
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/clients/client.ts";
 import { api, fresh, person, restartWorker } from "../e2e/support/system/system.ts";

@@ -1,5 +1,5 @@
 // Which way to containers these tests go: SBX_CONTAINERS, `sdk` unless it says otherwise.
-import { CONTAINER_WAYS, type ContainerWay } from "../../packages/local/src/container-ways.ts";
+import { CONTAINER_WAYS, type ContainerWay } from "../../packages/local/src/build/container-ways.ts";
 
 /** @throws {Error} If SBX_CONTAINERS names no way. */
 export function containerWay(): ContainerWay {

@@ -4,7 +4,7 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { PING_TEXT } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
-import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/support/hello.ts";
 import { sendQuietly } from "../src/bridge/inner-hop.ts";
 import type { Env } from "../src/env.ts";
 import { makeHop, openSocket } from "./hop-harness.ts";

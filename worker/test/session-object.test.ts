@@ -3,7 +3,7 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { ServerConnection } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
-import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/support/hello.ts";
 import type { Env } from "../src/env.ts";
 import { SessionObject } from "../src/objects/session-object.ts";
 import type { SessionRecord } from "../src/records/session-store.ts";

@@ -1,6 +1,6 @@
 // A stand-in for the bridge, for what needs no process behind the session's object.
 import { vi } from "vitest";
-import { INNER_HELLO } from "../../packages/sandbox-stdio/test/hello.ts";
+import { INNER_HELLO } from "../../packages/sandbox-stdio/test/support/hello.ts";
 
 export const GREETED_SETTINGS = { BRIDGE_URL: "http://bridge", STDIO_TOKEN: "a secret of 16 and more" };
 

@@ -98,9 +98,14 @@ export function goalsTable(results: Results, heading: string): string {
   return [heading, "", line(COLUMNS), `|${rule.join("|")}|`, ...rows].join("\n");
 }
 
-const SPEED_ROWS = [
-  ...["connect to prompt, ms", "echo idle p50, ms", "echo idle p99, ms"],
-  ...["output raw, MB/s", "output cooked, MB/s", "input, MB/s"],
+/** Each with what is compared in it. */
+const SPEED_ROWS: readonly (readonly [row: string, compared: string])[] = [
+  ["connect to prompt, ms", "a new connection until the shell's prompt; OpenSSH exchanges keys first"],
+  ["echo idle p50, ms", "a key to `cat` on a raw PTY and back: the median"],
+  ["echo idle p99, ms", "the same: one key in a hundred takes longer"],
+  ["output raw, MB/s", "a program's bytes on a raw PTY, each checked by the client"],
+  ["output cooked, MB/s", "the same, where the kernel makes CR LF of LF"],
+  ["input, MB/s", "bytes to a program on a raw PTY, their SHA-256 checked"],
 ];
 const SPEED_COLUMNS: readonly SubjectName[] = ["bridge", "path", ...RIVALS];
 
@@ -109,9 +114,9 @@ export function speedTable(results: Results, when: string): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const value = (row: string, name: SubjectName) => show(median(results.get(row)?.get(name) ?? []));
   return [
-    line([when, "bridge", "whole path", "ttyd", "node-pty + ws", "OpenSSH"]),
-    `|---|${"---:|".repeat(SPEED_COLUMNS.length)}`,
-    ...SPEED_ROWS.map((row) => line([row, ...SPEED_COLUMNS.map((name) => value(row, name))])),
+    line([when, "what is compared", "bridge", "whole path", "ttyd", "node-pty + ws", "OpenSSH"]),
+    `|---|---|${"---:|".repeat(SPEED_COLUMNS.length)}`,
+    ...SPEED_ROWS.map(([row, compared]) => line([row, compared, ...SPEED_COLUMNS.map((name) => value(row, name))])),
   ].join("\n");
 }
 

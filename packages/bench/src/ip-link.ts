@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, connect as dial, type Socket } from "node:net";
 import { join } from "node:path";
-import { joinSockets } from "../../local/src/joined-sockets.ts";
-import { BIN } from "../../local/src/paths.ts";
+import { joinSockets } from "../../local/src/base/joined-sockets.ts";
+import { BIN } from "../../local/src/base/paths.ts";
 
 /** Addresses that are kept for benchmarks (RFC 2544): a server is at NEAR, and is reached over the link by the name of FAR. */
 export const NEAR = "198.18.77.1";

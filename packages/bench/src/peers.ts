@@ -5,7 +5,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { anyFreePort } from "../../local/src/ports.ts";
+import { anyFreePort } from "../../local/src/base/ports.ts";
 
 export type Server = {
   readonly name: string;

@@ -7,10 +7,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { buildSync } from "esbuild";
-import { startIssuer } from "../../local/src/issuer.ts";
-import { BIN, ROOT } from "../../local/src/paths.ts";
-import { anyFreePort } from "../../local/src/ports.ts";
-import { tokenMinter } from "../../local/src/token-minter.ts";
+import { BIN, ROOT } from "../../local/src/base/paths.ts";
+import { anyFreePort } from "../../local/src/base/ports.ts";
+import { startIssuer } from "../../local/src/issuer/issuer.ts";
+import { tokenMinter } from "../../local/src/issuer/token-minter.ts";
 import { FAR } from "./ip-link.ts";
 import { findMosh, installNodePty, type Server, startSsh, startTtyd } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../local/src/paths.ts";
+import { ROOT } from "../../local/src/base/paths.ts";
 
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 const README = join(ROOT, "README.md");

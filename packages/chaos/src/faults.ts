@@ -1,7 +1,7 @@
 // The faults of a connection: how its bytes are slowed down and cut into pieces, and how it ends. Drawn by a seed; knows
 // no sockets.
 
-import type { Random } from "../../local/src/random.ts";
+import type { Random } from "../../local/src/base/random.ts";
 
 /** `up`: from the side that connected. */
 export type Direction = "up" | "down";

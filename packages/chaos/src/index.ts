@@ -1,6 +1,6 @@
 // The package's exports to others: everything is listed.
 
-export { Random } from "../../local/src/random.ts";
+export { Random } from "../../local/src/base/random.ts";
 export { countDamage, type Damage, type DamageKind, describeDamage, StreamChecker } from "./checker.ts";
 export {
   type Break,

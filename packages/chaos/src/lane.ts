@@ -2,7 +2,7 @@
 // or in pieces, up to a certain byte, or not at all. Holds a bounded number of them.
 
 import type { Socket } from "node:net";
-import type { Random } from "../../local/src/random.ts";
+import type { Random } from "../../local/src/base/random.ts";
 import type { LaneShape } from "./faults.ts";
 
 /** With more than this waiting the source is not read. */

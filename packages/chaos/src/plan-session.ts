@@ -1,6 +1,6 @@
 // The kinds of sessions in a run: on a terminal or on pipes, one way or both, fast or slow. Drawn by a seed.
 
-import type { Random } from "../../local/src/random.ts";
+import type { Random } from "../../local/src/base/random.ts";
 import type { SessionPlan } from "./session-run.ts";
 import { chunksOf, type Work } from "./work.ts";
 

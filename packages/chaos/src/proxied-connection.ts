@@ -1,7 +1,7 @@
 // One connection through the proxy, and how it ends.
 
 import { connect, type Socket } from "node:net";
-import type { Random } from "../../local/src/random.ts";
+import type { Random } from "../../local/src/base/random.ts";
 import type { Break, BreakKind, ConnectionPlan, Direction } from "./faults.ts";
 import { Lane } from "./lane.ts";
 import { canPlayTwice, openTwin } from "./twin.ts";

@@ -2,7 +2,7 @@
 // said it reads only the first line, to know which session a connection is of.
 
 import { createServer, type Server, type Socket } from "node:net";
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import type { Break, BreakKind, ConnectionPlan } from "./faults.ts";
 import { ProxiedConnection } from "./proxied-connection.ts";
 

@@ -1,7 +1,7 @@
 // A run: sessions side by side, connections that break as the seed says, Durable Objects that are restarted, until there
 // have been enough cuts; then the sessions come to their end.
 
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import { describeDamage } from "./checker.ts";
 import { type Clock, clockOf } from "./clock.ts";
 import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";

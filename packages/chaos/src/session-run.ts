@@ -15,7 +15,7 @@ import {
   STREAM_STDERR,
   StdioClient,
 } from "sandbox-stdio/core";
-import type { Random } from "../../local/src/random.ts";
+import type { Random } from "../../local/src/base/random.ts";
 import { type Damage, StreamChecker } from "./checker.ts";
 import type { Clock } from "./clock.ts";
 import { patternBytes } from "./pattern.ts";

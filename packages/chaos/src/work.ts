@@ -1,6 +1,6 @@
 // The orders of a run's process, and the part of its output that is known beforehand: shared by the process and its checker.
 
-import { Random } from "../../local/src/random.ts";
+import { Random } from "../../local/src/base/random.ts";
 import type { Damage } from "./checker.ts";
 import type { StreamKey } from "./pattern.ts";
 

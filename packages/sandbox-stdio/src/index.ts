@@ -29,9 +29,9 @@ export {
   keyboardWords,
   nameOf,
   PARTICIPANT_WORDS,
+  stoppingWords,
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry } from "./client/retry.ts";
-export { stoppingWords } from "./client/stopping-words.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
 export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
@@ -66,8 +66,7 @@ export {
   type PreviewEnds,
   serverOrigin,
 } from "./preview/headers.ts";
-export type { ConnectionHooks, ServerSocket } from "./server/connection-ports.ts";
-export { Deadline, earliest } from "./server/deadline.ts";
+export { Deadline, earliest, type Timed } from "./server/deadline.ts";
 export { Departures, type SocketQueue } from "./server/departures.ts";
 export {
   type AttachWish,
@@ -78,7 +77,8 @@ export {
   type Frame,
   type SessionEvent,
 } from "./server/dialect.ts";
-export { type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
+export type { ServerSocket } from "./server/outgoing.ts";
+export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
@@ -120,6 +120,18 @@ export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
 export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
+export {
+  hasPaths,
+  type ScreenFacts,
+  type StyleRun,
+  screenFacts,
+  textsOf,
+  visibleRuns,
+  type XtermBuffer,
+  type XtermCore,
+  type XtermLine,
+  xtermCoreOf,
+} from "./terminal/xterm-screen.ts";
 export { latin1 } from "./text/latin1.ts";
 export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";

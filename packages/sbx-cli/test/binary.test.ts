@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
-import { isNonBlocking } from "../../local/src/descriptors.ts";
+import { isNonBlocking } from "../../local/src/processes/proc.ts";
 import { cleanEnv, collect, scratch, until } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
@@ -28,7 +28,7 @@ function run(words: readonly string[], input: string | Buffer, env: Record<strin
 
 test("it says its version, the protocol and what is in it", () => {
   const said = JSON.parse(execFileSync(binary, ["--version", "--json"], { encoding: "utf8" }));
-  expect(said).toMatchObject({ version: "0.1.0", protocol: "stdio.v1", platform: "linux-x64" });
+  expect(said).toMatchObject({ version: "0.2.0", protocol: "stdio.v1", platform: "linux-x64" });
   expect(said.runtime).toMatch(/^bun /);
 });
 

@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { BIN } from "../../local/src/paths.ts";
+import { BIN } from "../../local/src/base/paths.ts";
 import { scratch } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 

@@ -1,7 +1,7 @@
 // The panes of all sessions of this bridge that have some, for those who attach to one.
 
 import type { PaneAddress, PaneList } from "sandbox-stdio/panes";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import type { StartFault } from "../process/command.ts";
 import type { ChildProcess, OutputSink, ProcessEvents } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";

@@ -1,7 +1,7 @@
 // How a session runs under tmux: which server and name, the program in the PTY that ordinary clients see, and its end.
 
 import { createHash } from "node:crypto";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import { resolveCommand, type StartFault } from "../process/command.ts";
 import { startProcess } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";

@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { LibcError, libc, O_NONBLOCK, Struct, SYS } from "./libc.ts";
+import { LibcError, libc, O_NONBLOCK, Struct, SYS } from "../base/libc.ts";
 import { askForMembers, askForMembersSoon, type Members, membersNow } from "./members.ts";
 import { poller, READABLE, type Watch } from "./poller.ts";
 

@@ -3,8 +3,8 @@
 
 import { readdirSync } from "node:fs";
 import { setTimeout } from "node:timers";
-import { log } from "../log.ts";
-import { libc } from "./libc.ts";
+import { libc } from "../base/libc.ts";
+import { log } from "../base/log.ts";
 
 /** Ids of processes, also of dead ones that nobody has reaped, by their session's. */
 export type Members = ReadonlyMap<number, readonly number[]>;

@@ -1,7 +1,7 @@
 // More room in a program's pipe once it carries much: each side then runs four times as long before it waits for the other.
 // The kernel counts such pages for each user, and gives new pipes of one who has many of them next to none: so only few grow.
 
-import { libc } from "./libc.ts";
+import { libc } from "../base/libc.ts";
 
 const F_SETPIPE_SZ = 1031;
 /** A pipe has 64 KiB. */

@@ -1,7 +1,7 @@
 // Three real pipes for a program's standard streams. Bun.spawn would make socket pairs, which /dev/stdout can't reopen.
 // Knows descriptors only.
 
-import { F_SETFL, LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "./libc.ts";
+import { F_SETFL, LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "../base/libc.ts";
 
 export type StreamDescriptors = { stdin: number; stdout: number; stderr: number };
 export type Pipes = {

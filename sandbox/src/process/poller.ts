@@ -1,7 +1,7 @@
 // One epoll set for every file descriptor of every session, and the turns in which it is looked at.
 // Knows descriptors and callbacks; the callbacks decide about the bytes.
 
-import { errno, LibcError, libc, O_CLOEXEC, Struct } from "./libc.ts";
+import { errno, LibcError, libc, O_CLOEXEC, Struct } from "../base/libc.ts";
 import { Waker } from "./waker.ts";
 
 export const READABLE = 0x001;

@@ -2,7 +2,7 @@
 // Queues nothing: bytes that were not taken are still the caller's.
 
 import { constants } from "node:os";
-import { errno, LibcError, libc } from "./libc.ts";
+import { errno, LibcError, libc } from "../base/libc.ts";
 import { PipeRoom } from "./pipe-room.ts";
 import { poller, type Watch, WRITABLE } from "./poller.ts";
 

@@ -3,8 +3,8 @@
 
 import { constants } from "node:os";
 import { MAX_FRAME_BYTES } from "sandbox-stdio/core";
+import { errno, LibcError, libc, Struct } from "../base/libc.ts";
 import { Gathering } from "./gathering.ts";
-import { errno, LibcError, libc, Struct } from "./libc.ts";
 import { PipeRoom } from "./pipe-room.ts";
 import { BROKEN, HALF_CLOSED, poller, READABLE, type Reader, type Watch } from "./poller.ts";
 

@@ -11,7 +11,7 @@ import {
   O_NONBLOCK,
   O_RDWR,
   Struct,
-} from "./libc.ts";
+} from "../base/libc.ts";
 
 export type Pty = {
   /** Our end, non-blocking: twice, as output and input are watched and closed apart, as with pipes. */

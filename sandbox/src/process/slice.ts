@@ -1,6 +1,6 @@
 // The share of a core that the kernel's scheduler gives this thread at a time. Knows nothing of what the thread does.
 
-import { addressOf, libc, Struct, SYS } from "./libc.ts";
+import { addressOf, libc, Struct, SYS } from "../base/libc.ts";
 
 /** The least that the kernel gives. Its own is 1.4 ms on two cores. */
 const SLICE_NANOSECONDS = 100_000n;

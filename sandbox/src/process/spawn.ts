@@ -2,8 +2,8 @@
 // Knows nothing of terminals but that opening one as a session leader makes it the controlling terminal.
 
 import { constants } from "node:os";
+import { cString, cStrings, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "../base/libc.ts";
 import type { StartFault } from "./command.ts";
-import { cString, cStrings, errnoName, LibcError, libc, O_RDWR, optionalLibc } from "./libc.ts";
 import { startExpendable } from "./memory-rank.ts";
 
 /** The program's descriptors 0, 1 and 2: a terminal by its path, or three descriptors of ours. */

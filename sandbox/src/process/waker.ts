@@ -1,7 +1,7 @@
 // Wakes the event loop when an epoll set has something ready: a thread is blocked in poll(2) on it, which works on every kernel.
 // Knows only a file descriptor and a callback, not the content of the set.
 
-import { LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "./libc.ts";
+import { LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "../base/libc.ts";
 
 /** The value to write to an eventfd to make it happen. */
 const ONE = new BigUint64Array([1n]);

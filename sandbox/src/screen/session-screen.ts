@@ -2,7 +2,7 @@
 // when it falls behind and when its screen is wanted; what comes too fast for it, it skips.
 
 import type { OutputLog, Snapshot } from "sandbox-stdio/core";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import type { Answer } from "./emulator.ts";
 import { entryFrom, type FloodContent, FloodScanner, lastLinesFrom } from "./flood-scanner.ts";
 import type { FromWorker } from "./messages.ts";

@@ -1,7 +1,7 @@
 // The one worker in which all sessions' screens are kept: started at the first need, anew when it dies or does not come back
 // from one session's output, and ended with the last screen. Knows nothing of the messages but their session.
 
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import type { FromWorker, SessionMessage, ToWorker } from "./messages.ts";
 import { Watch } from "./watch.ts";
 

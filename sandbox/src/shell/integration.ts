@@ -4,7 +4,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { log } from "../log.ts";
+import { log } from "../base/log.ts";
 import downloadScript from "./sbx-download.sh" with { type: "text" };
 import bashScript from "./stdio.bash" with { type: "text" };
 import fishScript from "./stdio.fish" with { type: "text" };

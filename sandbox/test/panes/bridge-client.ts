@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { type Bridge, startBridge } from "../../src/server.ts";
-import { readSettings } from "../../src/settings.ts";
-import { Hop, type HopClient, type Message } from "../inner-client.ts";
+import { readSettings } from "../../src/base/settings.ts";
+import { type Bridge, startBridge } from "../../src/server/server.ts";
+import { Hop, type HopClient, type Message } from "../support/inner-client.ts";
 
 const TOKEN = "a secret of this test only";
 const headers = { Authorization: `Bearer ${TOKEN}` };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PaneProcess } from "../../src/panes/pane-process.ts";
 import { SharedPanes } from "../../src/panes/shared-panes.ts";
-import { ENV } from "../process-harness.ts";
+import { ENV } from "../support/process-harness.ts";
 import { SESSION } from "./tmux-harness.ts";
 
 const TAIL_BYTES = 4_096;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ActionResult, PaneAction, PaneList } from "sandbox-stdio/panes";
 import { TmuxPanes } from "../../src/panes/tmux-panes.ts";
-import { ENV } from "../process-harness.ts";
+import { ENV } from "../support/process-harness.ts";
 
 export const SESSION = "main";
 

@@ -2,7 +2,7 @@
 
 import type { PaneAction } from "sandbox-stdio/panes";
 import { afterEach, expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { Tmux } from "./tmux-harness.ts";
 
 const STEPS = 500;

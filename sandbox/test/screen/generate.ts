@@ -1,7 +1,7 @@
 // Output that no program writes: sequences of every kind that the emulator knows, in any order. From a seed, so that a
 // failing run can be repeated.
 
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 
 export type Piece = { readonly text: string } | { readonly cols: number; readonly rows: number };
 

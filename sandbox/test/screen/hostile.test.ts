@@ -2,7 +2,7 @@
 
 import { OutputLog } from "sandbox-stdio/core";
 import { afterEach, expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { SessionScreen } from "../../src/screen/session-screen.ts";
 import { ScreenWorkers } from "../../src/screen/workers.ts";
 import { Viewer } from "./screen-state.ts";

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENV, start } from "../process-harness.ts";
+import { ENV, start } from "../support/process-harness.ts";
 
 const MAX_BYTES = 200_000;
 /** A program is done with what it was told once it has been silent for this long. */

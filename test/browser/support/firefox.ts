@@ -1,7 +1,7 @@
 // Starts Debian's Firefox, driven by Playwright over WebDriver BiDi: no download of a patched one is needed.
 import { fileURLToPath } from "node:url";
 import { type Browser, firefox } from "playwright-core";
-import { findFirefox } from "../../../packages/local/src/chromium.ts";
+import { findFirefox } from "../../../packages/local/src/base/programs.ts";
 
 /** Between Playwright and Firefox: see there. */
 const PROXY = fileURLToPath(new URL("firefox.mjs", import.meta.url));

@@ -1,6 +1,6 @@
 // The network between browser and Worker, which a test can cut and mend. Passes bytes on; knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { joinSockets } from "../../../packages/local/src/joined-sockets.ts";
+import { joinSockets } from "../../../packages/local/src/base/joined-sockets.ts";
 
 export class Link {
   readonly #server: Server;

@@ -1,7 +1,7 @@
 // One step of a seeded run over a session with panes: done on the page, or by somebody else in tmux, or to the connection.
 import type { Locator } from "playwright-core";
 import { expect } from "vitest";
-import type { Random } from "../../../packages/local/src/random.ts";
+import type { Random } from "../../../packages/local/src/base/random.ts";
 import { cutInnerHop } from "../../e2e/support/system/system.ts";
 import type { Link } from "./link.ts";
 import { goTo, type Paned, seenPanes } from "./tmux-panes.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { anyFreePort } from "../../../packages/local/src/ports.ts";
+import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { system } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import { follow } from "./links.ts";

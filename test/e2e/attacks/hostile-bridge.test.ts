@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { WebSocket } from "ws";
-import { anyFreePort } from "../../../packages/local/src/ports.ts";
+import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
 import { connect, type TestClient } from "../support/clients/client.ts";
 import { HELLO, HostileBridge, type Hostility, pour } from "../support/servers/hostile-bridge.ts";

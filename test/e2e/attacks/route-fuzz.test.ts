@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { mutate } from "../../../packages/sandbox-stdio/test/fuzz/mutate.ts";
 import { connect } from "../support/clients/client.ts";
 import { rawRequest } from "../support/clients/raw-http.ts";

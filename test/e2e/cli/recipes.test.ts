@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BIN, ROOT } from "../../../packages/local/src/paths.ts";
+import { BIN, ROOT } from "../../../packages/local/src/base/paths.ts";
 import { CLI, cliEnv, exitCode, startCli } from "../support/clients/cli.ts";
 import { makeTree, treeOf } from "../support/generators/trees.ts";
 import { edit } from "../support/servers/language-server.ts";

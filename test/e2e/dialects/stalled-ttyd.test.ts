@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ROOT } from "../../../packages/local/src/paths.ts";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { resetUpgrade } from "../support/clients/raw-http.ts";
 import { dropTtydClients, TtydClient } from "../support/clients/ttyd-client.ts";
 import { type TtydConnection, TtydServer } from "../support/servers/ttyd-server.ts";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, test } from "vitest";
-import { ROOT } from "../../../packages/local/src/paths.ts";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/clients/mcp.ts";
 import { gatewayPath } from "../support/clients/mcp-raw.ts";

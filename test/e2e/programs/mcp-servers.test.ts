@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, test } from "vitest";
-import { ROOT } from "../../../packages/local/src/paths.ts";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { callTool, closeClients, mcpClient, type mcpTransport } from "../support/clients/mcp.ts";
 import { gatewayPath } from "../support/clients/mcp-raw.ts";
 import { allProcesses, isAlive } from "../support/system/processes.ts";

@@ -1,7 +1,7 @@
 // A session with panes over the whole system: drawn for ordinary clients, told to those who draw panes, and the same as tmux
 // itself says, whatever breaks in between. `PANES_STEPS=500` takes more steps, `PANES_SEED=S` others.
 import { expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { auditOf, said } from "../support/clients/audit.ts";
 import { exitCode, startCli } from "../support/clients/cli.ts";
 import { connect, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { anyFreePort } from "../../../packages/local/src/ports.ts";
+import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { CLI, cliEnv, exitCode } from "../support/clients/cli.ts";
 import { BridgeProxy } from "../support/system/bridge-proxy.ts";
 import { startSystem } from "../support/system/own-system.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
-import { ROOT } from "../../../packages/local/src/paths.ts";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { connect, type TestClient } from "../support/clients/client.ts";
 import { resetUpgrade } from "../support/clients/raw-http.ts";
 import { addonPath, jsonPath, ptyPath, sharedPath } from "../support/generators/foreign-routes.ts";

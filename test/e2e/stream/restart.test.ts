@@ -1,7 +1,7 @@
 // Parts of the system break while clients are attached: the inner hop, the Worker with its Durable Objects, the bridge.
 
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { connect, type Message, refusedSocket } from "../support/clients/client.ts";
 import { exitedSession, expectReadable } from "../support/clients/exited-session.ts";
 import { type ResumedRun, runResuming } from "../support/clients/resuming-client.ts";

@@ -1,7 +1,7 @@
 // Coming back: what a client is sent again, what it is not, and who may come back at all. The system stays whole here.
 
 import { describe, expect, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { connect, type Message, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
 import { runResuming } from "../support/clients/resuming-client.ts";
 import { api, fresh, type Person, person } from "../support/system/system.ts";

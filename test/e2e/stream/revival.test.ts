@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Random } from "../../../packages/local/src/random.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { CLI, cliEnv, exitCode } from "../support/clients/cli.ts";
 import { startSystem } from "../support/system/own-system.ts";
 import { namedInGroup } from "../support/system/processes.ts";

@@ -9,8 +9,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { findChromium } from "../../../local/src/chromium.ts";
-import { ROOT } from "../../../local/src/paths.ts";
+import { ROOT } from "../../../local/src/base/paths.ts";
+import { findChromium } from "../../../local/src/base/programs.ts";
 
 const SOFTWARE_GL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
 

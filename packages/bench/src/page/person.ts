@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
-import type { System } from "../../../local/src/system.ts";
+import type { System } from "../../../local/src/system/system.ts";
 
 const PATIENCE_MS = 600_000;
 const LOOK_MS = 15;

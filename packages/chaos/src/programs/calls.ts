@@ -2,7 +2,7 @@
 // the answer has come and is thrown away. A cut call is made again until there is an answer.
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { Random } from "../../../local/src/random.ts";
+import type { Random } from "../../../local/src/base/random.ts";
 import type { Report } from "./report.ts";
 
 export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };

@@ -1,6 +1,6 @@
 // The lines that writers type: each says whose it is, which one it is, and ends in its own marker. Checked where they come out. Pure.
 
-import type { Random } from "../../../local/src/random.ts";
+import type { Random } from "../../../local/src/base/random.ts";
 import type { Report } from "./report.ts";
 
 const MOST_FILLING = 2_000;

@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { joinSockets } from "../../../local/src/joined-sockets.ts";
-import { ROOT } from "../../../local/src/paths.ts";
-import { anyFreePort } from "../../../local/src/ports.ts";
-import { startSystem } from "../../../local/src/system.ts";
+import { joinSockets } from "../../../local/src/base/joined-sockets.ts";
+import { ROOT } from "../../../local/src/base/paths.ts";
+import { anyFreePort } from "../../../local/src/base/ports.ts";
+import { startSystem } from "../../../local/src/system/system.ts";
 import { exactlyOnce, main } from "./main.ts";
 import type { Disturbance } from "./suite.ts";
 

@@ -2,7 +2,7 @@
 // type. The suite checks the output, every receipt and every wait at the end.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { type Answer, Calls, type Cut } from "./calls.ts";
 import { checkLines, lineOf, markerOf } from "./lines.ts";
 import { Report } from "./report.ts";

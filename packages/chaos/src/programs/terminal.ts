@@ -2,7 +2,7 @@
 // keeps unacknowledged input, and notes all output.
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { Random } from "../../../local/src/random.ts";
+import type { Random } from "../../../local/src/base/random.ts";
 import type { Report } from "./report.ts";
 
 export type TerminalOptions = {

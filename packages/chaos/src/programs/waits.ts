@@ -1,7 +1,7 @@
 // Waits for what others type: begun before it is typed, at the same time, or after. A wait that is not met is missed; one that is met
 // before its text was typed, or in front of where it looks from, is early.
 
-import type { Random } from "../../../local/src/random.ts";
+import type { Random } from "../../../local/src/base/random.ts";
 import type { Answer, Calls, Cut } from "./calls.ts";
 import type { Report } from "./report.ts";
 

@@ -2,7 +2,7 @@
 
 import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { hello } from "../../../sandbox-stdio/test/hello.ts";
+import { hello } from "../../../sandbox-stdio/test/support/hello.ts";
 import { countKeys, describe as inWords, type SessionFacts, withoutCode } from "../../src/connection/status.ts";
 
 const attached: ClientState = { phase: "attached", hello: hello(), isResumed: false };

@@ -1,7 +1,7 @@
 // The command line as one file for each platform, with Bun in it: packages/sbx-cli/dist/bin/sbx-stdio-PLATFORM. Another
 // platform's Bun is fetched by Bun itself, once.
 import { join } from "node:path";
-import { BIN, ROOT } from "../paths.ts";
+import { BIN, ROOT } from "../base/paths.ts";
 import { NO_FOLDER, runTool } from "./tool.ts";
 
 export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64"] as const;

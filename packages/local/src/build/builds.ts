@@ -4,8 +4,8 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { basename, join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
-import { childEnv } from "../env.ts";
-import { BIN, ROOT } from "../paths.ts";
+import { childEnv } from "../base/env.ts";
+import { BIN, ROOT } from "../base/paths.ts";
 import { BuildError, NO_FOLDER, runTool } from "./tool.ts";
 
 /** Builds the page with vite. @throws {BuildError} */

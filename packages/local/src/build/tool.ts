@@ -1,6 +1,6 @@
 // Runs a build tool to its end. Starts nothing that stays.
 import { spawn } from "node:child_process";
-import { childEnv } from "../env.ts";
+import { childEnv } from "../base/env.ts";
 
 /** Of programs with Bun in them. Anybody may have made the current folder: a bunfig.toml there can name code, and .env settings. */
 export const NO_FOLDER = ["--no-compile-autoload-bunfig", "--no-compile-autoload-dotenv"] as const;

@@ -33,7 +33,7 @@ const INSTRUCTIONS =
   "full-screen programs. Offsets count bytes and stay good after the exit. A call may be repeated: nothing is done twice where " +
   "session, or at, is given.";
 
-export function mcpServer(host: ToolHost, version = "0.1.0"): McpServer {
+export function mcpServer(host: ToolHost, version = "0.2.0"): McpServer {
   const server = new McpServer({ name: "sbx-stdio", version }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) {
     const { name, title, description, output, annotations } = tool;

@@ -111,3 +111,9 @@ function holderNews(people: Participants, holder: string, words: ParticipantWord
   if (people.mode === "exclusive") return words.free;
   return soleTypistOf(people) === "" ? undefined : keyboardWords({ ...people, holder }, words);
 }
+
+/** What people are told when the machine of their process goes away (X8). */
+export function stoppingWords(seconds: number): string {
+  const left = seconds < 120 ? `${Math.round(seconds)} s` : `${Math.floor(seconds / 60)} min`;
+  return `The sandbox stops in ${left}: what still runs then is ended, and nothing new is started in it`;
+}

@@ -50,10 +50,9 @@ export function attachQueryOf(options: ConnectOptions): [string, string][] {
  * @throws {StdioError} `bad_token`.
  */
 export function protocolsOf(token: string | undefined, ticket: string | undefined): string[] {
-  const secrets = [
-    ...(token === undefined ? [] : [`bearer.${token}`]),
-    ...(ticket === undefined ? [] : [`ticket.${ticket}`]),
-  ];
+  const secrets: string[] = [];
+  if (token !== undefined) secrets.push(`bearer.${token}`);
+  if (ticket !== undefined) secrets.push(`ticket.${ticket}`);
   if (!secrets.every((secret) => TOKEN.test(secret))) {
     throw new StdioError("bad_token", "The token or ticket has characters that it can't have");
   }

@@ -61,8 +61,8 @@ function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
       return { frames: outputOf(state.tail), state: { ...state, tail: NO_BYTES } };
     case "exit": {
       // As node-pty tells it: the signal by its number.
-      const signal = event.signal === undefined ? {} : { signal: event.code - 128 };
-      const exit = JSON.stringify({ type: "exit", exitCode: event.code, ...signal });
+      const signal = event.signal === undefined ? undefined : event.code - 128;
+      const exit = JSON.stringify({ type: "exit", exitCode: event.code, signal });
       return { frames: [...outputOf(state.tail), exit], state: { ...state, tail: NO_BYTES } };
     }
     default:

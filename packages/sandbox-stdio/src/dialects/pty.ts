@@ -12,6 +12,7 @@ import type {
   SessionEvent,
 } from "../server/dialect.ts";
 import type { ClientMessage, Participant } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
@@ -113,7 +114,8 @@ function wish({ params, search }: RouteRequest, own: Readonly<Record<string, str
   const command = line === "" ? {} : { cmd: "bash", arg: ["-lc", line] };
   const wished = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
   if (!wished.ok) return wished;
-  return { ...wished, command: SHELL, ...(line === "" ? {} : { line }), mayForce: search.get("resolve") === "1" };
+  const mayForce = search.get("resolve") === "1";
+  return defined({ ...wished, command: SHELL, line: line === "" ? undefined : line, mayForce });
 }
 
 const COMMON = {

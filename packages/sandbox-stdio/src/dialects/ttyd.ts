@@ -22,6 +22,7 @@ import {
   STREAM_STDOUT,
 } from "../wire/constants.ts";
 import { type Hello, isSize } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import { decodeStdin } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
@@ -108,13 +109,10 @@ function decodeResize(frame: Frame): DecodedCommand {
 function decodeBegin(frame: Frame): DecodedCommand {
   const read = readJson(frame, 0);
   if (!read.ok) return read.refusal;
-  const { AuthToken: token, columns: cols, rows } = read.value;
-  const size =
-    typeof cols === "number" && typeof rows === "number" && isSize(cols, rows) ? { size: { cols, rows } } : {};
-  return {
-    kind: "command",
-    command: { type: "begin", ...(typeof token === "string" && token !== "" ? { token } : {}), ...size },
-  };
+  const { AuthToken, columns: cols, rows } = read.value;
+  const token = typeof AuthToken === "string" && AuthToken !== "" ? AuthToken : undefined;
+  const size = typeof cols === "number" && typeof rows === "number" && isSize(cols, rows) ? { cols, rows } : undefined;
+  return { kind: "command", command: { type: "begin", ...defined({ token, size }) } };
 }
 
 type Fields = { readonly AuthToken?: unknown; readonly columns?: unknown; readonly rows?: unknown };

@@ -3,6 +3,7 @@
 
 import type { ClientRecord } from "../session/client-record.ts";
 import { MIB } from "../wire/constants.ts";
+import { defined } from "../wire/fields.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
 import type { WriteCommand } from "../wire/write-messages.ts";
 
@@ -124,10 +125,10 @@ export class BridgeCalls {
   }
 
   #sayWrite(id: string, pending: PendingWrite): void {
-    const again = pending.command === undefined ? {} : { again: true };
+    const again = pending.command === undefined ? undefined : true;
     // Its beginning is settled once: input that an earlier hop may have brought through counts by now.
     pending.command ??= { ...pending.wish, client: id, at: pending.wish.at ?? this.#ports.receivedOf(id) };
-    this.#ports.say({ type: "write", ...pending.command, ...again });
+    this.#ports.say({ type: "write", ...pending.command, ...defined({ again }) });
   }
 
   #sayAsk(id: number, pending: PendingAsk): void {

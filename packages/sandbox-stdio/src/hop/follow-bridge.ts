@@ -1,6 +1,7 @@
 // The bridge's messages about the process, the keyboard and single clients, and how the relay session follows them.
 
 import type { RelaySession } from "../session/relay-session.ts";
+import { defined } from "../wire/fields.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
 /** Messages that concern the session alone; the others are about the connection, or about calls. */
@@ -30,7 +31,7 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       return;
     case "exit": {
       const { code, signal } = message;
-      session.exited({ code, ...(signal === undefined ? {} : { signal }) });
+      session.exited({ code, ...defined({ signal }) });
       return;
     }
     case "output_end":
@@ -51,7 +52,7 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       session.client(message.client)?.peer?.send({ type: "error", code: message.code, message: message.message });
       return;
     case "command_end":
-      session.commandEnded({ to: message.to, ...(message.exit === undefined ? {} : { exit: message.exit }) });
+      session.commandEnded({ to: message.to, ...defined({ exit: message.exit }) });
       return;
     case "panes":
       session.tellPanes(message);

@@ -18,6 +18,7 @@ import {
   MAX_SNAPSHOT_BYTES,
   SILENCE_MS,
 } from "../wire/constants.ts";
+import { defined } from "../wire/fields.ts";
 import { decodeAnswer, decodeFrame, encodeStdin } from "../wire/frames.ts";
 import {
   type InnerCommand,
@@ -27,17 +28,31 @@ import {
   type Question,
 } from "../wire/inner-messages.ts";
 import { PANE_UNREACHED, type PaneOrder } from "../wire/pane-messages.ts";
-import { attachOf } from "./attach-command.ts";
 import { BridgeCalls, type WriteOutcome, type WriteWish } from "./bridge-calls.ts";
 import type { Parking } from "./doorbell.ts";
 import { followBridge } from "./follow-bridge.ts";
 import { HopAllowance, isAtItsPace } from "./hop-allowance.ts";
-import type { InnerClientEvents, InnerSocket } from "./inner-client-ports.ts";
 import { OrdersUnderway } from "./orders-underway.ts";
 import { type InnerHello, reconcile } from "./reconciliation.ts";
 import { RelayedAcks } from "./relayed-acks.ts";
 
 const TOO_MANY = "more messages than anybody asked for";
+
+export interface InnerSocket {
+  /** The frame is the socket's from here on, which may release its memory. */
+  send(frame: Frame): void;
+}
+
+export interface InnerClientEvents {
+  /** The bridge has greeted: the session is to be made, or is found again by its incarnation. */
+  hello(hello: InnerHello): void;
+  /** The bridge closes, or sends a message that can't be followed (1008): the connection is of no more use. */
+  bye(code: number, reason: string): void;
+  /** The bridge keeps the clients' places, and calls when there is news: the object may go. */
+  parked?(): void;
+  /** The bridge refuses one client. */
+  clientBye(client: ClientRecord, code: number, reason: string): void;
+}
 
 export class InnerClient implements Upstream, SnapshotSource {
   readonly #events: InnerClientEvents;
@@ -339,4 +354,23 @@ export class InnerClient implements Upstream, SnapshotSource {
         if (session !== undefined) followBridge(session, message);
     }
   }
+}
+
+/** How the bridge is told of a client. @param slot The number that stands for it in frames of input on this connection. */
+function attachOf(client: ClientRecord, slot: number): Extract<InnerCommand, { type: "attach" }> {
+  return {
+    type: "attach",
+    client: client.id,
+    slot,
+    name: client.name,
+    role: client.role,
+    kind: client.kind,
+    admin: client.isAdmin,
+    delivery: client.delivery,
+    acknowledges: client.acknowledges,
+    ...defined({ alone: client.holdsAlone || undefined }),
+    acked: client.acked,
+    window: client.windowBytes,
+    ...client.size,
+  };
 }

@@ -3,13 +3,14 @@
 
 import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
-import type { ServerSocket } from "../server/connection-ports.ts";
 import type { Frame } from "../server/dialect.ts";
+import type { ServerSocket } from "../server/outgoing.ts";
 import type { ClientRecord } from "../session/client-record.ts";
 import type { RemotePeer } from "../session/presence.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
 import { parseClientMessage, type ServerMessage } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import { decodeStdin } from "../wire/frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerCommand } from "../wire/inner-messages.ts";
 import { isPaneOrder } from "../wire/pane-messages.ts";
@@ -276,7 +277,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
         windowBytes: command.window,
         isResume: false,
         resume: "",
-        ...(cols === undefined || rows === undefined ? {} : { size: { cols, rows } }),
+        ...defined({ size: cols === undefined || rows === undefined ? undefined : { cols, rows } }),
       },
       this,
     );

@@ -4,6 +4,7 @@ import { followWrite, type WriteAnswer, type WritePorts } from "../programs/prog
 import type { ClientRecord } from "../session/client-record.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import { defined } from "../wire/fields.ts";
 import { encodeAnswer } from "../wire/frames.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
 import type { InputModes, WriteCommand } from "../wire/write-messages.ts";
@@ -85,24 +86,16 @@ function writeMessage({ client, at }: WriteCommand, answer: WriteAnswer): InnerM
   switch (answer.kind) {
     case "written": {
       const { from, to, output, modes } = answer;
-      return { type: "written", client, from, to, output, ...(modes === undefined ? {} : { modes }) };
+      return { type: "written", client, from, to, output, ...defined({ modes }) };
     }
     case "duplicate": {
       const { to, last } = answer;
-      const known =
-        last === undefined ? {} : { last: last.to, ...(last.modes === undefined ? {} : { modes: last.modes }) };
+      const known = defined({ last: last?.to, modes: last?.modes });
       return { type: "written", client, from: at, to, output: 0, duplicate: true, ...known };
     }
     case "refused": {
       const { code, message, expected, holder } = answer;
-      return {
-        type: "unwritten",
-        client,
-        code,
-        ...(message === undefined ? {} : { message }),
-        ...(expected === undefined ? {} : { expected }),
-        ...(holder === undefined ? {} : { holder }),
-      };
+      return { type: "unwritten", client, code, ...defined({ message, expected, holder }) };
     }
   }
 }

@@ -1,6 +1,7 @@
 // A call to *write* where the process is (W1 to W4): encodes, decides and queues, whole or not at all. Remembers each
 // writer's last, so that the Durable Object may ask again over a new hop.
 
+import { defined } from "../wire/fields.ts";
 import type { InputModes, WriteCommand, Written } from "../wire/write-messages.ts";
 import { encodeWrite, needsModes } from "./encode-write.ts";
 import type { WritePlan, WriteRequest } from "./writers.ts";
@@ -80,25 +81,15 @@ export async function followWrite<Client extends Writer>(
     return;
   }
   if (plan.kind === "refuse") {
-    const { code } = plan;
-    answer({
-      kind: "refused",
-      code,
-      ...("expected" in plan ? { expected: plan.expected } : {}),
-      ...("holder" in plan ? { holder: plan.holder } : {}),
-    });
+    const { kind: _, ...why } = plan;
+    answer({ kind: "refused", ...why });
     return;
   }
   if (client.input.queuedBytes > 0 && client.input.queuedBytes + length > MAX_WAITING_WRITE_BYTES) {
     answer({ kind: "refused", code: "too_much_input" });
     return;
   }
-  const written = {
-    from: plan.from,
-    to: plan.to,
-    output: ports.outputEnd(),
-    ...(modes === undefined ? {} : { modes }),
-  };
+  const written = defined({ from: plan.from, to: plan.to, output: ports.outputEnd(), modes });
   client.lastWrite = { at, ...written };
   answer({ kind: "written", ...written });
   ports.type(client, encoded.bytes, eof);

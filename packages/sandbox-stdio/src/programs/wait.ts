@@ -4,6 +4,7 @@
 import type { OutputLog } from "../output/output-log.ts";
 import { decodeUtf8, encodeUtf8, isLossy, unfinishedBytes } from "../text/utf8-text.ts";
 import type { ExitStatus } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import type { Gap } from "./output-range.ts";
 import type { PatternProgram } from "./pattern.ts";
 import { plainTextOf } from "./plain-text.ts";
@@ -182,7 +183,7 @@ export class Wait {
   /** A command has ended; told in order, also of those between `from` and the call. */
   commandEnded(end: CommandEnd): void {
     if (this.until.kind !== "commandEnd" || end.offset < this.from) return;
-    this.#meet({ offset: end.offset, ...(end.exit === undefined ? {} : { exit: { code: end.exit } }) });
+    this.#meet(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
   }
 
   /** The screen as drawn at `offset`, one string per row; told at first, and when it has changed. */
@@ -217,23 +218,24 @@ export class Wait {
   }
 
   #meet(more: { offset?: number; match?: SearchMatch; exit?: ExitStatus } = {}): void {
-    this.#result ??= { outcome: "met", offset: this.#log.endOffset, ...more, ...this.#gap() };
+    this.#answer({ outcome: "met", offset: this.#log.endOffset, ...more });
   }
 
   #end(ending: Ending): void {
-    this.#result ??= { ...ending, offset: this.#search?.offset ?? this.#log.endOffset, ...this.#gap() };
+    this.#answer({ ...ending, offset: this.#search?.offset ?? this.#log.endOffset });
   }
 
   /** Ends, if its end has come, though output before that is not searched: `offset` says where to go on. */
   #giveUp(): void {
     if (this.#ending === undefined || this.#result !== undefined) return;
     const offset = this.#search?.undecidedOffset ?? this.#seenEnd;
-    this.#result = { ...this.#ending, outcome: "timeout", undecided: true, offset, ...this.#gap() };
+    this.#answer({ ...this.#ending, outcome: "timeout", undecided: true, offset });
   }
 
-  #gap(): { gap?: Gap } {
+  /** The first answer stays. */
+  #answer(answer: WaitResult): void {
     const gap = this.#search?.missed;
-    return gap === undefined ? {} : { gap };
+    this.#result ??= gap === undefined ? answer : { ...answer, gap };
   }
 }
 
@@ -258,7 +260,7 @@ export function lastOutput(log: OutputLog, maxBytes: number, canGrow = false): T
   let cut = Math.max(0, plain.length - maxBytes);
   while (cut < plain.length && ((plain[cut] ?? 0) & 0xc0) === 0x80) cut += 1;
   const output = decodeUtf8(plain.subarray(cut));
-  return { output, ...(isLossy(output, bytes.subarray(firstLine)) ? { lossy: true } : {}) };
+  return isLossy(output, bytes.subarray(firstLine)) ? { output, lossy: true } : { output };
 }
 
 /** What the log still holds of a range. */

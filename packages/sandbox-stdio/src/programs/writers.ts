@@ -88,21 +88,21 @@ export type WritePlan =
   | { readonly kind: "type"; readonly from: number; readonly to: number; readonly eof: boolean }
   /** Type nothing: this call has been here before. */
   | { readonly kind: "duplicate"; readonly from: number; readonly to: number }
-  | { readonly kind: "refuse"; readonly status: 409; readonly code: "input_gap"; readonly expected: number }
-  | { readonly kind: "refuse"; readonly status: 409; readonly code: "not_stdin_holder"; readonly holder: string }
-  | { readonly kind: "refuse"; readonly status: 409; readonly code: "exited" | "stdin_closed" }
-  | { readonly kind: "refuse"; readonly status: 413; readonly code: "input_too_long" };
+  | { readonly kind: "refuse"; readonly code: "input_gap"; readonly expected: number }
+  | { readonly kind: "refuse"; readonly code: "not_stdin_holder"; readonly holder: string }
+  | { readonly kind: "refuse"; readonly code: "exited" | "stdin_closed" }
+  | { readonly kind: "refuse"; readonly code: "input_too_long" };
 
 /** The plan for a call to *write*. A repetition is a `duplicate` even if the call itself would now be refused. */
 export function planWrite(count: WriterCount, state: WriteState, { length, eof, at }: WriteRequest): WritePlan {
   const from = at ?? count.received;
   const isRepeatedEof = eof && length === 0 && at !== undefined && count.eof !== undefined && at === count.eof;
   if (from < count.received || isRepeatedEof) return { kind: "duplicate", from, to: count.received };
-  if (state.hasExited) return { kind: "refuse", status: 409, code: "exited" };
-  if (state.isStdinClosed) return { kind: "refuse", status: 409, code: "stdin_closed" };
-  if (!state.mayType) return { kind: "refuse", status: 409, code: "not_stdin_holder", holder: state.holder };
-  if (from > count.received) return { kind: "refuse", status: 409, code: "input_gap", expected: count.received };
-  if (length > MAX_WRITE_BYTES) return { kind: "refuse", status: 413, code: "input_too_long" };
+  if (state.hasExited) return { kind: "refuse", code: "exited" };
+  if (state.isStdinClosed) return { kind: "refuse", code: "stdin_closed" };
+  if (!state.mayType) return { kind: "refuse", code: "not_stdin_holder", holder: state.holder };
+  if (from > count.received) return { kind: "refuse", code: "input_gap", expected: count.received };
+  if (length > MAX_WRITE_BYTES) return { kind: "refuse", code: "input_too_long" };
   return { kind: "type", from, to: from + length, eof };
 }
 

@@ -2,10 +2,17 @@
 // the end of its replay told.
 
 import type { ServerMessage } from "../wire/control.ts";
-import type { ServerSocket } from "./connection-ports.ts";
-import type { Dialect, SessionEvent } from "./dialect.ts";
+import type { Dialect, Frame, SessionEvent } from "./dialect.ts";
 import { QueryGate } from "./query-gate.ts";
-import { Replay } from "./replay.ts";
+
+/** The socket of a connection. */
+export interface ServerSocket {
+  /** May keep the frame only in a session with `reuseFrames: false`; else its memory is used again after the call. */
+  send(frame: Frame): void;
+  close(code: number, reason: string): void;
+  /** Whether output should be sent now, as far as the runtime can tell. */
+  isWritable(): boolean;
+}
 
 export class Outgoing {
   readonly #dialect: Dialect;
@@ -86,5 +93,30 @@ export class Outgoing {
 
   #passed(logBytes: number): void {
     if (this.#replay.pass(logBytes)) this.say({ type: "live" });
+  }
+}
+
+/** How much of the log, as it was when the client attached, the client still lacks. In bytes of the log: it may be sent fewer. */
+class Replay {
+  /** Undefined before the greeting, and once the client has all. */
+  #left: number | undefined;
+
+  /** So many bytes are there that the client does not have. */
+  begin(bytes: number): void {
+    this.#left = bytes;
+  }
+
+  /** Whether it has not begun, or the client has all. */
+  get isOver(): boolean {
+    return this.#left === undefined;
+  }
+
+  /** So many more were sent, or are gone. @returns Whether the client has all now, for the first time. */
+  pass(bytes: number): boolean {
+    if (this.#left === undefined) return false;
+    this.#left -= bytes;
+    if (this.#left > 0) return false;
+    this.#left = undefined;
+    return true;
   }
 }

@@ -9,15 +9,27 @@ import type { AttachRequest, AttachResult } from "../session/session-types.ts";
 import { clipUtf8 } from "../text/utf8.ts";
 import { CLOSE, PUT_ASIDE_CODE, SILENCE_MS } from "../wire/constants.ts";
 import type { Bye, ServerMessage } from "../wire/control.ts";
-import type { ConnectionHooks, ServerSocket } from "./connection-ports.ts";
+import { defined } from "../wire/fields.ts";
 import type { Begin, ClientCommand, Dialect, Frame } from "./dialect.ts";
 import { EarlyFrames } from "./early-frames.ts";
-import { Outgoing } from "./outgoing.ts";
+import { Outgoing, type ServerSocket } from "./outgoing.ts";
 import { Spending } from "./spending.ts";
 
 /** A WebSocket's close reason is at most this many bytes of UTF-8. */
 const MAX_REASON_BYTES = 123;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
+
+/** The calls of a connection to its shell. */
+export interface ConnectionHooks {
+  /** A fresh token has come. */
+  auth?(token: string): void;
+  /** A client that speaks first has done so: it is to be attached now. */
+  begin?(begin: Begin): void;
+  /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it only this one's count. */
+  earlyBytes?(): number;
+  /** The client is told of an error, or that its connection is closed. */
+  told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
+}
 
 /** The state that is kept of a connection whose session sleeps. */
 export type ParkedConnection = { readonly state: unknown; readonly stdinOffset: number; readonly mayType: boolean };
@@ -238,7 +250,7 @@ export class ServerConnection implements Peer {
     if (this.isEnded) return;
     this.#hooks.told?.({ type: "bye", code, text: reason });
     this.#outgoing.flush();
-    this.#outgoing.say({ type: "bye", code, reason, retry, ...(seconds === undefined ? {} : { seconds }) });
+    this.#outgoing.say({ type: "bye", code, reason, retry, ...defined({ seconds }) });
     this.#phase = { phase: "ended" };
     this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
   }

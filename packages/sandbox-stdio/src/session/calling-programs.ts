@@ -1,16 +1,13 @@
 // The programs that call a session: the client that each of them writes as, which of its writes are recorded and shown; the
 // news for programs that read and wait by calls. Knows nothing of requests and answers.
 
-import type { OutputLog } from "../output/output-log.ts";
 import { typedText } from "../programs/typed-text.ts";
 import { MAX_WRITERS } from "../programs/writers.ts";
 import type { Attention } from "../wire/attention.ts";
-import type { Attendance } from "./attendance.ts";
+import { admit } from "./attendance.ts";
+import { ackInput, settledInput } from "./client-input.ts";
 import type { ClientRecord } from "./client-record.ts";
-import type { Clients } from "./clients.ts";
-import type { InputReceiver } from "./input-receiver.ts";
-import type { InputRecorder } from "./input-recorder.ts";
-import type { Keyboard } from "./keyboard.ts";
+import type { SessionState } from "./session-state.ts";
 import type { ProgramRequest } from "./session-types.ts";
 
 /** Ends of commands that are remembered: as many as the bridge lists. */
@@ -23,26 +20,15 @@ const PROGRAM = { role: "driver", kind: "program", delivery: "live", acknowledge
 /** The end of a shell's command: the offset behind its output, and its exit code if the shell said it. */
 export type CommandEnded = { readonly to: number; readonly exit?: number };
 
-export interface CallingProgramsPorts {
-  readonly log: OutputLog;
-  readonly clients: Clients;
-  readonly keyboard: Keyboard;
-  readonly attendance: Attendance;
-  readonly inputReceiver: InputReceiver;
-  /** Absent if no record is kept. */
-  readonly recorder: InputRecorder | undefined;
-  readonly now: () => number;
-}
-
 export class CallingPrograms {
-  readonly #ports: CallingProgramsPorts;
+  readonly #session: SessionState;
   readonly #attentions: Attention[] = [];
   readonly #commandEnds: CommandEnded[] = [];
   /** Told when more of a program's input has been taken, or stored. */
   onSettled: (client: ClientRecord) => void = () => undefined;
 
-  constructor(ports: CallingProgramsPorts) {
-    this.#ports = ports;
+  constructor(session: SessionState) {
+    this.#session = session;
   }
 
   /**
@@ -50,7 +36,7 @@ export class CallingPrograms {
    * @returns undefined if as many have written as may.
    */
   beginCall(request: ProgramRequest): ClientRecord | undefined {
-    const { clients, attendance, log, now } = this.#ports;
+    const { clients, log, now } = this.#session;
     const old = clients.get(request.id);
     if (old === undefined && clients.programCount >= MAX_WRITERS) return undefined;
     const sinceMs = now();
@@ -60,26 +46,26 @@ export class CallingPrograms {
     }
     const calls = old?.presence.phase === "calling" ? old.presence.calls : 0;
     const presence = { phase: "calling", calls: calls + 1, sinceMs, acked: log.endOffset } as const;
-    const client = attendance.admit({ ...PROGRAM, ...request }, presence);
+    const client = admit(this.#session, { ...PROGRAM, ...request }, presence);
     client.isActive = true;
     return client;
   }
 
   /** Whether it is here with the rights that it had. The knowledge of another life of this object is not enough. */
   #isCalling(client: ClientRecord, { isAdmin }: ProgramRequest): boolean {
-    const may = this.#ports.keyboard.mayDrive(client.id);
+    const may = this.#session.keyboard.mayDrive(client.id);
     return client.isAdmin === isAdmin && (may.ok || may.fault !== "no_such_client");
   }
 
   endCall(client: ClientRecord): void {
     const { presence } = client;
     if (presence.phase !== "calling") return;
-    client.presence = { ...presence, calls: Math.max(0, presence.calls - 1), sinceMs: this.#ports.now() };
+    client.presence = { ...presence, calls: Math.max(0, presence.calls - 1), sinceMs: this.#session.now() };
   }
 
   /** How much of a program's input is taken and, where a record is kept, stored. */
   settledOf(client: ClientRecord): number {
-    return this.#ports.inputReceiver.settled(client);
+    return settledInput(this.#session, client);
   }
 
   /**
@@ -87,19 +73,19 @@ export class CallingPrograms {
    * Nothing keeps `bytes`. @param fate `resent`: it had queued them before this call.
    */
   recordWrite(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
-    const { recorder, inputReceiver } = this.#ports;
+    const { recorder } = this.#session;
     const { received } = client.input;
     if (bytes.length > 0) {
       recorder?.input(client, fate === "typed" ? Math.min(received, from) : received, from, bytes, fate);
     }
     client.input.receiveUpTo(from + bytes.length);
     if (fate === "typed" && bytes.length > 0) this.#showTyped(client, bytes);
-    inputReceiver.ack(client, true);
+    ackInput(this.#session, client, true);
   }
 
   /** Tells the text that a program has typed to the people that may type here, unless it is secret (K9). */
   #showTyped(program: ClientRecord, bytes: Uint8Array): void {
-    const { recorder, clients } = this.#ports;
+    const { recorder, clients } = this.#session;
     if (recorder?.isSecret(program.id) === true) return;
     const text = typedText(bytes);
     for (const client of clients.all) {

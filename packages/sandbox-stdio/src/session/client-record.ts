@@ -8,6 +8,7 @@ import type { LastWrite } from "../programs/program-writes.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import { MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { Participant, ParticipantKind, ServerMessage } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
 import type { Budget } from "./budget.ts";
@@ -170,7 +171,7 @@ export class ClientRecord implements Paced {
 
   get participant(): Participant {
     const { id, name, role, kind, holdsAlone } = this;
-    return { id, name, role, kind, ...(holdsAlone ? { alone: true } : {}) };
+    return { id, name, role, kind, ...defined({ alone: holdsAlone || undefined }) };
   }
 
   /** Tells it something by its connection, or by the inner hop; nothing where it has neither. */
@@ -192,8 +193,7 @@ export function knownOf(client: ClientRecord): KnownClient {
     delivery,
     acknowledges,
     stdin: taken,
-    ...(received === taken ? {} : { received }),
-    ...(eof === undefined ? {} : { eof }),
+    ...defined({ received: received === taken ? undefined : received, eof }),
     acked: client.acked,
     isAbsent: client.presence.phase === "absent",
   };

@@ -3,9 +3,10 @@
 
 import { InputQueue } from "../input/input-queue.ts";
 import { OutputLog } from "../output/output-log.ts";
-import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attempt } from "../wire/attempt.ts";
+import { defined } from "../wire/fields.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
+import { isAnswererSettled, type KeptAnswerer, keptAnswerer, restoreAnswerer } from "./answerer.ts";
 import { ClientRecord, type ClientWho, knownOf, type TerminalSize } from "./client-record.ts";
 import type { Greeted, Peer } from "./presence.ts";
 import type { RelaySession } from "./relay-session.ts";
@@ -41,7 +42,7 @@ export type ParkedSession = {
   readonly holder: string;
   readonly hasBeenHeld: boolean;
   readonly creator: string;
-  readonly answerer: Answerer & { readonly hasChosen: boolean };
+  readonly answerer: KeptAnswerer;
   readonly nextOrder: number;
   /** Clients that are gone and may come back, and those that can't. */
   readonly absent: readonly KnownClient[];
@@ -56,7 +57,7 @@ export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = fal
   if (session.isScreenAsked) return "a snapshot is on its way";
   if (session.isWatched) return "a program waits";
   if (!session.isUpToDate) return "output is on its way";
-  if (!session.choice.isSettled) return "an answer may be late";
+  if (!isAnswererSettled(session.state)) return "an answer may be late";
   let isAttended = isWaitedFor;
   for (const client of session.clients) {
     if (client.presence.phase === "absent") {
@@ -99,7 +100,7 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
     holder: keyboard.holder,
     hasBeenHeld: keyboard.hasBeenHeld,
     creator,
-    answerer: session.choice.kept,
+    answerer: keptAnswerer(session.state),
     nextOrder: session.nextOrder,
     absent: [...session.clients].filter((client) => client.presence.phase === "absent").map(knownOf),
     gone: [...session.gone],
@@ -109,13 +110,12 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
 /** The state of a client with a connection, in a session that may be parked. */
 export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Greeted): ParkedClient {
   const { id, who, order, size, attempt, isActive, inputWindow, input } = client;
+  const eof = input.eof === undefined ? undefined : { offset: input.eof, waits: input.waitingEof !== undefined };
   return {
     ...{ id, who, order, isActive, inputWindow, inputStart },
-    ...(size === undefined ? {} : { size: sizeOf(size) }),
-    ...(attempt === undefined ? {} : { attempt }),
+    ...defined({ size: size && sizeOf(size), attempt, eof }),
     toldSize: reader.toldSize ?? { cols: 80, rows: 24 },
     input: input.received,
-    ...(input.eof === undefined ? {} : { eof: { offset: input.eof, waits: input.waitingEof !== undefined } }),
   };
 }
 
@@ -139,7 +139,7 @@ export function unpark(
   // The order of arrival counts for the keyboard.
   for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order))
     unparkClient(session, parked, end, peer);
-  session.choice.restore(answerer);
+  restoreAnswerer(session.state, answerer);
 }
 
 /** One client goes on, in a session that has gone on. @param end Where its output does. */

@@ -8,12 +8,15 @@ import type { Answerer } from "../terminal/answerer-history.ts";
 import { CLOSE } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { Delivery } from "../wire/terms.ts";
+import { chooseAnswerer, nameAnswerer } from "./answerer.ts";
+import { admit, expire, park, setHolder } from "./attendance.ts";
+import { planWrite, takeEof, takeInput, typePlanned } from "./client-input.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
-import { earlier } from "./earlier.ts";
+import { addLink, resumeLink } from "./output-sender.ts";
 import type { RemotePeer } from "./presence.ts";
-import { SessionCore } from "./session-core.ts";
+import { earlier, SessionCore } from "./session-core.ts";
+import type { SessionState } from "./session-state.ts";
 import type { AttachRequest, AttachResult, SessionOptions } from "./session-types.ts";
-import { fittedSize } from "./terminal-size.ts";
 import { UnattendedBudget } from "./unattended-budget.ts";
 
 /** A client that the Durable Object has attached. */
@@ -29,9 +32,9 @@ export class ProcessSession extends SessionCore {
   readonly #unattended: UnattendedBudget;
 
   constructor(options: SessionOptions) {
-    super(options, { holdsProcess: true, repeatsEof: false });
+    super(options);
     const rate = options.unattendedBytesPerSecond ?? Number.POSITIVE_INFINITY;
-    this.#unattended = new UnattendedBudget(rate, this.log.endOffset, this.now());
+    this.#unattended = new UnattendedBudget(rate, this.log.endOffset, this.state.now());
     this.#size = this.log.sizeAt(this.log.endOffset);
   }
 
@@ -39,26 +42,26 @@ export class ProcessSession extends SessionCore {
 
   /** A client that the Durable Object has attached. Its output goes through the link; it is told the rest by `peer`. */
   attachRemote(request: RemoteRequest, peer: RemotePeer): AttachResult {
-    const old = this.members.get(request.id);
-    if (request.kind === "program" && old === undefined && this.members.programCount >= MAX_WRITERS) {
+    const old = this.state.clients.get(request.id);
+    if (request.kind === "program" && old === undefined && this.state.clients.programCount >= MAX_WRITERS) {
       return { ok: false, code: CLOSE.tooMany, reason: "too many writers", retry: "never" };
     }
     // Not the greater of this and the known offset: a client that comes back with an empty screen starts over.
     const { acked, windowBytes } = request;
     const inputAcks = { sent: old?.input.taken ?? 0, dueMs: undefined };
-    const client = this.attendance.admit(request, { phase: "remote", peer, acked, windowBytes, inputAcks });
-    this.answererChoice.choose();
+    const client = admit(this.state, request, { phase: "remote", peer, acked, windowBytes, inputAcks });
+    chooseAnswerer(this.state);
     return { ok: true, client };
   }
 
   /** The Durable Object has heard nothing of this client for its grace. */
   expire(client: ClientRecord): void {
-    this.attendance.expire(client);
+    expire(this.state, client);
   }
 
   /** The Durable Object has parked: it comes back with this client, and the other clients are not told. */
   park(client: ClientRecord, graceMs: number): void {
-    this.attendance.park(client, graceMs);
+    park(this.state, client, graceMs);
   }
 
   /** A client of the Durable Object's has dealt with output before `offset`, and may have so much in flight. */
@@ -72,41 +75,41 @@ export class ProcessSession extends SessionCore {
 
   /** The Durable Object says which client holds the keyboard. An unknown holder id means free. */
   setHolder(told: string): void {
-    this.commands.setHolder(told);
+    setHolder(this.state, told);
   }
 
   /** The Durable Object says which client it has chosen to answer terminal queries. */
   setAnswerer({ id, offset }: Answerer): void {
-    this.answererChoice.tell({ id, offset });
+    nameAnswerer(this.state, { id, offset });
   }
 
   /** A reader that gets all output from `offset` on, even if its clients acknowledge none. */
   addLink(offset: number, peer: OutputPeer): OutputReader {
-    return this.outputSender.addLink(offset, peer);
+    return addLink(this.state, offset, peer);
   }
 
   removeLink(link: OutputReader): void {
-    this.outputSender.removeLink(link);
+    this.state.links.delete(link);
   }
 
   /** The link's socket takes output again. */
   linkDrained(link: OutputReader): void {
-    this.outputSender.resumeLink(link);
+    resumeLink(this.state, link);
   }
 
   /** Calls back with a snapshot, or with undefined where none can be had in time. */
   awaitScreen(ready: (screen: SnapshotFrame | undefined) => void): void {
-    this.snapshots.await(ready);
+    this.state.snapshots.await(ready);
   }
 
   /** The plan for a program's write, as the session stands now. */
   planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
-    return this.inputReceiver.planWrite(client, request);
+    return planWrite(this.state, client, request);
   }
 
   /** Queues the planned bytes. `bytes` are the session's from here on. */
   typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
-    this.inputReceiver.typePlanned(client, bytes, eof);
+    typePlanned(this.state, client, bytes, eof);
   }
 
   // ---- The process ---------------------------------------------------------------------------------------------
@@ -114,17 +117,17 @@ export class ProcessSession extends SessionCore {
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
     // It can be asked for its last screen for as long as the session is kept.
-    if (this.tellEnding(status)) this.snapshots.ended();
+    if (this.tellEnding(status)) this.state.snapshots.ended();
   }
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */
   wrote(client: ClientRecord, count: number): void {
-    this.inputReceiver.take(client, count);
+    takeInput(this.state, client, count);
   }
 
   /** The client's oldest entry was an end of input, and the process has it. */
   appliedEof(client: ClientRecord): void {
-    this.inputReceiver.takeEof(client);
+    takeEof(this.state, client);
   }
 
   /** The process says its size (B2c): it holds for the output that comes next. */
@@ -136,13 +139,13 @@ export class ProcessSession extends SessionCore {
 
   /** The process takes no more input: it has ended, or closed its end. Waiting input is refused. */
   closeInput(): void {
-    this.inputReceiver.close();
+    this.state.isInputClosed = true;
   }
 
   /** Whether the process is to be held: asked after output, acknowledgements and whenever a client comes or goes. */
   get shouldHold(): boolean {
     // The log must not run away from a snapshot that is being made.
-    return this.pace.shouldHold || this.snapshots.isAsked || this.#isBudgetSpent();
+    return this.pace.shouldHold || this.state.snapshots.isAsked || this.#isBudgetSpent();
   }
 
   override get nextTickMs(): number | undefined {
@@ -152,52 +155,74 @@ export class ProcessSession extends SessionCore {
   /** Whether the process has no reader, and has written enough for now. */
   #isBudgetSpent(): boolean {
     const { endOffset } = this.log;
-    if (!this.hasEnded && !this.outputSender.hasLinks && this.pacer === undefined) {
-      return this.#unattended.isSpent(endOffset, this.now());
+    if (!this.hasEnded && this.state.links.size === 0 && this.pacer === undefined) {
+      return this.#unattended.isSpent(endOffset, this.state.now());
     }
     this.#unattended.attended(endOffset);
     return false;
   }
 
-  // ---- What SessionCore asks -----------------------------------------------------------------------------------
+  // ---- Hop: see session-state.ts --------------------------------------------------------------------------------
 
-  protected override newInput(): InputQueue {
+  override get holdsProcess(): boolean {
+    return true;
+  }
+
+  override get repeatsEof(): boolean {
+    return false;
+  }
+
+  override newInput(): InputQueue {
     return new InputQueue("process");
   }
 
-  protected override resizeWindow(): void {
+  override resizeWindow(): void {
     this.#fitSize();
   }
 
-  protected override membersChanged(): void {
+  override membersChanged(): void {
     this.#fitSize();
   }
 
-  protected override keyboardMoved(): void {
+  override keyboardMoved(): void {
     this.#fitSize();
   }
 
-  protected override inputSettled(): void {
+  override inputSettled(): void {
     // A call that waits until a program's input is taken hears of it over the inner hop.
   }
 
-  protected override needsHold(): boolean {
+  override needsHold(): boolean {
     return false; // It is held as soon as it has to be.
   }
 
-  protected override get knownEnd(): number {
+  override get knownEnd(): number {
     return this.log.endOffset;
   }
 
   /** The PTY has the size that fits the clients that are here. */
   #fitSize(): void {
     if (!this.facts.tty || this.exit !== undefined) return;
-    const fitted = fittedSize(this.members, this.keyboard, this.facts.mode);
+    const fitted = fittedSize(this.state);
     if (fitted === undefined || (fitted.cols === this.#size.cols && fitted.rows === this.#size.rows)) return;
     this.#size = fitted;
-    this.upstream.resize(undefined, fitted);
+    this.state.upstream.resize(undefined, fitted);
     if (this.facts.tellsSize === true) return;
     this.log.markSize(fitted.cols, fitted.rows);
     this.appended();
   }
+}
+
+/** Exclusive: the holder's size. Collaborative: the smallest among the drivers that gave one. undefined if no client gave one. */
+function fittedSize({ clients, keyboard, facts }: SessionState): TerminalSize | undefined {
+  let fitted: TerminalSize | undefined;
+  for (const { id, role, size } of clients.present()) {
+    if (role !== "driver" || size === undefined) continue;
+    if (facts.mode === "exclusive" && id !== keyboard.holder) continue;
+    fitted = {
+      cols: Math.min(fitted?.cols ?? size.cols, size.cols),
+      rows: Math.min(fitted?.rows ?? size.rows, size.rows),
+    };
+  }
+  return fitted;
 }

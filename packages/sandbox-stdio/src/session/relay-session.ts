@@ -7,13 +7,15 @@ import { LOG_BYTES, MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
-import type { AnswererChoice } from "./answerer-choice.ts";
-import { isReplayable } from "./attach-rules.ts";
+import { announceAnswerer, bridgeAnswers, confirmAnswerer } from "./answerer.ts";
+import { isReplayable } from "./attach.ts";
+import { setHolder } from "./attendance.ts";
 import { CallingPrograms, type CommandEnded } from "./calling-programs.ts";
+import { ackInput } from "./client-input.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
-import { earlier } from "./earlier.ts";
+import { followOutput, readerAt, resumeOutput } from "./output-sender.ts";
 import type { Peer } from "./presence.ts";
-import { SessionCore } from "./session-core.ts";
+import { earlier, SessionCore } from "./session-core.ts";
 import type { SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
@@ -40,16 +42,8 @@ export class RelaySession extends SessionCore {
   onAttention: (attention: Attention) => void = () => undefined;
 
   constructor(options: SessionOptions) {
-    super(options, { holdsProcess: false, repeatsEof: true });
-    this.programs = new CallingPrograms({
-      log: this.log,
-      clients: this.members,
-      keyboard: this.keyboard,
-      attendance: this.attendance,
-      inputReceiver: this.inputReceiver,
-      recorder: options.recorder,
-      now: this.now,
-    });
+    super(options);
+    this.programs = new CallingPrograms(this.state);
   }
 
   /**
@@ -71,7 +65,7 @@ export class RelaySession extends SessionCore {
 
   /** How much of this client's input has been received; 0 of one that is not known. */
   receivedOf(clientId: string): number {
-    return this.members.get(clientId)?.input.received ?? 0;
+    return this.state.clients.get(clientId)?.input.received ?? 0;
   }
 
   /** @see SessionCore.attention */
@@ -86,7 +80,7 @@ export class RelaySession extends SessionCore {
 
   /** The bridge knows this client. Unknown here, it has vanished just now, or long ago. */
   restore(known: KnownClient): void {
-    const client = this.members.get(known.id);
+    const client = this.state.clients.get(known.id);
     if (client === undefined) {
       this.#addKnown(known);
       return;
@@ -95,27 +89,27 @@ export class RelaySession extends SessionCore {
     // No input of a program waits here: the bridge has received all of it.
     if (client.isProgram && known.received !== undefined) client.input.receiveUpTo(known.received);
     if (known.eof !== undefined) client.input.dropEof(known.eof);
-    this.inputReceiver.ack(client, true);
+    ackInput(this.state, client, true);
   }
 
   #addKnown(known: KnownClient): void {
     const { acked } = known;
-    const sinceMs = this.now();
+    const sinceMs = this.state.now();
     const usual = { name: "", delivery: "live" as const, acknowledges: true };
     const who = { ...usual, ...known, isAdmin: false, mayUseKept: known.role === "driver" };
     const client = new ClientRecord(known.id, new InputQueue("relay", known.stdin, known.eof, known.received));
-    client.attach(who, this.members.nextOrder(), { phase: "absent", acked });
+    client.attach(who, this.state.clients.nextOrder(), { phase: "absent", acked });
     client.isActive = true;
     if (!known.isAbsent && client.isProgram) client.presence = { phase: "calling", calls: 0, sinceMs, acked };
     else if (!known.isAbsent) {
       client.presence = { phase: "vanished", sinceMs, acked, windowBytes: MAX_FRAME_BYTES, isLeaving: false };
     }
-    this.members.add(client);
+    this.state.clients.add(client);
   }
 
   /** This client can't be resumed. */
   noteGone(id: string): void {
-    this.members.noteGone(id);
+    this.state.clients.noteGone(id);
   }
 
   /** Output goes on at `offset`, where the PTY has this size: the bytes before it that are not here are gone. */
@@ -140,9 +134,9 @@ export class RelaySession extends SessionCore {
   appendFrame(frame: Uint8Array, stream: OutputStream): void {
     const offset = this.log.endOffset;
     this.log.append(frame.subarray(1), stream);
-    this.outputSender.keep(offset, frame);
+    this.state.frames.keep(offset, frame);
     // Output from before the greeting came at the time that the bridge said.
-    if (this.log.endOffset > this.#toldEnd) this.lastOutputMs = this.now();
+    if (this.log.endOffset > this.#toldEnd) this.lastOutputMs = this.state.now();
     this.appended();
   }
 
@@ -160,7 +154,7 @@ export class RelaySession extends SessionCore {
   /** The bridge has taken this client's input before `offset`. */
   confirmInput(client: ClientRecord, offset: number): void {
     client.input.takeUpTo(offset);
-    this.inputReceiver.ack(client, true);
+    ackInput(this.state, client, true);
   }
 
   /** The bridge knows that the client is attached: it holds the process for it from now on. */
@@ -170,22 +164,22 @@ export class RelaySession extends SessionCore {
 
   /** The bridge says which client holds the keyboard. An unknown holder id means free. */
   setHolder(told: string): void {
-    this.commands.setHolder(told);
+    setHolder(this.state, told);
   }
 
-  /** @see AnswererChoice.told */
+  /** @see announceAnswerer */
   tellAnswerer(upstream: Pick<Upstream, "answerer">, hasClients: boolean): void {
-    this.answererChoice.told(upstream, hasClients);
+    announceAnswerer(this.state, upstream, hasClients);
   }
 
   /** The bridge has heard that it answers, and all that it is told before that. */
   bridgeHears(): void {
-    this.answererChoice.heard();
+    confirmAnswerer(this.state);
   }
 
   /** The bridge itself answers the queries that end before `offset`. Told before their last bytes. */
   bridgeAnswered(offset: number): void {
-    this.answererChoice.answered(offset);
+    bridgeAnswers(this.state, offset);
   }
 
   /** A shell's command has ended. */
@@ -206,21 +200,17 @@ export class RelaySession extends SessionCore {
     return this.log.endOffset >= this.#toldEnd;
   }
 
-  get choice(): AnswererChoice {
-    return this.answererChoice;
-  }
-
   /** The place of the next client in the order of arrival. */
   get nextOrder(): number {
-    return this.members.order;
+    return this.state.clients.order;
   }
 
   /** It goes on where an earlier life of it was parked, which had all output before `end`. */
   goOn(end: number, nextOrder: number, absent: readonly KnownClient[], gone: readonly string[]): void {
     this.noteEnd(end);
     for (const known of absent) this.#addKnown(known);
-    for (const id of gone) this.members.noteGone(id);
-    this.members.goOnFrom(nextOrder);
+    for (const id of gone) this.state.clients.noteGone(id);
+    this.state.clients.goOnFrom(nextOrder);
   }
 
   /** A client that was here all the time, by this connection: the other clients are not told. */
@@ -230,12 +220,12 @@ export class RelaySession extends SessionCore {
     peer: Peer,
   ): void {
     const { who, order, offset, toldSize, inputStart } = at;
-    const reader = this.outputSender.readerAt(offset, who, peer, toldSize);
+    const reader = readerAt(this.state, offset, who, peer, toldSize);
     const inputAcks = { sent: client.input.received, dueMs: undefined };
     client.attach(who, order, { phase: "greeted", peer, reader, inputStart, inputAcks });
-    this.members.add(client);
+    this.state.clients.add(client);
     this.keyboard.rejoin(client);
-    this.outputSender.goOn(client, reader, this.facts.tty);
+    followOutput(this.state, client, reader);
   }
 
   // ---- Snapshots and the end -----------------------------------------------------------------------------------
@@ -249,15 +239,15 @@ export class RelaySession extends SessionCore {
 
   /** Whether a snapshot has been asked for and not come: it is asked for again over a new connection. */
   get isScreenAsked(): boolean {
-    return this.snapshots.isAsked;
+    return this.state.snapshots.isAsked;
   }
 
   /** The process is lost, and the log holds the output that was received of it: each client is told after its last byte (X7). */
   lost(lastScreen: Snapshot | undefined): void {
     if (this.hasEnded) return;
-    this.snapshots.ended();
-    this.snapshots.arrived(lastScreen);
-    this.snapshots.close();
+    this.state.snapshots.ended();
+    this.state.snapshots.arrived(lastScreen);
+    this.state.snapshots.close();
     this.tellEnding("lost");
     for (const client of this.clients) this.attachAnswered(client);
   }
@@ -266,13 +256,13 @@ export class RelaySession extends SessionCore {
   exited(status: ExitStatus): void {
     if (!this.tellEnding(status)) return;
     for (const client of this.clients) this.attachAnswered(client);
-    this.snapshots.ended();
-    if (!this.facts.tty || isReplayable(this.attachContext)) return;
+    this.state.snapshots.ended();
+    if (!this.facts.tty || isReplayable(this.state)) return;
     this.#isScreenDue = true;
-    this.snapshots.await(() => {
+    this.state.snapshots.await(() => {
       this.#isScreenDue = false;
       // The inner hop is let go of now.
-      this.snapshots.close();
+      this.state.snapshots.close();
     });
   }
 
@@ -283,15 +273,15 @@ export class RelaySession extends SessionCore {
 
   /** The screen of a process that has ended, to be kept with its log; undefined where the log alone gives it, or nothing does. */
   get lastScreen(): Snapshot | undefined {
-    return this.snapshots.last;
+    return this.state.snapshots.last;
   }
 
   /** More input of this client is in the record: it may be acknowledged now. */
   recorded(clientId: string): void {
-    const client = this.members.get(clientId);
+    const client = this.state.clients.get(clientId);
     if (client === undefined) return;
-    this.inputReceiver.ack(client, true);
-    if (this.hasEnded) this.outputSender.resume(client);
+    ackInput(this.state, client, true);
+    if (this.hasEnded) resumeOutput(this.state, client);
   }
 
   // ---- Time ----------------------------------------------------------------------------------------------------
@@ -304,42 +294,50 @@ export class RelaySession extends SessionCore {
 
   override tick(): void {
     super.tick();
-    const now = this.now();
+    const now = this.state.now();
     for (const client of [...this.clients]) {
       if ((holdEndMs(client) ?? Number.POSITIVE_INFINITY) <= now) this.attachAnswered(client);
     }
   }
 
-  // ---- What SessionCore asks -----------------------------------------------------------------------------------
+  // ---- Hop: see session-state.ts --------------------------------------------------------------------------------
 
-  protected override newInput(): InputQueue {
+  override get holdsProcess(): boolean {
+    return false;
+  }
+
+  override get repeatsEof(): boolean {
+    return true;
+  }
+
+  override newInput(): InputQueue {
     return new InputQueue("relay");
   }
 
-  protected override resizeWindow(client: ClientRecord, size: TerminalSize): void {
-    this.upstream.resize(client, size);
+  override resizeWindow(client: ClientRecord, size: TerminalSize): void {
+    this.state.upstream.resize(client, size);
   }
 
-  protected override membersChanged(): void {
+  override membersChanged(): void {
     // The size follows at the bridge.
   }
 
-  protected override keyboardMoved(): void {
+  override keyboardMoved(): void {
     this.#tellWatchers();
   }
 
-  protected override inputSettled(client: ClientRecord): void {
+  override inputSettled(client: ClientRecord): void {
     this.programs.onSettled(client);
   }
 
   /** Until the bridge hears of a lossless client the process runs on, and a log that is nearly full would lose bytes of it. */
-  protected override needsHold(client: ClientRecord): boolean {
+  override needsHold(client: ClientRecord): boolean {
     if (this.hasEnded) return false;
     const mayPace = client.delivery === "lossless" && client.role === "driver";
     return mayPace && this.log.capacityBytes - (this.log.endOffset - client.acked) < LOG_BYTES / 2;
   }
 
-  protected override get knownEnd(): number {
+  override get knownEnd(): number {
     return Math.max(this.log.endOffset, this.#toldEnd);
   }
 }

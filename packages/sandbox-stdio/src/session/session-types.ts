@@ -128,11 +128,3 @@ export type SessionOptions = {
   /** Beside the process: how many bytes a second it may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number | undefined;
 };
-
-/** How the hops differ in the work of the parts. */
-export type HopRules = {
-  /** Whether the process is held while a snapshot is made. */
-  readonly holdsProcess: boolean;
-  /** @see InputReceiverPorts.repeatsEof */
-  readonly repeatsEof: boolean;
-};

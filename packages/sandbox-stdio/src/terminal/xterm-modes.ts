@@ -31,8 +31,8 @@ export function followXterm(
   left: (undo: string) => void,
 ): void {
   for (const name of names) {
-    const [, prefix, intermediates, final = ""] = /^([<-?]?)([ -/]*)(.)$/.exec(name) ?? [];
-    const id = { final, ...(prefix ? { prefix } : {}), ...(intermediates ? { intermediates } : {}) };
+    const [, prefix = "", intermediates = "", final = ""] = /^([<-?]?)([ -/]*)(.)$/.exec(name) ?? [];
+    const id = { final, prefix, intermediates };
     parser.registerCsiHandler(id, (params) => {
       modes.csi(name, params.map((one) => (typeof one === "number" ? one : one.join(":"))).join(";"));
       return false;

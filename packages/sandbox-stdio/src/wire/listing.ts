@@ -3,6 +3,7 @@
 
 import { MAX_TITLE_BYTES } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
+import { defined } from "./fields.ts";
 import { EXIT_STATUS } from "./inner-messages.ts";
 import {
   checkShape,
@@ -52,16 +53,8 @@ export function parseListings(text: string): readonly BridgeListing[] | undefine
   if (!isRecord(value) || checkShape(value, ANSWER) !== undefined) return undefined;
   // The shape has been checked against the table that the type is written after.
   const { sessions } = value as unknown as { readonly sessions: readonly BridgeListing[] };
-  return sessions.map(({ incarnation, state, offset, exit, title, lastOutputMs }) => ({
-    incarnation,
-    state,
-    offset,
-    ...(exit === undefined ? {} : { exit: exitOf(exit) }),
-    ...(title === undefined ? {} : { title }),
-    ...(lastOutputMs === undefined ? {} : { lastOutputMs }),
-  }));
-}
-
-function exitOf({ code, signal }: ExitStatus): ExitStatus {
-  return { code, ...(signal === undefined ? {} : { signal }) };
+  return sessions.map(({ incarnation, state, offset, exit: whole, title, lastOutputMs }) => {
+    const exit = whole === undefined ? undefined : defined({ code: whole.code, signal: whole.signal });
+    return defined({ incarnation, state, offset, exit, title, lastOutputMs });
+  });
 }

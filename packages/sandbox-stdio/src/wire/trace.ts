@@ -103,21 +103,20 @@ type Sender = { send(frame: string | Uint8Array): void; close?(code: number, rea
 export function tracedSocket<S extends Sender>(socket: S, trace: Trace | undefined, whom: string, speaker: Speaker): S {
   if (trace === undefined) return socket;
   const close = socket.close?.bind(socket);
-  return {
+  const traced: S = {
     ...socket,
     send: (frame) => {
       trace(`tells ${whom} ${describeFrame(frame, speaker)}`);
       socket.send(frame);
     },
-    ...(close === undefined
-      ? {}
-      : {
-          close: (code: number, reason: string) => {
-            trace(`closes ${whom} ${describeMessage({ type: String(code), reason })}`);
-            close(code, reason);
-          },
-        }),
   };
+  if (close !== undefined) {
+    traced.close = (code, reason) => {
+      trace(`closes ${whom} ${describeMessage({ type: String(code), reason })}`);
+      close(code, reason);
+    };
+  }
+  return traced;
 }
 
 /** The same receiver, which traces each frame first. Without a trace it is `receive` itself. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { ADDON, ADDON_ROUTES, type SessionEvent } from "../../src/index.ts";
-import { bytes } from "../fixtures.ts";
+import { bytes } from "../support/fixtures.ts";
 import { bob, found, heard, hello, out, said } from "./speaking.ts";
 
 const READY = '{"type":"ready"}';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { JSON_GATEWAY, JSON_ROUTES, type SessionEvent } from "../../src/index.ts";
-import { bytes } from "../fixtures.ts";
+import { bytes } from "../support/fixtures.ts";
 import { alice, bob, found, heard, hello, out, said } from "./speaking.ts";
 
 const close = (reason: unknown) => ({ kind: "close", code: 1008, reason });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { PTY, PTY_ROUTES, PTY_SHARED, type SessionEvent } from "../../src/index.ts";
-import { bytes } from "../fixtures.ts";
+import { bytes } from "../support/fixtures.ts";
 import { alice, bob, found, heard, hello, out, said } from "./speaking.ts";
 
 const unknown = { kind: "error", code: "unknown_type", message: expect.any(String) };

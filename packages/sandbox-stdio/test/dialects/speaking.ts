@@ -1,8 +1,8 @@
 // What the tables of the dialects' tests share: one connection's events, and what its client is sent for them.
 
 import type { Dialect, Frame, Hello, SessionEvent } from "../../src/index.ts";
-import { bytes, text } from "../fixtures.ts";
-import { hello as greeting } from "../hello.ts";
+import { bytes, text } from "../support/fixtures.ts";
+import { hello as greeting } from "../support/hello.ts";
 
 /** The frames for these events on one connection, in order; bytes as `bytes:TEXT`. */
 export function said<State>(dialect: Dialect<State>, ...events: SessionEvent[]): string[] {

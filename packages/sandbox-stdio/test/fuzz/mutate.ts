@@ -1,6 +1,6 @@
 // Makes inputs out of inputs: bytes changed, dropped, repeated, put together, numbers made extreme. Knows no format.
 
-import type { Random } from "../../../local/src/random.ts";
+import type { Random } from "../../../local/src/base/random.ts";
 
 /** Pieces that parsers trip over. */
 const PIECES = [

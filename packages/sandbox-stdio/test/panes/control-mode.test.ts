@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_LINE_BYTES } from "../../src/panes/control-lines.ts";
 import { type ControlEvent, ControlMode, MAX_REPLY_BYTES } from "../../src/panes/control-mode.ts";
-import { bytes } from "../fixtures.ts";
+import { bytes } from "../support/fixtures.ts";
 
 /** As tmux writes it: below 32, and a backslash, in octal. */
 function escaped(output: Uint8Array): Uint8Array {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { findPane, NO_PANES, type PaneList, readPaneList, withLayout } from "../../src/panes/pane-list.ts";
-import { bytes } from "../fixtures.ts";
+import { bytes } from "../support/fixtures.ts";
 
 function list(...rows: readonly string[]): PaneList {
   return readPaneList(rows.map(bytes), "$0") ?? NO_PANES;

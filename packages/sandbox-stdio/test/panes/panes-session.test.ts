@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type PanesPorts, PanesSession } from "../../src/panes/panes-session.ts";
-import { bytes, text } from "../fixtures.ts";
+import { bytes, text } from "../support/fixtures.ts";
 
 const ONE = "$0 %0 @0 1 1 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 :shell";
 const TWO = "$0 %1 @0 1 0 80 24 0 0 80 24 0 0 b25d,80x24,0,0,0 :shell";

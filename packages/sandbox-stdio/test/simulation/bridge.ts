@@ -1,5 +1,5 @@
 // The simulation's container: a process that can be held back and that takes input as it likes, and the shell around the
-// session core that the real bridge has in sandbox/src/host.ts.
+// session core that the real bridge has in sandbox/src/session/host.ts.
 
 import {
   type ClientRecord,

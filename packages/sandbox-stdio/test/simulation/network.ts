@@ -1,7 +1,7 @@
 // WebSockets of the simulation: messages come in order and after a while, and a connection may be cut at any message,
 // with what was under way lost, each direction by itself, and each end hearing of it or not.
 
-import type { Random } from "../../../local/src/random.ts";
+import type { Random } from "../../../local/src/base/random.ts";
 import type { Frame } from "../../src/index.ts";
 import type { Scheduler } from "./scheduler.ts";
 

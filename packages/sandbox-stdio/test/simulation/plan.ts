@@ -1,6 +1,6 @@
 // What a seed stands for: who comes, over which links, to what kind of process, and which faults there are.
 
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { type Delivery, MAX_KEPT_INPUT_BYTES, type Mode } from "../../src/index.ts";
 import type { ProcessPlan, ScreenPlan } from "./bridge.ts";
 import type { LinkProfile } from "./network.ts";

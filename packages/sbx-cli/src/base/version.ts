@@ -2,7 +2,7 @@
 
 import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 
-export const VERSION = "0.1.0";
+export const VERSION = "0.2.0";
 
 export function versionText(isJson: boolean): string {
   if (!isJson) return `sbx-stdio ${VERSION}, ${OUTER_PROTOCOL}\n`;

@@ -174,7 +174,7 @@ describe("what is made from the description", () => {
 
   test("--version --json says which protocol it speaks", async () => {
     const { code, stdout } = await runCli(["--version", "--json"]);
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { version: "0.1.0", protocol: "stdio.v1" }]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { version: "0.2.0", protocol: "stdio.v1" }]);
   });
 });
 

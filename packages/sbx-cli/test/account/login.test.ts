@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Issuer, startIssuer } from "../../../local/src/issuer.ts";
+import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
 import { cleanEnv, collect, runCli, scratch, startCli, until } from "../fixture/cli.ts";
 import { loginAsAlice } from "../fixture/device-login.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";

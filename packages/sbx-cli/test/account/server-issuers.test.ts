@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { type Issuer, startIssuer } from "../../../local/src/issuer.ts";
+import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
 import { cleanEnv, runCli, scratch } from "../fixture/cli.ts";
 import { loginAsAlice } from "../fixture/device-login.ts";
 

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { collect, runCli, scratch, startCli, until } from "../fixture/cli.ts";
 import { startCutter } from "../fixture/cutter.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";

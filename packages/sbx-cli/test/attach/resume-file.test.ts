@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Random } from "../../../local/src/random.ts";
+import { Random } from "../../../local/src/base/random.ts";
 import { parsePlace, ResumeFile } from "../../src/attach/resume-file.ts";
 import { writeJsonFile } from "../../src/base/small-file.ts";
 import { collect, runCli, scratch, startCli, until } from "../fixture/cli.ts";

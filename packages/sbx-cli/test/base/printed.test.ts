@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ANY_MODES } from "../../../sandbox-stdio/test/mode-sequences.ts";
+import { ANY_MODES } from "../../../sandbox-stdio/test/support/mode-sequences.ts";
 import { TerminalOutput } from "../../src/base/terminal-output.ts";
 import { runCli, scratch } from "../fixture/cli.ts";
 import { startServer } from "../fixture/server.ts";

@@ -1,7 +1,7 @@
 // What of a PTY's output reaches the terminal, and what is switched off when the terminal is given back.
 
 import { describe, expect, test } from "vitest";
-import { OTHERS, QUERIES } from "../../../sandbox-stdio/test/query-samples.ts";
+import { OTHERS, QUERIES } from "../../../sandbox-stdio/test/support/query-samples.ts";
 import { TerminalOutput } from "../../src/base/terminal-output.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));

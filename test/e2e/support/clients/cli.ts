@@ -4,8 +4,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { childEnv } from "../../../../packages/local/src/env.ts";
-import { ROOT } from "../../../../packages/local/src/paths.ts";
+import { childEnv } from "../../../../packages/local/src/base/env.ts";
+import { ROOT } from "../../../../packages/local/src/base/paths.ts";
 import { withoutWaits } from "../../../../packages/sbx-cli/test/fixture/waits.ts";
 import { type Person, system } from "../system/system.ts";
 

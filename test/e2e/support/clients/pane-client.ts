@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PanesMessage } from "sandbox-stdio/core";
-import { childEnv } from "../../../../packages/local/src/env.ts";
-import type { Random } from "../../../../packages/local/src/random.ts";
+import { childEnv } from "../../../../packages/local/src/base/env.ts";
+import type { Random } from "../../../../packages/local/src/base/random.ts";
 import { fresh, type Person } from "../system/system.ts";
 import { until } from "../system/wait.ts";
 import { connect, HttpRefusal, type Params, type TestClient } from "./client.ts";

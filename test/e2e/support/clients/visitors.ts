@@ -1,7 +1,7 @@
 // People who come to a system, each from an address of their own: the platform says where a client comes from, and the local one
 // believes what the client says.
 
-import type { System } from "../../../../packages/local/src/system.ts";
+import type { System } from "../../../../packages/local/src/system/system.ts";
 import { fresh, type Person } from "../system/system.ts";
 import { type ConnectOptions, connect, type Params, type TestClient } from "./client.ts";
 

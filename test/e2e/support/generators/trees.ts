@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { Random } from "../../../../packages/local/src/random.ts";
+import { Random } from "../../../../packages/local/src/base/random.ts";
 
 /** Names that a shell, tar or an address might read otherwise. */
 const ODD_NAMES = ["a b", "-rf", "$HOME", "quote'\"", "new\nline", "ünï", "*", ":colon", "back\\slash", ".hidden"];

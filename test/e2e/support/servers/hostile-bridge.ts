@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
-import { INNER_HELLO } from "../../../../packages/sandbox-stdio/test/hello.ts";
+import { INNER_HELLO } from "../../../../packages/sandbox-stdio/test/support/hello.ts";
 
 /** What the bridge of a sandbox does. What is not given is not answered at all. */
 export interface Hostility {

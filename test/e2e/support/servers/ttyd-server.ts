@@ -2,7 +2,7 @@
 // its name in the path. What a terminal is, a test says: a record of what was said, or a real tmux (`tmux-terminal.ts`).
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import WebSocket, { WebSocketServer } from "ws";
-import { anyFreePort } from "../../../../packages/local/src/ports.ts";
+import { anyFreePort } from "../../../../packages/local/src/base/ports.ts";
 import { until } from "../system/wait.ts";
 
 export const TTYD_PAGE = "<!DOCTYPE html><title>ttyd - Terminal</title>";

@@ -1,8 +1,8 @@
 // Stands between the Worker and the bridge: passes every byte on, keeps the first of what the Worker sends on each
 // connection, can cut all connections, can let new ones wait, and can hold back what is said on those that there are. Knows no HTTP.
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { joinSockets } from "../../../../packages/local/src/joined-sockets.ts";
-import { anyFreePort } from "../../../../packages/local/src/ports.ts";
+import { joinSockets } from "../../../../packages/local/src/base/joined-sockets.ts";
+import { anyFreePort } from "../../../../packages/local/src/base/ports.ts";
 
 /** What is kept of each connection. */
 const RECORDED_BYTES = 64 * 1024;

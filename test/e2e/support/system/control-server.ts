@@ -2,7 +2,7 @@
 // only for whoever knows the path.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
-import type { System } from "../../../../packages/local/src/system.ts";
+import type { System } from "../../../../packages/local/src/system/system.ts";
 import type { BridgeProxy } from "./bridge-proxy.ts";
 
 export interface ControlServer {

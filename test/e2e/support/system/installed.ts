@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { childEnv } from "../../../../packages/local/src/env.ts";
-import { ROOT } from "../../../../packages/local/src/paths.ts";
+import { childEnv } from "../../../../packages/local/src/base/env.ts";
+import { ROOT } from "../../../../packages/local/src/base/paths.ts";
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 

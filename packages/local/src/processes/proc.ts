@@ -1,0 +1,52 @@
+// What /proc says of programs, and ending what left its process group: programs in a sandbox make groups and sessions of their own, and outlive a bridge
+// that was killed. They are known by a variable that they inherited. Linux only: elsewhere nothing is found.
+import { constants, readdirSync, readFileSync } from "node:fs";
+
+/** The variable that marks the processes of one run. */
+export const RUN_MARK = "SBX_RUN_ID";
+
+// A process that is forked during a look is found by the next look.
+const MAX_ROUNDS = 10;
+
+function markedProcesses(runId: string): number[] {
+  const wanted = `${RUN_MARK}=${runId}`;
+  let names: string[];
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    // No /proc: not Linux.
+    return [];
+  }
+  return names
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(wanted);
+      } catch {
+        // Ended meanwhile, or another user's.
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** SIGKILL to every process that carries the mark of this run, but for this process itself. */
+export function killMarked(runId: string): void {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = markedProcesses(runId);
+    if (found.length === 0) return;
+    for (const pid of found) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // Ended meanwhile.
+      }
+    }
+  }
+}
+
+/** Whether writes to a descriptor of another program fail where they would wait. */
+export function isNonBlocking(pid: number | undefined, fd: number): boolean {
+  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
+}

@@ -1,0 +1,329 @@
+// The local issuer over HTTP, as its real clients use it.
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import { expect, onTestFinished, test } from "vitest";
+import { approveDevice, signIn } from "../src/issuer/approve.ts";
+import { type Issuer, type IssuerOptions, startIssuer } from "../src/issuer/issuer.ts";
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "../src/issuer/tokens.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+const PUBLIC_ORIGIN = "http://localhost:8787";
+const CALLBACK = `${PUBLIC_ORIGIN}/callback`;
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+async function issuer(options: Partial<IssuerOptions> = {}): Promise<Issuer> {
+  const dir = options.dir ?? temporaryDirectory();
+  const started = await startIssuer({ port: 0, publicOrigin: PUBLIC_ORIGIN, deviceInterval: 0.02, ...options, dir });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+async function post(url: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { method: "POST", headers, body: new URLSearchParams(fields) });
+  return { status: response.status, body: (await response.json()) as Record<string, string> };
+}
+
+function authorizeUrl(issuerUrl: string, changes: Record<string, string | undefined> = {}) {
+  const verifier = randomBytes(32).toString("base64url");
+  const url = new URL("/oauth/authorize", issuerUrl);
+  const parameters = {
+    response_type: "code",
+    client_id: WEB_CLIENT_ID,
+    redirect_uri: CALLBACK,
+    scope: "openid profile email sandbox:connect sandbox:exec",
+    state: "st-1",
+    nonce: "n-1",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    ...changes,
+  };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  return { url: url.href, verifier };
+}
+
+async function signedInCode(issuerUrl: string) {
+  const { url, verifier } = authorizeUrl(issuerUrl);
+  const callback = await signIn(url, { sub: "bob", org: "acme" });
+  const code = callback.searchParams.get("code") ?? "";
+  const fields = {
+    grant_type: "authorization_code",
+    client_id: WEB_CLIENT_ID,
+    redirect_uri: CALLBACK,
+    code,
+    code_verifier: verifier,
+  };
+  return { callback, fields };
+}
+
+/** Runs device-login.ts, hands each of its JSON lines to `onLine` and waits for that. Resolves with the last one. */
+async function deviceLogin(issuerUrl: string, home: string, onLine: (line: Record<string, unknown>) => unknown) {
+  const script = fileURLToPath(new URL("./device-login.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, issuerUrl, CLI_CLIENT_ID], {
+    env: { ...process.env, HOME: home },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  let last: Record<string, unknown> = {};
+  for await (const text of createInterface({ input: child.stdout })) {
+    last = JSON.parse(text);
+    await onLine(last);
+  }
+  return last;
+}
+
+test("oauth.do's own device flow signs in, stores the token in HOME, and the token is the approved person's", async () => {
+  const { url } = await issuer();
+  const home = temporaryDirectory();
+
+  const { result } = await deviceLogin(url, home, async ({ text }) => {
+    const userCode = /Enter code: (\S+)/.exec(String(text))?.[1];
+    if (userCode !== undefined) await approveDevice(url, userCode, { sub: "bob", org: "acme" });
+  });
+
+  const { token } = result as { token: string };
+  const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL("/.well-known/jwks.json", url)));
+  expect(payload).toMatchObject({ iss: url, aud: CLI_CLIENT_ID, sub: "bob", org_id: "acme", name: "Bob" });
+  expect(payload.scope).toBe("openid profile email");
+  expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600);
+  const path = join(home, ".oauth.do/token");
+  expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ accessToken: token });
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("oauth.do refreshes a token that is about to expire without asking anybody", async () => {
+  const { url } = await issuer({ accessTokenLifetime: 20 });
+  const home = temporaryDirectory();
+  await deviceLogin(url, home, async ({ text }) => {
+    const userCode = /Enter code: (\S+)/.exec(String(text))?.[1];
+    if (userCode !== undefined) await approveDevice(url, userCode, { sub: "alice" });
+  });
+  const first = JSON.parse(readFileSync(join(home, ".oauth.do/token"), "utf8")).accessToken;
+
+  const lines: unknown[] = [];
+  const { result } = await deviceLogin(url, home, (line) => lines.push(line));
+
+  expect(result).toEqual({ token: expect.stringMatching(/^ey/), isNewLogin: false });
+  expect((result as { token: string }).token).not.toBe(first);
+  expect(lines).toHaveLength(1);
+});
+
+test("oauth.do's device flow ends with an error when the person refuses", async () => {
+  const { url } = await issuer();
+  const last = await deviceLogin(url, temporaryDirectory(), async ({ text }) => {
+    const userCode = /Enter code: (\S+)/.exec(String(text))?.[1];
+    if (userCode === undefined) return;
+    const body = new URLSearchParams({ user_code: userCode, refuse: "1" });
+    await fetch(`${url}/device`, { method: "POST", headers: { origin: url }, body });
+  });
+  expect(last).toEqual({ error: "Access denied by user" });
+});
+
+test("a device code is good for one token", async () => {
+  const { url } = await issuer({ deviceInterval: 60 });
+  const started = await post(`${url}/oauth/device`, { client_id: CLI_CLIENT_ID, scope: "sandbox:connect nonsense" });
+  const userCode = started.body.user_code ?? "";
+  expect(started.body).toMatchObject({
+    verification_uri: `${url}/device`,
+    verification_uri_complete: `${url}/device?user_code=${userCode}`,
+    expires_in: 600,
+    interval: 60,
+  });
+  const fields = { grant_type: DEVICE_GRANT, client_id: CLI_CLIENT_ID, device_code: started.body.device_code ?? "" };
+
+  expect((await post(`${url}/oauth/token`, fields)).body.error).toBe("authorization_pending");
+  expect((await post(`${url}/oauth/token`, fields)).body.error).toBe("slow_down");
+  await approveDevice(url, userCode.toLowerCase().replace("-", " "), { sub: "alice" });
+  const token = await post(`${url}/oauth/token`, fields);
+  expect(token).toMatchObject({ status: 200, body: { token_type: "Bearer", scope: "sandbox:connect" } });
+  expect((await post(`${url}/oauth/token`, fields)).body.error).toBe("invalid_grant");
+});
+
+test("a code with its PKCE verifier becomes an access token and an id_token of the person who signed in", async () => {
+  const { url } = await issuer();
+  const { callback, fields } = await signedInCode(url);
+
+  expect(callback.origin + callback.pathname).toBe(CALLBACK);
+  expect(callback.searchParams.get("state")).toBe("st-1");
+  expect(callback.searchParams.get("iss")).toBe(url);
+  const { status, body } = await post(`${url}/oauth/token`, fields);
+
+  expect(status).toBe(200);
+  const jwks = createRemoteJWKSet(new URL("/.well-known/jwks.json", url));
+  const expected = { issuer: url, audience: WEB_CLIENT_ID, algorithms: ["RS256"] };
+  const access = await jwtVerify(body.access_token ?? "", jwks, expected);
+  expect(access.payload).toMatchObject({ sub: "bob", org_id: "acme", scope: body.scope });
+  const id = await jwtVerify(body.id_token ?? "", jwks, expected);
+  expect(id.payload).toMatchObject({ sub: "bob", email: "bob@example.test", nonce: "n-1" });
+});
+
+test("a code is refused a second time, with another verifier, and with another address", async () => {
+  const { url } = await issuer();
+  const used = (await signedInCode(url)).fields;
+  await post(`${url}/oauth/token`, used);
+  expect((await post(`${url}/oauth/token`, used)).body.error).toBe("invalid_grant");
+
+  const other = (await signedInCode(url)).fields;
+  const wrongVerifier = { ...other, code_verifier: "x".repeat(43) };
+  expect((await post(`${url}/oauth/token`, wrongVerifier)).body.error).toBe("invalid_grant");
+  // A wrong try uses the code up: a person can't guess twice.
+  expect((await post(`${url}/oauth/token`, other)).body.error).toBe("invalid_grant");
+
+  const third = { ...(await signedInCode(url)).fields, redirect_uri: `${CALLBACK}/` };
+  expect((await post(`${url}/oauth/token`, third)).body.error).toBe("invalid_grant");
+});
+
+test.each([
+  ["an address that is not registered", { redirect_uri: "http://evil.test/callback" }],
+  ["a client that is not registered", { client_id: "somebody-else" }],
+])("a sign-in with %s is refused on a page and redirects nowhere", async (_name, changes) => {
+  const { url } = await issuer();
+  const response = await fetch(authorizeUrl(url, changes).url, { redirect: "manual" });
+  expect(response.status).toBe(400);
+  expect(response.headers.get("location")).toBeNull();
+});
+
+test.each([
+  ["no PKCE", { code_challenge: undefined, code_challenge_method: undefined }, "invalid_request"],
+  ["plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
+  ["a response type that is not code", { response_type: "token" }, "unsupported_response_type"],
+])("a sign-in with %s is sent back with an error", async (_name, changes, error) => {
+  const { url } = await issuer();
+  const response = await fetch(authorizeUrl(url, changes).url, { redirect: "manual" });
+  const location = new URL(response.headers.get("location") ?? "");
+  expect(location.origin + location.pathname).toBe(CALLBACK);
+  expect(location.searchParams.get("error")).toBe(error);
+  expect(location.searchParams.get("state")).toBe("st-1");
+});
+
+test("the sign-in page shows what was sent to it as text, never as markup", async () => {
+  const { url } = await issuer();
+  const hostile = `"><script>alert(1)</script>`;
+  const response = await fetch(authorizeUrl(url, { login_hint: hostile, state: hostile }).url);
+  const page = await response.text();
+  expect(page).not.toContain("<script>");
+  expect(page).toContain("&quot;&gt;&lt;script&gt;");
+  expect(response.headers.get("content-security-policy")).toContain(`form-action 'self' ${PUBLIC_ORIGIN}`);
+  expect(response.headers.get("x-frame-options")).toBe("DENY");
+});
+
+test("a user name with characters that names don't have is refused on the page", async () => {
+  const { url } = await issuer();
+  const { url: address } = authorizeUrl(url);
+  await expect(signIn(address, { sub: "no spaces" })).rejects.toThrow("A user name is");
+});
+
+test("opaque tokens are told from anything else by introspection, until they are revoked or expire", async () => {
+  let seconds = 1_800_000_000;
+  const { url } = await issuer({ accessTokens: "opaque", now: () => seconds });
+  const { fields } = await signedInCode(url);
+  const { access_token: token = "" } = (await post(`${url}/oauth/token`, fields)).body;
+  expect(token).toMatch(/^at_[\w-]{43}$/);
+
+  const introspect = async () => (await post(`${url}/oauth/introspect`, { token })).body;
+  expect(await introspect()).toMatchObject({
+    active: true,
+    iss: url,
+    sub: "bob",
+    org_id: "acme",
+    client_id: WEB_CLIENT_ID,
+    scope: "openid profile email sandbox:connect sandbox:exec",
+    iat: 1_800_000_000,
+    exp: 1_800_003_600,
+  });
+  expect((await post(`${url}/oauth/introspect`, { token: "at_unknown" })).body).toEqual({ active: false });
+  seconds += 3600;
+  expect(await introspect()).toEqual({ active: false });
+  seconds -= 3600;
+  await fetch(`${url}/oauth/revoke`, { method: "POST", body: new URLSearchParams({ token }) });
+  expect(await introspect()).toEqual({ active: false });
+});
+
+test("a JWT is active in introspection until it is revoked, and an id_token never is", async () => {
+  const { url } = await issuer();
+  const { fields } = await signedInCode(url);
+  const { access_token: token = "", id_token = "" } = (await post(`${url}/oauth/token`, fields)).body;
+  const isActive = async (text: string) => (await post(`${url}/oauth/introspect`, { token: text })).body.active;
+
+  expect(await isActive(token)).toBe(true);
+  expect(await isActive(id_token)).toBe(false);
+  await fetch(`${url}/oauth/revoke`, { method: "POST", body: new URLSearchParams({ token }) });
+  expect(await isActive(token)).toBe(false);
+});
+
+test("/me and /oauth/userinfo say who bears a token, and 401 without one", async () => {
+  const { url } = await issuer();
+  const { fields } = await signedInCode(url);
+  const { access_token } = (await post(`${url}/oauth/token`, fields)).body;
+  const get = (path: string, headers = {}) => fetch(url + path, { headers });
+  const bearer = { authorization: `Bearer ${access_token}` };
+
+  const me = { id: "bob", name: "Bob", email: "bob@example.test", organizationId: "acme" };
+  expect(await (await get("/me", bearer)).json()).toEqual(me);
+  const userinfo = { sub: "bob", name: "Bob", email: "bob@example.test", email_verified: true, org_id: "acme" };
+  expect(await (await get("/oauth/userinfo", bearer)).json()).toEqual(userinfo);
+  expect((await get("/me")).status).toBe(401);
+  expect((await get("/oauth/userinfo", { authorization: "Bearer nonsense" })).status).toBe(401);
+});
+
+test("a request that names another host is refused, so that a page can't point its own name here", async () => {
+  const { url } = await issuer();
+  const status = await new Promise((resolve, reject) => {
+    const outgoing = request(`${url}/.well-known/jwks.json`, { headers: { host: "evil.test" } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    outgoing.on("error", reject).end();
+  });
+  expect(status).toBe(403);
+});
+
+test("a page elsewhere can neither press the buttons nor start a device sign-in", async () => {
+  const { url } = await issuer();
+  const elsewhere = { origin: "http://evil.test" };
+  const device = await post(`${url}/oauth/device`, { client_id: CLI_CLIENT_ID });
+  const form = { user_code: device.body.user_code ?? "", user: "alice" };
+
+  expect((await post(`${url}/device`, form, elsewhere)).status).toBe(403);
+  expect((await post(`${url}/device`, form)).status).toBe(403);
+  expect((await post(`${url}/oauth/device`, { client_id: CLI_CLIENT_ID }, elsewhere)).status).toBe(403);
+  expect((await post(`${url}/oauth/token`, {}, { origin: url })).status).toBe(403);
+});
+
+test("a body over 64 KiB is refused with 413", async () => {
+  const { url } = await issuer();
+  expect((await post(`${url}/oauth/introspect`, { token: "x".repeat(64 * 1024) })).status).toBe(413);
+});
+
+test("the key is made once, for its owner only, and its public half is what the JWKS shows", async () => {
+  const dir = temporaryDirectory();
+  const published = async () => {
+    const response = await fetch(`${(await issuer({ dir })).url}/.well-known/jwks.json`);
+    return ((await response.json()) as { keys: object[] }).keys;
+  };
+  const [first] = await published();
+  expect(await published()).toEqual([first]);
+  expect(Object.keys(first ?? {}).sort()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
+  expect(statSync(join(dir, "issuer-key.json")).mode & 0o777).toBe(0o600);
+});
+
+test("discovery names the addresses that exist", async () => {
+  const { url } = await issuer();
+  const discovery = await (await fetch(`${url}/.well-known/openid-configuration`)).json();
+  expect(discovery).toMatchObject({
+    issuer: url,
+    authorization_endpoint: `${url}/oauth/authorize`,
+    token_endpoint: `${url}/oauth/token`,
+    jwks_uri: `${url}/.well-known/jwks.json`,
+    code_challenge_methods_supported: ["S256"],
+  });
+});

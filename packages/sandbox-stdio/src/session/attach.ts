@@ -1,0 +1,175 @@
+// Attaching a client: whether it is refused, which snapshot it starts with, where its input is numbered from, and its greeting: at
+// once, when its snapshot has come, or when the bridge holds the process for it.
+
+import type { OutputLog } from "../output/output-log.ts";
+import type { SnapshotFrame } from "../output/snapshot-requests.ts";
+import { FIRST_WINDOW_BYTES, Window } from "../output/window.ts";
+import { isHeldUp } from "../wire/attempt.ts";
+import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
+import type { Hello } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
+import { chooseAnswerer } from "./answerer.ts";
+import { admit } from "./attendance.ts";
+import { settledInput } from "./client-input.ts";
+import type { ClientRecord } from "./client-record.ts";
+import { readerAt, startOutput } from "./output-sender.ts";
+import type { Greeted, Opening, Peer } from "./presence.ts";
+import { type SessionState, secondsLeft } from "./session-state.ts";
+import type { AttachRequest, AttachResult } from "./session-types.ts";
+
+/** Attaches a client that is sent to directly, and greets it. */
+export function attach(session: SessionState, request: AttachRequest, peer: Peer): AttachResult {
+  const { facts, log, snapshots, hop, now } = session;
+  const refusal = refusalOf(session, request, session.clients.get(request.id));
+  if (refusal !== undefined) return refusal;
+  const usual = facts.tty ? "live" : "lossless";
+  const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
+  const acked = startOf(request, undefined, log);
+  const opening: Opening = { phase: "opening", peer, acked, windowBytes: FIRST_WINDOW_BYTES };
+  const client = admit(session, { ...request, delivery }, opening);
+  const greetNow = (screen?: SnapshotFrame) => {
+    // The client may have left meanwhile, or come back with another connection.
+    if (client.presence === opening) greet(session, client, peer, request, screen);
+  };
+  if (snapshots.isPossible && needsScreen(session, request)) snapshots.await(greetNow);
+  else if (hop.needsHold(client)) opening.hold = { greet: greetNow, sinceMs: now() };
+  else greetNow();
+  if (client.presence === opening) chooseAnswerer(session);
+  return { ok: true, client };
+}
+
+function greet(
+  session: SessionState,
+  client: ClientRecord,
+  peer: Peer,
+  request: AttachRequest,
+  screen: SnapshotFrame | undefined,
+): void {
+  const reader = readerAt(session, startOf(request, screen, session.log), client, peer, screen);
+  const settled = settledInput(session, client);
+  const inputStart = inputStartOf(request, client, settled);
+  const inputAcks = { sent: settled, dueMs: undefined };
+  const greeting: Greeted = { phase: "greeting", peer, reader, inputStart, inputAcks };
+  client.presence = greeting;
+  chooseAnswerer(session);
+  peer.send(helloOf(session, client, request, greeting, screen));
+  // An earlier run of this client may have asked for it.
+  if (session.recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
+  const seconds = secondsLeft(session);
+  if (seconds !== undefined && client.acknowledges) peer.send({ type: "stopping", seconds });
+  if (session.panes !== undefined && client.acknowledges) peer.send(session.panes);
+  greeting.phase = "greeted";
+  startOutput(session, client, reader, screen);
+}
+
+// ---- Rules -------------------------------------------------------------------------------------------------------------
+
+/** Why this client can't attach; undefined if it can. `old` is its record from before. */
+function refusalOf(
+  session: SessionState,
+  request: AttachRequest,
+  old: ClientRecord | undefined,
+): AttachResult | undefined {
+  const { clients, ending, hop } = session;
+  const refuse = (code: number, reason: string, retry: "never" | "after"): AttachResult => {
+    return { ok: false, code, reason, retry };
+  };
+  // After the exit nothing can be taken twice.
+  if (request.isResume && old === undefined && ending === undefined && clients.gone.has(request.id))
+    return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
+  const [attempt, last] = [request.attempt, old?.attempt];
+  if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
+    return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
+  if (request.offset !== undefined && request.offset > hop.knownEnd) {
+    const reason = `offset ${request.offset} is beyond the log, which ends at ${hop.knownEnd}`;
+    return refuse(CLOSE.badRequest, reason, "never");
+  }
+  if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
+    return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
+  }
+  const full = old?.isPresent === true ? undefined : fullness(session, request);
+  return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
+}
+
+/** Why there is no place for one more client; undefined if there is. */
+function fullness(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
+  const { clients, ending, maxClients, keptPlaces } = session;
+  let [taken, notKept, ofParty] = [0, 0, 0];
+  for (const client of clients.all) {
+    if (client.isProgram) continue;
+    // A client that has been told the exit takes up no place, though it may come back.
+    if (ending === undefined ? !client.isPresent : !client.isAttached) continue;
+    taken += 1;
+    if (!client.mayUseKept) notKept += 1;
+    if (party !== undefined && client.party === party.id) ofParty += 1;
+  }
+  if (taken >= maxClients) return "the session is full";
+  if (!mayUseKept && notKept >= maxClients - keptPlaces) return "the session is full: its last places are its drivers'";
+  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: as many came by it as may";
+  return undefined;
+}
+
+/** Whether the log holds everything, and little enough to be replayed. */
+export function isReplayable({ log, hop }: SessionState): boolean {
+  return log.startOffset === 0 && hop.knownEnd <= MAX_SNAPSHOT_BYTES;
+}
+
+/** Whether this client is to start with a snapshot: it wants the screen, and the log alone does not give it. */
+function needsScreen(session: SessionState, request: AttachRequest): boolean {
+  if (!session.facts.tty || !request.acknowledges) return false;
+  if (request.offset === undefined) return !isReplayable(session);
+  return request.isResume && request.offset < session.log.startOffset;
+}
+
+/** Where a connection's input is numbered from: the input that its client keeps, or that it has not kept, or the settled input. */
+function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord, settled: number): number {
+  // A client without a proof has kept nothing either.
+  if (!isResume) return input.received;
+  if (stdin === undefined) return settled;
+  // Waiting input of an earlier run stays, and must not be taken for input of this one.
+  return stdin === "new" ? input.received : Math.max(settled, stdin);
+}
+
+/** Where a client's output starts: with the snapshot, else where it asks for it, else at the oldest byte held. */
+function startOf(request: AttachRequest, screen: SnapshotFrame | undefined, log: OutputLog): number {
+  return screen?.offset ?? Math.max(request.offset ?? 0, log.startOffset);
+}
+
+/** The greeting of a client whose output `reader` sends, and whose input is numbered from `inputStart` on. */
+function helloOf(
+  session: SessionState,
+  client: ClientRecord,
+  request: AttachRequest,
+  { reader, inputStart }: Pick<Greeted, "reader" | "inputStart">,
+  screen: SnapshotFrame | undefined,
+): Hello {
+  const { facts, keyboard, log, hop, answerer, clients, creator } = session;
+  const offset = reader.cursor;
+  // A client that names no offset wants the screen on a PTY, and all output on pipes.
+  const asked = request.offset ?? (facts.tty ? offset : 0);
+  const isMissing = offset > (request.offset ?? 0);
+  const isApproximate = facts.tty && (screen === undefined ? isMissing : !screen.isExact);
+  const { cols, rows } = screen ?? log.sizeAt(offset);
+  const { sandbox, session: name, incarnation, tty, mode } = facts;
+  return {
+    type: "hello",
+    protocol: OUTER_PROTOCOL,
+    ...{ sandbox, session: name, incarnation, tty, cols, rows, offset },
+    live: Math.max(offset, hop.knownEnd),
+    stdin: inputStart,
+    resume: request.resume,
+    window: reader.flow instanceof Window ? reader.flow.maxBytes : reader.flow.bytes,
+    delivery: client.delivery,
+    you: client.participant,
+    answerer: answerer.current,
+    holder: keyboard.holder,
+    mode,
+    participants: clients.participants,
+    ...defined({
+      gap: offset > asked ? offset - asked : undefined,
+      approximate: isApproximate || undefined,
+      creator: client.id === creator || undefined,
+      inputWindow: client.inputWindow > MAX_UNACKED_INPUT_BYTES ? client.inputWindow : undefined,
+    }),
+  };
+}

@@ -1,0 +1,341 @@
+// One reader of the log: what it is sent, in which order, and how much of it.
+
+import { describe, expect, test } from "vitest";
+import { Random } from "../../../local/src/base/random.ts";
+import {
+  ACK_BYTES,
+  ACK_DELAY_MS,
+  FrameSource,
+  LinkFlow,
+  MAX_FRAME_BYTES,
+  OutputLog,
+  OutputReader,
+  PLAIN_RATE,
+  RatedFlow,
+  Window,
+} from "../../src/index.ts";
+import { Scheduler } from "../simulation/scheduler.ts";
+import { bytes, FakePeer } from "../support/fixtures.ts";
+
+/** A flow without a limit of its own. */
+const open = (offset: number) => new LinkFlow(offset, 0, () => true);
+
+function reading(options: { logBytes?: number; cursor?: number; flow?: "open" | "window" } = {}) {
+  const log = new OutputLog({ cols: 80, rows: 24 }, options.logBytes ?? 65_536);
+  const peer = new FakePeer();
+  const cursor = options.cursor ?? 0;
+  const flow = options.flow === "window" ? new Window(cursor) : open(cursor);
+  const reader = new OutputReader(log, new FrameSource(log, false), cursor, flow, peer);
+  return { log, peer, flow, reader };
+}
+
+describe("order", () => {
+  test("O1: output, changes of size and the exit come in the order of the log", () => {
+    const { log, peer, reader } = reading();
+    log.append(bytes("ab"), 1);
+    log.append(bytes("!"), 2);
+    log.markSize(100, 40);
+    log.append(bytes("cd"), 1);
+    log.markSize(120, 50);
+    expect(reader.pump(0, { code: 3 })).toBe(true);
+    expect(peer.told).toEqual([
+      [1, "ab"],
+      [2, "!"],
+      { type: "resize", cols: 100, rows: 40, offset: 3 },
+      [1, "cd"],
+      { type: "resize", cols: 120, rows: 50, offset: 5 },
+      { type: "exit", code: 3, offset: 5 },
+    ]);
+    expect(reader.pump(0, { code: 3 })).toBe(false);
+    expect(peer.told.length).toBe(6);
+  });
+
+  test("O3: the greeting tells the size at its offset; a later size at the same place is told by itself", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    log.markSize(100, 40);
+    const peer = new FakePeer();
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, open(0), peer);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([]);
+    log.markSize(90, 30);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([{ type: "resize", cols: 90, rows: 30, offset: 0 }]);
+  });
+
+  test("O6: after a gap the size is told if it changed within it", () => {
+    const { log, peer, reader } = reading({ logBytes: 4096 });
+    log.append(bytes("ab"), 1);
+    log.markSize(100, 40);
+    log.append(new Uint8Array(5000).fill(120), 1);
+    reader.pump(0, undefined);
+    expect(peer.told.slice(0, 2)).toEqual([
+      { type: "gap", from: 0, to: 906 },
+      { type: "resize", cols: 100, rows: 40, offset: 906 },
+    ]);
+    expect(peer.output.length).toBe(4096);
+  });
+
+  test("R3: a reader ahead of its log waits, and is told the size that then holds", () => {
+    const { log, peer, reader } = reading({ cursor: 10 });
+    peer.isStuffed = true;
+    reader.pump(0, undefined);
+    peer.isStuffed = false;
+    log.append(new Uint8Array(4), 1);
+    log.markSize(100, 40);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([]);
+    log.append(bytes("456789"), 1);
+    reader.pump(0, undefined);
+    log.append(bytes("abc"), 1);
+    reader.pump(0, undefined);
+    expect(peer.told).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 10 }, [1, "abc"]]);
+  });
+});
+
+describe("how much", () => {
+  test("W1: no more is in flight than the window, and an acknowledgement makes room", () => {
+    const { log, peer, flow, reader } = reading({ logBytes: 1 << 20, flow: "window" });
+    log.append(new Uint8Array(900_000).fill(120), 1);
+    reader.pump(0, undefined);
+    expect([reader.cursor, peer.output.length, reader.blockedSinceMs]).toEqual([65_536, 65_536, 0]);
+    flow.ack(65_536, 10);
+    reader.pump(10, undefined);
+    expect(reader.cursor).toBe(65_536 + flow.bytes);
+  });
+
+  test("W6: a gap counts as nothing in flight: what was sent before it still does", () => {
+    const { log, peer, flow, reader } = reading({ logBytes: 1 << 20, flow: "window" });
+    log.append(new Uint8Array(65_536), 1);
+    reader.pump(0, undefined);
+    for (let i = 0; i < 20; i += 1) log.append(new Uint8Array(65_536), 1);
+    reader.pump(0, undefined);
+    expect(peer.of("gap")).toEqual([]);
+    flow.ack(32_768, 10);
+    reader.pump(10, undefined);
+    const { startOffset } = log;
+    expect(peer.of("gap")).toEqual([{ type: "gap", from: 65_536, to: startOffset }]);
+    expect(reader.cursor - startOffset).toBe(flow.bytes - 32_768);
+  });
+
+  test("F5: no frame is longer than the limit, nor crosses a change of stream", () => {
+    const { log, reader, peer } = reading({ logBytes: 1 << 20 });
+    log.append(new Uint8Array(MAX_FRAME_BYTES + 10).fill(97), 1);
+    log.append(new Uint8Array(3).fill(98), 2);
+    reader.pump(0, undefined);
+    expect(peer.told.map((item) => (Array.isArray(item) ? [item[0], item[1].length] : item))).toEqual([
+      [1, MAX_FRAME_BYTES],
+      [1, 10],
+      [2, 3],
+    ]);
+  });
+
+  describe("F5: while as much as a frame of full length is in flight to a viewer", () => {
+    function viewing() {
+      const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+      let acked = 0;
+      const isBusy = (cursor: number) => cursor - acked >= ACK_BYTES;
+      const flow = Object.assign(open(0), { isBusy, isPatient: true });
+      const peer = new FakePeer();
+      const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+      const come = (length: number, stream: 1 | 2 = 1) => {
+        log.append(new Uint8Array(length).fill(120), stream);
+        reader.pump(0, undefined);
+      };
+      const ack = (offset: number) => {
+        acked = offset;
+        reader.pump(0, undefined);
+      };
+      const lengths = () => peer.told.flatMap((item) => (Array.isArray(item) ? [item[1].length] : []));
+      return { reader, come, ack, lengths };
+    }
+
+    test("frames of full length are sent, or up to the next multiple of that in the log", () => {
+      const { come, lengths } = viewing();
+      come(40_000);
+      come(40_000);
+      expect(lengths()).toEqual([40_000, 40_000]);
+      come(40_000);
+      expect(lengths()).toEqual([40_000, 40_000]);
+      come(100_000);
+      expect(lengths().slice(2)).toEqual([2 * MAX_FRAME_BYTES - 80_000, MAX_FRAME_BYTES]);
+    });
+
+    test("what is there goes out once that is acknowledged, and at once where nothing can be added to it", () => {
+      const { reader, come, ack, lengths } = viewing();
+      come(MAX_FRAME_BYTES);
+      come(10);
+      expect([lengths().length, reader.blockedSinceMs]).toEqual([1, undefined]);
+      ack(1);
+      expect(lengths().slice(1)).toEqual([10]);
+      ack(0);
+      come(20);
+      expect(lengths().length).toBe(2);
+      come(30, 2);
+      expect(lengths().slice(2)).toEqual([20]);
+      reader.pump(0, { code: 0 });
+      expect(lengths().slice(3)).toEqual([30]);
+    });
+
+    test("a frame that has not room waits for it, and that counts as a full window", () => {
+      const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+      const flow = new Window(0, undefined, "viewer");
+      const peer = new FakePeer();
+      const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+      log.append(new Uint8Array(200_000).fill(120), 1);
+      reader.pump(5, undefined);
+      expect([reader.cursor, reader.blockedSinceMs]).toEqual([65_536, 5]);
+      flow.ack(65_535, 6);
+      reader.pump(6, undefined);
+      // A byte is missing for one more.
+      expect(reader.cursor).toBe(65_536 + flow.bytes - flow.frameBytes);
+    });
+  });
+
+  test("F5: while a full frame is in flight, a frame to a driver waits for room for all of it", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+    let [limit, isBusy] = [60_000, false];
+    const flow = Object.assign(open(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, new FakePeer());
+    const reached = (newLimit: number, busy: boolean) => {
+      [limit, isBusy] = [newLimit, busy];
+      reader.pump(0, undefined);
+      return reader.cursor;
+    };
+    log.append(new Uint8Array(2 * MAX_FRAME_BYTES).fill(120), 1);
+    expect(reached(60_000, false)).toBe(60_000);
+    expect(reached(60_000 + MAX_FRAME_BYTES - 1, true)).toBe(60_000);
+    expect(reached(60_000 + MAX_FRAME_BYTES, true)).toBe(60_000 + MAX_FRAME_BYTES);
+    // No more than this is there.
+    expect(reached(2 * MAX_FRAME_BYTES - 1, true)).toBe(60_000 + MAX_FRAME_BYTES);
+    expect(reached(2 * MAX_FRAME_BYTES, true)).toBe(2 * MAX_FRAME_BYTES);
+  });
+
+  test("F5: a driver never waits with nothing in flight, however its window changes", () => {
+    const random = new Random(1);
+    const time = new Scheduler();
+    const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
+    const peer = new FakePeer();
+    const flow = new Window(0);
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+    const period = 251;
+    const pattern = new Uint8Array(period + 200_000).map((_, i) => i % period);
+    let [dealt, acked, wrong, stalls, leastWindow, mostWindow] = [0, 0, 0, 0, flow.bytes, flow.bytes];
+    let [bytesPerMs, mostPauseMs, busyUntil] = [1000, 50, 0];
+    let cancelAck: (() => void) | undefined;
+
+    // A process that is held up while too much waits, and now and then another link.
+    const come = () => {
+      const from = log.endOffset % period;
+      const chunk = pattern.subarray(from, from + random.scale(1, 200_000));
+      if (log.endOffset + chunk.length <= acked + (1 << 20)) log.append(chunk, 1);
+      pump();
+      if (random.chance(0.002)) [bytesPerMs, mostPauseMs] = [random.pick([20, 1000]), random.pick([50, 50, 500])];
+      if (time.now < 60_000) time.after(random.scale(1, mostPauseMs), come);
+    };
+    const pump = () => {
+      reader.pump(time.now, undefined);
+      if (reader.cursor < log.endOffset && reader.cursor === acked) stalls += 1;
+      [leastWindow, mostWindow] = [Math.min(leastWindow, flow.bytes), Math.max(mostWindow, flow.bytes)];
+    };
+    peer.sendOutput = (frame) => {
+      busyUntil = Math.max(time.now, busyUntil) + frame.length / bytesPerMs;
+      time.at(busyUntil + 100, () => deal(frame.subarray(1)));
+    };
+    // Acknowledges after a frame of full length, or 50 ms after the oldest byte: as a client does.
+    const deal = (data: Uint8Array) => {
+      const from = dealt % period;
+      if (Buffer.compare(data, pattern.subarray(from, from + data.length)) !== 0) wrong += 1;
+      dealt += data.length;
+      if (dealt - acked >= ACK_BYTES) ack();
+      else cancelAck ??= time.after(ACK_DELAY_MS, ack);
+    };
+    const ack = () => {
+      cancelAck?.();
+      cancelAck = undefined;
+      acked = dealt;
+      flow.ack(acked, time.now);
+      pump();
+    };
+    come();
+    time.run(Number.POSITIVE_INFINITY, () => false);
+
+    expect({ stalls, wrong, acked, told: peer.told }).toEqual({ stalls: 0, wrong: 0, acked: log.endOffset, told: [] });
+    expect(leastWindow).toBeLessThan(ACK_BYTES);
+    expect(mostWindow).toBeGreaterThan(2 * ACK_BYTES);
+  });
+
+  test("a peer that can't be written to is left alone, and how long is known", () => {
+    const { log, peer, reader } = reading();
+    log.append(bytes("ab"), 1);
+    peer.isStuffed = true;
+    reader.pump(7, undefined);
+    reader.pump(9, undefined);
+    expect([peer.told, reader.blockedSinceMs]).toEqual([[], 7]);
+    peer.isStuffed = false;
+    reader.pump(11, undefined);
+    expect([peer.output, reader.blockedSinceMs]).toEqual(["ab", undefined]);
+  });
+
+  test("W10: a client that can't acknowledge is sent its rate, and no more", () => {
+    const flow = new RatedFlow(0, 0);
+    let cursor = 0;
+    for (let ms = 0; ms <= 1000; ms += 1) {
+      const room = flow.room(cursor, ms);
+      cursor += room;
+      flow.sent(cursor);
+    }
+    expect(cursor).toBeGreaterThan(PLAIN_RATE);
+    expect(cursor).toBeLessThan(PLAIN_RATE * 1.11);
+  });
+
+  test("W10: at a low rate too it has room for a frame and for a screen some time, and no more than its rate", () => {
+    const rate = 10_000;
+    const flow = new RatedFlow(0, 0, rate);
+    flow.sent(flow.room(0, 0));
+    expect([flow.room(0, 6_000), flow.hasScreenRoom(0, 6_000)]).toEqual([60_000, false]);
+    expect([flow.room(0, 7_000), flow.hasScreenRoom(0, 7_000)]).toEqual([65_536, true]);
+    flow.drew(0, 65_536);
+    expect(flow.room(0, 8_000)).toBe(rate);
+  });
+});
+
+describe("frames", () => {
+  test("readers at the same place share one frame, made once", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const source = new FrameSource(log, false);
+    log.append(bytes("abc"), 1);
+    expect(source.frame(0, 3, 1)).toBe(source.frame(0, 3, 1));
+    expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+    expect(source.frame(1, 2, 1)).toEqual(new Uint8Array([1, 98, 99]));
+  });
+
+  test("a frame that came whole is passed on as it came", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const source = new FrameSource(log, false);
+    const frame = new Uint8Array([2, 97, 98]);
+    log.append(frame.subarray(1), 2);
+    source.keep(0, frame);
+    expect(source.frame(0, 2, 2)).toBe(frame);
+  });
+
+  test("with memory used again, what a frame holds is right until the next is made", () => {
+    const log = new OutputLog({ cols: 80, rows: 24 });
+    const source = new FrameSource(log, true);
+    log.append(bytes("abcd"), 1);
+    const first = source.frame(0, 2, 1);
+    expect(first).toEqual(new Uint8Array([1, 97, 98]));
+    expect(source.frame(2, 2, 1)).toEqual(new Uint8Array([1, 99, 100]));
+    expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+  });
+
+  test("with memory used again, a frame of one log is made anew after a frame of another", () => {
+    const [one, two] = ["ab", "xy"].map((text) => {
+      const log = new OutputLog({ cols: 80, rows: 24 });
+      log.append(bytes(text), 1);
+      return new FrameSource(log, true);
+    });
+    expect(one?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+    expect(two?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 120, 121]));
+    expect(one?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+  });
+});

@@ -1,0 +1,71 @@
+// D2a: when output came. A sparse index, and what it answers.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { MAX_TIME_MARKS, marksWithin, offsetSince, readTimeIndex, TimeIndex } from "../../src/programs/index.ts";
+
+test("D2a: an offset is never behind the first byte that came since, and at most one step before it", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(3_000), fc.nat(500)), { maxLength: 200 }), fc.nat(), (pieces, seed) => {
+      const index = new TimeIndex();
+      const came: { offset: number; atMs: number }[] = [];
+      let [end, nowMs] = [0, 1_000_000];
+      for (const [pauseMs, bytes] of pieces) {
+        nowMs += pauseMs;
+        if (bytes === 0) continue;
+        index.note(end, nowMs);
+        came.push({ offset: end, atMs: nowMs });
+        end += bytes;
+      }
+      const sinceMs = 1_000_000 + (seed % (nowMs - 1_000_000 + 2));
+      const first = came.find(({ atMs }) => atMs >= sinceMs)?.offset ?? end;
+      const tooEarly = came.findLast(({ atMs }) => atMs < sinceMs - index.stepMs)?.offset ?? -1;
+      const offset = offsetSince(index, sinceMs, end);
+      expect(offset).toBeLessThanOrEqual(first);
+      expect(offset).toBeGreaterThan(tooEarly);
+    }),
+    { seed: 5, numRuns: 300 },
+  );
+});
+
+test("D2a: a process that prints for weeks has a bounded index, whose step grows", () => {
+  const index = new TimeIndex();
+  for (let second = 0; second < 100_000; second += 1) index.note(second, second * 1_000);
+  expect(index.marks.length).toBeLessThanOrEqual(MAX_TIME_MARKS);
+  expect(index.stepMs).toBe(128_000);
+  expect(index.marks[0]).toEqual([0, 0]);
+  expect(offsetSince(index, 50_000_000, 100_000)).toBeLessThanOrEqual(50_000);
+  expect(offsetSince(index, 50_000_000, 100_000)).toBeGreaterThan(50_000 - 129);
+  expect([offsetSince(index, -1, 100_000), offsetSince(index, 200_000_000, 100_000)]).toEqual([0, 100_000]);
+});
+
+test("D2a: what a bridge says of times may be anything", () => {
+  expect(readTimeIndex({ marks: [[0, 1]], stepMs: 1_000 })).toEqual({ marks: [[0, 1]], stepMs: 1_000 });
+  const bad = [
+    undefined,
+    {},
+    { marks: [[0]], stepMs: 1 },
+    { marks: [[0, "x"]], stepMs: 1 },
+    { marks: [[-1, 0]], stepMs: 1 },
+  ];
+  for (const value of bad) expect(readTimeIndex(value)).toBeUndefined();
+  expect(readTimeIndex({ marks: Array.from({ length: MAX_TIME_MARKS + 1 }, () => [0, 0]), stepMs: 1 })).toBeUndefined();
+});
+
+test("D2a: the times of a range begin at its first byte, whose time an earlier mark may say", () => {
+  const marks = [
+    [0, 10],
+    [50, 20],
+    [90, 30],
+  ] as const;
+  expect(marksWithin(marks, 60, 91)).toEqual([
+    [60, 20],
+    [90, 30],
+  ]);
+  expect(marksWithin(marks, 50, 90)).toEqual([[50, 20]]);
+  // The first mark stands late where the bridge was started anew: no byte is older than nothing known.
+  expect(marksWithin([[50, 20]], 0, 60)).toEqual([
+    [0, 20],
+    [50, 20],
+  ]);
+  expect([marksWithin(marks, 7, 7), marksWithin([], 0, 5)]).toEqual([[], []]);
+});

@@ -1,0 +1,185 @@
+// The window on simulated links: what is in flight is to take about the least round trip and 50 ms, whatever the link.
+
+import { describe, expect, test } from "vitest";
+import { MAX_WINDOW_BYTES, MIN_WINDOW_BYTES, Window } from "../../src/index.ts";
+import { type Link, LinkRun } from "../simulation/link.ts";
+
+const MB = 1_000_000 / 1000;
+
+/** A flood over such a link after so many ms, measured for 30 s: long enough for two looks at the bare round trip. */
+function settled(link: Link, afterMs = 5_000) {
+  const run = new LinkRun(link).flood();
+  run.run(afterMs);
+  return run.run(30_000);
+}
+
+describe("on a steady link", () => {
+  for (const [name, link, least] of [
+    ["100 KB/s with 50 ms each way", { bytesPerMs: 0.1 * MB, delayMs: 50 }, 0.94],
+    ["300 KB/s with 5 ms each way", { bytesPerMs: 0.3 * MB, delayMs: 5 }, 0.97],
+    ["1 MB/s without delay", { bytesPerMs: MB, delayMs: 0 }, 0.97],
+    ["1 MB/s with 50 ms each way", { bytesPerMs: MB, delayMs: 50 }, 0.94],
+    ["2 MB/s without delay", { bytesPerMs: 2 * MB, delayMs: 0 }, 0.97],
+    ["8 MB/s without delay", { bytesPerMs: 8 * MB, delayMs: 0 }, 0.98],
+    ["8 MB/s with 5 ms each way", { bytesPerMs: 8 * MB, delayMs: 5 }, 0.98],
+    ["100 MB/s without delay", { bytesPerMs: 100 * MB, delayMs: 0 }, 0.99],
+  ] as const) {
+    test(`W2: ${name} is used to ${least * 100} percent with acknowledgements after 64 KiB or 50 ms`, () => {
+      expect(settled(link).rate / link.bytesPerMs).toBeGreaterThan(least);
+    });
+  }
+
+  test("W3: at 8 MB/s a byte waits less than 70 ms on the way, and mostly less than 60", () => {
+    for (const delayMs of [0, 5]) {
+      const { queueMs, worstQueueMs } = settled({ bytesPerMs: 8 * MB, delayMs });
+      expect(queueMs).toBeLessThan(60);
+      expect(worstQueueMs).toBeLessThan(70);
+    }
+  });
+
+  test("W3: at 1 MB/s with 50 ms each way what is in flight takes from 150 to 200 ms", () => {
+    const { queueMs, window } = settled({ bytesPerMs: MB, delayMs: 50 });
+    expect(queueMs).toBeGreaterThan(30);
+    expect(queueMs).toBeLessThan(100);
+    expect(window / MB).toBeGreaterThan(130);
+    expect(window / MB).toBeLessThan(230);
+  });
+
+  test("W3: at 1 MB/s without delay a byte waits about 50 ms", () => {
+    const { queueMs, worstQueueMs } = settled({ bytesPerMs: MB, delayMs: 0 });
+    expect(queueMs).toBeGreaterThan(30);
+    expect(queueMs).toBeLessThan(60);
+    expect(worstQueueMs).toBeLessThan(130);
+  });
+
+  test("W4: where even 500 ms each way are not filled by the largest window, the largest is used", () => {
+    const { rate, mostWindow } = settled({ bytesPerMs: MB, delayMs: 500 }, 20_000);
+    expect(mostWindow).toBe(MAX_WINDOW_BYTES);
+    expect(rate).toBeGreaterThan((0.75 * MAX_WINDOW_BYTES) / 1000);
+  });
+
+  test("W4: the window stays from 16 to 512 KiB on every link, however slow or fast", () => {
+    for (const bytesPerMs of [0.5, 20, 100, 1_000, 10_000, 100_000]) {
+      for (const delayMs of [0, 20, 300]) {
+        const run = new LinkRun({ bytesPerMs, delayMs }).flood();
+        const { leastWindow, mostWindow } = run.run(bytesPerMs > 10_000 ? 3_000 : 60_000);
+        expect(leastWindow).toBeGreaterThanOrEqual(MIN_WINDOW_BYTES);
+        expect(mostWindow).toBeLessThanOrEqual(MAX_WINDOW_BYTES);
+      }
+    }
+  });
+
+  test("W4: a link of 20 KB/s comes down to little more than the smallest window", () => {
+    expect(settled({ bytesPerMs: 20, delayMs: 200 }, 60_000).mostWindow).toBeLessThan(64 * 1024);
+  });
+});
+
+describe("when things change", () => {
+  const change = (from: number, to: number, delayMs: number, afterMs = 15_000) => {
+    const run = new LinkRun({ bytesPerMs: from, delayMs }).flood();
+    run.run(afterMs);
+    run.link.bytesPerMs = to;
+    return run;
+  };
+
+  for (const delayMs of [0, 20]) {
+    test(`W5: a link that becomes eight times as fast, with ${delayMs} ms each way, is used within a second`, () => {
+      const run = change(MB, 8 * MB, delayMs);
+      run.run(1_000);
+      expect(run.run(2_000).rate).toBeGreaterThan(7.5 * MB);
+    });
+  }
+
+  for (const delayMs of [0, 50]) {
+    test(`W5: a link that becomes an eighth as fast, with ${delayMs} ms each way, queues for no more than a second`, () => {
+      const run = change(8 * MB, MB, delayMs);
+      run.run(1_000);
+      const { queueMs, rate } = run.run(5_000);
+      expect(queueMs).toBeLessThan(100);
+      expect(rate).toBeGreaterThan(0.9 * MB);
+    });
+  }
+
+  test("W5: a link that becomes a two-hundredth as fast is noticed by the first bytes that come through", () => {
+    // In whatever part of a round it happens.
+    for (let ms = 0; ms < 200; ms += 5) {
+      const run = change(20 * MB, 0.1 * MB, 10, 15_000 + ms);
+      run.run(2_000);
+      expect(run.window.bytes).toBeLessThan(64 * 1024);
+    }
+  });
+
+  test("W5: an hour of typing leaves the window as it was, and a flood after it is as fast as any", () => {
+    const run = new LinkRun({ bytesPerMs: MB, delayMs: 50 });
+    for (let i = 0; i < 3_600; i += 1) {
+      run.type(40);
+      run.run(1_000);
+    }
+    expect(run.window.bytes).toBe(64 * 1024);
+    run.flood().run(2_000);
+    expect(run.run(5_000).rate).toBeGreaterThan(0.9 * MB);
+  });
+
+  test("W5: a window that a flood has found stays through a quiet time", () => {
+    const run = new LinkRun({ bytesPerMs: 8 * MB, delayMs: 5 }).flood();
+    run.run(5_000);
+    run.available = 0;
+    for (let i = 0; i < 600; i += 1) {
+      run.type(40);
+      run.run(1_000);
+    }
+    expect(run.window.bytes).toBeGreaterThan(400_000);
+  });
+
+  test("W5: a client that deals with nothing for two seconds is back at its rate within one", () => {
+    const run = new LinkRun({ bytesPerMs: 20 * MB, delayMs: 5 }).flood();
+    run.run(5_000);
+    run.stallUntil(run.time.now + 2_000);
+    run.run(3_000);
+    expect(run.run(2_000).rate).toBeGreaterThan(15 * MB);
+  });
+});
+
+describe("counting", () => {
+  test("W1: acknowledgements that cross or repeat change nothing", () => {
+    const window = new Window(100);
+    window.sent(1_100, 0);
+    window.ack(600, 10);
+    expect([window.acked, window.room(1_100)]).toEqual([600, window.bytes - 500]);
+    window.ack(600, 11);
+    window.ack(50, 12);
+    expect([window.acked, window.room(1_100)]).toEqual([600, window.bytes - 500]);
+  });
+
+  test("W6: what a gap skips is not in flight, wherever acknowledgements fall", () => {
+    const window = new Window(0);
+    window.sent(1_000, 0);
+    window.skipped(1_000, 5_000);
+    window.sent(5_500, 0);
+    window.skipped(5_500, 6_000);
+    window.sent(6_100, 0);
+    const inFlight = () => window.bytes - window.room(6_100);
+    expect(inFlight()).toBe(1_600);
+    for (const [offset, left] of [
+      [400, 1_200],
+      [1_000, 600],
+      [3_000, 600],
+      [5_000, 600],
+      [5_500, 100],
+      [6_100, 0],
+    ] as const) {
+      window.ack(offset, 1);
+      expect(inFlight()).toBe(left);
+    }
+  });
+
+  test("F5: a frame is at most an eighth of the window, also a viewer's", () => {
+    const [driver, viewer] = [new Window(0), new Window(0, undefined, "viewer")];
+    expect([driver.bytes, driver.frameBytes, viewer.frameBytes]).toEqual([65_536, 8_192, 8_192]);
+  });
+
+  test("a largest window below the first is kept to", () => {
+    const window = new Window(0, 32 * 1024);
+    expect([window.bytes, window.room(0)]).toEqual([32 * 1024, 32 * 1024]);
+  });
+});

@@ -1,0 +1,166 @@
+// K5: who answers terminal queries, and from where on, on both hops.
+
+import { describe, expect, test } from "vitest";
+import { RESUME_GRACE_MS } from "../../src/index.ts";
+import { bytes, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
+
+const TTY = { tty: true, delivery: "live" } as const;
+
+describe("who answers", () => {
+  test("the longest attached driver, from the end of the output on; nobody where none is attached", () => {
+    const at = rig(TTY);
+    output(at, "before");
+    const viewer = join(at.session, "v", { role: "viewer" });
+    expect(at.session.answerer).toEqual({ id: "", offset: 0 });
+    const first = join(at.session, "a");
+    const second = join(at.session, "b");
+    expect(at.session.answerer).toEqual({ id: "a", offset: 6 });
+    output(at, "more");
+    at.session.leave(first.client);
+    at.session.leave(second.client);
+    expect(viewer.peer.of("answerer")).toEqual([
+      { type: "answerer", id: "a", offset: 6 },
+      { type: "answerer", id: "b", offset: 10 },
+      { type: "answerer", id: "", offset: 10 },
+    ]);
+  });
+
+  test("not one that has vanished, until it is back", () => {
+    const at = rig(TTY);
+    const first = join(at.session, "a");
+    const second = join(at.session, "b");
+    at.session.vanish(first.client, true);
+    join(at.session, "a", { isResume: true });
+    expect(second.peer.of("answerer")).toEqual([
+      { type: "answerer", id: "b", offset: 0 },
+      { type: "answerer", id: "a", offset: 0 },
+    ]);
+  });
+
+  test("in an exclusive session not a driver that may not type, while the holder may come back", () => {
+    const at = rig({ ...TTY, mode: "exclusive" });
+    const holder = join(at.session, "a");
+    join(at.session, "b");
+    at.session.vanish(holder.client, true);
+    expect(at.session.answerer.id).toBe("");
+    pass(at, RESUME_GRACE_MS);
+    expect(at.session.answerer.id).toBe("b");
+  });
+
+  test("in a collaborative session whoever asks for the keyboard", () => {
+    const at = rig(TTY);
+    join(at.session, "a");
+    const second = join(at.session, "b");
+    at.session.command(second.client, { type: "request_stdin" });
+    expect(at.session.answerer.id).toBe("b");
+    at.session.command(second.client, { type: "release_stdin" });
+    expect(at.session.answerer.id).toBe("a");
+  });
+});
+
+describe("K7: answers in an exclusive session", () => {
+  const REPORT = "\x1b[3;4R";
+
+  test("are taken late from the one that has just handed the keyboard over, for a moment, and keys are not", () => {
+    const at = rig({ ...TTY, mode: "exclusive" });
+    const first = join(at.session, "a");
+    join(at.session, "b");
+    at.session.command(first.client, { type: "grant_stdin", to: "b" });
+    at.session.stdin(first.client, bytes("ls\r"));
+    at.session.stdin(first.client, bytes(REPORT));
+    expect(takeAll(at.session, first.client)).toBe(REPORT);
+    expect(first.peer.of("error")).toHaveLength(1);
+    at.clock.ms += 2_000;
+    at.session.stdin(first.client, bytes(REPORT));
+    expect(takeAll(at.session, first.client)).toBe("");
+  });
+
+  test("are taken from the answerer while nobody holds the keyboard, from no other driver, and from no viewer ever", () => {
+    const at = rig({ ...TTY, mode: "exclusive" });
+    const first = join(at.session, "a");
+    const second = join(at.session, "b");
+    const viewer = join(at.session, "v", { role: "viewer" });
+    at.session.command(first.client, { type: "release_stdin" });
+    at.session.stdin(first.client, bytes(`${REPORT}`));
+    at.session.stdin(first.client, bytes("ls\r"));
+    at.session.stdin(second.client, bytes(REPORT));
+    at.session.stdin(viewer.client, bytes(REPORT));
+    expect(takeAll(at.session, first.client)).toBe(REPORT);
+    expect(takeAll(at.session, second.client) + takeAll(at.session, viewer.client)).toBe("");
+  });
+});
+
+describe("H13: the bridge answers where the Durable Object has nobody", () => {
+  test("it is told from where on, and where somebody else does", () => {
+    const { hop, client } = joined(TTY);
+    output(hop.bridge, "12345");
+    hop.flush();
+    hop.session.leave(client);
+    // Not yet known there: what comes meanwhile is to be looked at again.
+    output(hop.bridge, "678");
+    hop.flush();
+    expect(hop.bridge.upstream.of("answerer")).toEqual([
+      ["answerer", "a", 0],
+      ["answerer", "", 5],
+    ]);
+  });
+
+  test("a client that is chosen while the bridge answers is told, before the bytes come, what is answered already", () => {
+    const hop = new InnerRig(TTY).connect().flush();
+    const { peer } = join(hop.session, "a");
+    // The bridge does not know of it, and finds a query that ends at 4.
+    hop.server?.answered(4);
+    output(hop.bridge, "\x1b[6nmore");
+    hop.flush();
+    expect(peer.of("hello")).toMatchObject([{ answerer: { id: "a", offset: 0 } }]);
+    expect(peer.of("answerer")).toEqual([
+      { type: "answerer", id: "", offset: 0 },
+      { type: "answerer", id: "a", offset: 4 },
+    ]);
+    // And the other way about: whoever comes after that was told starts behind it.
+    const later = new InnerRig(TTY).connect().flush();
+    later.server?.answered(9);
+    later.flush();
+    expect(join(later.session, "a").peer.of("hello")).toMatchObject([{ answerer: { id: "a", offset: 9 } }]);
+  });
+
+  test("K5g: who comes before the bridge has heard that it answers takes over once it has, behind what came until then", () => {
+    const hop = new InnerRig(TTY).connect().flush();
+    const first = join(hop.session, "a");
+    hop.flush();
+    hop.session.leave(first.client);
+    const { peer } = join(hop.session, "b");
+    // Sent before the bridge hears: it will answer this, and can't say so in time.
+    output(hop.bridge, "\x1b[6n");
+    expect(hop.session.answerer.id).toBe("");
+    hop.flush();
+    expect(hop.bridge.upstream.of("answerer")).toEqual([
+      ["answerer", "a", 0],
+      ["answerer", "", 0],
+      ["answerer", "b", 4],
+    ]);
+    expect(peer.of("answerer")).toEqual([{ type: "answerer", id: "b", offset: 4 }]);
+  });
+
+  test("while the hop is broken nothing changes at the bridge, and it is told when it is back", () => {
+    const { hop, client } = joined(TTY);
+    hop.cut();
+    output(hop.bridge, "12345");
+    expect(hop.bridge.session.answerer.id).toBe("a");
+    hop.session.leave(client);
+    hop.connect().flush();
+    expect(hop.bridge.session.answerer).toEqual({ id: "", offset: 0 });
+  });
+
+  test("a Durable Object that is made anew does not know who answered what, and says so", () => {
+    const { hop, client } = joined(TTY);
+    hop.session.command(client, { type: "ack", offset: 0 });
+    hop.flush();
+    output(hop.bridge, "12345");
+    const next = hop.restarted().connect().flush();
+    expect(hop.bridge.session.answerer).toEqual({ id: "", offset: 5 });
+    join(next.session, "a", { isResume: true });
+    next.flush();
+    expect(hop.bridge.session.answerer).toEqual({ id: "a", offset: 5 });
+  });
+});

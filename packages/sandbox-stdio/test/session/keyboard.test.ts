@@ -1,0 +1,159 @@
+// Who may type: every rule, and that nothing which is forbidden is ever allowed, whatever is asked in whatever order.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Keyboard, type Mode, type Role } from "../../src/index.ts";
+
+const driver = (id: string, isAdmin = false) => ({ id, role: "driver" as const, isAdmin });
+const viewer = (id: string, isAdmin = false) => ({ id, role: "viewer" as const, isAdmin });
+const OK = { ok: true };
+const no = (fault: string) => ({ ok: false, fault });
+
+function exclusive(...members: { id: string; role: Role; isAdmin: boolean }[]): Keyboard {
+  const floor = new Keyboard("exclusive");
+  for (const member of members) floor.join(member);
+  return floor;
+}
+
+describe("an exclusive session", () => {
+  test("K1: the first driver holds the keyboard, not a viewer that came before it, nor whoever comes later", () => {
+    const floor = exclusive(viewer("v"), driver("a"), driver("b"));
+    expect(floor.holder).toBe("a");
+    expect([floor.mayDrive("a"), floor.mayDrive("b"), floor.mayDrive("v"), floor.mayDrive("x")]).toEqual([
+      OK,
+      no("not_stdin_holder"),
+      no("viewer"),
+      no("no_such_client"),
+    ]);
+  });
+
+  test("K2: who asks for a free keyboard gets it; for one that is held, the wish is told", () => {
+    const floor = exclusive(driver("a"), driver("b"), viewer("v"));
+    expect(floor.request("b")).toEqual({ ok: true, isTaken: true });
+    expect(floor.holder).toBe("a");
+    expect(floor.request("a")).toEqual(OK);
+    expect(floor.release("a")).toEqual(OK);
+    expect(floor.holder).toBe("");
+    expect([floor.request("v"), floor.request("x")]).toEqual([no("viewer"), no("no_such_client")]);
+    expect(floor.request("b")).toEqual(OK);
+    expect(floor.holder).toBe("b");
+  });
+
+  test("K2: only the holder gives it away, and only to a driver that is there", () => {
+    const floor = exclusive(driver("a"), driver("b"), viewer("v"));
+    expect([floor.grant("b", "b"), floor.grant("v", "b"), floor.release("b")]).toEqual(
+      Array(3).fill(no("not_stdin_holder")),
+    );
+    expect([floor.grant("a", "v"), floor.grant("a", "x")]).toEqual([no("viewer"), no("no_such_client")]);
+    expect(floor.grant("a", "b")).toEqual(OK);
+    expect(floor.holder).toBe("b");
+  });
+
+  test("K2: it is taken by force with the scope for it, and by a driver only", () => {
+    const floor = exclusive(driver("a"), driver("b"), driver("boss", true), viewer("watcher", true));
+    expect([floor.forceTake("b"), floor.forceTake("watcher"), floor.forceTake("x")]).toEqual([
+      no("not_allowed"),
+      no("viewer"),
+      no("no_such_client"),
+    ]);
+    expect(floor.forceTake("boss")).toEqual(OK);
+    expect(floor.holder).toBe("boss");
+  });
+
+  test("K2: when its holder goes it is free, and stays so until somebody asks, whoever comes", () => {
+    const floor = exclusive(driver("a"), driver("b"));
+    expect([floor.leave("b", true), floor.leave("a", true), floor.holder]).toEqual([false, true, ""]);
+    floor.join(driver("c"));
+    expect(floor.holder).toBe("");
+    expect(floor.request("c")).toEqual(OK);
+  });
+
+  test("K2: a holder that never took part has not had it: the next first driver is the first", () => {
+    const floor = exclusive(driver("a"));
+    floor.leave("a", false);
+    floor.join(viewer("v"));
+    expect(floor.holder).toBe("");
+    floor.join(driver("a"));
+    expect(floor.holder).toBe("a");
+  });
+
+  test("H7: made again, it goes to nobody who comes where it was held before", () => {
+    const held = new Keyboard("exclusive", "a");
+    held.join(driver("b"));
+    expect(held.holder).toBe("a");
+    const freed = new Keyboard("exclusive", "", true);
+    freed.join(driver("b"));
+    expect(freed.holder).toBe("");
+  });
+});
+
+test("K1: in a collaborative session every driver may type and no viewer, and nobody is given the keyboard by coming", () => {
+  const floor = new Keyboard("collaborative");
+  for (const member of [driver("a"), driver("b"), viewer("v", true)]) floor.join(member);
+  expect([floor.holder, floor.mayDrive("a"), floor.mayDrive("b"), floor.mayDrive("v")]).toEqual([
+    "",
+    OK,
+    OK,
+    no("viewer"),
+  ]);
+});
+
+test("D9: while one holds the keyboard that relies on it, nobody else types, also where everybody may", () => {
+  const floor = new Keyboard("collaborative");
+  for (const member of [driver("a"), { ...driver("b"), holdsAlone: true }]) floor.join(member);
+  const may = () => [floor.mayDrive("a").ok, floor.mayDrive("b").ok];
+  expect([may(), floor.request("a").ok, may()]).toEqual([[true, true], true, [true, true]]);
+  expect([floor.grant("a", "b").ok, floor.mayDrive("a"), floor.mayDrive("b").ok]).toEqual([
+    true,
+    no("not_stdin_holder"),
+    true,
+  ]);
+  floor.leave("b", true);
+  expect(may()[0]).toBe(true);
+});
+
+test("K3: nothing from a viewer is ever allowed, nor from a driver that does not hold an exclusive keyboard", () => {
+  const ids = ["a", "b", "c", "v", "w"];
+  const id = fc.constantFrom(...ids, "nobody", "");
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom("join", "leave", "request", "release", "force", "set"), who: id, to: id }),
+    fc.record({ kind: fc.constant("grant"), who: id, to: id }),
+  );
+  const roleOf = (who: string): Role => (who === "v" || who === "w" ? "viewer" : "driver");
+  fc.assert(
+    fc.property(
+      fc.constantFrom<Mode>("exclusive", "collaborative"),
+      fc.array(step, { maxLength: 60 }),
+      (mode, steps) => {
+        const floor = new Keyboard(mode);
+        const present = new Set<string>();
+        for (const { kind, who, to } of steps) {
+          const before = floor.holder;
+          let isChangeAllowed = false;
+          if (kind === "join" && ids.includes(who)) {
+            floor.join({ id: who, role: roleOf(who), isAdmin: who === "c" || who === "w" });
+            present.add(who);
+            isChangeAllowed = before === "" && floor.holder === who;
+          } else if (kind === "leave") {
+            isChangeAllowed = floor.leave(who, to !== who);
+            present.delete(who);
+          } else if (kind === "request") isChangeAllowed = floor.request(who).ok && before === "";
+          else if (kind === "release") isChangeAllowed = floor.release(who).ok && before === who;
+          else if (kind === "force") isChangeAllowed = floor.forceTake(who).ok && who === "c";
+          else if (kind === "grant") isChangeAllowed = floor.grant(who, to).ok && before === who;
+          else if (kind === "set" && present.has(who)) {
+            floor.setHolder(who);
+            isChangeAllowed = true;
+          }
+          if (floor.holder !== before) expect(isChangeAllowed).toBe(true);
+          for (const one of [...ids, "nobody"]) {
+            if (!floor.mayDrive(one).ok) continue;
+            expect(present.has(one) && roleOf(one) === "driver").toBe(true);
+            if (mode === "exclusive") expect(floor.holder).toBe(one);
+          }
+        }
+      },
+    ),
+    { numRuns: 500, seed: 4711 },
+  );
+});

@@ -1,0 +1,288 @@
+// The query of /attach, read and written.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { attachParams, isName, MAX_KEEP_SECONDS, parseAttachQuery } from "../../src/index.ts";
+import { isHeldUp, lifeName } from "../../src/wire/attempt.ts";
+
+const parse = (query: string) => parseAttachQuery(new URLSearchParams(query));
+
+function read(query: string) {
+  const result = parse(query);
+  if (!result.ok) throw new Error(result.detail);
+  return result.query;
+}
+
+describe("defaults", () => {
+  test("A1: nothing said: a shell on a PTY in the sandbox default, for a driver", () => {
+    expect(read("")).toEqual({
+      sandbox: "default",
+      process: { args: [], env: [], tty: true, mode: "collaborative", delivery: "live", keep: 1800 },
+      name: "",
+      role: "driver",
+      delivery: undefined,
+      wake: true,
+    });
+  });
+
+  test("A3: with a command pipes, unless it says otherwise; without one a PTY, likewise", () => {
+    const kind = (query: string) => [read(query).process.tty, read(query).process.delivery];
+    expect([kind("cmd=ls"), kind("cmd=ls&tty=1"), kind("tty=0"), kind("tty=1")]).toEqual([
+      [false, "lossless"],
+      [true, "live"],
+      [false, "lossless"],
+      [true, "live"],
+    ]);
+  });
+
+  test("B1 and B2: panes and pane are read and written, and tmux -CC is panes of the usual shell", () => {
+    const { process } = read("panes=1&cmd=sh");
+    expect([process.panes, process.cmd, process.tty, process.delivery]).toEqual([true, "sh", true, "live"]);
+    expect(attachParams({ process })).toContainEqual(["panes", "1"]);
+    const pane = read("pane=main.1:12").process;
+    expect([pane.pane, pane.tty]).toEqual([{ session: "main.1", number: 12 }, true]);
+    expect(attachParams({ process: pane })).toContainEqual(["pane", "main.1:12"]);
+    for (const more of ["", "&arg=new", "&arg=attach-session", "&panes=1"]) {
+      const control = read(`cmd=tmux&arg=-CC${more}`).process;
+      expect([control.panes, control.cmd, control.args, control.tty]).toEqual([true, undefined, [], true]);
+    }
+    expect(read("cmd=tmux&arg=new").process).toMatchObject({ cmd: "tmux", args: ["new"], tty: false });
+  });
+
+  test.each([
+    "panes=2",
+    "panes=1&tty=0",
+    "panes=1&tcp=80",
+    "panes=1&pane=main:0",
+    "cmd=tmux&arg=-CC&tty=0",
+    "cmd=tmux&arg=-CC&arg=new&arg=-s&arg=other",
+    "cmd=tmux&arg=-CC&arg=kill-server",
+    "pane=main",
+    "pane=main:%250",
+    "pane=../x:0",
+    "pane=main:0&cmd=sh",
+    "pane=main:0&env=A%3Db",
+    "pane=main:0&tty=0",
+    "pane=main:0&delivery=lossless",
+  ])("B1 and B2: %s is refused", (query) => {
+    expect(parse(query).ok).toBe(false);
+  });
+
+  test("A13: tcp takes the place of a command, and of all that describes one", () => {
+    const { process } = read("tcp=8080");
+    expect([process.tcp, process.cmd, process.tty, process.delivery]).toEqual([8080, undefined, false, "lossless"]);
+    expect(attachParams({ process })).toContainEqual(["tcp", "8080"]);
+    for (const port of ["0", "65536", "8080x", "-1", "127.0.0.1:80"]) expect(parse(`tcp=${port}`).ok).toBe(false);
+    const others = ["cmd=ls", "arg=a", "env=A=b", "cwd=/", "linger=1", "tty=1", "role=viewer"];
+    for (const other of others) expect(parse(`tcp=80&${other}`)).toMatchObject({ ok: false });
+  });
+
+  test("A10: what a client wants of its output is its own, and a later one that says nothing has said nothing", () => {
+    expect([read("delivery=lossless").delivery, read("delivery=lossless").process.delivery]).toEqual([
+      "lossless",
+      "lossless",
+    ]);
+    expect(read("session=s").delivery).toBeUndefined();
+  });
+});
+
+test("A1: everything said is read, in order", () => {
+  expect(
+    read(
+      "sandbox=dev&session=build&cmd=sh&arg=-c&arg=echo+%22a%3Db%22&env=A=1&env=B=x%3Dy&cwd=/w&tty=1&cols=120&rows=40" +
+        "&mode=exclusive&delivery=lossless&keep=0&name=Ada&role=viewer&wake=0&offset=7&stdin=9&resume=r.s&attempt=a1.3&token=t",
+    ),
+  ).toEqual({
+    sandbox: "dev",
+    session: "build",
+    process: {
+      cmd: "sh",
+      args: ["-c", 'echo "a=b"'],
+      env: [
+        ["A", "1"],
+        ["B", "x=y"],
+      ],
+      cwd: "/w",
+      tty: true,
+      mode: "exclusive",
+      delivery: "lossless",
+      keep: 0,
+    },
+    size: { cols: 120, rows: 40 },
+    name: "Ada",
+    role: "viewer",
+    delivery: "lossless",
+    wake: false,
+    offset: 7,
+    stdin: 9,
+    resume: "r.s",
+    attempt: { life: "a1", number: 3 },
+  });
+  expect(read("stdin=new").stdin).toBe("new");
+  expect([read("cols=100").size, read("rows=10").size]).toEqual([
+    { cols: 100, rows: 24 },
+    { cols: 80, rows: 10 },
+  ]);
+});
+
+describe("A1: a command's length is counted as a URL has it", () => {
+  const lengthOf = (process: { cmd: string; args: string[]; env?: [string, string][]; cwd?: string }) =>
+    `&${new URLSearchParams(attachParams({ process }))}`.length;
+
+  test("14 KiB are taken, and one byte more is refused with both numbers", () => {
+    const process = {
+      cmd: "sh",
+      args: ["-c", "echo 'é' > \u{1f600}~*.-_\ud800"],
+      env: [["A", "(b c)\n"]] as [string, string][],
+      cwd: "/w",
+    };
+    const fill = "x".repeat(14 * 1024 - lengthOf(process) - "&arg=".length);
+    const query = (rest: string) => attachParams({ process: { ...process, args: [...process.args, rest] } });
+    expect(parse(`${new URLSearchParams(query(fill))}`)).toMatchObject({ ok: true });
+    expect(parse(`${new URLSearchParams(query(`${fill}x`))}`)).toEqual({
+      ok: false,
+      detail:
+        "the command is too long: 14337 bytes in a URL with its arguments, environment and directory, at most 14336",
+    });
+  });
+});
+
+describe("refusals", () => {
+  const cases: [string, string][] = [
+    ["sandbox=", '"sandbox"'],
+    ["sandbox=a/b", '"sandbox"'],
+    ["session=.hidden", '"session"'],
+    ["session=-x", '"session"'],
+    [`session=${"x".repeat(65)}`, '"session"'],
+    ["tty=yes", '"tty"'],
+    ["role=admin", '"role"'],
+    ["mode=shared", '"mode"'],
+    ["delivery=fast", '"delivery"'],
+    ["wake=2", '"wake"'],
+    ["cols=0", '"cols"'],
+    ["cols=1001", '"cols"'],
+    ["rows=501", '"rows"'],
+    ["cols=1e2", '"cols"'],
+    ["cols=+80", '"cols"'],
+    ["cols=", '"cols"'],
+    ["keep=-1", '"keep"'],
+    [`keep=${MAX_KEEP_SECONDS + 1}`, '"keep"'],
+    ["offset=-1", '"offset"'],
+    ["offset=1.5", '"offset"'],
+    ["offset=9007199254740992", '"offset"'],
+    ["offset=NaN", '"offset"'],
+    ["stdin=old", '"stdin"'],
+    ["stdin=9007199254740991", '"stdin"'],
+    ["attempt=1", '"attempt"'],
+    ["attempt=A.1", '"attempt"'],
+    [`name=${"é".repeat(33)}`, '"name"'],
+    ["name=a%07b", '"name"'],
+    ["name=a%C2%85b", '"name"'],
+    ["cmd=", '"cmd"'],
+    ["cmd=a%00b", '"cmd"'],
+    ["cmd=a&arg=a%00b", '"arg"'],
+    ["arg=a", '"arg"'],
+    ["env=1A=2", '"env"'],
+    ["env=A", '"env"'],
+    ["env=A%00=1", '"env"'],
+    ["cwd=a%00b", '"cwd"'],
+    [`resume=${"x".repeat(1_025)}`, '"resume"'],
+    [`cmd=a${"&arg=b".repeat(1_025)}`, '"arg"'],
+    ["env=A=1&".repeat(257), '"env"'],
+  ];
+  test.each(cases)("A1: %.40s is refused and named", (query, name) => {
+    const result = parse(query);
+    expect(result.ok ? "accepted" : result.detail).toContain(name);
+  });
+
+  test("L2: at the limits everything is still accepted", () => {
+    expect(read(`name=${"é".repeat(32)}`).name.length).toBe(32);
+    // A zero width space, a turn of direction, a filler, a line separator: nobody passes for Ada with them.
+    for (const unseen of ["\u200b", "\u202e", "\u3164", "\u2028", " "]) {
+      expect(read(`name=${encodeURIComponent(`Ada${unseen}`)}`).name).toBe("Ada");
+      expect(read(`name=${encodeURIComponent(unseen)}`).name).toBe("");
+    }
+    expect(read(`name=${encodeURIComponent("Ἀδα 👩🏽 نور")}`).name).toBe("Ἀδα 👩🏽 نور");
+    expect(read(`cmd=a${"&arg=b".repeat(1_024)}`).process.args.length).toBe(1_024);
+    expect(read("env=A=1&".repeat(256)).process.env.length).toBe(256);
+    expect(read("offset=9007199254740991").offset).toBe(Number.MAX_SAFE_INTEGER);
+    expect(read(`cols=1000&rows=500&keep=${MAX_KEEP_SECONDS}`).size).toEqual({ cols: 1000, rows: 500 });
+    expect(read(`session=${"x".repeat(64)}`).session?.length).toBe(64);
+  });
+});
+
+test("A2: a name is 1 to 64 letters, digits, dots, dashes and underscores, and starts with none of dot and dash", () => {
+  for (const name of ["a", "_", "0", "A.b-c_d", "x".repeat(64)]) expect(isName(name)).toBe(true);
+  for (const name of ["", ".", "..", ".a", "-a", "a b", "a/b", "ä", "a\n", "x".repeat(65)])
+    expect(isName(name)).toBe(false);
+});
+
+test("A1: what is written is read as it was meant", () => {
+  const name = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/);
+  const text = fc.string({ unit: "binary", maxLength: 20 }).filter((value) => /^[^\0\p{Surrogate}]*$/u.test(value));
+  const query = fc.record(
+    {
+      sandbox: name,
+      session: name,
+      process: fc.record({
+        cmd: text.filter((value) => value !== ""),
+        args: fc.array(text, { maxLength: 4 }),
+        env: fc.array(fc.tuple(fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,5}$/), text), { maxLength: 4 }),
+        cwd: text.filter((value) => value !== ""),
+        tty: fc.boolean(),
+        mode: fc.constantFrom("collaborative" as const, "exclusive" as const),
+        keep: fc.nat(86_400),
+      }),
+      size: fc.record({ cols: fc.integer({ min: 1, max: 1000 }), rows: fc.integer({ min: 1, max: 500 }) }),
+      name: fc.stringMatching(/^[!-~]([ -~]{0,18}[!-~])?$/),
+      role: fc.constantFrom("driver" as const, "viewer" as const),
+      delivery: fc.constantFrom("live" as const, "lossless" as const),
+      wake: fc.boolean(),
+      offset: fc.nat(Number.MAX_SAFE_INTEGER),
+      stdin: fc.oneof(fc.constant("new" as const), fc.nat(1_000_000)),
+      resume: fc.stringMatching(/^[\w.-]{1,40}$/),
+      attempt: fc.record({ life: fc.stringMatching(/^[0-9a-z]{1,7}$/), number: fc.nat(100) }),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(query, (wish) => {
+      const back = read(new URLSearchParams(attachParams(wish)).toString());
+      const { process: process_, ...rest } = wish;
+      expect(back).toMatchObject(rest);
+      if (process_ !== undefined) expect(back.process).toMatchObject(process_);
+    }),
+    { seed: 6, numRuns: 100 },
+  );
+});
+
+describe("R10: of two lives of one client", () => {
+  const attempt = (life: string, number: number) => ({ life, number });
+  const born = (ms: number, chance = 0.5) => lifeName(ms, chance);
+  const T = 1_800_000_000_000;
+
+  test.each([
+    ["an earlier connection of the same life is held up", attempt("a", 1), attempt("a", 2), true],
+    ["a later one is not", attempt("a", 3), attempt("a", 2), false],
+    [
+      "a life that began a moment before is held up, whatever its count",
+      attempt(born(T), 9),
+      attempt(born(T + 5), 1),
+      true,
+    ],
+    ["one that began later is not", attempt(born(T + 5), 1), attempt(born(T), 9), false],
+    ["nor one of the same moment", attempt(born(T, 0.1), 1), attempt(born(T, 0.9), 9), false],
+    ["nor one a minute before, which had another clock", attempt(born(T), 1), attempt(born(T + 60_000), 1), false],
+    ["nor one that does not say when it began", attempt("abc", 1), attempt(born(T), 1), false],
+  ])("%s", (_name, one, newest, expected) => {
+    expect(isHeldUp(one, newest)).toBe(expected);
+  });
+
+  test("a life's name is 16 characters that a query may have", () => {
+    expect([born(T, 0), born(T, 0.9999999999999999)]).toEqual([
+      "0mywpiww00000000",
+      expect.stringMatching(/^[0-9a-z]{9}zzzzzzz$/),
+    ]);
+    expect(lifeName(undefined, 0)).toBe("0000000");
+  });
+});

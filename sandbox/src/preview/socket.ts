@@ -1,0 +1,84 @@
+// Previews: a browser's WebSocket to a server on this machine's loopback, message by message.
+
+import type { Server, ServerWebSocket } from "bun";
+import { clipUtf8 } from "sandbox-stdio/core";
+import { refuse, type SocketData } from "../base/http.ts";
+import type { ServerCall } from "./http.ts";
+
+const PATIENCE_MS = 10_000;
+/** Above this a server takes less than its browser sends, and the connection is given up. */
+const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
+const [NORMAL, GOING_AWAY, NO_CODE, BROKEN, POLICY] = [1000, 1001, 1005, 1006, 1008];
+
+type Message = string | ArrayBuffer;
+
+/** @returns undefined once the request is upgraded. */
+export async function openServerSocket(
+  request: Request,
+  call: ServerCall,
+  server: Server<SocketData>,
+): Promise<Response | undefined> {
+  const upstream = await opened(call);
+  if (upstream === undefined) {
+    return refuse(422, "bad_answer", `what listens on port ${call.port} takes no WebSocket there`);
+  }
+  const { protocol } = upstream.socket;
+  const headers: Record<string, string> = protocol === "" ? {} : { "sec-websocket-protocol": protocol };
+  if (server.upgrade(request, { data: passing(upstream), headers })) return undefined;
+  upstream.socket.close();
+  return refuse(400, "bad_request", "this is not a WebSocket upgrade");
+}
+
+type Upstream = { readonly socket: WebSocket; readonly early: Message[] };
+
+/** @returns undefined where the server takes none. */
+async function opened({ host, port, path, headers }: ServerCall): Promise<Upstream | undefined> {
+  const rest = new Map(headers);
+  rest.delete("sec-websocket-protocol");
+  const offered = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
+  const protocols = offered.filter((name) => name !== "");
+  const authority = host.includes(":") ? `[${host}]` : host;
+  const socket = new WebSocket(`ws://${authority}:${port}${path}`, { headers: Object.fromEntries(rest), protocols });
+  socket.binaryType = "arraybuffer";
+  const early: Message[] = [];
+  socket.onmessage = ({ data }) => early.push(data as Message);
+  const isOpen = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), PATIENCE_MS);
+    const settle = (is: boolean) => {
+      clearTimeout(timer);
+      resolve(is);
+    };
+    socket.onopen = () => settle(true);
+    socket.onclose = () => settle(false);
+    socket.onerror = () => settle(false);
+  });
+  if (isOpen) return { socket, early };
+  socket.close();
+  return undefined;
+}
+
+function passing({ socket: upstream, early }: Upstream): SocketData {
+  return {
+    open: (socket: ServerWebSocket<SocketData>) => {
+      for (const message of early) socket.send(message);
+      upstream.onmessage = ({ data }) => void socket.send(data as Message);
+      upstream.onerror = () => undefined; // Its close follows.
+      upstream.onclose = ({ code, reason }) => socket.close(sendable(code), clipUtf8(reason, 123));
+      if (upstream.readyState !== WebSocket.OPEN) socket.close(GOING_AWAY);
+    },
+    receive: (frame) => {
+      if (upstream.readyState !== WebSocket.OPEN) return;
+      // A copy of bytes: a view of memory that Bun may use again.
+      upstream.send(typeof frame === "string" ? frame : frame.slice());
+      if (upstream.bufferedAmount > MAX_QUEUE_BYTES) upstream.close(POLICY, "more waits than the server takes");
+    },
+    drained: () => undefined,
+    closed: (code) => upstream.close(sendable(code)),
+  };
+}
+
+/** Two codes say that none was sent, and can't be sent; others are the protocol's own. */
+function sendable(code: number): number {
+  if (code === NO_CODE) return NORMAL;
+  return code === BROKEN || (code < 3000 && code !== NORMAL) ? GOING_AWAY : code;
+}

@@ -1,0 +1,276 @@
+// All sessions of this bridge, by qualified sandbox and name.
+
+import { type AttachQuery, CLOSE, defined, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
+import type { StartOrder } from "sandbox-stdio/programs";
+import { log, sessionTrace } from "../base/log.ts";
+import type { BridgeSettings } from "../base/settings.ts";
+import { SandboxPanes } from "../panes/sandbox-panes.ts";
+import { SessionPanes } from "../panes/session-panes.ts";
+import type { StartFault } from "../process/process.ts";
+import { emulatorBytes } from "../screen/scrollback.ts";
+import { BellLine } from "../session/bell.ts";
+import { type HostNames, SessionHost, type Unattended } from "../session/host.ts";
+import { environmentOf, type Surroundings } from "../session/surroundings.ts";
+import { Homes } from "./homes.ts";
+import { Leftovers } from "./leftovers.ts";
+
+export type FindResult =
+  | { readonly ok: true; readonly host: SessionHost }
+  | {
+      readonly ok: false;
+      readonly fault: "not_found" | "conflict" | "stopping" | "logs_full" | StartFault["fault"];
+      readonly detail: string;
+    };
+
+/** The close code of a session that was not found or not started. */
+export function codeOf(fault: (FindResult & { ok: false })["fault"]): number {
+  if (fault === "not_found") return CLOSE.notFound;
+  if (fault === "stopping" || fault === "logs_full") return CLOSE.unavailable;
+  return fault === "conflict" ? CLOSE.conflict : CLOSE.cannotStart;
+}
+
+/** One session in the answer to `GET /sessions`. */
+export type SessionListing = {
+  readonly session: string;
+  readonly incarnation: string;
+  readonly state: "running" | "exited";
+  readonly tty: boolean;
+  readonly cmd: readonly string[];
+  readonly createdAt: string;
+  readonly clients: number;
+  /** Whether a Durable Object is connected to it. */
+  readonly held: boolean;
+  readonly offset: number;
+  readonly exit?: { readonly code: number; readonly signal?: string };
+  readonly title?: string;
+  readonly lastOutputMs?: number;
+};
+
+/** The logs of all sessions together, with those of running processes at their full size. */
+const MAX_LOGS_BYTES = 256 * 1024 * 1024;
+/** The memory of ended sessions that is kept (X5). */
+const KEPT_BYTES = 64 * 1024 * 1024;
+/** About the memory of an ended session besides its output and its screen. */
+const SESSION_BYTES = 20 * 1024;
+
+export class Registry {
+  readonly #settings: BridgeSettings;
+  readonly #homes: Homes;
+  readonly #keptBytes: number;
+  /** Undefined: session objects can't be called. */
+  readonly #bell: BellLine | undefined;
+  readonly #hosts = new Map<string, SessionHost>();
+  /** The panes of sessions that run under tmux. */
+  readonly panes = new SandboxPanes();
+  readonly #leftovers = new Leftovers();
+  /** Sessions whose process has ended, in that order. */
+  readonly #ended = new Set<SessionHost>();
+  /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
+  #stopsAtMs: number | undefined;
+  /** When the last session was forgotten, by the clock of `performance`. */
+  #emptySinceMs = performance.now();
+
+  constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
+    this.#settings = settings;
+    this.#homes = new Homes(settings);
+    this.#keptBytes = keptBytes;
+    const { bellUrl: url, token } = settings;
+    const opened = () => {
+      for (const host of this.#hosts.values()) host.callable();
+    };
+    this.#bell = url === undefined ? undefined : new BellLine({ url, token }, opened);
+  }
+
+  get hosts(): IterableIterator<SessionHost> {
+    return this.#hosts.values();
+  }
+
+  /** Milliseconds since the last process ended and its exit was told; 0 while there is such a process or exit. */
+  get idleMs(): number {
+    let sinceMs = this.#emptySinceMs;
+    for (const { exitToldAtMs } of this.#hosts.values()) {
+      if (exitToldAtMs === undefined) return 0;
+      sinceMs = Math.max(sinceMs, exitToldAtMs);
+    }
+    return Math.round(performance.now() - sinceMs);
+  }
+
+  /** Starts nothing from here on. Running processes have this many seconds. */
+  close(seconds: number): void {
+    this.#stopsAtMs = performance.now() + seconds * 1000;
+  }
+
+  /** Seconds until the running processes are ended; undefined unless the bridge was told to stop. */
+  get secondsLeft(): number | undefined {
+    if (this.#stopsAtMs === undefined) return undefined;
+    return Math.max(0, Math.ceil((this.#stopsAtMs - performance.now()) / 1000));
+  }
+
+  find(sandbox: string, session: string): SessionHost | undefined {
+    return this.#hosts.get(keyOf(sandbox, session));
+  }
+
+  /**
+   * The session, started if there is none.
+   * @param incarnation If given, only this incarnation is found, and nothing is started.
+   */
+  findOrStart(names: HostNames, query: AttachQuery, incarnation: string | undefined, mayStart: boolean): FindResult {
+    const existing = this.find(names.sandbox, names.session);
+    if (incarnation !== undefined && existing?.session.facts.incarnation !== incarnation) {
+      return { ok: false, fault: "not_found", detail: "process lost: this session's process is gone" };
+    }
+    if (existing !== undefined) {
+      if (existing.matches(query)) return { ok: true, host: existing };
+      return { ok: false, fault: "conflict", detail: `session "${names.session}" runs another command` };
+    }
+    if (!mayStart) return { ok: false, fault: "not_found", detail: `no session "${names.session}"` };
+    return this.#start(names, query);
+  }
+
+  /** The process of an order: found by its name, or started (P2). `isNew`: it was started. */
+  order(names: HostNames, order: StartOrder): FindResult & { readonly isNew?: boolean } {
+    const existing = this.find(names.sandbox, names.session);
+    if (existing !== undefined) {
+      const isOver = existing.state === "exited" && order.replace !== undefined && existing.attempt !== order.replace;
+      if (!isOver) {
+        if (existing.isSame(order.process)) return { ok: true, host: existing };
+        return { ok: false, fault: "conflict", detail: `session "${names.session}" is another process` };
+      }
+    }
+    const { replace: attempt, keepExited, isStdinEnded } = order;
+    const isAwaited = order.isAwaited === true || order.process.delivery === "lossless";
+    const stdin = Uint8Array.from(Buffer.from(order.stdin, "base64"));
+    const unattended = { attempt, keepExitedMs: keepExited * 1000, stdin, isStdinEnded, isAwaited };
+    const started = this.#start(names, order, unattended, existing);
+    return started.ok ? { ...started, isNew: true } : started;
+  }
+
+  /** @param replaced The session that has this name until the new process runs: it is forgotten then. */
+  #start(
+    names: HostNames,
+    query: Pick<StartOrder, "process" | "size">,
+    unattended?: Unattended,
+    replaced?: SessionHost,
+  ): FindResult {
+    const { secondsLeft } = this;
+    if (secondsLeft !== undefined) {
+      const detail = `the sandbox stops within ${secondsLeft} s: nothing new is started in it, and a new one takes its place`;
+      return { ok: false, fault: "stopping", detail };
+    }
+    if (!this.#makeLogRoom(query.process.logBytes ?? LOG_BYTES)) {
+      const detail = `the logs of the sessions here would have more than ${MAX_LOGS_BYTES} bytes: end some, or give a smaller "logBytes"`;
+      return { ok: false, fault: "logs_full", detail };
+    }
+    const home = this.#homeOf(names);
+    if (home === undefined) {
+      return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
+    }
+    const surroundings = this.#surroundingsOf(names, query, home);
+    const started = SessionHost.start(names, query, surroundings, (host) => this.#forgot(host), unattended);
+    if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
+    this.#leftovers.started();
+    replaced?.remove();
+    this.#hosts.set(keyOf(names.sandbox, names.session), started);
+    log.info(`session ${names.label}/${names.session} started`);
+    void started.exited.then((exit) => {
+      surroundings.panes?.ended();
+      log.info(`session ${names.label}/${names.session} ended: ${exit.signal ?? `code ${exit.code}`}`);
+      if (this.find(names.sandbox, names.session) !== started) return;
+      this.#ended.add(started);
+      this.#forgetEarliest();
+    });
+    return { ok: true, host: started };
+  }
+
+  #surroundingsOf(names: HostNames, { process }: Pick<StartOrder, "process">, home: string): Surroundings {
+    const { sandbox, session } = names;
+    const { childUser: user, trace, unattendedBytesPerSecond } = this.#settings;
+    const env = environmentOf(this.#settings, home, process);
+    const surroundings = {
+      env,
+      home,
+      user,
+      trace: sessionTrace(trace, names.label, session),
+      bell: this.#bell,
+      unattendedBytesPerSecond,
+    };
+    const { pane } = process;
+    if (pane !== undefined) {
+      const paneSize = this.panes.sizeOf(sandbox, pane);
+      return { ...surroundings, openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events), paneSize };
+    }
+    if (process.panes !== true) return surroundings;
+    const place = { env, cwd: process.cwd ?? home, user };
+    const changed = (message: PanesMessage) => this.find(sandbox, session)?.panesChanged(message);
+    return { ...surroundings, panes: new SessionPanes(this.panes, names, place, changed) };
+  }
+
+  #forgot(host: SessionHost): void {
+    this.#ended.delete(host);
+    const key = keyOf(host.names.sandbox, host.names.session);
+    if (this.#hosts.get(key) !== host) return;
+    this.#hosts.delete(key);
+    this.#emptySinceMs = performance.now();
+  }
+
+  /** @returns Whether a log of so many bytes has room beside those of the running processes. */
+  #makeLogRoom(bytes: number): boolean {
+    const running = [...this.#hosts.values()].filter(({ state }) => state === "running");
+    const room = MAX_LOGS_BYTES - running.reduce((sum, { session }) => sum + session.log.capacityBytes, bytes);
+    if (room >= 0) this.#forgetEarliest(Math.min(room, this.#keptBytes));
+    return room >= 0;
+  }
+
+  /** Makes room if ended sessions take too much memory. A session to which a client is attached may have to tell its end first. */
+  #forgetEarliest(keptBytes = this.#keptBytes): void {
+    const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
+    let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
+    for (const host of kept) {
+      if (bytes <= keptBytes) return;
+      bytes -= keptBytesOf(host);
+      host.remove();
+    }
+  }
+
+  #homeOf({ sandbox, label }: HostNames): string | undefined {
+    try {
+      return this.#homes.of(sandbox, label);
+    } catch (error) {
+      log.error("a sandbox's directory can't be made:", error);
+      return undefined;
+    }
+  }
+
+  /** The sessions of a sandbox: all, or the one with this name. */
+  list(sandbox: string, session?: string): SessionListing[] {
+    const isAsked = ({ names }: SessionHost) =>
+      names.sandbox === sandbox && (session === undefined || names.session === session);
+    return [...this.#hosts.values()].filter(isAsked).map(listingOf);
+  }
+}
+
+function keptBytesOf({ session: { facts, log } }: SessionHost): number {
+  const { startOffset, endOffset } = log;
+  const screenBytes = facts.tty ? emulatorBytes(log.sizeAt(endOffset), endOffset) : 0;
+  return SESSION_BYTES + endOffset - startOffset + screenBytes;
+}
+
+export function listingOf(host: SessionHost): SessionListing {
+  const { facts, log, exit, title } = host.session;
+  return {
+    session: facts.session,
+    incarnation: facts.incarnation,
+    state: host.state,
+    tty: facts.tty,
+    ...host.facts,
+    clients: host.clientCount,
+    held: host.isHeld,
+    offset: log.endOffset,
+    ...defined({ exit, title: title || undefined }),
+  };
+}
+
+/** A space is in no name. */
+function keyOf(sandbox: string, session: string): string {
+  return `${sandbox} ${session}`;
+}

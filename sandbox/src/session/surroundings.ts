@@ -1,0 +1,76 @@
+// The surroundings of a process: its directory, user, environment and panes.
+
+import type { ProcessWish, Trace } from "sandbox-stdio/core";
+import { type ChildUser, ownUserName } from "../base/child-user.ts";
+import type { BridgeSettings } from "../base/settings.ts";
+import { RUNTIME_OPTIONS } from "../base/start-again.ts";
+import type { SessionPanes } from "../panes/session-panes.ts";
+import type { ChildProcess, OutputSink, ProcessEvents, StartFault } from "../process/process.ts";
+import type { BellLine } from "./bell.ts";
+
+/** The surroundings in which the process of a session is started. */
+export type Surroundings = {
+  readonly env: Record<string, string>;
+  readonly home: string;
+  /** Absent: the bridge's own user. */
+  readonly user?: ChildUser | undefined;
+  readonly trace?: Trace | undefined;
+  /** How many bytes a second the process may write while it has no reader. Absent: no limit. */
+  readonly unattendedBytesPerSecond?: number;
+  /** How its session object is called. Absent: it can't be called. */
+  readonly bell?: BellLine | undefined;
+  /** Present if the session runs under tmux. */
+  readonly panes?: SessionPanes;
+  /** Present if a pane takes the process's place: opens it. */
+  readonly openPane?: (sink: OutputSink, events: ProcessEvents) => ChildProcess | StartFault;
+  /** The size that tmux gives that pane now. */
+  readonly paneSize?: { readonly cols: number; readonly rows: number } | undefined;
+};
+
+/** The bridge's own variables, its secret among them: no process gets them. */
+const PRIVATE_PREFIX = "STDIO_";
+const ABOUT_TERMINALS = ["TERM", "COLORTERM"] as const;
+const OWN = new Set<string>([
+  "PORT",
+  "HOST",
+  "SANDBOX_ROOT",
+  "CHILD_USER",
+  "LOG_LEVEL",
+  "STOP_SECONDS",
+  "UNATTENDED_BYTES_PER_SECOND",
+  ...Object.keys(RUNTIME_OPTIONS),
+]);
+
+export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
+  usual ??= usualEnvironment();
+  const env = { ...usual };
+  const { childUser } = settings;
+  if (childUser !== undefined) {
+    env.HOME = childUser.home ?? home;
+    env.USER = env.LOGNAME = childUser.name ?? String(childUser.uid);
+    delete env.MAIL;
+  }
+  if (settings.sandboxRoot !== undefined) env.HOME = home;
+  env.HOME ??= home;
+  // A program that reads these would print control sequences into its pipe.
+  if (!wish.tty) for (const name of ABOUT_TERMINALS) delete env[name];
+  // As entries: a name may be `__proto__`, which an assignment would take for something else.
+  return { ...env, ...Object.fromEntries(wish.env) };
+}
+
+/** Made once: the bridge's environment does not change, and reading it takes longer than the rest of a start. */
+let usual: Readonly<Record<string, string>> | undefined;
+
+function usualEnvironment(): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !name.startsWith(PRIVATE_PREFIX) && !OWN.has(name)) env[name] = value;
+  }
+  env.TERM = "xterm-256color";
+  env.COLORTERM = "truecolor";
+  env.LANG ??= "C.UTF-8";
+  env.USER ??= env.LOGNAME ?? ownUserName();
+  env.LOGNAME ??= env.USER;
+  env.PATH ??= "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  return env;
+}
