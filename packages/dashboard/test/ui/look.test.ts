@@ -80,12 +80,6 @@ describe("texts", () => {
     shown.refusal = await unmarked(refused);
     expect(shown).toEqual({ bars: [], question: [], exit: [], refusal: [] });
   });
-
-  test("that a page gives a component are its own; the others stay", async () => {
-    const page = await component("connected=Verbunden");
-    await page.says("Verbunden");
-    await page.page.getByRole("button", { name: "Reader" }).waitFor();
-  });
 });
 
 describe("styles", () => {
@@ -156,9 +150,11 @@ describe("the look", () => {
     await expect.poll(() => colours(ours)).toEqual(LIGHT);
   });
 
-  test("has the colours and the type that it is given: larger type, fewer cells", async () => {
+  test("has the texts, the colours and the type that it is given: larger type, fewer cells", async () => {
     const usual = Number(await (await component("")).data("cols"));
-    const page = await component("background=%23102030&size=28");
+    const page = await component("background=%23102030&size=28&connected=Verbunden");
+    await page.says("Verbunden");
+    await page.page.getByRole("button", { name: "Reader" }).waitFor();
     expect((await colours(page))[1]).toBe("rgb(16, 32, 48)");
     const stage = page.page.locator(".sbx-stage-area");
     expect(await stage.evaluate((area) => getComputedStyle(area).backgroundColor)).toBe("rgb(16, 32, 48)");
