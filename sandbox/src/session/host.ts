@@ -19,6 +19,7 @@ import {
   type ProcessWish,
   type ServerConnection,
   type TerminalSize,
+  type Timed,
   type Trace,
   tracedUpstream,
   type Upstream,
@@ -91,6 +92,29 @@ export class SessionHost implements ProcessOwner, Upstream {
       : new SessionHost(names, query.process, process, surroundings, onEnd, unattended);
   }
 
+  readonly #timed: readonly Timed[] = [
+    {
+      nextTickMs: () => this.#inner?.silentAtMs,
+      // Plain clients send nothing by themselves: only a session object's silence means anything.
+      tick: (nowMs) => {
+        if (this.#inner !== undefined && this.#inner.silentAtMs <= nowMs) this.#inner.close(1001, "nothing was heard");
+      },
+    },
+    { nextTickMs: () => this.session.nextTickMs, tick: () => this.session.tick() },
+    {
+      nextTickMs: (nowMs) => earliest([this.#bell.nextMs(this.#progress), this.#bell.keptEndMs(nowMs)]),
+      tick: (nowMs) => void this.#bell.tick(this.#progress, nowMs)?.then(() => this.changed()),
+    },
+    {
+      nextTickMs: () => this.#lifespan.nextMs,
+      tick: (nowMs) => {
+        const due = this.#lifespan.due(nowMs);
+        if (due === "forget") this.remove();
+        else if (due === "end") void this.kill();
+      },
+    },
+  ];
+
   private constructor(
     names: HostNames,
     wish: ProcessWish,
@@ -135,8 +159,8 @@ export class SessionHost implements ProcessOwner, Upstream {
     this.questions = new ProgramQuestions(process, this.#lifespan);
     this.#deadline = new Deadline({
       now: () => performance.now(),
-      nextMs: (nowMs) => this.#nextMs(nowMs),
-      due: (nowMs) => this.#tick(nowMs),
+      parts: () => this.#timed,
+      served: () => this.changed(),
       wakeIn: (ms, wake) => {
         const timer = setTimeout(wake, ms);
         return () => clearTimeout(timer);
@@ -391,27 +415,6 @@ export class SessionHost implements ProcessOwner, Upstream {
 
   get #progress() {
     return { endOffset: this.session.log.endOffset, hasEnded: this.session.exit !== undefined };
-  }
-
-  #nextMs(nowMs: number): number {
-    return earliest([
-      this.session.nextTickMs,
-      this.#lifespan.nextMs,
-      this.#inner?.silentAtMs,
-      this.#bell.nextMs(this.#progress),
-      this.#bell.keptEndMs(nowMs),
-    ]);
-  }
-
-  #tick(nowMs: number): void {
-    // Plain clients send nothing by themselves: only a session object's silence means anything.
-    if (this.#inner !== undefined && this.#inner.silentAtMs <= nowMs) this.#inner.close(1001, "nothing was heard");
-    this.session.tick();
-    void this.#bell.tick(this.#progress, nowMs)?.then(() => this.changed());
-    const due = this.#lifespan.due(nowMs);
-    if (due === "forget") this.remove();
-    else if (due === "end") void this.kill();
-    this.changed();
   }
 
   #tellExit(): void {

@@ -245,7 +245,7 @@ describe("its other commands", () => {
     await subcommand(who, "run", "--session", "over", "--", "true");
     expect(await subcommand(who, "kill", "--session", "over")).toMatchObject({
       code: 0,
-      stderr: "sbx-stdio: session over in sandbox default had ended before; its log is forgotten\n",
+      stderr: "sbx-stdio: session over in sandbox default had already ended; its log is deleted\n",
     });
     const again = await subcommand(who, "kill", "--session", "one");
     expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });

@@ -37,8 +37,9 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     });
     this.#deadline = new Deadline({
       now: () => Date.now(),
-      nextMs: (nowMs) => this.#nextTickMs(nowMs),
-      due: (nowMs) => this.#tick(nowMs),
+      // A parked session has an alarm instead: a timer would keep the object in memory.
+      parts: () => (this.#parts.lifecycle.parked === undefined ? this.#parts.timed : []),
+      served: () => this.#changed(),
       wakeIn: (ms, wake) => {
         const timer = setTimeout(wake, ms);
         return () => clearTimeout(timer);
@@ -150,7 +151,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     this.#parts.audit?.answered();
     // Output ends no session. With nobody attached, it may bring the screen that was waited for.
     if (session === undefined || !session.isAttended) this.#changed();
-    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs(session)]));
+    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs()]));
   }
 
   /** Ends the process, which the bridge does too once it has seen the last client go, and frees the name. */
@@ -163,32 +164,6 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       });
     this.#ending = ending;
     this.ctx.waitUntil(ending);
-  }
-
-  #nextTickMs(nowMs: number): number {
-    const { connections, lifecycle, parking, metrics } = this.#parts;
-    if (lifecycle.parked !== undefined) return Number.POSITIVE_INFINITY;
-    const { hop, session, looks } = lifecycle;
-    const quietMs = parking.nextTickMs(nowMs);
-    return earliest([
-      ...[hop.nextTickMs, session?.nextTickMs, looks.nextTickMs(session), connections.nextTickMs(nowMs)],
-      ...[metrics.nextTickMs, quietMs],
-    ]);
-  }
-
-  #tick(nowMs: number): void {
-    const { connections, renewals, lifecycle, parking, metrics } = this.#parts;
-    try {
-      metrics.tick(nowMs);
-      connections.tick(nowMs);
-      this.ctx.waitUntil(renewals.askIssuers(nowMs));
-      lifecycle.hop.tick(nowMs);
-      lifecycle.session?.tick();
-      lifecycle.looks.tick(lifecycle.session, nowMs);
-      parking.tick(nowMs);
-    } finally {
-      this.#changed();
-    }
   }
 
   override async alarm(): Promise<void> {

@@ -1,5 +1,6 @@
 // The parts of one session object, and which of them knows which. Their questions to the object itself are in its ports.
 
+import type { Timed } from "sandbox-stdio/core";
 import { giveBack, type Pass } from "../attach/entry-limits.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import type { Actor } from "../audit/record.ts";
@@ -137,11 +138,18 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     alarm: () => void alarm.set(),
     report: () => metrics.flush(Date.now()),
   });
+  const timed: readonly Timed[] = [
+    ...[metrics, connections, lifecycle.hop],
+    // The connections say when an issuer is to be asked.
+    { nextTickMs: () => undefined, tick: (nowMs) => waitUntil(renewals.askIssuers(nowMs)) },
+    { nextTickMs: () => lifecycle.session?.nextTickMs, tick: () => lifecycle.session?.tick() },
+    ...[lifecycle.looks, parking],
+  ];
   programs.waits.restore();
   parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ lifecycle, connections, programs, mcp, attaching, detached, metrics, parking },
+    ...{ lifecycle, connections, programs, mcp, attaching, detached, metrics, parking, timed },
   };
 }

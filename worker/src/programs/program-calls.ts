@@ -19,7 +19,7 @@ import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
 import { offsetAt, timesOf } from "./operations/since.ts";
 import { Waiting } from "./operations/wait.ts";
-import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
+import { CommandSource, cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
 import { redraw, type Screen } from "./redraw.ts";
 import { type StartPorts, Starts } from "./starts.ts";
@@ -303,7 +303,7 @@ async function locate(
 ): Promise<ProgramAnswer> {
   const end = reached.log.endOffset;
   if (from !== undefined && from > end) return refused(400, "bad_offset", `the output ends at ${end}`, { end });
-  const refusal = waitsFor === undefined ? undefined : await cannotWait(waitsFor, reached, ports);
+  const refusal = cannotWait(waitsFor, reached, await CommandSource.of(waitsFor, reached, ports));
   if (refusal !== undefined) return refusal;
   return {
     status: 200,

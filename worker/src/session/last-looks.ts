@@ -15,6 +15,7 @@ const SCREEN: Question = { about: "screen", scrollback: SCROLLBACK, runs: true, 
 const COMMANDS: Question = { about: "commands" };
 
 export class LastLooks {
+  readonly #current: () => RelaySession | undefined;
   readonly #hop: Pick<InnerHop, "isOpen" | "client">;
   readonly #store: Pick<SessionStore, "keep">;
   readonly #looked: () => void;
@@ -26,29 +27,37 @@ export class LastLooks {
   #nextMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
-  /** @param looked Called when a look that was waited for is over. */
-  constructor(hop: Pick<InnerHop, "isOpen" | "client">, store: Pick<SessionStore, "keep">, looked: () => void) {
+  /** @param current The session, while there is one. @param looked Called when a look that was waited for is over. */
+  constructor(
+    current: () => RelaySession | undefined,
+    hop: Pick<InnerHop, "isOpen" | "client">,
+    store: Pick<SessionStore, "keep">,
+    looked: () => void,
+  ) {
+    this.#current = current;
     this.#hop = hop;
     this.#store = store;
     this.#looked = looked;
   }
 
   /** When the next look is due; infinity for never. */
-  nextTickMs(session: RelaySession | undefined): number {
+  nextTickMs(): number {
+    const session = this.#current();
     if (session === undefined || this.#isLooking || !this.#isDue(session)) return Number.POSITIVE_INFINITY;
     const hasFirstOutput = this.#offset <= 0 && session.log.endOffset > 0;
     return session !== this.#session || hasFirstOutput ? Number.NEGATIVE_INFINITY : this.#nextMs;
   }
 
-  tick(session: RelaySession | undefined, nowMs: number): void {
-    if (session === undefined || this.nextTickMs(session) > nowMs) return;
+  tick(nowMs: number): void {
+    const session = this.#current();
+    if (session === undefined || this.nextTickMs() > nowMs) return;
     if (session !== this.#session) {
       // A look costs the bridge an emulator: the first waits for something to see.
       this.#session = session;
       this.#offset = -1;
       this.#nextMs = nowMs + INTERVAL_MS;
     }
-    if (this.nextTickMs(session) <= nowMs) this.#look(session, nowMs);
+    if (this.nextTickMs() <= nowMs) this.#look(session, nowMs);
   }
 
   /** Whether the session has been looked at as it is now, or can't be. Looks at it, if not. */

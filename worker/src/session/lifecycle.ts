@@ -97,7 +97,12 @@ export class SessionLifecycle {
       },
       trace: () => ports.trace(),
     });
-    this.looks = new LastLooks(this.hop, ports.store, () => ports.changed());
+    this.looks = new LastLooks(
+      () => this.#session,
+      this.hop,
+      ports.store,
+      () => ports.changed(),
+    );
     this.reaching = new Reaching(this);
     this.#maker = new SessionMaker(ports, this.hop.client);
     this.#ended = new EndedProcess(ports, this.hop);

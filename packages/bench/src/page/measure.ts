@@ -116,7 +116,7 @@ async function firstPrompts(browser: RealBrowser, system: System, count: number)
   ];
 }
 
-/** As packages/dashboard/test/size.test.ts has it. */
+/** As packages/dashboard/test/app/size.test.ts has it. */
 function ownKilobytes(): number {
   const dist = join(ROOT, "packages/dashboard/dist");
   const names = readdirSync(join(dist, "assets")).filter((name) => /\.(?:js|css)$/.test(name));
