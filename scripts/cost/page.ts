@@ -25,32 +25,6 @@ function table(way: Way, inputs: Inputs): string {
   return [row(head), row(["---", ...COLUMNS.map(() => "--:"), "--:"]), ...rows].join("\n");
 }
 
-function savings(inputs: Inputs): string {
-  const uses = Object.entries(USES).map(([name, use]) => {
-    const [native, sdk] = [totalOf(costOf(use, inputs, NATIVE)), totalOf(costOf(use, inputs, SDK))];
-    const perKey = { ...inputs, rowsPerKey: 0 };
-    const unaudited = totalOf(costOf(use, perKey, NATIVE));
-    const unparked = { ...use, busyHours: use.attachedHours };
-    const awake = { ...use, attachedHours: use.silentHours, busyHours: use.silentHours, silentHours: 0 };
-    const deserted = use.silentHours === 0 ? native : totalOf(costOf(awake, inputs, NATIVE));
-    return row([
-      name,
-      dollars(sdk - native),
-      dollars(totalOf(costOf(unparked, inputs, NATIVE)) - native),
-      dollars(deserted - native),
-      dollars(native - unaudited),
-    ]);
-  });
-  const head = [
-    "use",
-    "native instead of SDK",
-    "parking quiet sessions",
-    "objects asleep with no client",
-    "cost of the audit of keys",
-  ];
-  return [row(head), row(["---", "--:", "--:", "--:", "--:"]), ...uses].join("\n");
-}
-
 export function costBlock(inputs: Inputs): string {
   return `Dollars a month at the prices published on 2026-11-20, without included usage. Written by \`npm run cost\` from
 [cost-inputs.json](cost-inputs.json); \`npm run cost -- --measure\` counts the inputs on a local system. The container is \`basic\`:
@@ -73,10 +47,6 @@ ${table(NATIVE, inputs)}
 With the Sandbox SDK:
 
 ${table(SDK, inputs)}
-
-What the design saves:
-
-${savings(inputs)}
 
 Assumptions: an object stays awake for 10 s after each alarm and after parking. The container's object is awake while the session's is and a client is
 attached. Messages from a bridge are billed as incoming ones. A page presents a new token hourly. A person pauses for more than a minute 40 times a

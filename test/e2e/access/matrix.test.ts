@@ -283,7 +283,9 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
       // Where the bridges are in containers nobody calls there: the route is not there for anybody.
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
-      asked.push([question.what === undefined ? path : `${path} ${question.what}`, told.join(" | ")]);
+      const isSame = told.every((answer) => answer === told[0]);
+      const shown = isSame ? `${told[0]} for all` : told.join(" | ");
+      asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
     }
   }
   const head = [`| asked | ${names.join(" | ")} |`, `|---${"|---".repeat(names.length)}|`];
