@@ -30,16 +30,6 @@ export function costBlock(inputs: Inputs): string {
 [cost-inputs.json](cost-inputs.json); \`npm run cost -- --measure\` counts the inputs on a local system. The container is \`basic\`:
 ${CONTAINER.memoryGib} GiB, ${CONTAINER.diskGb} GB. Not tested here: an actual bill.
 
-| input, counted here | |
-|---|--:|
-| client messages per key, to and from the object | ${inputs.sentPerKey}, ${inputs.receivedPerKey} |
-| rows per key, typed five a second | ${inputs.rowsPerKey} |
-| client messages per MiB of output, to and from the object | ${inputs.sentPerMib}, ${inputs.receivedPerMib} |
-| pings of an idle client per hour, answered without waking the object | ${inputs.pingsPerHour} |
-| rows per short session | ${inputs.rowsPerSession} |
-| rows per parking with return | ${inputs.rowsPerPark} |
-| seconds from \`PARK_SECONDS\` of quiet until parked | ${inputs.secondsToPark} |
-
 With the native backend:
 
 ${table(NATIVE, inputs)}

@@ -56,12 +56,14 @@ function sectionOf(command: Command, known: ReadonlySet<string>): string {
     return `- \`${name} ${one.name()} ${one.usage()}\`: ${one.description()}${more}`;
   });
   const longs = common.map(({ long }) => long ?? "");
+  const hasAll = COMMON.every((long) => longs.includes(long));
   const hasPlace = PLACE.every((long) => longs.includes(long));
   const rest = longs.filter((long) => !hasPlace || !PLACE.includes(long));
-  const also = [...(hasPlace ? ["*place*"] : []), ...rest.map((long) => `\`${long}\``)].join(", ");
+  const named = [...(hasPlace ? ["*place*"] : []), ...rest.map((long) => `\`${long}\``)].join(", ");
+  const also = hasAll ? "*all*" : named;
   return [
     `## ${name}`,
-    `\`sbx-stdio ${name} ${command.usage()}\`: ${text(command.description())}.${also === "" ? "" : ` Common: ${also}.`}`,
+    `\`${name} ${command.usage().replace(/ ?\[options\]/, "")}\`: ${text(command.description())}.${also === "" ? "" : ` Common: ${also}.`}`,
     ...(inner.length === 0 ? [] : [inner.join("\n")]),
     ...(own.length === 0 ? [] : [listOf(own)]),
   ].join("\n\n");
@@ -85,7 +87,7 @@ the help of each command has examples.
 
 ## Common options
 
-Each command names those that it takes. *place* stands for the first four.
+Each command names those that it takes. *place* stands for the first four, *all* for all.
 
 ${listOf(common)}
 

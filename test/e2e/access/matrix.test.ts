@@ -224,10 +224,8 @@ Every route by every kind of identity, as \`test/e2e/access/matrix.test.ts\` ask
 answer everybody alike share a row.
 
 The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
-and the expired; the viewer has \`sandbox:connect\`. A person of another tenant has \`sandbox:admin\` there, where the same names mean other, empty
-sandboxes. The guest link is for viewing. "Logged out" is a copy of a cookie, from our own page. Tickets are in the query, tokens in the header but
-for one column. \`in\`: attached. Four digits are a close's code. \`/terminal/*\` is asked as it is by default.
-\`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
+"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
 `;
 
 /** Rows of the table: what is answered alike shares one. */
