@@ -27,7 +27,7 @@ function table(way: Way, inputs: Inputs): string {
 
 export function costBlock(inputs: Inputs): string {
   return `Dollars a month at the prices published on 2026-11-20, without included usage. Written by \`npm run cost\` from
-[cost-inputs.json](cost-inputs.json); \`npm run cost -- --measure\` counts the inputs on a local system. The container is \`basic\`:
+[cost-inputs.json](cost-inputs.json). The container is \`basic\`:
 ${CONTAINER.memoryGib} GiB, ${CONTAINER.diskGb} GB. Not tested here: an actual bill.
 
 With the native backend:
@@ -39,7 +39,6 @@ With the Sandbox SDK:
 ${table(SDK, inputs)}
 
 Assumptions: an object stays awake for 10 s after each alarm and after parking. The container's object is awake while the session's is and a client is
-attached. Messages from a bridge are billed as incoming ones. A page presents a new token hourly. A person pauses for more than a minute 40 times a
-day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\` ten minutes. A parked session with clients keeps its container for up to \`PARK_HOURS\` (8). An awake object
-costs $${PRICES.objectHour.toFixed(4)} an hour.`;
+attached. A person pauses for more than a minute 40 times a
+day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\` ten minutes. A parked session with clients keeps its container for up to \`PARK_HOURS\` (8).`;
 }

@@ -106,7 +106,7 @@ function sectionOf(method: string, path: string, operation: Operation, seen: Map
   const request = rows.length === 0 ? [] : [first(table, told) ?? `The ${where} is that of *${seen.get(table)}*.`];
   return [
     `## ${operationId}`,
-    `\`${method.toUpperCase()} ${path}\`. ${summary}. ${operation.description}`,
+    `\`${method.toUpperCase()} ${path}\`. ${summary}. ${operation.description.replace("Needs the scope", "Scope")}`,
     ...request,
     answerOf(operation, first, seen),
   ].join("\n\n");
