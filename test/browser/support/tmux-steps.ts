@@ -90,8 +90,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
     if (isOutside || seen.length < 2) return outside("swap-pane", "-d", "-s", any, "-t", random.pick(all));
     return button(/^Change places/);
   }
-  if (roll < 77)
-    return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^Zoom pane/);
+  if (roll < 77) return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^Zoom pane/);
   if (roll < 81) {
     if (isOutside || seen.length < 2) return outside("break-pane", "-d", "-s", any);
     return button(/^A window of its own/);

@@ -170,7 +170,7 @@ describe("what goes wrong is told in one line, with 255", () => {
   const failed = (line: string) => ({ code: 255, stdout: "", stderr: `sbx-stdio: ${line}\n` });
 
   test("no token", async () => {
-    const line = `no access token: log in with \`sbx-stdio login ${system.origin}\`, or give one with SBX_TOKEN or --token`;
+    const line = `no access token; log in with \`sbx-stdio login ${system.origin}\`, or set SBX_TOKEN or --token`;
     expect(await runCli(undefined, ["--", "true"])).toEqual(failed(line));
   });
 

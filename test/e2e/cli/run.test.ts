@@ -141,7 +141,11 @@ test("with --wait it prints what is there, and leaves the process to run on with
   const who = await person();
   const script = "echo first; read x; seq 700000; echo last; read y";
   const made = await run(who, ["--stdin-open", "--session", "on", "--wait", "500ms", "--", "sh", "-c", script]);
-  expect(made).toEqual({ code: 124, stdout: "first\n", stderr: "sbx-stdio: the process is still running, in session on\n" });
+  expect(made).toEqual({
+    code: 124,
+    stdout: "first\n",
+    stderr: "sbx-stdio: the process is still running, in session on\n",
+  });
   await runCli(who, ["--session", "on", "--text", "x\n"], "", "write");
   expect(await runCli(who, ["--session", "on", "--text", "last", "--from", "0"], "", "wait")).toMatchObject({
     code: 0,
@@ -198,5 +202,7 @@ test("logs and read say what is no longer held; logs begins at a line", async ()
   const followed = await runCli(who, ["--session", "long", "-f"], "", "logs");
   expect([followed.stdout === logs.stdout, followed.stderr]).toEqual([true, logs.stderr]);
   const read = await runCli(who, ["--session", "long", "--max-bytes", "16"], "", "read");
-  expect(read.stderr).toMatch(new RegExp(`^sbx-stdio: the first ${gone} bytes are no longer available\nsbx-stdio: more output follows: `));
+  expect(read.stderr).toMatch(
+    new RegExp(`^sbx-stdio: the first ${gone} bytes are no longer available\nsbx-stdio: more output follows: `),
+  );
 });

@@ -79,7 +79,10 @@ describe("read and write", () => {
     const all = await verb(who, "read", ["--session", session, "--max-bytes", "1048576"]);
     expect([all.code, all.stdout === text, all.stderr]).toEqual([0, true, ""]);
     const part = await verb(who, "read", ["--session", session, "--from", "0", "--max-bytes", "16"]);
-    expect([part.stdout, part.stderr]).toEqual(["0123456789abcde\n", "sbx-stdio: more output follows: use --from 16\n"]);
+    expect([part.stdout, part.stderr]).toEqual([
+      "0123456789abcde\n",
+      "sbx-stdio: more output follows: use --from 16\n",
+    ]);
     expect((await verb(who, "logs", ["--session", session])).stdout === text).toBe(true);
     expect((await verb(who, "logs", ["--session", session, "--tail", "2"])).stdout).toBe("0123456789abcde\n\0\u00fc");
   });

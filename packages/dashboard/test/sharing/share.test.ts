@@ -56,7 +56,7 @@ describe("the ticket in a link", () => {
     const search = "?sandbox=dev&session=main&role=viewer&cmd=rm&arg=x&cwd=/&mode=exclusive&name=Ann";
     const { attachUrl, actions } = readPageAddress(search, () => "", "s.abc");
     expect(attachUrl).toBe("/attach?sandbox=dev&role=viewer&name=Ann&ticket=s.abc");
-    expect(requests).toEqual([]);
+    expect(actions).toEqual([]);
   });
 });
 

@@ -3,10 +3,10 @@
 import { StdioError } from "sandbox-stdio/client";
 import { CLOSE } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-<import { unreachableMessage } from "../src/account/credentials.ts";
+import { unreachableMessage } from "../../src/account/credentials.ts";
 import { plainReason, refusalMessage } from "../../src/base/server-errors.ts";
-import { apiCall } from "../src/programs/programs.ts";
->
+import { apiCall } from "../../src/programs/programs.ts";
+
 const refused = (reason: string) =>
   refusalMessage({ kind: "refused", code: CLOSE.unauthenticated, reason }, "https://host", false, undefined);
 

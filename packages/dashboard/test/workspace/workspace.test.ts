@@ -1,13 +1,13 @@
 // What a person has open: alone until more than one pane is needed, then their tabs, kept for each device.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-<import { allTargets, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../src/workspace/layout.ts";
+import { allTargets, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../../src/workspace/layout.ts";
 import { close, open, split } from "../../src/workspace/layout-edits.ts";
 import type { Kept } from "../../src/workspace/layout-kept.ts";
 import { applied, commandOfKey, edgeAt, type Key, keysOfCommand } from "../../src/workspace/layout-keys.ts";
 import type { LayoutApi, SaveResult, StoredLayout } from "../../src/workspace/layout-remote.ts";
 import { Workspace } from "../../src/workspace/workspace.ts";
->
+
 beforeEach(() => {
   vi.useFakeTimers();
 });

@@ -3,9 +3,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-<import { networkReason } from "../../src/base/network-errors.ts";
+import { networkReason } from "../../src/base/network-errors.ts";
 import { unusedProxy } from "../../src/connection/direct-fetch.ts";
->
+
 const coded = (code: string, message = "") => Object.assign(new Error(message), { code });
 
 test("TLS spoken to what speaks none is told in words, and what to do about it", async () => {

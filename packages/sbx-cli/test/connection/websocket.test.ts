@@ -6,8 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect, test } from "vitest";
-<import { dial } from "../../src/connection/websocket.ts";
->
+import { dial } from "../../src/connection/websocket.ts";
+
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const MESSAGE = Buffer.from("some input");
 
