@@ -1,7 +1,7 @@
 // The block "attacks" of SECURITY.md: what stops each attack of docs/attacks.json.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { withTable } from "../../packages/bench/src/table-file.ts";
+import { withTable } from "../../packages/bench/src/base/table-file.ts";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
 
 export type Attack = {

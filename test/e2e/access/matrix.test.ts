@@ -32,149 +32,71 @@ const none = { about: "none" } as const;
 
 /** What is asked of each route. */
 const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
-  "POST /internal/bell": [
-    http(
-      "POST",
-      () => "/internal/bell",
-      () => ({}),
-    ),
-  ],
-  "GET /healthz": [http("GET", () => "/healthz")],
-  "GET /metrics": [http("GET", () => "/metrics")],
-  "GET /api/openapi.json": [http("GET", () => "/api/openapi.json")],
-  "GET /.well-known/oauth-protected-resource": [http("GET", () => "/.well-known/oauth-protected-resource")],
-  "GET /.well-known/oauth-protected-resource/mcp": [http("GET", () => "/.well-known/oauth-protected-resource/mcp")],
+  "POST /internal/bell": [http("POST", "/internal/bell", {})],
+  "GET /healthz": [http("GET", "/healthz")],
+  "GET /metrics": [http("GET", "/metrics")],
+  "GET /api/openapi.json": [http("GET", "/api/openapi.json")],
+  "GET /.well-known/oauth-protected-resource": [http("GET", "/.well-known/oauth-protected-resource")],
+  "GET /.well-known/oauth-protected-resource/mcp": [http("GET", "/.well-known/oauth-protected-resource/mcp")],
   "ALL /mcp": [
-    { ...rpc(() => "/mcp", "tools/list"), what: "POST" },
-    { ...http("GET", () => "/mcp"), what: "GET" },
+    { ...rpc("/mcp", "tools/list"), what: "POST" },
+    { ...http("GET", "/mcp"), what: "GET" },
   ],
   "ALL /mcp/:sandbox/:name": [
     { ...rpc(server, "initialize"), what: "initialize" },
     { ...rpc(server, "tools/list"), what: "without a session" },
     { ...http("DELETE", server), what: "DELETE" },
   ],
-  "ALL /*": [http("GET", () => "/"), { ...http("POST", () => "/no/such"), what: "POST" }],
-  "ALL /api/*": [http("GET", () => "/api/no/such")],
-  "GET /login": [http("GET", () => "/login")],
-  "GET /callback": [http("GET", () => "/callback?code=x&state=y")],
-  "POST /logout": [http("POST", () => "/logout")],
-  "GET /api/me": [http("GET", () => "/api/me")],
-  "POST /api/me/renew": [http("POST", () => "/api/me/renew")],
+  "ALL /*": [http("GET", "/"), { ...http("POST", "/no/such"), what: "POST" }],
+  "ALL /api/*": [http("GET", "/api/no/such")],
+  "GET /login": [http("GET", "/login")],
+  "GET /callback": [http("GET", "/callback?code=x&state=y")],
+  "POST /logout": [http("POST", "/logout")],
+  "GET /api/me": [http("GET", "/api/me")],
+  "POST /api/me/renew": [http("POST", "/api/me/renew")],
   [`GET ${AT}`]: [http("GET", sessions)],
   [`GET ${AT}/:session`]: [http("GET", session), { ...http("GET", session), ...none, what: "that is not there" }],
   [`PUT ${AT}/:session`]: [
-    { ...http("PUT", session, () => ({ cmd: "cat", tty: true })), what: "that is there" },
-    { ...http("PUT", session, () => ({ cmd: "cat" })), ...none, what: "that is not there" },
+    { ...http("PUT", session, { cmd: "cat", tty: true }), what: "that is there" },
+    { ...http("PUT", session, { cmd: "cat" }), ...none, what: "that is not there" },
   ],
-  [`POST ${AT}`]: [http("POST", sessions, () => ({ cmd: "cat" }))],
-  "POST /api/sandboxes/:sandbox/run": [
-    http(
-      "POST",
-      ({ sandbox }) => `/api/sandboxes/${sandbox}/run`,
-      () => ({ cmd: "true" }),
-    ),
-  ],
+  [`POST ${AT}`]: [http("POST", sessions, { cmd: "cat" })],
+  "POST /api/sandboxes/:sandbox/run": [http("POST", ({ sandbox }) => `/api/sandboxes/${sandbox}/run`, { cmd: "true" })],
   [`GET ${AT}/:session/output`]: [http("GET", (place) => `${session(place)}/output`)],
   [`POST ${AT}/:session/wait`]: [
-    http(
-      "POST",
-      (place) => `${session(place)}/wait`,
-      () => ({ until: { exit: true }, timeoutMs: 0 }),
-    ),
+    http("POST", (place) => `${session(place)}/wait`, { until: { exit: true }, timeoutMs: 0 }),
   ],
-  [`POST ${AT}/:session/signal`]: [
-    http(
-      "POST",
-      (place) => `${session(place)}/signal`,
-      () => ({ signal: "SIGCONT" }),
-    ),
-  ],
-  [`POST ${AT}/:session/resize`]: [
-    http(
-      "POST",
-      (place) => `${session(place)}/resize`,
-      () => ({ cols: 80, rows: 24 }),
-    ),
-  ],
-  [`POST ${AT}/:session/keyboard`]: [
-    http(
-      "POST",
-      (place) => `${session(place)}/keyboard`,
-      () => ({ do: "take" }),
-    ),
-  ],
+  [`POST ${AT}/:session/signal`]: [http("POST", (place) => `${session(place)}/signal`, { signal: "SIGCONT" })],
+  [`POST ${AT}/:session/resize`]: [http("POST", (place) => `${session(place)}/resize`, { cols: 80, rows: 24 })],
+  [`POST ${AT}/:session/keyboard`]: [http("POST", (place) => `${session(place)}/keyboard`, { do: "take" })],
   [`DELETE ${AT}/:session`]: [{ ...http("DELETE", session), about: "own" }],
-  [`POST ${AT}/:session/input`]: [
-    http(
-      "POST",
-      (place) => `${session(place)}/input`,
-      () => ({ text: "" }),
-    ),
-  ],
+  [`POST ${AT}/:session/input`]: [http("POST", (place) => `${session(place)}/input`, { text: "" })],
   [`GET ${AT}/:session/screen`]: [http("GET", (place) => `${session(place)}/screen`)],
   [`GET ${AT}/:session/commands`]: [http("GET", (place) => `${session(place)}/commands`)],
   [`GET ${AT}/:session/audit`]: [http("GET", (place) => `${session(place)}/audit`)],
-  [`POST ${AT}/:session/share`]: [
-    http(
-      "POST",
-      (place) => `${session(place)}/share`,
-      () => ({}),
-    ),
-  ],
+  [`POST ${AT}/:session/share`]: [http("POST", (place) => `${session(place)}/share`, {})],
   [`GET ${AT}/:session/tickets`]: [http("GET", (place) => `${session(place)}/tickets`)],
   [`DELETE ${AT}/:session/tickets/:ticket`]: [http("DELETE", (place) => `${session(place)}/tickets/none`)],
   "POST /api/tickets": [
     {
-      ...http(
-        "POST",
-        () => "/api/tickets",
-        (place) => place,
-      ),
+      ...http("POST", "/api/tickets", (place) => place),
       what: "to drive",
     },
     {
-      ...http(
-        "POST",
-        () => "/api/tickets",
-        (place) => ({ ...place, role: "viewer" }),
-      ),
+      ...http("POST", "/api/tickets", (place) => ({ ...place, role: "viewer" })),
       what: "to look on",
     },
   ],
-  "POST /api/revocations": [
-    http(
-      "POST",
-      () => "/api/revocations",
-      () => ({ jti: "nobody" }),
-    ),
-  ],
-  "GET /api/attention-webhook": [http("GET", () => "/api/attention-webhook")],
-  "PUT /api/attention-webhook": [
-    http(
-      "PUT",
-      () => "/api/attention-webhook",
-      () => ({ url: null }),
-    ),
-  ],
-  "DELETE /api/attention-webhook": [http("DELETE", () => "/api/attention-webhook")],
-  "GET /api/sandboxes": [http("GET", () => "/api/sandboxes")],
-  "GET /api/layout": [http("GET", () => "/api/layout")],
-  "PUT /api/layout": [
-    http(
-      "PUT",
-      () => "/api/layout",
-      () => ({ layout: {} }),
-    ),
-  ],
-  "GET /api/preferences": [http("GET", () => "/api/preferences")],
-  "PUT /api/preferences": [
-    http(
-      "PUT",
-      () => "/api/preferences",
-      () => ({ preferences: {} }),
-    ),
-  ],
-  "GET /api/audit": [http("GET", () => "/api/audit")],
+  "POST /api/revocations": [http("POST", "/api/revocations", { jti: "nobody" })],
+  "GET /api/attention-webhook": [http("GET", "/api/attention-webhook")],
+  "PUT /api/attention-webhook": [http("PUT", "/api/attention-webhook", { url: null })],
+  "DELETE /api/attention-webhook": [http("DELETE", "/api/attention-webhook")],
+  "GET /api/sandboxes": [http("GET", "/api/sandboxes")],
+  "GET /api/layout": [http("GET", "/api/layout")],
+  "PUT /api/layout": [http("PUT", "/api/layout", { layout: {} })],
+  "GET /api/preferences": [http("GET", "/api/preferences")],
+  "PUT /api/preferences": [http("PUT", "/api/preferences", { preferences: {} })],
+  "GET /api/audit": [http("GET", "/api/audit")],
   "GET /attach": [
     upgrade("stdio: look on", attach({ role: "viewer" }), stdio),
     upgrade("stdio: drive", attach({ role: "driver" }), stdio),
