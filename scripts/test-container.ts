@@ -11,8 +11,8 @@ import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
-import { LEFT_OUT_TESTS } from "./suites/container-left-out.ts";
 import { vitestOutcome } from "./suites/counts.ts";
+import { LEFT_OUT_TESTS } from "./suites/left-out.ts";
 
 const signal = stopSignal();
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-container-"));
