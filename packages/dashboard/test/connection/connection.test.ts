@@ -31,7 +31,7 @@ describe("a reload", () => {
     await page.shows("last");
     await page.page.reload();
     await page.shows("last");
-    await page.page.getByText("The scrollback begins later than it did").waitFor();
+    await page.page.getByText("Older output is missing from the scrollback").waitFor();
     expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
   });
 

@@ -103,7 +103,7 @@ describe("the predicted echo", () => {
     const process = browser.server.process("main");
     await page.type("");
     await page.page.keyboard.press("Control+Shift+L");
-    await page.page.getByText("No key was timed yet; 0 bytes still to be drawn").waitFor();
+    await page.page.getByText("No key measured yet; 0 bytes to draw").waitFor();
     process.onInput = (text) => process.print(text);
     await page.page.keyboard.type("a");
     await page.shows("a");
