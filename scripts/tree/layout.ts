@@ -15,7 +15,7 @@ const CROWDED: Readonly<Record<string, number>> = {
 };
 
 /** Folders whose subfolders, or they and their subfolders, still import each other. */
-const ENTANGLED: readonly string[] = ["packages/bench/src", "worker/src/programs"];
+const ENTANGLED: readonly string[] = ["worker/src/programs"];
 
 /** @param paths Every file of the tree. @returns A sentence for each folder with too many sources, or without need of its exception. */
 export function crowdedFolders(paths: readonly string[], exceptions = CROWDED): string[] {

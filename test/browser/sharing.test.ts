@@ -154,7 +154,7 @@ describe("a viewer", () => {
     await tells(cleo, "Read only: You are a viewer");
     const cli = await commandLine(sandbox, "Dan", "--role viewer");
     cli.type("exit", "Enter");
-    await cli.shows(/^sbx-stdio: read only: You are a viewer \(Ctrl\+\] ends\)$/);
+    await cli.shows(/^sbx-stdio: read only: You are a viewer \(Ctrl\+\] detaches\)$/);
     await ann.run("echo still here");
     await cleo.shows("still here");
     await cli.shows(/^still here$/);
