@@ -36,7 +36,7 @@ describe("links", () => {
     await clickOn(page, "src/main.ts");
     expect(await page.page.locator("dialog").count()).toBe(0);
     await clickOn(page, "src/main.ts", ["Control"]);
-    await page.page.getByRole("dialog", { name: "A path in the sandbox" }).getByText("src/main.ts:12").waitFor();
+    await page.page.getByRole("dialog", { name: "Path in the sandbox" }).getByText("src/main.ts:12").waitFor();
     await page.page.keyboard.press("Escape");
     await clickOn(page, "http://localhost", ["Control"]);
     await page.page.getByText(`sbx-stdio forward ${browser.server.url} --sandbox default 5173`).waitFor();
