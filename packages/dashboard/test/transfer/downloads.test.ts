@@ -75,7 +75,7 @@ describe("a file that a program offers", () => {
     expect(await question(viewer).count()).toBe(0);
     // Each of several is, and nothing is fetched after a no.
     process.print(`${request("/two")}${request("/new")}`);
-    for (const path of ["/two", "/new"])
+    for (const path of ["/new", "/two"])
       await question(page).filter({ hasText: path }).getByRole("button", { name: "Ignore" }).click();
     await question(page).waitFor({ state: "detached" });
     expect(senders()).toEqual([]);
