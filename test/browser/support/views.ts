@@ -105,7 +105,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await page.getByRole("button", { name: "↓ Newest" }).waitFor();
     await see("an earlier place in the output", tab);
     await press(tab, "Control+Shift+L");
-    await page.getByText(/bytes still to be drawn$/).waitFor();
+    await page.getByText(/bytes to draw$/).waitFor();
     await see("how slow the link is", tab);
     await tab.run("clear; echo ready; cat");
     await tab.shows("ready");
