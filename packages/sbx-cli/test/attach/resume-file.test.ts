@@ -22,8 +22,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Random } from "../../../local/src/base/random.ts";
 import { parsePosition, ResumeFile } from "../../src/attach/resume-file.ts";
 import { writeJsonFile } from "../../src/base/small-file.ts";
-import { collect, runCli, scratch, startCli, until } from "./fixture/cli.ts";
-import { startServer, type TestServer } from "./fixture/server.ts";
+import { collect, runCli, scratch, startCli, until } from "../fixture/cli.ts";
+import { startServer, type TestServer } from "../fixture/server.ts";
 
 let server: TestServer;
 let file: string;

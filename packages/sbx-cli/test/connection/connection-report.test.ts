@@ -3,7 +3,7 @@
 import type { Hello } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { Notices } from "../../src/base/notices.ts";
-import { Output } from "../src/base/output.ts";
+import { Output } from "../../src/base/output.ts";
 import { withSlowNotice } from "../../src/base/slow-notice.ts";
 import { ConnectionReport } from "../../src/connection/connection-report.ts";
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readEndpoint } from "../../src/base/endpoint.ts";
 import { CliError } from "../../src/base/outcome.ts";
 import { fetchText } from "../../src/connection/api-call.ts";
-import { runCli } from "./fixture/cli.ts";
+import { runCli } from "../fixture/cli.ts";
 
 async function serve(answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer);
