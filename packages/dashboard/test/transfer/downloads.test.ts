@@ -74,7 +74,7 @@ describe("a file that a program offers", () => {
     await question(page).waitFor();
     expect(await question(viewer).count()).toBe(0);
     // Each of several is, and nothing is fetched after a no.
-    process.print(`${wish("/two")}${wish("/new")}`);
+    process.print(`${request("/two")}${request("/new")}`);
     for (const path of ["/two", "/new"])
       await question(page).filter({ hasText: path }).getByRole("button", { name: "Ignore" }).click();
     await question(page).waitFor({ state: "detached" });
