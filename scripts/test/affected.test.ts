@@ -54,8 +54,6 @@ test("a suite's inputs are what its tests reach; of tests that read the whole tr
 const thisTree = readTree();
 
 test.each([
-  ["packages/sandbox-stdio/src/wire/frames.ts", "packages/sandbox-stdio/test/wire/frames.test.ts"],
-  ["packages/sbx-cli/src/main.ts", "packages/sbx-cli/test/programs/list.test.ts"],
   ["packages/sbx-cli/src/main.ts", "test/e2e/cli/cli.test.ts"],
   ["packages/dashboard/src/app/App.tsx", "test/browser/tabs.test.ts"],
   ["worker/src/objects/session-object.ts", "test/e2e/stream/resume.test.ts"],

@@ -26,7 +26,7 @@ const scratch = () => mkdtempSync(join(system.dir, "cp-"));
 /** What a command prints in the sandbox, whose folders are another machine's where it is a container. */
 async function printed(who: Person, cmd: string, ...arg: string[]): Promise<Buffer> {
   const client = await connect(who, { session: fresh("s"), cmd, arg });
-  expect((await client.end()).exit).toMatchObject({ code: 0 });
+  expect(await client.end()).toMatchObject({ exit: { code: 0 } });
   return client.bytes(1);
 }
 

@@ -148,6 +148,46 @@ test("a request whose browser goes keeps no place: the runtime ends it then, and
   expect(next.status).toBe(503);
 });
 
+const broken = () =>
+  new ReadableStream({
+    type: "bytes",
+    start: (controller) => controller.enqueue(new Uint8Array(10)),
+    pull: (controller) => controller.error(new Error("broken off")),
+  });
+const led = { [PREVIEW_STATUS]: "200", [PREVIEW_LEAD]: "1" };
+
+test.each<[string, () => Response, number]>([
+  ["fails", () => Promise.reject(new Error("no way")) as unknown as Response, 503],
+  ["is a refusal", () => Response.json({ error: "connection_refused" }, { status: 422 }), 502],
+  ["has no beginning", () => new Response("", { headers: led }), 503],
+  [
+    "has a length that is none",
+    () => new Response("x", { headers: { ...led, "x-preview-content-length": "1e999" } }),
+    503,
+  ],
+  ["breaks off", () => new Response(broken(), { headers: { ...led, "x-preview-content-length": "100" } }), 200],
+  ["is shorter than it says", () => new Response("x12", { headers: { ...led, "x-preview-content-length": "9" } }), 200],
+  ["is longer than it says", () => new Response("x12", { headers: { ...led, "x-preview-content-length": "1" } }), 200],
+  ["has no body", () => new Response("x", { headers: { ...led, [PREVIEW_STATUS]: "204" } }), 204],
+])("an answer that %s keeps no place", async (kind, answer, status) => {
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const asked = vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer());
+  try {
+    const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
+    const env = { BRIDGE_URL: "http://127.0.0.1:9", STDIO_TOKEN: "s".repeat(32) } as unknown as ProxyEnv;
+    const pass = { ...PASS, id: kind };
+    const statuses = new Set<number>();
+    for (let i = 0; i < 300; i += 1) {
+      const got = await passOn({ request: new Request(`${ends.origin}/`), pass, sandboxKey: "key", ends }, env);
+      statuses.add(got.status);
+      await got.text().catch(() => undefined);
+    }
+    expect([...statuses]).toEqual([status]);
+  } finally {
+    asked.mockRestore();
+  }
+});
+
 test("a body of 100 MiB that does not say how long it is ends with 413", async () => {
   const drink = async (_url: unknown, init?: RequestInit) => new Response(await new Response(init?.body).arrayBuffer());
   const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(drink as typeof fetch);
