@@ -11,7 +11,7 @@ test("a Worker that is killed and started again in mid-output costs no line", as
   await tab.run(COUNT);
   await counts(tab, 20);
   const restarted = restartWorker();
-  await tab.says(/^Connection lost: back in/);
+  await tab.says(/^Connection lost: retrying in/);
   // For five seconds, which may begin before the restart is known to be over.
   await Promise.all([restarted, tab.says("Resumed, nothing was lost")]);
   await expectAllLines(tab, directory);

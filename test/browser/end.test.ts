@@ -25,7 +25,7 @@ test("after an exit Enter starts again under the same name and address, and Esca
   await tab.page.locator(".xterm-helper-textarea").focus();
   await tab.page.keyboard.press("Escape");
   await card(tab, "Closed");
-  // The keyboard is at "Open it again".
+  // The keyboard is at "Reopen".
   await tab.page.keyboard.press("Enter");
   await tab.says("Process exited with code 4");
   expect(tab.page.url()).toBe(address);
@@ -58,7 +58,7 @@ test("closing a page with a process asks first, a page without one does not", as
   await expect.poll(() => asked).toEqual(["beforeunload"]);
   // The browser tells the page's own words of it nothing: that it would not ask is seen in what it makes of the event.
   const isAsked = () => tab.page.evaluate(() => !window.dispatchEvent(new Event("beforeunload", { cancelable: true })));
-  const flag = tab.page.getByLabel("Warn before a page closes in which a process runs");
+  const flag = tab.page.getByLabel("Warn before closing a page with a running process");
   for (const isWanted of [false, true]) {
     await tab.button("Settings");
     await flag.setChecked(isWanted);

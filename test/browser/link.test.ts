@@ -15,8 +15,8 @@ describe("a link", () => {
     await tab.button("Share");
     const dialog = tab.page.getByRole("dialog");
     await choose(dialog);
-    await dialog.getByRole("button", { name: "Make a link" }).click();
-    const url = await dialog.getByLabel(/^The link/).inputValue();
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const url = await dialog.getByLabel(/^Link, valid/).inputValue();
     await tab.page.keyboard.press("Escape");
     return url.replace("/?", "/?debug=1&renderer=dom&");
   }
@@ -51,9 +51,9 @@ describe("a link", () => {
       .getByRole("dialog")
       .getByRole("button", { name: /^Revoke/ })
       .click();
-    await guest.page.getByRole("alert").getByText("The link does not count any more").waitFor();
+    await guest.page.getByRole("alert").getByText("This link is no longer valid").waitFor();
     await guest.page.reload();
-    await guest.page.getByRole("alert").getByText("The link does not count any more").waitFor();
+    await guest.page.getByRole("alert").getByText("This link is no longer valid").waitFor();
     await tells(ann, "left");
   });
 

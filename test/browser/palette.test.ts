@@ -47,7 +47,7 @@ test("finds a session by what it runs, shows its screen live, opens it, and lead
     .filter({ hasText: "nobody there" })
     .filter({ hasText: /output \d+ seconds? ago/ })
     .waitFor();
-  const screen = dialog(tab).getByRole("img", { name: "What counter shows now" });
+  const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
   const ticks = async () => Number(/tick (\d+)\s*$/.exec((await screen.textContent()) ?? "")?.[1] ?? 0);
   await expect.poll(ticks).toBeGreaterThan(0);
   const first = await ticks();
@@ -71,7 +71,7 @@ test("lists sessions of sandboxes in which this page never was, and who is there
   await tab.page.keyboard.press("Control+A");
   await tab.page.keyboard.type("one");
   const whole = option(tab, "one")
-    .filter({ hasText: /· \S.* there · open here/ })
+    .filter({ hasText: /· \S.* attached · open here/ })
     .filter({ hasNotText: "client" })
     .first();
   await whole.waitFor();
@@ -83,7 +83,7 @@ test("lists sessions of sandboxes in which this page never was, and who is there
   await tab.page.keyboard.press("Control+A");
   await tab.page.keyboard.type(`${sandbox} one`);
   await option(tab, "one").first().waitFor();
-  await dialog(tab).getByRole("button", { name: "Copy what attaches" }).click();
+  await dialog(tab).getByRole("button", { name: "Copy attach command" }).click();
   await dialog(tab).getByText("Copied").waitFor();
   expect(await tab.page.evaluate(() => navigator.clipboard.readText())).toBe(
     `sbx-stdio ${system.origin} --sandbox ${sandbox} --session one`,

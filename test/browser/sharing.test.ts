@@ -27,7 +27,7 @@ describe("who is here", () => {
     await tells(bob, "Cli joined");
     expect(await whoIsHere(ann)).toEqual(["Ann, you", "Bob", "Cli"]);
     expect(await whoIsHere(bob)).toEqual(["Ann", "Bob, you", "Cli"]);
-    await keyboardSays(bob, "Everyone may type");
+    await keyboardSays(bob, "Everyone can type");
     const colours = (tab: Tab) =>
       tab.page.locator(".sbx-face").evaluateAll((all) => all.map((face) => getComputedStyle(face).backgroundColor));
     expect(await colours(ann)).toEqual(await colours(bob));
@@ -154,7 +154,7 @@ describe("a viewer", () => {
     await tells(cleo, "Read only: You are a viewer");
     const cli = await commandLine(sandbox, "Dan", "--role viewer");
     cli.type("exit", "Enter");
-    await cli.shows(/^sbx-stdio: read only: You are a viewer \(Ctrl\+\] ends\)$/);
+    await cli.shows(/^sbx-stdio: read only: You are a viewer \(Ctrl\+\] detaches\)$/);
     await ann.run("echo still here");
     await cleo.shows("still here");
     await cli.shows(/^still here$/);

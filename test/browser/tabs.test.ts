@@ -120,7 +120,7 @@ test("tabs are opened, chosen, moved and closed by keys alone", async () => {
   await tab.page.keyboard.press("Delete");
   await expect.poll(names).toEqual(["one"]);
   await tab.page.keyboard.press("Delete");
-  await tab.page.getByRole("heading", { name: "Nothing is open", level: 2 }).waitFor();
+  await tab.page.getByRole("heading", { name: "No open sessions", level: 2 }).waitFor();
   await tab.page.keyboard.press("Enter");
   await hasFocus(tab, await focused(tab, 1));
 });

@@ -55,12 +55,12 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   const widths = () => tmux.run("list-panes", "-F", "#{pane_id}:#{pane_width}").trimEnd().split("\n");
   const order = () => tmux.run("list-panes", "-s", "-F", "#{pane_id}").trimEnd().split("\n");
 
-  await press(/to the right$/);
+  await press(/^Split right/);
   await expect.poll(order).toEqual(["%0", "%1"]);
   await agree(tab, tmux);
   // A button that was pressed keeps no keyboard: what it has made is typed into.
   await inPane(tab, "%1", "");
-  await press(/below$/);
+  await press(/^Split down/);
   await expect.poll(order).toEqual(["%0", "%1", "%2"]);
   await agree(tab, tmux);
   const notices = await page
@@ -90,18 +90,18 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await inPane(tab, "%0", "echo went-$((40+2))");
   await shows(tab, "%0", /^went-42$/);
   expect(tmux.run("display-message", "-p", "#{pane_id}").trim()).toBe("%0");
-  await press(/^Change places/);
+  await press(/^Swap with/);
   await expect.poll(order).toEqual(["%1", "%0", "%2"]);
   await agree(tab, tmux);
-  await page.getByRole("button", { name: /^Change places/ }).dragTo(pane(tab, "%2"));
+  await page.getByRole("button", { name: /^Swap with/ }).dragTo(pane(tab, "%2"));
   await expect.poll(order).toEqual(["%1", "%2", "%0"]);
   await agree(tab, tmux);
 
-  await press("This pane alone");
+  await press("Zoom pane");
   // Before the step has been taken, both agree on what was.
   await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  await press("This pane alone");
+  await press("Zoom pane");
   await agree(tab, tmux);
   await press(/^A window of its own/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
@@ -117,14 +117,14 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press("New window");
   await expect.poll(() => page.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
-  await press(/^Close this pane/);
+  await press(/^Close pane/);
   expect(order().length).toBe(4);
   // The question is about its pane, wherever the focus goes meanwhile.
   const closing = tmux.run("display-message", "-p", "#{pane_id}").trim();
   await pane(tab, closing).locator("textarea").focus();
   await page.getByRole("tab").first().click();
   await agree(tab, tmux);
-  await press("End its program");
+  await press("End program");
   await expect.poll(order).not.toContain(closing);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
@@ -132,7 +132,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   // Windows are named and moved, and a pane goes into another window, and back by the mouse.
   const tabs = page.getByRole("tab");
   await press(/^Give this window a name/);
-  await page.getByLabel("Name of the window").fill("my logs");
+  await page.getByLabel("Window name").fill("my logs");
   await page.keyboard.press("Enter");
   await expect.poll(() => tmux.run("list-windows", "-F", "#{window_name}")).toContain("my-logs\n");
   await inPane(tab, tmux.run("display-message", "-p", "#{pane_id}").trim(), "");
@@ -149,14 +149,14 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await tabs.last().click();
   await agree(tab, tmux);
   const [alone = ""] = await seenPanes(tab);
-  await press(/^Take this pane to the next window/);
+  await press(/^Move pane to the next window/);
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
   expect(await seenPanes(tab)).toContain(alone);
   await press("New window");
   await expect.poll(() => tabs.count()).toBe(2);
   await agree(tab, tmux);
-  await page.getByRole("button", { name: /^Change places/ }).dragTo(page.getByRole("tab", { selected: false }));
+  await page.getByRole("button", { name: /^Swap with/ }).dragTo(page.getByRole("tab", { selected: false }));
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
 
@@ -189,8 +189,8 @@ test("a guest of a link sees the session as every other client does, and no pane
   const { tab } = await paned(browser);
   await tab.button("Share");
   await tab.page.getByLabel("without logging in").check();
-  await tab.button("Make a link");
-  const link = await tab.page.getByLabel(/^The link/).inputValue();
+  await tab.button("Create link");
+  const link = await tab.page.getByLabel(/^Link, valid/).inputValue();
   const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
   await guest.state("attached");
   await guest.find(/\[main\]/);

@@ -60,6 +60,7 @@ export {
   type HeaderList,
   headersToBrowser,
   headersToServer,
+  PREVIEW_LEAD,
   PREVIEW_PATH,
   PREVIEW_PREFIX,
   PREVIEW_STATUS,

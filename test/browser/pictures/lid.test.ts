@@ -28,7 +28,6 @@ let terminal: Tmux | undefined;
 
 afterAll(async () => {
   terminal?.close();
-  await link?.close();
   await system?.stop();
   rmSync(dir, { recursive: true, force: true });
 });

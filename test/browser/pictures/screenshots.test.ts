@@ -110,7 +110,7 @@ test("a picture of a connection that is lost", async () => {
   await tab.run("for n in {1000000001..1000000400}; do factor $n; sleep 0.02; done");
   await tab.page.waitForFunction(() => window.sbx.terminal.buffer.active.cursorY > 30);
   browser.link.cut();
-  await tab.says(/^Connection lost: back in/);
+  await tab.says(/^Connection lost: retrying in/);
   await tab.type("ls");
   await tab.waitForData("unsent-keys", 2);
   await picture(tab, "reconnecting.png");

@@ -28,7 +28,7 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
   "a connection that is lost": async (see) => {
     const tab = await shell(browser);
     browser.link.cut();
-    await tab.says(/^Connection lost: back in/);
+    await tab.says(/^Connection lost: retrying in/);
     await tab.page.keyboard.type("lost");
     await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
     await see("a connection that is lost", tab);
@@ -73,12 +73,12 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     await tab.page.getByRole("heading", { name: "Run this?" }).waitFor();
     await see("a link that asks to run something", tab);
     await tab.button("Run");
-    await tab.page.getByRole("heading", { name: "The command can't be started" }).waitFor();
-    await tab.page.getByText("There is no command no-such-program here.").waitFor();
+    await tab.page.getByRole("heading", { name: "Cannot start the command" }).waitFor();
+    await tab.page.getByText("Command not found: no-such-program.").waitFor();
     await see("a command that can't be started", tab);
     await profile.route("**/api/me", (route) => route.fulfill({ status: 503, json: { message: "It restarts" } }));
     const silent = await browser.open(profile, address("main"));
-    await silent.page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+    await silent.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
     await see("a server that does not answer", silent);
     // The browser's own words about it.
     silent.problems.length = 0;

@@ -89,8 +89,8 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await dialog(tab);
     await see("the settings", tab);
     await tab.button("Share");
-    await tab.button("Make a link");
-    await page.getByLabel(/^The link/).waitFor();
+    await tab.button("Create link");
+    await page.getByLabel(/^Link, valid/).waitFor();
     await see("a link that is made", tab);
   },
   "a shell, what is printed in it, and its end": async (see) => {
@@ -140,18 +140,18 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await focused(tab, 1);
     await tab.page.getByRole("tab", { name: "main" }).focus();
     await tab.page.keyboard.press("Delete");
-    await tab.page.getByRole("heading", { name: "Nothing is open" }).last().waitFor();
+    await tab.page.getByRole("heading", { name: "No open sessions" }).last().waitFor();
     await see("nothing open", tab);
   },
   "panes of a session": async (see) => {
     const profile = await member(browser);
     const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`);
     await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
-    await tab.page.getByRole("button", { name: /one below$/ }).click();
+    await tab.page.getByRole("button", { name: /^Split down/ }).click();
     await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
     await see("panes of a session", tab);
-    await tab.page.getByRole("button", { name: "Close this pane: its program ends" }).click();
-    await tab.page.getByRole("button", { name: "End its program" }).waitFor();
+    await tab.page.getByRole("button", { name: "Close pane (ends its program)" }).click();
+    await tab.page.getByRole("button", { name: "End program" }).waitFor();
     await see("a pane that is to end", tab);
   },
 });

@@ -1,5 +1,6 @@
 // Previews of a sandbox's ports: who may look, in which origin, what of ours reaches the server there, and what ends it.
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import {
   createServer,
   type IncomingMessage,
@@ -8,6 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -137,26 +139,11 @@ describe("the way in", () => {
     }
   });
 
-  test.each([
-    ["nobody", async () => ({}), 401],
-    ["who may only look on", async () => bearer(await person({ scope: "sandbox:connect" })), 403],
-  ] as const)("%s is not led there", async (_who, headers, status) => {
-    expect((await askHost(`${system.origin}/preview/${box}/${port}/`, { headers: await headers() })).status).toBe(
-      status,
-    );
-  });
-
   test("the bridge's own port is not shown, nor what is no port", async () => {
     const who = { headers: bearer(await person()) };
     const ofContainer = () => askHost(`${system.origin}/preview/${box}/8080/`, who);
     const ofBridge = async (no: string) => (await Preview.open(who.headers, box, Number(no))).ask("/healthz");
-    for (const [no, status] of [
-      ["0", 400],
-      ["65536", 400],
-      ["x", 400],
-    ] as const) {
-      expect([no, (await askHost(`${system.origin}/preview/${box}/${no}/`, who)).status]).toEqual([no, status]);
-    }
+    expect((await askHost(`${system.origin}/preview/${box}/65536/`, who)).status).toBe(400);
     // In a container it is 8080, of which the Worker knows; elsewhere the bridge says so.
     const answer = system.bridgeUrl === "" ? ofContainer() : ofBridge(new URL(system.bridgeUrl).port);
     expect((await answer).status).toBe(403);
@@ -166,29 +153,14 @@ describe("the way in", () => {
 describe("from where", () => {
   test.each<[string, string, Record<string, string>, number]>([
     ["its own page", "POST", { "Sec-Fetch-Site": "same-origin", Origin: "OWN" }, 200],
-    ["its own page", "GET", { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }, 200],
-    [
-      "a link elsewhere",
-      "GET",
-      { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" },
-      200,
-    ],
     [
       "another preview's script",
       "GET",
       { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script" },
       403,
     ],
-    [
-      "another preview's frame",
-      "GET",
-      { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" },
-      403,
-    ],
     ["another preview's form", "POST", { "Sec-Fetch-Site": "same-site", Origin: "http://other.localhost:1" }, 403],
     ["the product's page", "POST", { Origin: system.origin }, 403],
-    ["a sandboxed frame", "POST", { Origin: "null" }, 403],
-    ["a page of nobody", "POST", {}, 403],
   ])("%s may ask by %s, or not", async (_from, method, headers, status) => {
     const { preview } = await looking();
     const own = Object.entries(headers).map(([name, value]) => [name, value === "OWN" ? preview.origin : value]);
@@ -272,40 +244,27 @@ describe("what passes", () => {
     }
   });
 
-  test("its cookies are for its own origin alone, and it can't replace ours, or reach beyond it", async () => {
-    const { preview } = await looking();
-    const ours = preview.cookie.split("=")[0];
+  test("answers without a body break no connection: what comes next succeeds at the first try, whatever it is", async () => {
+    const { owner, preview } = await looking();
+    const at = ["HEAD", 204, 304, 404, 200];
+    const held: ServerResponse[] = [];
+    // All of them at once: each has a connection of its own.
     serve = (_request, response) => {
-      response.setHeader("Set-Cookie", [
-        "a=1",
-        "b=2; Path=/; Domain=localhost",
-        `${ours}=x`,
-        "c=3;domain",
-        "d=4; HttpOnly",
-      ]);
-      response.setHeader("Clear-Site-Data", '"*"');
-      response.setHeader("Strict-Transport-Security", "max-age=1; includeSubDomains");
-      response.setHeader("X-Preview-Status", "500");
-      response.setHeader("X-Own", "theirs");
-      response.writeHead(302, { Location: `http://localhost:${port}/next?x#y` }).end();
+      held.push(response);
+      if (held.length < at.length) return;
+      for (const one of held) one.writeHead(Number(one.req.url?.slice(1))).end();
     };
-    const { status, headers } = await preview.ask("/");
-    expect([status, headers.location, headers["set-cookie"]]).toEqual([
-      302,
-      `${preview.origin}/next?x#y`,
-      ["a=1", "d=4; HttpOnly"],
-    ]);
-    expect(headers).toMatchObject({ "x-own": "theirs" });
-    for (const name of ["clear-site-data", "strict-transport-security", "x-preview-status"])
-      expect(headers[name]).toBeUndefined();
-  });
-
-  test.each([204, 304, 404, 500])("a status %s is the server's own", async (status) => {
-    const { preview } = await looking();
-    serve = (_request, response) => response.writeHead(status, { ETag: '"x"' }).end();
-    const answer = await preview.ask("/");
-    expect([answer.status, answer.headers.etag, answer.text]).toEqual([status, '"x"', ""]);
-    expect((await preview.ask("/")).status).toBe(status);
+    const ask = (one: string | number) =>
+      preview.ask(`/${Number(one) || 200}`, { method: Number(one) ? "GET" : "HEAD" });
+    expect((await Promise.all(at.map(ask))).map(({ status }) => status)).toEqual([200, 204, 304, 404, 200]);
+    serve = (_request, response) => response.end("theirs");
+    const headers = { Origin: preview.origin };
+    const posts = at.slice(1).map(() => preview.ask("/", { method: "POST", headers, body: "x" }));
+    const attached = connect(owner, { sandbox: box, session: fresh("s"), cmd: "cat" });
+    expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await (await attached).hello();
+    const run = await post(owner, `/api/sandboxes/${box}/run`, { cmd: "echo", args: ["ran"] });
+    expect([run.status, await run.json()]).toMatchObject([200, { stdout: "ran\n" }]);
   });
 
   test("what is encoded stays so, and HEAD is answered", async () => {
@@ -407,6 +366,8 @@ describe("its end", () => {
     expect(out.status).toBe(204);
     expect(await ended(socket)).toBe(4401);
     await cut;
+    // Nor does the runtime log it as a fault of ours.
+    expect(readFileSync(join(system.dir, "logs/worker.log"), "utf8")).not.toContain("the preview's time is over");
     await expect.poll(async () => (await preview.ask("/")).status).toBe(401);
   });
 

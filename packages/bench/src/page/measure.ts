@@ -9,7 +9,7 @@ import type { Page } from "playwright-core";
 import { ROOT } from "../../../local/src/base/paths.ts";
 import { buildPage } from "../../../local/src/build/builds.ts";
 import { type System, startSystem } from "../../../local/src/system/system.ts";
-import { median, percentile, scaled } from "../numbers.ts";
+import { median, percentile, scaled } from "../base/numbers.ts";
 import { probed, RealBrowser, StockPage, watch } from "./browser.ts";
 import { logIn, openTerminal, PROMPT, run, shows, typeKeys } from "./person.ts";
 

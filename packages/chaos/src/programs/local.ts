@@ -45,14 +45,14 @@ export async function localExactlyOnce(args: readonly string[], signal?: AbortSi
     const system = await startSystem({
       dir,
       ports: { bridge: bridgePort },
-      workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+      workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
       workerVars: {
         BRIDGE_URL: `http://127.0.0.1:${inner.port}`,
         // One person does all of it.
         LIMIT_CALLS_PER_MINUTE: "1000000",
         LIMIT_ATTACHES_PER_MINUTE: "1000000",
       },
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     try {
       const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });

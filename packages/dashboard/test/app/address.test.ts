@@ -20,7 +20,7 @@ describe("the address of an attach", () => {
     expect(attachAddress("wss://other/attach?a=1#x", PAGE, new Map(), undefined)).toBe("wss://other/attach?a=1");
   });
 
-  test("takes no place in a log from the address it is made of", () => {
+  test("takes no target in a log from the address it is made of", () => {
     const base = "/attach?session=old&resume=r&offset=3&cmd=top";
     expect(attachAddress(base, PAGE, new Map([["session", "new"]]), undefined)).toBe(
       "wss://sbx.example/attach?cmd=top&session=new",
@@ -50,7 +50,7 @@ describe("the page's own address", () => {
       session: "made",
       attachUrl: "/attach?sandbox=default",
       search: "?session=made",
-      wishes: [],
+      actions: [],
       renderer: "auto",
       isDebug: false,
       hasTabs: false,
@@ -63,7 +63,7 @@ describe("the page's own address", () => {
       session: "s",
     });
     expect(search).toBe("?name=Ann&debug=1&session=s&sandbox=dev&tabs=1");
-    expect(readPageAddress(search, () => "")).toMatchObject({ hasTabs: true, wishes: [], isDebug: true });
+    expect(readPageAddress(search, () => "")).toMatchObject({ hasTabs: true, actions: [], isDebug: true });
     expect(readPageAddress(search, () => "", "s.ticket").hasTabs).toBe(false);
     expect(["", "?debug=1", "?sandbox=a", "?session=b", "?cmd=c"].map(isBare)).toEqual([
       true,
@@ -80,14 +80,14 @@ describe("the page's own address", () => {
     expect(readPageAddress("?session=s&cmd=ls&tty=0", () => "").attachUrl).toBe("/attach?sandbox=default&cmd=ls&tty=0");
   });
 
-  test("never passes on a credential or a place that a link may hold", () => {
+  test("never passes on a credential or a target that a link may hold", () => {
     const search = "?session=s&token=t&ticket=u&resume=r&offset=1";
     expect(readPageAddress(search, () => "").attachUrl).toBe("/attach?sandbox=default");
   });
 
   test("says what it would run, quoted as for a shell", () => {
     const search = "?session=s&cmd=sh&arg=-c&arg=rm+-rf+'x'&env=BASH_ENV%3D/tmp/x&cwd=/etc";
-    expect(readPageAddress(search, () => "").wishes).toEqual([
+    expect(readPageAddress(search, () => "").actions).toEqual([
       { kind: "command", text: "sh -c 'rm -rf '\\''x'\\'''" },
       { kind: "env", text: "BASH_ENV=/tmp/x" },
       { kind: "cwd", text: "/etc" },

@@ -21,8 +21,7 @@ function end(): void {
     connection.bye(CLOSE.unauthenticated, "token expired", "never");
 }
 
-const toast = (page: TerminalPage) =>
-  page.page.getByRole("region", { name: "The login that lets you in here ends in" });
+const toast = (page: TerminalPage) => page.page.getByRole("region", { name: "Your login expires in" });
 const veils = (page: TerminalPage) => page.page.locator(".sbx-veil").count();
 
 test("renews itself while the page is used, without a word or a break", async () => {

@@ -42,11 +42,11 @@ describe("a reload", () => {
     await page.state("attached");
     expect(browser.server.attaches.map((query) => query.get("resume"))).toEqual([null, "client-1", null]);
     expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
-      "What was here before is gone (process lost): started over",
+      "The previous session is gone (process lost): started a new one",
     ]);
   });
 
-  test("in a tab that was duplicated takes a place of its own, and the first keeps its", async () => {
+  test("in a tab that was duplicated takes a target of its own, and the first keeps its", async () => {
     const page = await browser.attached();
     const popup = page.page.context().waitForEvent("page");
     await page.page.evaluate(() => window.open(location.href));
@@ -140,7 +140,7 @@ describe("a cut", () => {
     await page.shows("after");
     // 8 and 5,014 bytes were printed, 4,096 are held, 8 were drawn.
     await page.waitForData("missed-bytes", 918);
-    await page.says("Resumed, with output missing");
+    await page.says("Resumed, some output was lost");
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["after"]);
     process.print(`${"line\r\n".repeat(2000)}last\r\n`);
     await page.shows("last");
@@ -162,7 +162,7 @@ describe("a cut", () => {
     expect(await page.data("unsent-keys")).toBe("0");
     await page.page.context().setOffline(true);
     await page.state("waiting");
-    await page.says("Offline: goes on when the network is back");
+    await page.says("Offline: reconnects when the network is back");
     await page.page.context().setOffline(false);
     await page.state("attached");
     await page.type("back");
@@ -171,9 +171,9 @@ describe("a cut", () => {
 
   test.each([
     ["our page", "/?sandbox=dev&session=main&renderer=dom"],
-    ["somebody else's page, which keeps no place over a reload", "/component.html"],
+    ["somebody else's page, which keeps no target over a reload", "/component.html"],
   ])(
-    "by another connection in its place is final, until the person takes it back onto a clean screen: on %s",
+    "by another connection in its target is final, until the person takes it back onto a clean screen: on %s",
     async (_name, path) => {
       const page = await browser.attached(path);
       const process = browser.server.process("main", "dev");

@@ -158,7 +158,7 @@ describe.each([
     await expect.poll(() => process.typed).toBe("abcde");
   });
 
-  test("R6b: that finds its place gone when it comes back counts what was typed before that", async () => {
+  test("R6b: that finds its target gone when it comes back counts what was typed before that", async () => {
     const page = await browser.attached(path);
     const { server } = browser;
     server.isDeaf = true;

@@ -29,7 +29,7 @@ function tab(input: string | undefined, quota = Number.POSITIVE_INFINITY) {
 
 const INPUT = JSON.stringify({ resume: "r", offset: 3, length: 2, base64: btoa("ab") });
 
-test("R6b: the place and the input beside it are waited for, as long as a slow reload may take to let go of them", async () => {
+test("R6b: the target and the input beside it are waited for, as long as a slow reload may take to let go of them", async () => {
   const { store, items, release } = tab(INPUT);
   const claimed = store.claim();
   await vi.advanceTimersByTimeAsync(4_000);
@@ -39,14 +39,14 @@ test("R6b: the place and the input beside it are waited for, as long as a slow r
   expect([items.has("sbx.input.k"), store.takeInput()]).toEqual([false, undefined]);
 });
 
-test("R6b: a tab whose place another one holds keeps no copy of its input", async () => {
+test("R6b: a tab whose target another one holds keeps no copy of its input", async () => {
   const { store, items } = tab(INPUT);
   const claimed = store.claim();
   await vi.advanceTimersByTimeAsync(5_000);
   expect([await claimed, [...items.keys()]]).toEqual([undefined, ["sbx.resume.k"]]);
 });
 
-test("a tab that was duplicated does not wait for its place: the tab that holds it says so", async () => {
+test("a tab that was duplicated does not wait for its target: the tab that holds it says so", async () => {
   const locks = navigator.locks;
   const storage = () => tab(undefined).storage;
   const first = tabResumeStore("k", storage(), locks);

@@ -18,26 +18,26 @@ function words(client: ClientState, more: Partial<SessionFacts> = {}, nowMs = 10
 
 test.each<[string, ClientState, Partial<SessionFacts>]>([
   ["connecting, busy: Connecting… []", { phase: "connecting", attempt: 0 }, {}],
-  ["connecting, busy: Connecting again… []", { phase: "connecting", attempt: 2 }, {}],
+  ["connecting, busy: Reconnecting… []", { phase: "connecting", attempt: 2 }, {}],
   ["starting, busy: Starting the container… []", { phase: "starting" }, {}],
   ["attached, good: Connected []", attached, {}],
-  ["attached, warn: Reaching the sandbox again… []", attached, { upstream: "lost" }],
+  ["attached, warn: Reconnecting to the sandbox… []", attached, { upstream: "lost" }],
   ["asleep, calm: Asleep: press a key to wake it []", attached, { upstream: "sleeping" }],
   ["attached, good: Resumed, nothing was lost []", attached, { resumedAtMs: 5_001 }],
-  ["attached, warn: Resumed, with output missing []", attached, { resumedAtMs: 5_001, hasMissedOutput: true }],
+  ["attached, warn: Resumed, some output was lost []", attached, { resumedAtMs: 5_001, hasMissedOutput: true }],
   ["attached, good: Connected []", attached, { resumedAtMs: 5_000, hasMissedOutput: true }],
   [
-    "waiting, warn: Connection lost: back in 3 s [retry]",
+    "waiting, warn: Connection lost: retrying in 3 s [retry]",
     { phase: "waiting", retryAtMs: 12_001, reason: "", attempt: 1 },
     {},
   ],
   [
-    "waiting, warn: Connection lost: back in 0 s [retry]",
+    "waiting, warn: Connection lost: retrying in 0 s [retry]",
     { phase: "waiting", retryAtMs: 9_000, reason: "", attempt: 1 },
     {},
   ],
   [
-    "waiting, warn: Offline: goes on when the network is back [retry]",
+    "waiting, warn: Offline: reconnects when the network is back [retry]",
     { phase: "waiting", retryAtMs: 12_001, reason: "", attempt: 1 },
     { isOffline: true },
   ],
@@ -57,19 +57,19 @@ test.each<[string, ClientState, Partial<SessionFacts>]>([
     { phase: "ended", end: { kind: "exit", code: 137, signal: "SIGKILL" } },
     {},
   ],
-  ["left, calm: Left the session []", { phase: "ended", end: { kind: "left" } }, {}],
+  ["left, calm: Detached []", { phase: "ended", end: { kind: "left" } }, {}],
 ])("it says %j", (expected, client, more) => {
   expect(words(client, more)).toBe(expected);
 });
 
 test.each([
-  [4400, "The address is not right", "new"],
+  [4400, "Invalid address", "new"],
   [4401, "Not logged in", "login"],
   [4403, "Not allowed", "login"],
-  [4404, "The session is gone", "again,new"],
+  [4404, "The session no longer exists", "again,new"],
   [4409, "Disconnected", "retry,new"],
-  [4422, "The command can't be started", "new"],
-  [1008, "The server did not understand this page", "retry"],
+  [4422, "Cannot start the command", "new"],
+  [1008, "The server rejected a request of this page", "retry"],
   [4999, "Refused (4999)", "retry,new"],
 ])("a refusal with %i is %j, and what helps is %j", (code, title, remedies) => {
   const client: ClientState = { phase: "ended", end: { kind: "refused", code, reason: "why" } };

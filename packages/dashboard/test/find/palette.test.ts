@@ -7,7 +7,7 @@ import { type ListedSession, lastLineOf, miniatureCols } from "../../src/find/se
 import { ENGLISH } from "../../src/texts/texts.ts";
 
 const listed = (session: string, command: readonly string[] = ["bash"], sandbox = "dev"): ListedSession => ({
-  place: { sandbox, session },
+  target: { sandbox, session },
   state: "running",
   tty: true,
   command,
@@ -44,7 +44,7 @@ test("what begins with the query comes first", () => {
 });
 
 test("behind > are commands alone, with their keys", () => {
-  const divide = found(entries, ">divide:");
+  const divide = found(entries, ">split");
   expect(divide.map((entry) => entry.kind === "command" && [entry.words, entry.keys])).toEqual([
     [ENGLISH.palette.command.divideRight, "Ctrl+Shift+D"],
     [ENGLISH.palette.command.divideBelow, "Ctrl+Shift+E"],

@@ -3,15 +3,15 @@
 import { expect, test } from "vitest";
 import {
   CommandBlocks,
-  copiableAt,
-  type Place,
+  copyableAt,
+  type Position,
   promptFrom,
   type TextLine,
   textBetween,
 } from "../../src/output/command-blocks.ts";
 
 type Marker = { line: number };
-const at = (line: number, column = 0): Place & { marker: Marker } => ({ marker: { line }, column });
+const at = (line: number, column = 0): Position & { marker: Marker } => ({ marker: { line }, column });
 
 /** Tells the blocks each mark at its line. */
 function told(...marks: [text: string, line: number, column?: number][]) {
@@ -79,7 +79,7 @@ test("the prompt before and after the line at the top", () => {
 
 test("what is copied is the newest output at or above a line", () => {
   const { list } = told(["A", 0], ["C", 1], ["D;0", 5], ["A", 5], ["C", 6], ["D;0", 9], ["A", 9]).blocks;
-  const line = (at: number) => copiableAt(list, at)?.prompt.marker.line;
+  const line = (at: number) => copyableAt(list, at)?.prompt.marker.line;
   expect([line(4), line(5), line(100)]).toEqual([0, 5, 5]);
 });
 

@@ -103,7 +103,7 @@ describe("attention", () => {
   test("a bell does what was chosen, and one that follows at once nothing more", async () => {
     const { print, told, wait } = attention({ bellSounds: true, bellFlashes: true, bellNotifies: true });
     await print("\x07\x07");
-    expect(told).toEqual(["sound", "flash", "notice A bell rang: "]);
+    expect(told).toEqual(["sound", "flash", "notice Bell: "]);
     wait(200);
     await print("\x07");
     expect(told.length).toBe(6);
@@ -121,7 +121,7 @@ describe("attention", () => {
       await print("\x1b]9;done\x07\x1b]777;notify;Tests;3 failed\x07");
       return told;
     };
-    expect(await shown({})).toEqual(["notice A program says: done", "notice Tests: 3 failed"]);
+    expect(await shown({})).toEqual(["notice Message from a program: done", "notice Tests: 3 failed"]);
     expect([await shown({ isHidden: false }), await shown({ isReplay: true })]).toEqual([[], []]);
   });
 
@@ -130,6 +130,6 @@ describe("attention", () => {
     await print("\x1b]9;4;3\x07");
     const prompt = { marker: { line: 0 }, column: 0 };
     made.commandEnded({ prompt, exit: 2, startedAtMs: 1_000, endedAtMs: 13_000 });
-    expect(told).toEqual(["unknown", "no progress", "notice A command failed (2): It took 12 s"]);
+    expect(told).toEqual(["unknown", "no progress", "notice Command failed (exit code 2): Took 12 s"]);
   });
 });

@@ -66,7 +66,7 @@ describe("search", () => {
     await found(page, "1 of 1");
     await page.button("Regular expression");
     await field(page).fill("alph(a|");
-    await found(page, "No pattern");
+    await found(page, "Invalid pattern");
     await field(page).fill("al.{3}\\b");
     await found(page, "1 of 1");
     await field(page).fill("nowhere");
@@ -113,7 +113,7 @@ describe("commands", () => {
     await page.page.keyboard.press("Control+Shift+ArrowUp");
     await expect.poll(top).toBe("$ one");
     await page.page.keyboard.press("Control+Shift+ArrowUp");
-    await page.page.getByText("This is the first command that is kept").waitFor();
+    await page.page.getByText("This is the first command in the scrollback").waitFor();
     await page.page.keyboard.press("Control+Shift+ArrowDown");
     await expect.poll(top).toBe("$ two");
     await page.button("↓ Newest");
@@ -220,7 +220,7 @@ describe("what is said to be noticed", () => {
     process.print("\x1b]9;Build done\x07\x1b]777;notify;Tests;3 failed\x07\x1b]9;4;1;50\x07next\r\n");
     await page.shows("next");
     expect(await page.page.evaluate(() => (window as unknown as { told: string[] }).told)).toEqual([
-      "A program says: Build done",
+      "Message from a program: Build done",
       "Tests: 3 failed",
     ]);
   });

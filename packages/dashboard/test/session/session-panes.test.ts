@@ -1,4 +1,4 @@
-// A session's panes as the page has them: what is told, who has the focus, what is ordered.
+// A session's panes as the page has them: what is list, who has the focus, what is ordered.
 
 import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ type Listener = { state(state: ClientState): void; message(message: ServerMessag
 const ENDED: ClientState = { phase: "ended", end: { kind: "left" } };
 
 /** Two panes of the window that is seen, one of another. */
-function told(active: "%0" | "%1" | "%2"): PanesMessage {
+function list(active: "%0" | "%1" | "%2"): PanesMessage {
   const pane = (id: string, window: string, left: number) => {
     const isActive = id === active || id === "%2" || (active === "%2" && id === "%0");
     return { id, name: "", window, active: isActive, cols: 40, rows: 20, left, top: 0 };
@@ -55,29 +55,29 @@ function setUp({ mayType = true } = {}) {
 
 test("B4: the pane that tmux has active has the focus, as long as the session has panes", () => {
   const { panes, message, state, focus } = setUp();
-  expect(panes.getState()).toEqual({ told: undefined, focus: undefined, opened: new Set() });
-  message(told("%1"));
+  expect(panes.getState()).toEqual({ list: undefined, focus: undefined, opened: new Set() });
+  message(list("%1"));
   expect([focus(), [...panes.getState().opened]]).toEqual(["%1", ["%0", "%1"]]);
-  message(told("%2"));
+  message(list("%2"));
   expect([focus(), panes.getState().opened.size]).toEqual(["%2", 3]);
   message({ type: "panes", panes: [], windows: [] });
-  expect(panes.getState()).toEqual({ told: undefined, focus: undefined, opened: new Set() });
-  message(told("%0"));
+  expect(panes.getState()).toEqual({ list: undefined, focus: undefined, opened: new Set() });
+  message(list("%0"));
   state(ENDED);
-  expect(panes.getState().told).toBeUndefined();
+  expect(panes.getState().list).toBeUndefined();
 });
 
 test("B8: going to a pane asks tmux for it once, and a list from before that moves the focus nowhere", () => {
   const { panes, said, message, focus } = setUp();
-  message(told("%0"));
+  message(list("%0"));
   panes.focus("%1");
   panes.focus("%1");
-  message(told("%0"));
+  message(list("%0"));
   expect(focus()).toBe("%1");
   panes.focus("%2");
-  message(told("%1"));
+  message(list("%1"));
   expect(focus()).toBe("%2");
-  message(told("%2"));
+  message(list("%2"));
   expect([focus(), said]).toEqual([
     "%2",
     [
@@ -89,56 +89,56 @@ test("B8: going to a pane asks tmux for it once, and a list from before that mov
 
 test("B4: another client's choice moves the focus, and any other news of it does not", () => {
   const { panes, said, message, focus } = setUp();
-  message(told("%0"));
-  message(told("%1"));
+  message(list("%0"));
+  message(list("%1"));
   expect(focus()).toBe("%1");
   panes.focus("%0");
-  message(told("%0"));
-  message(told("%1"));
+  message(list("%0"));
+  message(list("%1"));
   expect([focus(), said.length]).toEqual(["%1", 1]);
 });
 
-test("B8: a wish that was refused, or lost with the connection, is given up", () => {
+test("B8: a request that was refused, or lost with the connection, is given up", () => {
   const { panes, message, state, focus } = setUp();
-  message(told("%0"));
+  message(list("%0"));
   panes.focus("%1");
   message({ type: "error", code: "pane_refused", message: "unknown" });
   expect(focus()).toBe("%0");
   panes.focus("%1");
   state({ phase: "starting" });
-  message(told("%2"));
+  message(list("%2"));
   expect(focus()).toBe("%2");
 });
 
-test("B8: a wish that was lost is said again, also where an order was lost behind it, and then tmux has the last word", () => {
+test("B8: a request that was lost is said again, also where an order was lost behind it, and then tmux has the last word", () => {
   const select = { type: "pane", action: "select", pane: "%1" };
   const { panes, said, message, state, wait, focus } = setUp();
-  // Lost with the connection: the greeting tells what was told before.
-  message(told("%0"));
+  // Lost with the connection: the greeting tells what was list before.
+  message(list("%0"));
   panes.focus("%1");
   state({ phase: "starting" });
-  message(told("%0"));
+  message(list("%0"));
   expect([focus(), wait(), said]).toEqual(["%1", true, [select, select]]);
-  message(told("%1"));
+  message(list("%1"));
   expect([focus(), wait(), wait(), said.length]).toEqual(["%1", true, false, 2]);
   // Lost between Worker and sandbox, with the order behind it, which nobody tells.
-  message(told("%0"));
+  message(list("%0"));
   panes.focus("%1");
   panes.act("close", "%1");
   expect([focus(), wait(), said.slice(4)]).toEqual(["%1", true, [select]]);
-  message(told("%0"));
+  message(list("%0"));
   expect([focus(), wait(), focus(), said.length]).toEqual(["%1", true, "%0", 5]);
   expect(wait()).toBe(false);
 });
 
 test("B8: of a person who may not type tmux is asked nothing, and a pane that is gone has no focus", () => {
   const { panes, said, message, wait, focus } = setUp({ mayType: false });
-  message(told("%0"));
+  message(list("%0"));
   panes.focus("%1");
-  message(told("%0"));
+  message(list("%0"));
   wait();
   expect([focus(), said]).toEqual(["%1", []]);
-  const { panes: all, windows } = told("%0");
+  const { panes: all, windows } = list("%0");
   message({ type: "panes", panes: all.filter(({ id }) => id !== "%1"), windows });
   expect(focus()).toBe("%0");
   panes.focus("%1");
@@ -147,12 +147,12 @@ test("B8: of a person who may not type tmux is asked nothing, and a pane that is
 
 test("B8: orders are said as they are, and what a new pane makes active takes the focus", () => {
   const { panes, said, message, focus } = setUp();
-  message(told("%0"));
+  message(list("%0"));
   panes.focus("%1");
   panes.split("%1", "below");
-  message(told("%0"));
+  message(list("%0"));
   expect(focus()).toBe("%1");
-  message(told("%2"));
+  message(list("%2"));
   expect(focus()).toBe("%2");
   panes.show("@0");
   panes.swap("%0", "%0");

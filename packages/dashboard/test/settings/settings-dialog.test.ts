@@ -45,7 +45,7 @@ test("a scheme, a size and a theme are there at once, on other pages too, and af
   await page.page.getByText("Theme: Forest").waitFor();
   await expect.poll(() => paper(page)).toBe("rgb(102, 51, 0)");
   await choose("photo.json", "not a theme");
-  await page.page.getByText("photo.json is no theme of iTerm2 or VS Code").waitFor();
+  await page.page.getByText("photo.json is not a theme of iTerm2 or VS Code").waitFor();
   await page.page.getByRole("button", { name: "Remove" }).click();
   await expect.poll(() => paper(page)).toBe(ground);
 });
@@ -68,7 +68,7 @@ test("what a person chooses is there in their other browsers; what can't be read
 test("what is exported in one browser is imported in another", async () => {
   const page = await settings();
   await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
-  await page.page.getByLabel("A bell sounds").check();
+  await page.page.getByLabel("Play a sound on a bell").check();
   const [download] = await Promise.all([
     page.page.waitForEvent("download"),
     page.page.getByRole("link", { name: "Export" }).click(),
@@ -76,5 +76,5 @@ test("what is exported in one browser is imported in another", async () => {
   const other = await settings();
   await other.page.getByLabel("Import…", { exact: true }).setInputFiles(await download.path());
   await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
-  expect(await other.page.getByLabel("A bell sounds").isChecked()).toBe(true);
+  expect(await other.page.getByLabel("Play a sound on a bell").isChecked()).toBe(true);
 });

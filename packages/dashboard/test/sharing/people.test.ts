@@ -50,7 +50,7 @@ describe("who is here", () => {
     await browser.attached(as(name));
     await ann.waitForData("people", 2);
     expect(await whoIsHere(ann)).toEqual(["Ann, you", name]);
-    const cut = ann.page.getByRole("button", { name: `The whole name: ${name}` });
+    const cut = ann.page.getByRole("button", { name: `Full name: ${name}` });
     const isWhole = () => cut.evaluate((element) => element.scrollWidth <= element.clientWidth);
     expect([await cut.getAttribute("title"), await isWhole()]).toEqual([name, false]);
     await cut.click();

@@ -54,9 +54,9 @@ describe("the ticket in a link", () => {
 
   test("is what the attach shows, with the role of the link and nothing that would describe a process", () => {
     const search = "?sandbox=dev&session=main&role=viewer&cmd=rm&arg=x&cwd=/&mode=exclusive&name=Ann";
-    const { attachUrl, wishes } = readPageAddress(search, () => "", "s.abc");
+    const { attachUrl, actions } = readPageAddress(search, () => "", "s.abc");
     expect(attachUrl).toBe("/attach?sandbox=dev&role=viewer&name=Ann&ticket=s.abc");
-    expect(wishes).toEqual([]);
+    expect(actions).toEqual([]);
   });
 });
 
@@ -86,7 +86,7 @@ describe("a shared link", () => {
     browser.server.refusal = { code: 4401, reason: "Log in, or give a token", retry: "never" };
     const page = await browser.open(link);
     await page.state("refused");
-    expect(await page.page.getByRole("alert").locator("p").textContent()).toBe("This link is for people who log in.");
+    expect(await page.page.getByRole("alert").locator("p").textContent()).toBe("This link requires a login.");
     await page.page.route("**/login?*", (route) =>
       route.fulfill({
         status: 302,
@@ -114,7 +114,7 @@ describe("a shared link", () => {
     const page = await browser.open(link);
     await page.state("refused");
     const card = page.page.getByRole("alert");
-    expect(await card.locator("h2").textContent()).toBe("The link does not count any more");
+    expect(await card.locator("h2").textContent()).toBe("This link is no longer valid");
     expect(await card.getByRole("button").count()).toBe(0);
   });
 });
@@ -130,8 +130,8 @@ describe("the dialog", () => {
     await dialog.getByLabel("type").check();
     await dialog.getByLabel("without logging in").check();
     await dialog.getByRole("combobox").selectOption("15 minutes");
-    await dialog.getByRole("button", { name: "Make a link" }).click();
-    const field = dialog.getByLabel(/^The link/);
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const field = dialog.getByLabel(/^Link, valid/);
     const url = `${browser.server.url}/?sandbox=default&session=main&role=driver#ticket=s.ticket-1`;
     expect(await field.inputValue()).toBe(url);
     await dialog.getByRole("button", { name: "Copy" }).click();

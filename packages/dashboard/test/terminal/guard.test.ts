@@ -65,7 +65,7 @@ describe("a link", () => {
     browser.server.process("main").print("\x1b]8;;javascript:document.title='owned'\x1b\\click\x1b]8;;\x1b\\\r\n");
     await page.shows("click");
     await clickFirstRow(page.page);
-    const question = page.page.getByRole("dialog", { name: "This link is not opened" });
+    const question = page.page.getByRole("dialog", { name: "Link blocked" });
     expect(await question.locator("pre").textContent()).toBe("javascript:document.title='owned'");
     expect(await question.getByRole("button").allTextContents()).toEqual(["Close"]);
     await page.page.keyboard.press("Escape");
@@ -140,7 +140,7 @@ describe("the clipboard", () => {
     // Once a person has allowed it, there is no question, in this session alone.
     const { page: tab } = page;
     process.print(`\x1b]52;c;${base64("first")}\x07`);
-    await toast.getByRole("button", { name: "Always here" }).click();
+    await toast.getByRole("button", { name: "Always allow" }).click();
     await expect.poll(clipboard).toBe("first");
     process.print(`\x1b]52;c;${base64("second")}\x07`);
     await expect.poll(clipboard).toBe("second");

@@ -97,6 +97,6 @@ describe("the predicted echo", () => {
     await page.page.keyboard.type("a");
     await page.shows("a");
     await page.page.keyboard.press("Control+Shift+L");
-    await page.page.getByText(/^A key takes \d+ ms; 0 bytes still to be drawn$/).waitFor();
+    await page.page.getByText(/^Key round trip \d+ ms; 0 bytes to draw$/).waitFor();
   });
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   folderOf,
-  readDownloadWish,
+  readDownloadRequest,
   readHeader,
   SEND,
   savedName,
@@ -56,24 +56,24 @@ test.each(["folder", "folder/", "-folder", "./folder/.", "link"])("a folder come
 test("what is no file is said, and nothing is sent", () => {
   for (const path of ["nothing", "/dev/zero", ""]) {
     const { content, head, said, status } = send(path);
-    expect([head + content, said, status]).toEqual(["", "there is no such file\n", 1]);
+    expect([head + content, said, status]).toEqual(["", "no such file\n", 1]);
   }
 });
 
-const wish = (path: string) => `P;SbxDownload=${Buffer.from(path).toString("base64")}`;
+const request = (path: string) => `P;SbxDownload=${Buffer.from(path).toString("base64")}`;
 
 test.each<[string, string | undefined]>([
-  [wish("/a/b c"), "/a/b c"],
-  [wish("/ü\n"), "/ü\n"],
-  [wish("relative"), undefined],
-  [wish("/a\0b"), undefined],
-  [wish(`/${"x".repeat(4096)}`), undefined],
+  [request("/a/b c"), "/a/b c"],
+  [request("/ü\n"), "/ü\n"],
+  [request("relative"), undefined],
+  [request("/a\0b"), undefined],
+  [request(`/${"x".repeat(4096)}`), undefined],
   ["P;SbxDownload=", undefined],
   ["P;SbxDownload=%", undefined],
   ["P;SbxDownload=L/8=", undefined],
   ["P;Cwd=/x", undefined],
 ])("a program's request is read or it is none: %j", (text, path) => {
-  expect(readDownloadWish(text)).toBe(path);
+  expect(readDownloadRequest(text)).toBe(path);
 });
 
 test("the first line is a folder's or a file's, else it is nobody's", () => {

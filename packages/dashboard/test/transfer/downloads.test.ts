@@ -10,7 +10,7 @@ import type { PlayedProcess } from "../server.ts";
 
 const browser = useBrowser();
 
-const wish = (path: string) => `\x1b]633;P;SbxDownload=${Buffer.from(path).toString("base64")}\x07`;
+const request = (path: string) => `\x1b]633;P;SbxDownload=${Buffer.from(path).toString("base64")}\x07`;
 const question = (page: TerminalPage) => page.page.getByRole("region", { name: "Download" });
 
 const senders = () => [...browser.server.processes.keys()].filter((name) => name.includes("/download-"));
@@ -31,7 +31,7 @@ describe("a file that a program offers", () => {
   test("is fetched only after a yes, and saved whole, whatever breaks on the way", async () => {
     const page = await browser.attached();
     const shell = browser.server.process("main");
-    shell.print(`${wish("/work/big file.bin")}asked\r\n`);
+    shell.print(`${request("/work/big file.bin")}asked\r\n`);
     await page.shows("asked");
     expect(await question(page).locator("pre").textContent()).toBe("/work/big file.bin");
     expect(senders()).toEqual([]);
@@ -74,13 +74,13 @@ describe("a file that a program offers", () => {
 
   test("before the page came, or before a viewer, is not asked about", async () => {
     const process = browser.server.process("main");
-    process.print(wish("/old"));
+    process.print(request("/old"));
     const page = await browser.attached();
     process.print("live\r\n");
     await page.shows("live");
     expect(await question(page).count()).toBe(0);
     const viewer = await browser.attached("/?session=main&renderer=dom&role=viewer");
-    process.print(`${wish("/new")}newer\r\n`);
+    process.print(`${request("/new")}newer\r\n`);
     await viewer.shows("newer");
     await question(page).waitFor();
     expect(await question(viewer).count()).toBe(0);
@@ -159,7 +159,7 @@ describe("a path in the output", () => {
     expect(download.suggestedFilename()).toBe("main.ts.tar");
     const listed = execFileSync("tar", ["tf", await download.path()]).toString();
     expect(listed).toBe("./main.ts/\n./main.ts/x\n");
-    const words = "Downloaded src/main.ts without 2 members of the archive: ../.bashrc leads out of the folder";
+    const words = "Downloaded src/main.ts without 2 members of the archive: ../.bashrc points outside of the folder";
     await page.page.getByRole("status").filter({ hasText: words }).waitFor();
     await page.button("Dismiss");
   });

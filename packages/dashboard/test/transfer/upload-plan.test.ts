@@ -39,28 +39,27 @@ function archive(files: Record<string, string | undefined>): Buffer {
     const entry = { path, size: bytes.length, modifiedAtMs: 1_700_000_000_000, isFolder: text === undefined };
     return [tarHeader(entryOf(entry)), bytes, tarPadding(bytes.length)];
   });
-  return Buffer.concat([...parts, tarEnd()]);
+  return Buffer.concat(parts);
 }
 
 const receive = (input: Buffer) => spawnSync("sh", ["-c", RECEIVE], { cwd: home, input });
-const whole = { [WHOLE]: "" };
+const whole = (files: Record<string, string | undefined>) =>
+  Buffer.concat([archive(files), tarHeader(WHOLE), tarEnd()]);
 
 test("a real tar unpacks it: long names, names of other scripts, sizes at a block's edge, folders", () => {
   const long = `${"d".repeat(90)}/${"é".repeat(60)}.txt`;
   const files = { folder: undefined, [long]: "long", "a b.txt": "x".repeat(512), empty: "", "ü\n": "y".repeat(513) };
-  execFileSync("tar", ["xf", "-", "-C", home], { input: archive(files) });
+  execFileSync("tar", ["xf", "-", "-C", home], { input: whole(files) });
   for (const [path, text] of Object.entries(files)) {
-    if (text === undefined) expect(statSync(join(home, path)).isDirectory()).toBe(true);
-    else expect(readFileSync(join(home, path), "utf8"), path).toBe(text);
+    if (text === undefined) expect(statSync(join(home, "files", path)).isDirectory()).toBe(true);
+    else expect(readFileSync(join(home, "files", path), "utf8"), path).toBe(text);
   }
-  expect(statSync(join(home, "a b.txt")).mtimeMs).toBe(1_700_000_000_000);
+  expect(statSync(join(home, "files/a b.txt")).mtimeMs).toBe(1_700_000_000_000);
 });
 
 describe("what is received", () => {
   test("lies in the working directory, and each path is said", () => {
-    const { status, stdout } = receive(
-      archive({ "-n it's.txt": "one", ".hidden": "two", "dir/deep/a": "three", ...whole }),
-    );
+    const { status, stdout } = receive(whole({ "-n it's.txt": "one", ".hidden": "two", "dir/deep/a": "three" }));
     expect([status, pathsOf(stdout.toString()).toSorted()]).toEqual([
       0,
       ["-n it's.txt", ".hidden", "dir"].map((name) => join(home, name)),
@@ -69,16 +68,24 @@ describe("what is received", () => {
     expect(readdirSync(home).toSorted()).toEqual(["-n it's.txt", ".hidden", "dir"]);
   });
 
+  test.each(["upload-is-whole", ".sbx-upload-is-whole", "files", "h"])("is kept under any name: %s", (name) => {
+    const files = { [name]: "theirs", [`dir/${name}`]: "too" };
+    // No name of a file stands for the mark that it is whole.
+    expect([receive(archive(files)).status, readdirSync(home)]).toEqual([1, []]);
+    expect(receive(whole(files)).status).toBe(0);
+    expect([name, `dir/${name}`].map((path) => readFileSync(join(home, path), "utf8"))).toEqual(["theirs", "too"]);
+  });
+
   test("writes over nothing: what has a taken name gets a number", () => {
     writeFileSync(join(home, "a"), "mine");
     mkdirSync(join(home, "2-a"));
-    const { stdout } = receive(archive({ a: "new", ...whole }));
+    const { stdout } = receive(whole({ a: "new" }));
     expect(pathsOf(stdout.toString())).toEqual([join(home, "3-a")]);
     expect([readFileSync(join(home, "a"), "utf8"), readFileSync(join(home, "3-a"), "utf8")]).toEqual(["mine", "new"]);
   });
 
   test("is not kept unless it is whole, wherever it was cut", () => {
-    const all = archive({ a: "x".repeat(600), b: "y", ...whole });
+    const all = whole({ a: "x".repeat(600), b: "y" });
     for (const length of [0, 100, 512, 900, 1536, 2048, 2560]) {
       expect(receive(all.subarray(0, length)).status, String(length)).not.toBe(0);
       expect(readdirSync(home), String(length)).toEqual([]);

@@ -15,7 +15,7 @@ async function receiver(): Promise<PlayedProcess> {
   return process;
 }
 
-const isWhole = (process: PlayedProcess) => expect.poll(() => process.typed).toContain(".sbx-upload-is-whole");
+const isWhole = (process: PlayedProcess) => expect.poll(() => process.typed).toContain("upload-is-whole");
 
 describe("files that are dropped", () => {
   test("go to where the shell is, and their paths are typed, with nothing that runs them", async () => {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { matchColours, THEMES } from "../../src/terminal/theme.ts";
 
-const CSS = readFileSync(new URL("../../src/ui/ground.css", import.meta.url), "utf8");
+const CSS = readFileSync(new URL("../../src/ui/base.css", import.meta.url), "utf8");
 /** WCAG 2.2, AA, for text of the usual size. */
 const ENOUGH = 4.5;
 

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  allPlaces,
+  allTargets,
   type Direction,
   dividersOf,
   focusOf,
@@ -40,15 +40,15 @@ const drawn = ({ tabs }: Layout) =>
   tabs
     .map(({ root }) =>
       panesOf(root)
-        .map(({ place }) => place.session)
+        .map(({ target }) => target.session)
         .join("+"),
     )
     .join(" | ");
 const boxes = (layout: Layout) => {
   const tab = layout.tabs[layout.current];
   return Object.fromEntries(
-    (tab === undefined ? [] : panesOf(tab.root)).map(({ place, box: { x, y, width, height } }) => [
-      place.session,
+    (tab === undefined ? [] : panesOf(tab.root)).map(({ target, box: { x, y, width, height } }) => [
+      target.session,
       [x, y, width, height],
     ]),
   );
@@ -147,7 +147,7 @@ test("no more is opened than there is room for", () => {
   const full = opened(...Array.from({ length: MAX_PANES }, (_, i) => `s${i}`));
   expect(open(full, at("more"))).toBe(full);
   expect(split(full, id("s0"), "right", at("more"))).toBe(full);
-  expect(allPlaces(split(full, id("s0"), "right", at("s1"))).length).toBe(MAX_PANES);
+  expect(allTargets(split(full, id("s0"), "right", at("s1"))).length).toBe(MAX_PANES);
 });
 
 test("the largest layout that can be kept fits into what the server takes", () => {
@@ -163,7 +163,7 @@ test("the largest layout that can be kept fits into what the server takes", () =
       layout = isNewTab || target === undefined ? open(layout, long(i)) : split(layout, target, "right", long(i));
       layout = resize(layout, "", 0.123456789);
     }
-    expect([panesOfTab, allPlaces(layout).length]).toEqual([panesOfTab, MAX_PANES]);
+    expect([panesOfTab, allTargets(layout).length]).toEqual([panesOfTab, MAX_PANES]);
     let names: SessionNames = {};
     for (let i = 0; i < MAX_PANES; i += 1) names = withName(names, paneIdOf(long(i)), "日".repeat(50));
     const text = JSON.stringify({ revision: 2 ** 50, layout: keep(kept(layout, sandboxes, names)) });
@@ -225,7 +225,7 @@ test("what is kept is read back; anything else, or of another version, is not", 
   expect(readKept({ ...good, tabs: [{ root: deep }] })).toBe(undefined);
   // What can be put right is.
   expect(readKept({ ...good, current: 99, tabs: [{ focus: 7, root: ["dev", "a"] }] })).toEqual(
-    kept({ tabs: [{ root: { kind: "pane", place: at("a") }, focus: id("a") }], current: 0 }),
+    kept({ tabs: [{ root: { kind: "pane", target: at("a") }, focus: id("a") }], current: 0 }),
   );
 });
 
@@ -289,7 +289,7 @@ const edit = fc.oneof(
 const edits = fc.array(edit, { maxLength: 60 });
 
 function check(layout: Layout): void {
-  const ids = allPlaces(layout).map(paneIdOf);
+  const ids = allTargets(layout).map(paneIdOf);
   expect(new Set(ids).size).toBe(ids.length);
   expect(layout.current).toBeGreaterThanOrEqual(0);
   expect(layout.current).toBeLessThan(Math.max(1, layout.tabs.length));
@@ -326,7 +326,7 @@ test("whatever two devices do: what both have is there once, and nothing that on
       const theirs = there.reduce((layout, change) => change(layout), base);
       const { layout } = merge(kept(base), kept(mine), kept(theirs));
       check(layout);
-      const ids = (one: Layout) => new Set(allPlaces(one).map(paneIdOf));
+      const ids = (one: Layout) => new Set(allTargets(one).map(paneIdOf));
       const wanted = new Set([...ids(mine), ...ids(theirs)]);
       for (const one of ids(base)) if (!ids(mine).has(one) || !ids(theirs).has(one)) wanted.delete(one);
       expect(ids(layout)).toEqual(wanted);

@@ -1,4 +1,4 @@
-// The version that `--version` prints: that of package.json, which a single bundled file has not got beside it.
+// The version that `--version` prints: package.json's, which a bundled file does not have beside it.
 
 import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 

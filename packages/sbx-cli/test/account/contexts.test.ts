@@ -50,7 +50,7 @@ describe("contexts", () => {
     // It starts this program again, which is to find the same context.
     const copied = await runCli(["cp", "--context", "work", ":/none", scratch()], "", env);
     expect(copied.stderr).toBe("sbx-stdio: no such file in the sandbox: /none\n");
-    const missing = { code: 2, stderr: 'sbx-stdio: there is no context "none": see sbx-stdio context list\n' };
+    const missing = { code: 2, stderr: 'sbx-stdio: no context "none"; see sbx-stdio context list\n' };
     for (const verb of ["ls", "mcp"]) expect(await runCli([verb, "--context", "none"], "", env)).toMatchObject(missing);
   });
 
@@ -63,7 +63,7 @@ describe("contexts", () => {
     const run = (env: NodeJS.ProcessEnv) => collect(startCli(["-n", "--", "echo", "hi"], { env, cwd: folder }));
     const refused = await run(cleanEnv());
     expect([refused.code, server.tokens]).toEqual([255, []]);
-    expect(refused.stderr).toContain(".sbx.json of this folder chose");
+    expect(refused.stderr).toContain("an address from .sbx.json in this folder");
     const bound = cleanEnv({ SBX_TOKEN_ORIGIN: server.url });
     expect(await run(bound)).toMatchObject({ code: 0, stdout: "hi\n" });
     expect(server.queries.map((query) => query.get("sandbox"))).toEqual(["dev"]);
@@ -76,7 +76,7 @@ test("what the folder's file says in vain is told, once, and not with -q", async
   writeFileSync(join(folder, ".sbx.json"), JSON.stringify(file));
   const run = (...words: string[]) => collect(startCli(words, { env: cleanEnv(), cwd: folder }));
   const told =
-    'sbx-stdio: .sbx.json of this folder: "sesion", "session", " [2J" and more means nothing: it takes "server", "sandbox" and "session", each a text\n';
+    'sbx-stdio: .sbx.json in this folder: ignored "sesion", "session", " [2J" and more; expected "server", "sandbox" and "session" as strings\n';
   expect(await run(server.url, "-n", "--", "echo", "hi")).toMatchObject({ code: 0, stdout: "hi\n", stderr: told });
   expect(await run(server.url, "-q", "-n", "--", "echo", "hi")).toMatchObject({ code: 0, stderr: "" });
   // It starts this program again.
@@ -127,13 +127,13 @@ describe("what is made from the description", () => {
     expect(inBash("signal", "web", "SIGH")).toBe("SIGHUP");
     expect(inBash("signal", "we")).toBe("__complete sessions signal we\nweb");
     expect(inBash("revoke", "w")).toBe("__complete tickets revoke w\nweb");
-    const isOffered = (line: string) => {
+    const offersSessions = (line: string) => {
       const words = line.split(" ").map((word) => `'${word}'`);
       const script = `source ${files.get("bash")}; compopt() { echo "$@"; }
         COMP_WORDS=(${words.join(" ")}); COMP_LINE='${line}'; COMP_CWORD=${words.length - 1}; _sbx_stdio; true`;
       return !execFileSync("bash", ["-c", script], { encoding: "utf8" }).includes("+o default");
     };
-    expect([isOffered("sbx-stdio cp : pr"), isOffered("sbx-stdio cp pr")]).toEqual([false, true]);
+    expect([offersSessions("sbx-stdio cp : pr"), offersSessions("sbx-stdio cp pr")]).toEqual([false, true]);
     const fish = readFileSync(files.get("fish") ?? "", "utf8");
     expect(fish).toMatch(/from logs' -f -a '\(sbx-stdio __complete sessions /);
     expect(readFileSync(files.get("zsh") ?? "", "utf8")).toContain(":value:(driver viewer)");

@@ -20,14 +20,14 @@ const ESCAPE = "\u001b]0;taken\u0007";
 const text = (what: string | Uint8Array) => (file: string) => writeFileSync(file, what);
 
 const SPOILT: readonly (readonly [string, (file: string) => unknown, RegExp])[] = [
-  ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is no regular file$/],
-  ["a device without an end", (file) => symlinkSync("/dev/zero", file), /it is no regular file$/],
-  ["a folder", (file) => mkdirSync(file), /it is no regular file$/],
-  ["a file of 2 MB", text(" ".repeat(2_000_000)), /it is too long$/],
-  ["no JSON, with an escape sequence", text(`${ESCAPE}{`), /it is no JSON object$/],
-  ["bytes that are no UTF-8", text(new Uint8Array([0xff, 0xfe])), /it is no JSON object$/],
-  ["a sandbox that is another path", text('{"sandbox":".."}'), /"\.\." is no name of a sandbox: it stands in/],
-  ["a session that is another path", text('{"session":".."}'), /"\.\." is no name of a session: it stands in/],
+  ["a pipe", (file) => execFileSync("mkfifo", [file]), /not a regular file$/],
+  ["a device without an end", (file) => symlinkSync("/dev/zero", file), /not a regular file$/],
+  ["a folder", (file) => mkdirSync(file), /not a regular file$/],
+  ["a file of 2 MB", text(" ".repeat(2_000_000)), /too large$/],
+  ["no JSON, with an escape sequence", text(`${ESCAPE}{`), /not a JSON object$/],
+  ["bytes that are no UTF-8", text(new Uint8Array([0xff, 0xfe])), /not a JSON object$/],
+  ["a sandbox that is another path", text('{"sandbox":".."}'), /invalid sandbox name "\.\." from the context,/],
+  ["a session that is another path", text('{"session":".."}'), /invalid session name "\.\." from the context,/],
 ];
 
 test.each(SPOILT)(".sbx.json that is %s", (_what, make, words) => {
@@ -38,8 +38,8 @@ test.each(SPOILT)(".sbx.json that is %s", (_what, make, words) => {
 
 test(".sbx.json with an escape sequence is told in a line without it, and nothing is sent", async () => {
   for (const [spoilt, words] of [
-    [`${ESCAPE}{`, /it is no JSON object$/],
-    [JSON.stringify({ server: `http://${ESCAPE}` }), /is no address/],
+    [`${ESCAPE}{`, /not a JSON object$/],
+    [JSON.stringify({ server: `http://${ESCAPE}` }), /is not a valid URL/],
   ] as const) {
     const folder = scratch();
     writeFileSync(join(folder, ".sbx.json"), spoilt);
@@ -60,15 +60,15 @@ test("a file of contexts that is spoilt is said, and left as it is", async () =>
   writeFileSync(join(folder, "contexts.json"), '{"contexts":');
   for (const words of [["context"], ["context", "set", "a", server.url], ["ls"]]) {
     const { code, stderr } = await collect(startCli(words, { env }));
-    expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${folder}/contexts.json: it is no JSON object\n`]);
+    expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${folder}/contexts.json: not a JSON object\n`]);
   }
 });
 
 test.each([
-  ["no JSON", '{"servers":', "it is no JSON object"],
-  ["a server with no issuer in words", '{"servers":{"https://a.example":{"issuer":1}}}', "it lists no logins"],
-  ["a login for any server that is none", '{"servers":{},"unbound":"https://b.example"}', "it lists no logins"],
-  ["a list of servers", '{"servers":[]}', "it lists no logins"],
+  ["no JSON", '{"servers":', "not a JSON object"],
+  ["a server with no issuer in words", '{"servers":{"https://a.example":{"issuer":1}}}', "not a list of logins"],
+  ["a login for any server that is none", '{"servers":{},"unbound":"https://b.example"}', "not a list of logins"],
+  ["a list of servers", '{"servers":[]}', "not a list of logins"],
 ])("a file of logins that is spoilt lets no login out: %s", (_what, content, why) => {
   const env = { HOME: scratch() };
   mkdirSync(configDirectory(env), { recursive: true });
@@ -84,7 +84,7 @@ test("a file of logins that is spoilt is said, and stays as it is", async () => 
   writeFileSync(file, '{"servers":[]}');
   for (const words of [["ls", server.url], ["logout"]]) {
     const { code, stderr } = await collect(startCli(words, { env }));
-    expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${file}: it lists no logins\n`]);
+    expect([code, stderr]).toEqual([255, `sbx-stdio: cannot read ${file}: not a list of logins\n`]);
   }
   expect(readFileSync(file, "utf8")).toBe('{"servers":[]}');
 });

@@ -65,7 +65,7 @@ describe("login", () => {
   test("a good login is not asked for again, but with --force", async () => {
     await login("--issuer", issuer.url);
     const again = await runCli(["login", "--issuer", issuer.url], "", env);
-    expect(again).toMatchObject({ code: 0, stderr: "Already logged in (log in again: --force)\n" });
+    expect(again).toMatchObject({ code: 0, stderr: "Already logged in; use --force to log in again\n" });
     expect((await login("--issuer", issuer.url, "--force")).stderr).toMatch(/Login successful!\n$/);
   });
 
@@ -109,7 +109,7 @@ describe("a stored login", () => {
       code: 255,
       signal: null,
       stdout: "",
-      stderr: `sbx-stdio: the stored login has run out: log in again with \`sbx-stdio login ${server.url}\`\n`,
+      stderr: `sbx-stdio: the stored login has expired; log in again with \`sbx-stdio login ${server.url}\`\n`,
     });
   });
 
@@ -146,7 +146,7 @@ describe("a stored login", () => {
     const result = await runCli(["http://sbx.example", "--", "true"], "", env);
     expect(result).toMatchObject({
       code: 255,
-      stderr: "sbx-stdio: the stored login is not sent to http://sbx.example, where others can read it: use https\n",
+      stderr: "sbx-stdio: the stored login is not sent to http://sbx.example without encryption; use https\n",
     });
   });
 
@@ -175,7 +175,7 @@ describe("a stored login", () => {
     expect(existsSync(stored)).toBe(true);
     expect(await runCli(["logout", other.url], "", env)).toMatchObject({ code: 0, stderr: "" });
     expect(existsSync(stored)).toBe(false);
-    const none = `no login was made for ${other.url}; \`sbx-stdio logout\` alone forgets all there are`;
+    const none = `not logged in to ${other.url}; \`sbx-stdio logout\` without an address forgets every login`;
     expect(await runCli(["logout", other.url], "", env)).toMatchObject({ code: 255, stderr: `sbx-stdio: ${none}\n` });
     await other.close();
   });
@@ -197,8 +197,8 @@ describe("a credential is for one server", () => {
     "SBX_TOKEN is not sent to an address that came with a ticket %s, unless it was said to be for there",
     async (_, words) => {
       const shown = await attachTo(server, words(server.url), bySbxToken());
-      const why = `SBX_TOKEN is not sent to ${server.url}, which the ticket's sender chose: SBX_TOKEN_ORIGIN=${server.url} or --token sends it`;
-      const advice = `a login for this server, by \`sbx-stdio login ${server.url}\`, or --token is sent beside a ticket`;
+      const why = `SBX_TOKEN is not sent to ${server.url}, an address from a share link; allow it with SBX_TOKEN_ORIGIN=${server.url} or --token`;
+      const advice = `log in with \`sbx-stdio login ${server.url}\`, or use --token: either is sent with the ticket`;
       expect(shown).toEqual({
         token: "",
         ticket: "s.one",
@@ -222,7 +222,7 @@ describe("a credential is for one server", () => {
     expect((await attachTo(server, typed, bySbxToken())).token).toBe("secret-token");
     const attaches = server.tokens.length;
     const bound = bySbxToken({ SBX_TOKEN_ORIGIN: "https://own.example" });
-    const text = `SBX_TOKEN is for https://own.example, as SBX_TOKEN_ORIGIN says, not for ${server.url}`;
+    const text = `SBX_TOKEN is not sent to ${server.url}: SBX_TOKEN_ORIGIN restricts it to https://own.example`;
     expect((await runCli(typed, "", bound)).stderr).toBe(`sbx-stdio: ${text}\n`);
     expect((await runCli(["sessions", server.url], "", bound)).stderr).toBe(`sbx-stdio: ${text}\n`);
     expect(server.tokens.length).toBe(attaches);
@@ -233,7 +233,7 @@ describe("a credential is for one server", () => {
     await login(server.url, "--issuer", issuer.url);
     await runCli(["login", "--issuer", issuer.url], "", env);
     const away = await attachTo(other, [link(other)], env);
-    const why = `no login was made for ${other.url}, which the ticket's sender chose: \`sbx-stdio login ${other.url}\` makes one`;
+    const why = `not logged in to ${other.url}, an address from a share link; log in with \`sbx-stdio login ${other.url}\``;
     expect([away.token, away.ticket]).toEqual(["", "s.one"]);
     expect(away.stderr.split("\n")[0]).toBe(`sbx-stdio: attaching as a guest: ${why}`);
     const home = await attachTo(server, [link(server)], env);
@@ -271,7 +271,7 @@ describe("a ticket that is not on the command line", () => {
     expect(await output).toMatchObject({ code: 0, stdout: "for the process\n" });
   });
 
-  test("is what stands in a file; one that is no ticket is refused before anything is asked for", async () => {
+  test("is no ticket in a file; one that is refused before anything is asked for", async () => {
     const file = join(scratch(), "ticket");
     writeFileSync(file, "s.from-file\n", { mode: 0o600 });
     server.refusal = { status: 401, body: '{"error":"ticket_revoked","message":"The ticket was revoked"}' };
@@ -279,8 +279,8 @@ describe("a ticket that is not on the command line", () => {
     expect((await runCli(words)).stderr).toContain("The ticket was revoked");
     expect(server.shownTickets).toEqual(["s.from-file"]);
     for (const [text, said] of [
-      ["", `there is no ticket in ${file}`],
-      ["two words\n", `what stands in ${file} is no ticket`],
+      ["", `no ticket in ${file}`],
+      ["two words\n", `invalid ticket in ${file}`],
     ] as const) {
       writeFileSync(file, text);
       expect(await runCli(words)).toMatchObject({ code: 255, stderr: `sbx-stdio: ${said}\n` });

@@ -50,7 +50,7 @@ test.each<[unknown, string]>([
 ])("the word of a server that names %j is only said: the login is where it was chosen", async (issuers, names) => {
   expect((await login("--issuer", issuer.url)).code).toBe(0);
   const { url } = await serve(issuers);
-  const line = `The server names ${names} as its issuer, and this login is at ${issuer.url}: --issuer URL chooses\n`;
-  const stderr = `${names === "" ? "" : line}Already logged in (log in again: --force)\n`;
+  const line = `The server's issuer is ${names}, but this login uses ${issuer.url}; choose with --issuer URL\n`;
+  const stderr = `${names === "" ? "" : line}Already logged in; use --force to log in again\n`;
   expect(await login(url)).toMatchObject({ code: 0, stderr });
 });

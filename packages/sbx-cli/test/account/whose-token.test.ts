@@ -59,7 +59,7 @@ test("the context's token command is for the context's server: no other address 
   ]) {
     const { code, stderr } = await runCli(words, "", env);
     expect([words[0], code]).toEqual([words[0], 255]);
-    expect(stderr).toContain(`the context's token command is for ${own.url} alone`);
+    expect(stderr).toContain(`the context's token command is only for ${own.url}`);
   }
   await runCli(["ls"], "", { ...env, SBX_URL: other.url });
   expect(other.shown).toEqual([]);
@@ -88,7 +88,7 @@ test("what SBX_TOKEN_COMMAND prints goes to the server that SBX_TOKEN_ORIGIN nam
   ]) {
     const { code, stdout, stderr } = await runCli(words, "", env);
     expect([words[0], code]).toEqual([words[0], 255]);
-    expect(stdout + stderr).toContain(`SBX_TOKEN_COMMAND is for ${own.url} alone`);
+    expect(stdout + stderr).toContain(`SBX_TOKEN_COMMAND is only for ${own.url}`);
   }
   await runCli(["ls", own.url], "", env);
   await runCli(["cp", own.url, file, ":f"], "", env);
@@ -139,7 +139,7 @@ test("a link to the context's server is shown what that server gets anyway, a li
   await runCli([link(own)], "", withoutToken);
   expect(own.shown).toEqual(["Bearer of-environment", "Bearer of-command"]);
   const away = await runCli([link(other)], "", env);
-  expect(away.stderr).toContain(`SBX_TOKEN is not sent to ${other.url}, which the ticket's sender chose`);
+  expect(away.stderr).toContain(`SBX_TOKEN is not sent to ${other.url}, an address from a share link`);
   await runCli([link(other)], "", withoutToken);
   const line = { ...withoutToken, SBX_TOKEN_COMMAND: "echo of-environment" };
   const unsaid = await runCli([link(other)], "", line);
@@ -170,7 +170,7 @@ test("a context that cp names and that has no address gives its token to no addr
   const copy = ["cp", "--context", "work", "f", ":f"];
   const { code, stderr } = await collect(startCli(copy, { env, cwd: folder }));
   expect([code, other.shown]).toEqual([255, []]);
-  expect(stderr).toContain(`the token command is not used for ${other.url}, which .sbx.json of this folder chose`);
+  expect(stderr).toContain(`the token command is not used for ${other.url}, an address from .sbx.json in this folder`);
 });
 
 test("a copy does not show the line of its context to other users of the machine", async () => {
@@ -199,7 +199,7 @@ test("ssh-config writes no address of the folder's file, which ssh would later s
   const folder = scratch();
   writeFileSync(join(folder, ".sbx.json"), JSON.stringify({ server: other.url }));
   const found = await collect(startCli(["ssh-config"], { env: cleanEnv(), cwd: folder }));
-  const words = `${other.url} stands in .sbx.json of this folder: say the address, as in ssh-config ${other.url}`;
+  const words = `${other.url} comes from .sbx.json in this folder; give the address: ssh-config ${other.url}`;
   expect([found.code, found.stdout, found.stderr.split("\n")[0]]).toEqual([2, "", `sbx-stdio: ${words}`]);
   const typed = await collect(startCli(["ssh-config", other.url], { env: cleanEnv(), cwd: folder }));
   expect(typed.stdout).toContain(`ProxyCommand sbx-stdio ssh-proxy ${other.url} `);
@@ -217,7 +217,7 @@ test.each([[[]], [["--json"]]])(
     onTestFinished(() => void refused.close());
     const url = `http://127.0.0.1:${(refused.address() as AddressInfo).port}`;
     const { code, stdout, stderr } = await runCli(["whoami", url, ...words]);
-    const advice = `(log in again with \`sbx-stdio login ${url}\`, or give a fresh SBX_TOKEN)`;
+    const advice = `(log in again with \`sbx-stdio login ${url}\`, or set a new SBX_TOKEN)`;
     expect([code, stderr]).toEqual([255, `sbx-stdio: The token has expired ${advice}\n`]);
     if (words.length === 0) expect(stdout).toBe("");
     else expect(JSON.parse(stdout)).toEqual({ error: "expired", message: "The token has expired" });

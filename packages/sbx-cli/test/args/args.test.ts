@@ -8,10 +8,10 @@ import { CliError } from "../../src/base/outcome.ts";
 
 const URL = "https://h.example";
 
-function wishOf(...argv: string[]) {
+function requestOf(...argv: string[]) {
   const command = parseArgs(argv, "1.2.3");
-  if (command.kind !== "attach") throw new Error(`Cannot read a wish of ${command.kind}`);
-  return command.wish;
+  if (command.kind !== "attach") throw new Error(`Cannot read a request of ${command.kind}`);
+  return command.request;
 }
 
 function refusalOf(...argv: string[]): { message: string; exitCode: number } {
@@ -26,7 +26,7 @@ function refusalOf(...argv: string[]): { message: string; exitCode: number } {
 
 describe("attaching", () => {
   test("a URL alone asks for the default sandbox, no name and no command", () => {
-    expect(wishOf(URL)).toEqual({
+    expect(requestOf(URL)).toEqual({
       endpoint: readEndpoint(URL),
       sandbox: "default",
       session: undefined,
@@ -51,7 +51,7 @@ describe("attaching", () => {
   test("every option says what it says, before or after the URL", () => {
     const flags = "--sandbox dev --session build --env A=1 --env B= --cwd /w --tty --name Al --role viewer".split(" ");
     const more = "--mode exclusive --delivery lossless --keep 60 --token T --resume-file F --verbose".split(" ");
-    const wish = {
+    const request = {
       sandbox: "dev",
       session: "build",
       env: [
@@ -69,8 +69,8 @@ describe("attaching", () => {
       resumeFile: "F",
       isVerbose: true,
     };
-    expect(wishOf(URL, ...flags, ...more)).toMatchObject(wish);
-    expect(wishOf(...flags, URL, ...more)).toMatchObject(wish);
+    expect(requestOf(URL, ...flags, ...more)).toMatchObject(request);
+    expect(requestOf(...flags, URL, ...more)).toMatchObject(request);
   });
 
   const commands: [string, string[], string | undefined, string[]][] = [
@@ -83,20 +83,20 @@ describe("attaching", () => {
   ];
   for (const [what, words, cmd, args] of commands) {
     test(`the command is taken from ${what}`, () => {
-      expect(wishOf(URL, "--sandbox", "dev", ...words)).toMatchObject({ cmd, args });
+      expect(requestOf(URL, "--sandbox", "dev", ...words)).toMatchObject({ cmd, args });
     });
   }
 
   test("letters that docker and kubectl have mean the same here", () => {
-    const long = wishOf(URL, "--env", "A=1", "--cwd", "/w", "--tty", "--verbose", "--", "sh");
-    expect(wishOf("exec", URL, "-it", "-e", "A=1", "-w", "/w", "-v", "--", "sh")).toEqual(long);
-    expect(wishOf(URL, "-ti", "-eA=1", "-w/w", "-v", "--", "sh")).toEqual(long);
-    expect(wishOf(URL, "-i", "-t", "-w", "--", "-v", "-e", "A=1", "--", "sh").cwd).toBe("--");
+    const long = requestOf(URL, "--env", "A=1", "--cwd", "/w", "--tty", "--verbose", "--", "sh");
+    expect(requestOf("exec", URL, "-it", "-e", "A=1", "-w", "/w", "-v", "--", "sh")).toEqual(long);
+    expect(requestOf(URL, "-ti", "-eA=1", "-w/w", "-v", "--", "sh")).toEqual(long);
+    expect(requestOf(URL, "-i", "-t", "-w", "--", "-v", "-e", "A=1", "--", "sh").cwd).toBe("--");
   });
 
   test("a value that is given twice, the same each time, is one; what is repeatable adds up", () => {
-    expect(wishOf(URL, "--session", "a", "--session", "a").session).toBe("a");
-    expect(wishOf(URL, "--env", "A=1", "-e", "B=2").env).toEqual([
+    expect(requestOf(URL, "--session", "a", "--session", "a").session).toBe("a");
+    expect(requestOf(URL, "--env", "A=1", "-e", "B=2").env).toEqual([
       ["A", "1"],
       ["B", "2"],
     ]);
@@ -104,73 +104,68 @@ describe("attaching", () => {
 
   test("attach takes a session whose name is that of a verb", () => {
     const command = parseArgs(["attach", "ls"], "1", { server: URL });
-    expect(command).toMatchObject({ kind: "attach", wish: { session: "ls" } });
+    expect(command).toMatchObject({ kind: "attach", request: { session: "ls" } });
   });
 
   test("--no-tty is told apart from saying nothing", () => {
-    expect([wishOf(URL).tty, wishOf(URL, "--tty").tty, wishOf(URL, "--no-tty").tty]).toEqual([undefined, true, false]);
+    expect([requestOf(URL).tty, requestOf(URL, "--tty").tty, requestOf(URL, "--no-tty").tty]).toEqual([
+      undefined,
+      true,
+      false,
+    ]);
   });
 });
 
 describe("wrong usage ends with 2 and says in one line what would be right", () => {
   const wrong: [string[], string][] = [
-    [[], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
-    [["--sandbox", "dev"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
+    [[], "missing server address; give a URL, or run sbx-stdio context set NAME URL"],
+    [["--sandbox", "dev"], "missing server address; give a URL, or run sbx-stdio context set NAME URL"],
     [
       ["localhost:8787"],
-      '"localhost:8787" is no address: it must begin with https://, http://, wss:// or ws://, as in http://localhost:8787',
+      '"localhost:8787" is not a valid URL: it must begin with https://, http://, wss:// or ws://, as in http://localhost:8787',
     ],
-    [[`${URL}/attach?sandbox=dev`], "the address must have no ? or # in it: say what it says with options"],
-    [["https://user:secret@h.example"], "the address must have no name or password in it: use --token"],
-    [
-      ["foo", URL],
-      '"foo" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help',
-    ],
-    [["help", "foo"], '"foo" is no command: see sbx-stdio --help'],
-    [
-      ["foo", URL, "--", "ls"],
-      '"foo" is neither a command nor an address, which begins with https:// or http://: see sbx-stdio --help',
-    ],
+    [[`${URL}/attach?sandbox=dev`], "the address must not contain ? or #; use options instead"],
+    [["https://user:secret@h.example"], "the address must not contain a user name or password; use --token"],
+    [["foo", URL], '"foo" is neither a command nor an address (https:// or http://); see sbx-stdio --help'],
+    [["help", "foo"], 'unknown command "foo"; see sbx-stdio --help'],
+    [["foo", URL, "--", "ls"], '"foo" is neither a command nor an address (https:// or http://); see sbx-stdio --help'],
     [
       ["echo", "a b"],
-      `"echo" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: sbx-stdio -- echo 'a b'`,
+      `unknown command "echo" (see --help); a command for the sandbox goes after --: sbx-stdio -- echo 'a b'`,
     ],
-    [["run", "echo", "hi"], "a command for the sandbox stands after --: sbx-stdio run -- echo hi"],
-    [["run", "ls", "-l"], "a command for the sandbox stands after --: sbx-stdio run -- ls -l"],
-    [["run", "host", "--cmd", "ls"], '"host" is no address: it must begin with https://, http://, wss:// or ws://'],
-    [["exec", "./x", "hi"], "a command for the sandbox stands after --: sbx-stdio exec -- ./x hi"],
+    [["run", "echo", "hi"], "a command for the sandbox goes after --: sbx-stdio run -- echo hi"],
+    [["run", "ls", "-l"], "a command for the sandbox goes after --: sbx-stdio run -- ls -l"],
+    [
+      ["run", "host", "--cmd", "ls"],
+      '"host" is not a valid URL: it must begin with https://, http://, wss:// or ws://',
+    ],
+    [["exec", "./x", "hi"], "a command for the sandbox goes after --: sbx-stdio exec -- ./x hi"],
     [["run", URL, "echo", "hi"], "put -- before the command: sbx-stdio run URL [options] -- echo hi"],
     [
       ["run", "--session", "s", "echo", "hi"],
-      "a command for the sandbox stands after --: sbx-stdio run [options] -- echo hi",
+      "a command for the sandbox goes after --: sbx-stdio run [options] -- echo hi",
     ],
-    [["exec", "-it", "bash"], "a command for the sandbox stands after --: sbx-stdio exec [options] -- bash"],
-    [[URL, "--session", "a", "--session", "b"], "option '--session <name>' is given twice: it takes one value"],
-    [["logs", URL, "-n", "1", "--tail", "2"], "option '-n, --tail <lines>' is given twice: it takes one value"],
+    [["exec", "-it", "bash"], "a command for the sandbox goes after --: sbx-stdio exec [options] -- bash"],
+    [[URL, "--session", "a", "--session", "b"], "option '--session <name>' was given twice"],
+    [["logs", URL, "-n", "1", "--tail", "2"], "option '-n, --tail <lines>' was given twice"],
     [
       ["context", "set", "dev"],
-      "context set needs what it is to keep: an address, --sandbox, --session or --token-command (to use a context: context use dev)",
+      "context set needs an address, --sandbox, --session or --token-command (to select a context: context use dev)",
     ],
     [["context", "set"], "missing required argument 'name'"],
-    [
-      ["context", "set", "dev", "--sandbox", "a", "--sandbox", "b"],
-      "option '--sandbox <id>' is given twice: it takes one value",
-    ],
+    [["context", "set", "dev", "--sandbox", "a", "--sandbox", "b"], "option '--sandbox <id>' was given twice"],
     [[URL, "-i", "-n"], "give -i or -n, not both"],
-    [
-      ["run", URL, "-it", "--", "sh"],
-      "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it",
-    ],
+    [["run", URL, "-it", "--", "sh"], "run sends no terminal and no standard input; use sbx-stdio exec -it"],
     [
       ["h.example", "ls"],
-      '"h.example" is no address: it must begin with https://, http://, wss:// or ws://, as in https://h.example',
+      '"h.example" is not a valid URL: it must begin with https://, http://, wss:// or ws://, as in https://h.example',
     ],
     [[URL, "npm", "test"], "put -- before the command: sbx-stdio URL [options] -- npm test"],
-    [[URL, "npm", "--", "test"], '"npm" stands where only options may: put it after the --'],
+    [[URL, "npm", "--", "test"], 'unexpected argument "npm"; put it after the --'],
     [[URL, "--"], "no command after --"],
     [[URL, "--", "", "-rf"], "no command after --"],
     [[URL, "--cmd", "a", "--", "b"], "give the command with --cmd or after --, not both"],
-    [[URL, "--arg", "a", "--", "b"], "--arg goes with --cmd; after -- write the arguments as they are"],
+    [[URL, "--arg", "a", "--", "b"], "--arg needs --cmd; after --, write the arguments directly"],
     [[URL, "--arg", "a"], "--arg needs --cmd"],
     [[URL, "--cmd", ""], "--cmd must not be empty"],
     [[URL, "--frobnicate"], "unknown option '--frobnicate'"],
@@ -185,10 +180,10 @@ describe("wrong usage ends with 2 and says in one line what would be right", () 
       [URL, "--sandbox", "a/b"],
       "option '--sandbox <id>' argument 'a/b' is invalid. It must be 1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash",
     ],
-    [["--sandbox", "dev", "ls", URL], "--sandbox stands after the verb: sbx-stdio ls --sandbox …"],
-    [["--no-tty", "exec", URL, "--", "ls"], "--no-tty stands after the verb: sbx-stdio exec --no-tty"],
-    [["kill", URL], "which session? Give --session NAME; where a context knows the server, NAME alone"],
-    [["sessions"], "which server? Give its address, or set one: sbx-stdio context set NAME URL"],
+    [["--sandbox", "dev", "ls", URL], "--sandbox must follow the command: sbx-stdio ls --sandbox …"],
+    [["--no-tty", "exec", URL, "--", "ls"], "--no-tty must follow the command: sbx-stdio exec --no-tty"],
+    [["kill", URL], "missing session; give --session NAME, or NAME alone if a context has the server"],
+    [["sessions"], "missing server address; give a URL, or run sbx-stdio context set NAME URL"],
   ];
   for (const [argv, message] of wrong) {
     test(`sbx-stdio ${argv.join(" ")}`, () => {
@@ -320,7 +315,7 @@ describe("sharing", () => {
   });
 
   test.each([
-    [["share", URL], "which session? Give --session NAME; where a context knows the server, NAME alone"],
+    [["share", URL], "missing session; give --session NAME, or NAME alone if a context has the server"],
     [
       ["share", ...where, "--seconds", "0"],
       "option '--seconds <n>' argument '0' is invalid. It must be a whole number of seconds from 1 to 2592000",
@@ -333,21 +328,21 @@ describe("sharing", () => {
       ["share", ...where, "--role", "admin"],
       "option '--role <role>' argument 'admin' is invalid. Allowed choices are viewer, driver",
     ],
-    [["revoke", ...where], "revoke takes the ID of one link: see sbx-stdio tickets"],
+    [["revoke", ...where], "revoke needs the ID of one link; see sbx-stdio tickets"],
   ])("%j is refused", (argv, message) => expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 }));
 
   test("attach may be said, and a link is an address that says which session, as whom, and by what right", () => {
-    expect(wishOf("attach", URL, "--status")).toEqual({ ...wishOf(URL), hasStatus: true });
+    expect(requestOf("attach", URL, "--status")).toEqual({ ...requestOf(URL), hasStatus: true });
     const link = `${URL}/?sandbox=dev&session=main&role=viewer#ticket=s.abc-_1`;
-    const wish = { ...wishOf(`${URL}/`), sandbox: "dev", session: "main", role: "viewer", ticket: "s.abc-_1" };
-    expect(wishOf(link)).toEqual(wish);
-    expect(wishOf("attach", link, "--name", "Ann")).toEqual({ ...wish, name: "Ann" });
-    expect(wishOf(URL, "--session", "main", "--ticket", "s.x")).toMatchObject({ session: "main", ticket: "s.x" });
+    const request = { ...requestOf(`${URL}/`), sandbox: "dev", session: "main", role: "viewer", ticket: "s.abc-_1" };
+    expect(requestOf(link)).toEqual(request);
+    expect(requestOf("attach", link, "--name", "Ann")).toEqual({ ...request, name: "Ann" });
+    expect(requestOf(URL, "--session", "main", "--ticket", "s.x")).toMatchObject({ session: "main", ticket: "s.x" });
   });
 
   test("a ticket may be read from a file or from standard input, where no list of processes shows it", () => {
     const from = (...words: string[]) => {
-      const { ticket, ticketFrom } = wishOf(URL, "--session", "main", ...words);
+      const { ticket, ticketFrom } = requestOf(URL, "--session", "main", ...words);
       return { ticket, ticketFrom };
     };
     expect(from("--ticket", "-")).toEqual({ ticketFrom: { from: "stdin" } });
@@ -360,16 +355,16 @@ describe("sharing", () => {
   });
 
   test.each([
-    [[`${URL}/?sandbox=dev#ticket=s.abc`], "the link does not say which session it is of: copy all of it"],
-    [[`${URL}/?session=a#ticket=s.abc`, "--session", "b"], "the link says which session: leave out --session"],
-    [[`${URL}/?session=a#ticket=s.abc`, "--", "ls"], "a shared session runs its command already: leave it out"],
+    [[`${URL}/?sandbox=dev#ticket=s.abc`], "the share link is incomplete; copy all of it"],
+    [[`${URL}/?session=a#ticket=s.abc`, "--session", "b"], "--session cannot be combined with a share link"],
+    [[`${URL}/?session=a#ticket=s.abc`, "--", "ls"], "a shared session already has a command"],
     [[URL, "--ticket", "s.x"], "--ticket needs --session"],
     [[URL, "--ticket-file", "t"], "--ticket needs --session"],
     [
       [URL, "--session", "a", "--ticket", "s.x", "--ticket-file", "t"],
-      "two tickets: give the link, --ticket or --ticket-file",
+      "use only one of a share link, --ticket and --ticket-file",
     ],
-    [[`${URL}/?session=a#ticket=s.abc`, "--ticket", "-"], "two tickets: give the link, --ticket or --ticket-file"],
-    [[`${URL}/?session=a#elsewhere`], "the address must have no ? or # in it: say what it says with options"],
+    [[`${URL}/?session=a#ticket=s.abc`, "--ticket", "-"], "use only one of a share link, --ticket and --ticket-file"],
+    [[`${URL}/?session=a#elsewhere`], "the address must not contain ? or #; use options instead"],
   ])("%j is refused", (argv, message) => expect(refusalOf(...argv)).toEqual({ message, exitCode: 2 }));
 });

@@ -53,7 +53,7 @@ describe("http.md 11: verbs have the interface's words as options", () => {
     });
     expect(parse(`run ${URL} --command ls --detach`)).toMatchObject({ request: { command: "ls" }, isDetached: true });
     expect(parse(`run ${URL} --stdin-open -- cat`)).toMatchObject({ request: { cmd: "cat", stdin: null } });
-    expect(refusal(`run ${URL} --stdin-open --stdin a -- cat`)).toMatch(/^give one of --stdin/);
+    expect(refusal(`run ${URL} --stdin-open --stdin a -- cat`)).toMatch(/^use only one of --stdin/);
     expect(refusal(`run ${URL}`)).toMatch(/^run needs one command/);
     expect(refusal(`run ${URL} --command ls -- ls`)).toMatch(/^run needs one command/);
   });
@@ -73,7 +73,7 @@ describe("http.md 11: verbs have the interface's words as options", () => {
       kind: "write",
       request: { keys: ["C-c", "Up", "Enter"], writer: "w", at: 3 },
     });
-    expect(refusal(`write ${URL} --session s --text a --paste b`)).toMatch(/^give one of/);
+    expect(refusal(`write ${URL} --session s --text a --paste b`)).toMatch(/^use only one of/);
     expect(refusal(`read ${URL}`)).toMatch(/--session/);
   });
 
@@ -87,8 +87,8 @@ describe("http.md 11: verbs have the interface's words as options", () => {
     expect(until("--command-end")).toEqual({ commandEnd: true });
     expect(until("--screen x")).toEqual({ screen: "x" });
     expect(until("--keyboard")).toEqual({ keyboard: true });
-    expect(refusal(`wait ${URL} --session s`)).toMatch(/^wait for one thing/);
-    expect(refusal(`wait ${URL} --session s --exit --text a`)).toMatch(/^wait for one thing/);
+    expect(refusal(`wait ${URL} --session s`)).toMatch(/^use exactly one of/);
+    expect(refusal(`wait ${URL} --session s --exit --text a`)).toMatch(/^use exactly one of/);
     expect(parse(`wait ${URL} --session s --exit --timeout 1m --from 4`)).toMatchObject({
       more: { timeoutMs: 60_000, from: 4 },
     });
@@ -102,7 +102,7 @@ describe("http.md 11: verbs have the interface's words as options", () => {
     expect(parse(`commands ${URL} --session s`)).toMatchObject({ kind: "commands", session: "s" });
     expect(parse(`signal ${URL} --session s --signal SIGTERM`)).toMatchObject({ kind: "signal", signal: "SIGTERM" });
     expect(parse(`signal ${URL} --session s hup`)).toMatchObject({ signal: "SIGHUP" });
-    expect(refusal(`signal ${URL} --session s HUP --signal INT`)).toBe("give one signal");
+    expect(refusal(`signal ${URL} --session s HUP --signal INT`)).toBe("use only one signal");
   });
 
   test("a duration is in seconds unless its unit, or its size, says otherwise", () => {
@@ -118,7 +118,7 @@ describe("what is left out comes from the context", () => {
 
   test("the server, the sandbox and the session; what is typed wins", () => {
     expect(parse("--sandbox other", defaults)).toMatchObject({
-      wish: { endpoint: { typed: URL }, sandbox: "other", session: "work", cmd: undefined },
+      request: { endpoint: { typed: URL }, sandbox: "other", session: "work", cmd: undefined },
     });
     expect(parse("kill", defaults)).toMatchObject({ kind: "kill", sandbox: "dev", sessions: ["work"] });
     expect(parse("login", defaults)).toMatchObject({ kind: "login", endpoint: { typed: URL } });
@@ -129,8 +129,10 @@ describe("what is left out comes from the context", () => {
   });
 
   test("a command gets a session of its own, unless one is named", () => {
-    expect(parse("-- npm test", defaults)).toMatchObject({ wish: { session: undefined, cmd: "npm", args: ["test"] } });
-    expect(parse("--session s -- npm", defaults)).toMatchObject({ wish: { session: "s", cmd: "npm" } });
+    expect(parse("-- npm test", defaults)).toMatchObject({
+      request: { session: undefined, cmd: "npm", args: ["test"] },
+    });
+    expect(parse("--session s -- npm", defaults)).toMatchObject({ request: { session: "s", cmd: "npm" } });
   });
 
   test("an address that the current folder gives is marked as such", () => {
@@ -162,7 +164,7 @@ describe("--context", () => {
       expect(read([verb, "--context", "work", ...rest].join(" "))).toMatchObject(work);
     }
     for (const words of ["--context work", "attach --context work", "exec --context work -- ls"]) {
-      expect(read(words)).toMatchObject({ wish: work });
+      expect(read(words)).toMatchObject({ request: work });
     }
     expect(read("--context work ls")).toMatchObject(work);
     expect(read("kill --context work")).toMatchObject({ sessions: ["w"] });
@@ -180,9 +182,9 @@ describe("--context", () => {
 
 describe("switches", () => {
   test("-t, -T, -n, -q, --linger, --keep-keys and --escape", () => {
-    expect(parse(`-t ${URL}`)).toMatchObject({ wish: { tty: true } });
+    expect(parse(`-t ${URL}`)).toMatchObject({ request: { tty: true } });
     expect(parse(`-T -n -q --linger 60 --keep-keys --escape tilde ${URL}`)).toMatchObject({
-      wish: {
+      request: {
         tty: false,
         hasNoInput: true,
         isQuiet: true,
@@ -201,23 +203,23 @@ describe("switches", () => {
         endpoint: { origin: new globalThis.URL(URL).origin },
       });
     }
-    expect(parse("attach web", defaults)).toMatchObject({ kind: "attach", wish: { session: "web" } });
-    expect(() => parse("kill h.example/attach", { ...defaults, session: "s" })).toThrow("is no address");
-    expect(() => parse("kill web --session other", defaults)).toThrow('"web" is no address');
+    expect(parse("attach web", defaults)).toMatchObject({ kind: "attach", request: { session: "web" } });
+    expect(() => parse("kill h.example/attach", { ...defaults, session: "s" })).toThrow("is not a valid URL");
+    expect(() => parse("kill web --session other", defaults)).toThrow('"web" is not a valid URL');
     expect(parse("kill web", defaults)).toMatchObject({ sessions: ["web"] });
     expect(parse(`kill ${URL} web worker web`)).toMatchObject({
       sessions: ["web", "worker"],
       endpoint: { typed: URL },
     });
-    expect(() => parse("kill web a/b", defaults)).toThrow('"a/b" is no session\'s name');
+    expect(() => parse("kill web a/b", defaults)).toThrow('invalid session name "a/b"');
     expect(() => parse("kill web")).toThrow("which server?");
   });
 
   test("a name where ssh or kubectl has it is told how it is said here; each verb's help shows what it takes", () => {
-    const hint = "a context is meant by --context web, a sandbox by --sandbox web, a session by attach web";
-    expect(refusal("exec web -- ls")).toBe(`"web" is no address: ${hint}`);
+    const hint = "use --context web for a context, --sandbox web for a sandbox, attach web for a session";
+    expect(refusal("exec web -- ls")).toBe(`"web" is not an address; ${hint}`);
     expect(refusal("web")).toBe(
-      `"web" is neither a command of sbx-stdio (see --help) nor an address; a command for the sandbox stands after --: sbx-stdio -- web; ${hint}`,
+      `unknown command "web" (see --help); a command for the sandbox goes after --: sbx-stdio -- web; ${hint}`,
     );
     const help = (verb: string) => {
       const shown = parse(`${verb} --help`);
@@ -234,8 +236,8 @@ describe("switches", () => {
   });
 
   test("exec needs a command", () => {
-    expect(parse(`exec ${URL} -- ls -l`)).toMatchObject({ kind: "attach", wish: { cmd: "ls", args: ["-l"] } });
-    expect(refusal(`exec ${URL}`)).toBe("exec needs a command, after --");
+    expect(parse(`exec ${URL} -- ls -l`)).toMatchObject({ kind: "attach", request: { cmd: "ls", args: ["-l"] } });
+    expect(refusal(`exec ${URL}`)).toBe("exec needs a command after --");
   });
 
   test("cp takes paths here and one there, or the other way round", () => {
@@ -246,12 +248,13 @@ describe("switches", () => {
     expect(parse(`cp -r ${URL} src :/w`)).toMatchObject({ kind: "cp", from: [{ path: "src" }] });
     expect(parse(`cp ${URL} :a :b d`)).toMatchObject({ from: [{ path: "a" }, { path: "b" }], to: { path: "d" } });
     expect(parse(`cp ${URL} :a -`)).toMatchObject({ to: { isStream: true } });
-    expect(refusal(`cp ${URL} a :b c`)).toMatch(/begin that path with a colon/);
-    for (const words of [":a :b -", "a - :b"]) expect(refusal(`cp ${URL} ${words}`)).toMatch(/^- is the bytes of one/);
-    for (const home of [":~/x", ":~", ":~bob/x"]) expect(refusal(`cp ${URL} ${home} b`)).toMatch(/~ is no home there/);
+    expect(refusal(`cp ${URL} a :b c`)).toMatch(/begin its path with a colon/);
+    for (const words of [":a :b -", "a - :b"]) expect(refusal(`cp ${URL} ${words}`)).toMatch(/^- is a single file/);
+    for (const home of [":~/x", ":~", ":~bob/x"])
+      expect(refusal(`cp ${URL} ${home} b`)).toMatch(/~ is not expanded in the sandbox/);
     expect(parse(`cp ${URL} :./~/x b`)).toMatchObject({ from: [{ path: "./~/x" }] });
     expect(parse(`cp ${URL} -p :a~ b`)).toMatchObject({ keepsModes: true, from: [{ path: "a~" }] });
-    expect(refusal(`cp ${URL} -p :a -`)).toBe("- is bytes without a mode: leave out -p");
+    expect(refusal(`cp ${URL} -p :a -`)).toBe("-p cannot be used with -");
     expect(refusal(`cp ${URL} dev:/a b`)).toMatch(/colon, and name the sandbox with --sandbox/);
   });
 });
@@ -287,13 +290,14 @@ describe("forward, logs and attach", () => {
   });
 
   test("attach alone offers what there is; with an address, a session or a command there is nothing to ask", () => {
-    const isOffered = (words: string, defaults: Defaults = { server: URL }) => {
+    const offersSessions = (words: string, defaults: Defaults = { server: URL }) => {
       const command = parse(words, defaults);
-      return command.kind === "attach" && command.isOffered === true;
+      return command.kind === "attach" && command.offersSessions === true;
     };
-    expect([isOffered("attach"), isOffered("attach --sandbox dev")]).toEqual([true, true]);
-    for (const words of ["attach --session s", "attach -- ls", `attach ${URL}`]) expect(isOffered(words)).toBe(false);
-    expect(isOffered("attach", { server: URL, session: "s" })).toBe(false);
+    expect([offersSessions("attach"), offersSessions("attach --sandbox dev")]).toEqual([true, true]);
+    for (const words of ["attach --session s", "attach -- ls", `attach ${URL}`])
+      expect(offersSessions(words)).toBe(false);
+    expect(offersSessions("attach", { server: URL, session: "s" })).toBe(false);
   });
 
   test("sharing takes its place from the context, as every verb does", () => {
@@ -308,7 +312,10 @@ describe("forward, logs and attach", () => {
     const program = describeProgram("1", { afterDashes: undefined }, {}, () => undefined);
     const described = program.commands.map((command) => command.name());
     expect([...VERBS].sort()).toEqual([...described].sort());
-    expect(parse(`--sandbox dev ${URL} -- ls`)).toMatchObject({ kind: "attach", wish: { sandbox: "dev", cmd: "ls" } });
+    expect(parse(`--sandbox dev ${URL} -- ls`)).toMatchObject({
+      kind: "attach",
+      request: { sandbox: "dev", cmd: "ls" },
+    });
   });
 });
 
@@ -331,6 +338,6 @@ describe("words after --", () => {
     ...["forward 80", "cp a", "context", "version", "man", "completion", "revoke", "ssh-config", "context set work"],
   ])("%s takes none, and says so", (verb) => {
     const [name] = verb.split(" ");
-    expect(refusal(`${verb} -- foo`)).toBe(`${name} takes no command, and so nothing after --`);
+    expect(refusal(`${verb} -- foo`)).toBe(`${name} takes no command after --`);
   });
 });

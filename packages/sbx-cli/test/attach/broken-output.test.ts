@@ -44,7 +44,7 @@ describe("the reader of run goes away", () => {
       const child = startCli(["run", server.url, ...words, "--", "yes"]);
       const result = collect(child);
       child.stdout?.once("data", () => child.stdout?.destroy());
-      const stderr = words.length === 0 ? "" : "sbx-stdio: it still runs, in session build\n";
+      const stderr = words.length === 0 ? "" : "sbx-stdio: the process is still running, in session build\n";
       expect(await result).toMatchObject({ code: 141, stderr });
     }
     expect([...server.hosts.keys()]).toEqual(["build"]);

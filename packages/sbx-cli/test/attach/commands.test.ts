@@ -45,7 +45,7 @@ test("an argument that is not UTF-8 is refused, and the sign that stands for suc
   const child = spawn("sh", ["-c", script], { env: cleanEnv(), stdio: ["ignore", "pipe", "pipe"] });
   const refused = await collect(child);
   expect([refused.code, refused.stdout, bytes.length]).toEqual([2, "", 2]);
-  expect(refused.stderr).toMatch(/^sbx-stdio: an argument is not UTF-8[^\n]*\n$/);
+  expect(refused.stderr).toMatch(/^sbx-stdio: an argument is not valid UTF-8[^\n]*\n$/);
   expect((await runCli([server.url, "--", "echo", "\ufffd"])).stdout).toBe("\ufffd\n");
 });
 

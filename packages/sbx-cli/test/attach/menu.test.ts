@@ -23,8 +23,8 @@ describe("the menu", () => {
   test("lists what makes sense now", () => {
     const rest = "p secret input on · w who is here · s status · i round trip · d detach · Ctrl+^ send Ctrl+^";
     expect(menu().text).toBe(`g give the keyboard · r release it · ${rest}`);
-    expect(menu({ holder: "b" }).text).toBe(`a ask for the keyboard · t take it (admin) · ${rest}`);
-    expect(menu({ holder: "" }).text).toBe(`a ask for the keyboard · ${rest}`);
+    expect(menu({ holder: "b" }).text).toBe(`a request the keyboard · t take the keyboard (admin) · ${rest}`);
+    expect(menu({ holder: "" }).text).toBe(`a request the keyboard · ${rest}`);
     expect(menu({ mode: "collaborative" }).text).toBe(rest);
     expect(menu({ you: "c" }).text).toBe("w who is here · s status · i round trip · d detach · Ctrl+^ send Ctrl+^");
     expect(menu({ mode: "collaborative" }, true).text).toBe(rest.replace("on", "off"));
@@ -86,9 +86,9 @@ describe("giving the keyboard", () => {
   test("needs it, and somebody to give it to", () => {
     expect(press(menu({ holder: "b" }), "g")).toEqual({
       kind: "nothing",
-      text: "the keyboard is not yours to give",
+      text: "you don't have the keyboard",
     });
     const alone = people({ participants: people().participants.slice(0, 1) });
-    expect(press(new Menu(alone, false), "g")).toEqual({ kind: "nothing", text: "there is nobody to give it to" });
+    expect(press(new Menu(alone, false), "g")).toEqual({ kind: "nothing", text: "there is no other driver" });
   });
 });

@@ -20,7 +20,7 @@ import {
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Random } from "../../../local/src/base/random.ts";
-import { parsePlace, ResumeFile } from "../../src/attach/resume-file.ts";
+import { parsePosition, ResumeFile } from "../../src/attach/resume-file.ts";
 import { writeJsonFile } from "../../src/base/small-file.ts";
 import { collect, runCli, scratch, startCli, until } from "../fixture/cli.ts";
 import { startServer, type TestServer } from "../fixture/server.ts";
@@ -50,7 +50,7 @@ test("a link that waits where a draft was once written is not followed", () => {
   kept.save();
   writeJsonFile(other, { a: 1 });
   expect(readFileSync(victim, "utf8")).toBe("mine");
-  expect(parsePlace(readFileSync(file, "utf8"))?.offset).toBe(1);
+  expect(parsePosition(readFileSync(file, "utf8"))?.offset).toBe(1);
   expect(lstatSync(other).isFile()).toBe(true);
   expect(left.filter(existsSync)).toEqual([]);
 });
@@ -112,7 +112,7 @@ describe("a run that is killed", () => {
     };
     const first = run();
     await until(
-      () => parsePlace(readIfThere(file))?.offset === 3,
+      () => parsePosition(readIfThere(file))?.offset === 3,
       () => readIfThere(file),
     );
     first.child.kill("SIGKILL");
@@ -133,7 +133,7 @@ describe("a run that is killed", () => {
     closeSync(stdin);
     const result = collect(child);
     await until(
-      () => parsePlace(readIfThere(file))?.isIncomplete,
+      () => parsePosition(readIfThere(file))?.isIncomplete,
       () => readIfThere(file),
     );
     child.kill("SIGKILL");
@@ -148,12 +148,12 @@ describe("a run that is killed", () => {
     const child = startCli([server.url, "--resume-file", file, "--", "true"]);
     const result = collect(child);
     await until(
-      () => parsePlace(readIfThere(file)),
+      () => parsePosition(readIfThere(file)),
       () => "no file",
     );
     child.kill("SIGKILL");
     await result;
-    const session = parsePlace(readIfThere(file))?.session;
+    const session = parsePosition(readIfThere(file))?.session;
     server.refusal = undefined;
     expect((await runCli([server.url, "--resume-file", file, "--", "true"])).code).toBe(0);
     expect(server.queries.map((query) => query.get("session"))).toEqual([session]);
@@ -175,7 +175,7 @@ test("a run that is killed once its process has ended leaves it to the next to t
   await once(child.stdout ?? child, "data");
   child.stdin?.end("two\n");
   await until(
-    () => !existsSync(file) || parsePlace(readIfThere(file))?.offset === 8,
+    () => !existsSync(file) || parsePosition(readIfThere(file))?.offset === 8,
     () => readIfThere(file),
   );
   child.kill("SIGKILL");
@@ -229,8 +229,8 @@ describe("a run that is stopped", () => {
     await once(child.stdout ?? child, "data");
     server.onConnection = (connection) => connection.bye(4401, "the token was revoked", "never");
     server.cut();
-    const advice = `(log in again with \`sbx-stdio login ${server.url}\`, or give a fresh SBX_TOKEN)`;
-    const again = `; once let in again, the same command goes on from ${file}\n`;
+    const advice = `(log in again with \`sbx-stdio login ${server.url}\`, or set a new SBX_TOKEN)`;
+    const again = `; after a login the same command resumes from ${file}\n`;
     const { code, stderr } = await result;
     expect([code, stderr.replace(/^.*reconnecting…\n/, "")]).toEqual([
       255,
@@ -251,7 +251,7 @@ describe("a run that is stopped", () => {
     child.stdout?.once("data", () => child.kill("SIGTERM"));
     expect(await result).toMatchObject({ signal: "SIGTERM", stdout: "one\n" });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(parsePlace(readIfThere(file))).toMatchObject({ offset: 4, sandbox: "default" });
+    expect(parsePosition(readIfThere(file))).toMatchObject({ offset: 4, sandbox: "default" });
     server.host().kill("SIGKILL");
     await until(
       () => server.host().session.exit,
@@ -270,11 +270,7 @@ describe("two runs with one file", () => {
     const result = collect(first);
     await once(first.stdout ?? first, "data");
     const { code, stdout, stderr } = await runCli(args(), "two\n");
-    expect([code, stdout, stderr]).toEqual([
-      255,
-      "",
-      `sbx-stdio: ${file} is in use: process ${first.pid} goes on from it\n`,
-    ]);
+    expect([code, stdout, stderr]).toEqual([255, "", `sbx-stdio: ${file} is in use by process ${first.pid}\n`]);
     expect(server.queries).toHaveLength(1);
     first.kill("SIGTERM");
     await result;
@@ -293,7 +289,7 @@ describe("two runs with one file", () => {
     for (const run of left) run.stdin?.end("x\n");
     const ends = await Promise.all(results);
     expect(ends.map(({ code, stdout }) => [code, stdout]).sort()).toEqual([[0, "x\n"], ...Array(3).fill([255, ""])]);
-    for (const { code, stderr } of ends) expect(stderr).toContain(code === 0 ? "" : " is in use: ");
+    for (const { code, stderr } of ends) expect(stderr).toContain(code === 0 ? "" : " is in use by ");
     expect(server.queries).toHaveLength(1);
   });
 
@@ -349,7 +345,7 @@ describe("a file that does not fit", () => {
       code: 2,
       signal: null,
       stdout: "",
-      stderr: `sbx-stdio: --resume-file ${file} is no regular file\n`,
+      stderr: `sbx-stdio: --resume-file ${file} is not a regular file\n`,
     });
     expect(lstatSync(file).ino).toBe(before.ino);
     expect(server.queries).toEqual([]);

@@ -55,7 +55,7 @@ test("where there is none, it starts the command again only as long as an ended 
   expect(await runCli(["run", late.url, "--session", "s", "--keep-exited-seconds", "0", "--", "x"])).toEqual({
     ...{ code: 255, signal: null, stdout: "" },
     stderr:
-      "sbx-stdio: the answer got lost, and session s is not there: the command may have run, and is not started again\n",
+      "sbx-stdio: the response was lost and session s does not exist: the command may have run, so it is not started again\n",
   });
   expect(late.asked.length).toBe(1);
 });
@@ -115,7 +115,7 @@ test("an address that does not answer is given up at once; a connection that bro
 
 test("a server that is silent is asked once", async () => {
   expect(await startedAfter(undefined, 20)).toMatchObject({
-    ended: { code: "unreachable", message: expect.stringContaining("no answer for") },
+    ended: { code: "unreachable", message: expect.stringContaining("no response for") },
     calls: 1,
   });
 });

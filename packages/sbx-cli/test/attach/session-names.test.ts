@@ -51,7 +51,7 @@ describe("what a session is like that was there before", () => {
     expect({ code, length: stdout.length, stderr }).toEqual({
       code: 0,
       length: log.endOffset - log.startOffset,
-      stderr: `sbx-stdio: the first ${log.startOffset} bytes of output are gone: the session runs since earlier\n`,
+      stderr: `sbx-stdio: the first ${log.startOffset} bytes of output are no longer available\n`,
     });
     await driven;
   });

@@ -89,7 +89,7 @@ describe("a shell", () => {
   test("~I and Ctrl+^ i say the round trip, what waits both ways, and in an outage that there is none", async () => {
     await shell();
     terminal.type("~I");
-    await terminal.shows(/round trip \d+ ms · 0 bytes of output to be written · 0 bytes of input to be taken/);
+    await terminal.shows(/round trip \d+ ms · 0 bytes of output pending · 0 bytes of input pending/);
     terminal.press("C-c");
     terminal.run("clear; stty -icanon; echo stuck; sleep 1000");
     await terminal.shows(/^stuck$/m);
@@ -101,7 +101,7 @@ describe("a shell", () => {
     await terminal.shows(/reconnecting/);
     terminal.press("C-^");
     terminal.type("i");
-    await terminal.shows(/not connected: there is no round trip to time/);
+    await terminal.shows(/not connected: cannot measure the round trip/);
   });
 
   test("has line feeds that only feed lines, where its program asks for them", async () => {
@@ -260,7 +260,7 @@ describe("however it ends, the terminal is given back", () => {
     server.onConnection = (connection) => connection.bye(4401, "token expired", "never");
     server.cut();
     await terminal.shows(
-      /^sbx-stdio: token expired \(log in again with `sbx-stdio login http:[^`]+`, or give a fresh SBX_TOKEN\); session main may/m,
+      /^sbx-stdio: token expired \(log in again with `sbx-stdio login http:[^`]+`, or set a new SBX_TOKEN\); session main may/m,
     );
     await terminal.shows(/^local\$ *$/m);
     expect(await settings()).toBe(before);
@@ -280,7 +280,7 @@ describe("a connection that is lost", () => {
     terminal.type("rm -r");
     terminal.type("f /");
     await terminal.shows(
-      /^sbx-stdio: not connected: what is typed now is lost \(Enter tries again at once, Ctrl\+\] ends\)$/m,
+      /^sbx-stdio: not connected: typed keys are discarded \(Enter retries now, Ctrl\+\] detaches\)$/m,
     );
     server.refusal = undefined;
     await terminal.shows(/^sbx-stdio: resumed after [\d.]+ s, nothing lost$/m);
@@ -289,7 +289,7 @@ describe("a connection that is lost", () => {
     terminal.press("Enter");
     terminal.run("echo after");
     const screen = await terminal.shows(/^after$/m);
-    expect(screen.match(/what is typed now is lost/g)).toHaveLength(1);
+    expect(screen.match(/typed keys are discarded/g)).toHaveLength(1);
     expect(screen).not.toContain("rm -rf");
   });
 

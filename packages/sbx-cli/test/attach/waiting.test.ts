@@ -21,7 +21,7 @@ afterAll(() => {
   unready.close();
 });
 
-const answer = /^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for its answer \(\d+ s so far/m;
+const answer = /^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for a response \(\d+ s so far/m;
 
 test.each<[string, () => string[], RegExp]>([
   ["a server that does not answer", () => [`http://127.0.0.1:${portOf(silent)}`], answer],
@@ -33,7 +33,7 @@ test.each<[string, () => string[], RegExp]>([
   [
     "a session that does not begin",
     () => [`http://127.0.0.1:${portOf(unready)}`],
-    /^sbx-stdio: 127\.0\.0\.1:\d+ has let us in: waiting for the session \(\d+ s so far/m,
+    /^sbx-stdio: connected to 127\.0\.0\.1:\d+: waiting for the session \(\d+ s so far/m,
   ],
   [
     "a token command that takes its time",

@@ -148,7 +148,7 @@ function inProgram(call: string, fd = 2): { code: number | null; printed: string
   const module = (name: string) => new URL(`../src/${name}.ts`, import.meta.url).href;
   const script = `
     import fs from "node:fs";
-    import { aside, asideToPerson } from "${module("base/print")}";
+    import { notify, notifyPerson } from "${module("base/print")}";
     import { list } from "${module("programs/list-command")}";
     ${call};
     fs.writeSync(1, fs.readFileSync("/proc/self/fdinfo/${fd}", "utf8"));
@@ -167,7 +167,7 @@ const isNonblocking = (fdinfo: string) =>
 test("to see whether a person is there leaves a pipe blocking, for the others that have it", () => {
   fs.closeSync(writer);
   writer = fs.openSync(join(directory, "fifo"), fs.constants.O_WRONLY);
-  const { code, printed } = inProgram('asideToPerson("it takes its time")');
+  const { code, printed } = inProgram('notifyPerson("it takes its time")');
   expect([code, isNonblocking(printed), drain().toString()]).toEqual([0, false, ""]);
   const look = inProgram(
     'await list({ isWatched: true }, () => Promise.reject(new Error("no token"))).catch(() => undefined)',
@@ -177,13 +177,13 @@ test("to see whether a person is there leaves a pipe blocking, for the others th
 });
 
 test("a line beside the output, to a pipe that is full or has no reader, ends nothing", () => {
-  expect(inProgram('aside("there is room")')).toMatchObject({ code: 0 });
+  expect(inProgram('notify("there is room")')).toMatchObject({ code: 0 });
   expect(drain().toString()).toBe("sbx-stdio: there is room\n");
   // Another program that has the pipe may do so; to start one makes it blocking.
   const fill = "process.stderr; try { for (;;) fs.writeSync(2, Buffer.alloc(4_096)) } catch {}";
-  const full = inProgram(`${fill}; aside("no room")`);
+  const full = inProgram(`${fill}; notify("no room")`);
   expect([full.code, isNonblocking(full.printed)]).toEqual([0, true]);
   expect(drain().toString()).not.toContain("no room");
   fs.closeSync(reader);
-  expect(inProgram('aside("no reader")')).toMatchObject({ code: 0 });
+  expect(inProgram('notify("no reader")')).toMatchObject({ code: 0 });
 });

@@ -45,7 +45,7 @@ test("what was sent in an earlier life is left out, wherever chunks end", async 
 test("an input that is shorter than what was sent is not the same input, and that is said", async () => {
   const { input, seen } = start(9, 5);
   input.end("abc");
-  await expect.poll(() => seen).toEqual(["failed: it ends 2 bytes before what was sent earlier", "end"]);
+  await expect.poll(() => seen).toEqual(["failed: it ends 2 bytes before the position that was already sent", "end"]);
 });
 
 test("an input that can't be read is said", async () => {

@@ -4,7 +4,7 @@ import type { Hello } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { Notices } from "../../src/base/notices.ts";
 import { Output } from "../../src/base/output.ts";
-import { patiently } from "../../src/base/patience.ts";
+import { withSlowNotice } from "../../src/base/slow-notice.ts";
 import { ConnectionReport } from "../../src/connection/connection-report.ts";
 
 function harness(startMs = 0) {
@@ -35,11 +35,11 @@ test("an answer that does not come is spoken of after 2 s, and again after four 
   expect(said).toEqual([]);
   wait(1);
   wait(2_000);
-  expect(said).toEqual(["sbx-stdio: waiting for the server's answer (2 s so far)"]);
+  expect(said).toEqual(["sbx-stdio: waiting for the server (2 s so far)"]);
   wait(2_000);
   expect(said).toHaveLength(1);
   wait(2_000);
-  expect(said.slice(1)).toEqual(["sbx-stdio: waiting for the server's answer (8 s so far)"]);
+  expect(said.slice(1)).toEqual(["sbx-stdio: waiting for the server (8 s so far)"]);
 });
 
 test("each thing that a connection waits for is told with how long it has been, and when it changes", () => {
@@ -66,8 +66,8 @@ test("a machine that was slow to start this program counts as waiting, and is na
   wait(499);
   expect(said).toEqual([]);
   wait(1);
-  const span = "7 s so far; 6 s of it to start on this machine, which is busy";
-  expect(said).toEqual([`sbx-stdio: waiting for the server's answer (${span})`]);
+  const span = "7 s so far; 6 s of it to start on this busy machine";
+  expect(said).toEqual([`sbx-stdio: waiting for the server (${span})`]);
 });
 
 test("a wait of an outage is counted from its beginning, not from the program's", () => {
@@ -93,8 +93,8 @@ test("an answer over HTTP that does not come is spoken of too, and one that come
     answer = resolve;
   });
   // The answer comes once the wait has been told.
-  const value = await patiently("waiting for example.com", work, (line) => answer(said.push(line)));
-  await patiently("never said", Promise.resolve(), (line) => said.push(line));
+  const value = await withSlowNotice("waiting for example.com", work, (line) => answer(said.push(line)));
+  await withSlowNotice("never said", Promise.resolve(), (line) => said.push(line));
   expect(said).toEqual([expect.stringMatching(/^waiting for example\.com \(\d+ s so far\)$/)]);
   expect(value).toBe(1);
 });
@@ -111,7 +111,7 @@ test("a refusal that asks to come back later is told with why and how long", () 
 test("the end of a wait that was told is not told, nor is what the attempt before waited for", () => {
   const { report, said, wait } = harness();
   report.state({ phase: "connecting", attempt: 0 });
-  report.stage("example.com has let us in: waiting for the session");
+  report.stage("connected to example.com: waiting for the session");
   report.state({ phase: "waiting", retryAtMs: 9_000, reason: "too many attempts to attach", attempt: 0 });
   for (let i = 0; i < 4; i += 1) wait(2_000);
   expect(said).toEqual(["sbx-stdio: not connected (too many attempts to attach): trying again in 7 s"]);
@@ -135,5 +135,8 @@ test("silence after a key is told, and its end", () => {
   const { report, said } = harness();
   report.quiet(true);
   report.quiet(false);
-  expect(said).toEqual(["sbx-stdio: nothing heard for 3 s: the network may be down", "sbx-stdio: heard again"]);
+  expect(said).toEqual([
+    "sbx-stdio: no response for 3 s: the network may be down",
+    "sbx-stdio: the server responds again",
+  ]);
 });

@@ -15,13 +15,13 @@ describe("why it failed is one line, and the code is 255", () => {
 
   test("no token", async () => {
     const env = cleanEnv({ SBX_TOKEN: "" });
-    const text = `no access token: log in with \`sbx-stdio login ${server.url}\`, or give one with SBX_TOKEN or --token`;
+    const text = `no access token; log in with \`sbx-stdio login ${server.url}\`, or set SBX_TOKEN or --token`;
     expect(await runCli([server.url, "--", "true"], "", env)).toEqual(line(text));
     expect(server.queries).toEqual([]);
   });
 
   test("a token that is refused", async () => {
-    const text = `the token is not one of ours (log in again with \`sbx-stdio login ${server.url}\`, or give a fresh SBX_TOKEN)`;
+    const text = `the token is not one of ours (log in again with \`sbx-stdio login ${server.url}\`, or set a new SBX_TOKEN)`;
     expect(await runCli([server.url, "--token", "bad", "--", "true"])).toEqual(line(text));
   });
 
@@ -30,7 +30,7 @@ describe("why it failed is one line, and the code is 255", () => {
       [server.url, "--token", "two\nlines", "--", "true"],
       ["sessions", server.url, "--token", "tök"],
     ]) {
-      expect(await runCli(args)).toEqual(line("the access token has characters that it can't have"));
+      expect(await runCli(args)).toEqual(line("the access token contains invalid characters"));
     }
     expect(server.queries).toEqual([]);
   });
@@ -68,21 +68,16 @@ describe("why it failed is one line, and the code is 255", () => {
       404,
       "<html>no such page</html>",
       {},
-      "URL answers no sbx-stdio API (the server answered HTTP 404 Refused): check the name, the port and the path of the address; `sbx-stdio doctor URL` tries each step",
+      "no sbx-stdio API at URL (the server answered HTTP 404 Refused): check host, port and path, or run `sbx-stdio doctor URL`",
     ],
     [
       422,
       '{"error":"cmd_not_found","message":"cmd_not_found: nope\\u001b[2J\\nx"}',
       {},
-      "nope [2J x: command not found (no shell reads it: for a line, bash -c 'LINE', or run --command 'LINE')",
+      "nope [2J x: command not found (run without a shell; for a command line use bash -c 'LINE', or run --command 'LINE')",
     ],
     [503, '{"error":"unavailable","message":"come back later"}', {}, "come back later"],
-    [
-      301,
-      "",
-      { location: "https://other.example/" },
-      "the server is elsewhere (HTTP 301 Refused): https://other.example/",
-    ],
+    [301, "", { location: "https://other.example/" }, "redirected (HTTP 301 Refused): https://other.example/"],
   ];
   for (const [status, body, headers, text] of refusals) {
     test(`HTTP ${status}`, async () => {
@@ -167,7 +162,7 @@ describe("why it failed is one line, and the code is 255", () => {
     server.isOpen = true;
     const env = cleanEnv({ SBX_TOKEN: "" });
     expect(await runCli([`${server.url}/?session=build&role=viewer#ticket=s.x`], "", env)).toEqual(
-      line("the ticket was revoked (ask whoever shared it for another)"),
+      line("the ticket was revoked (ask for a new share link)"),
     );
   });
 });

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { readEndpoint } from "../../src/base/endpoint.ts";
 import { CliError } from "../../src/base/outcome.ts";
-import { ask } from "../../src/connection/api-call.ts";
+import { fetchText } from "../../src/connection/api-call.ts";
 import { runCli } from "../fixture/cli.ts";
 
 async function serve(answer: http.RequestListener): Promise<string> {
@@ -39,7 +39,7 @@ test("a token that is refused: each verb says how to log in again", async () => 
     response.writeHead(401, { "Content-Type": "application/json" });
     response.end('{"error":"expired","message":"The token has expired"}');
   });
-  const words = `sbx-stdio: The token has expired (log in again with \`sbx-stdio login ${url}\`, or give a fresh SBX_TOKEN)\n`;
+  const words = `sbx-stdio: The token has expired (log in again with \`sbx-stdio login ${url}\`, or set a new SBX_TOKEN)\n`;
   for (const verb of VERBS) expect(await told(url, verb)).toEqual([verb[0], 255, "", words]);
   // A program is given the server's words.
   const { stdout } = await runCli(["ls", url, "--json"]);
@@ -64,13 +64,13 @@ test.each(ELSEWHERE)(
   "an address at which there is %s: it is said that no such interface is there",
   async (what, answer, reason) => {
     const url = `${await serve(answer)}/wrong`;
-    const advice = `check the name, the port and the path of the address; \`sbx-stdio doctor ${url}\` tries each step`;
+    const advice = `check host, port and path, or run \`sbx-stdio doctor ${url}\``;
     // Every verb at one of these places, and one at each.
     const at = ELSEWHERE.findIndex(([each]) => each === what);
     for (const verb of VERBS.filter((each, index) => each[0] === "ls" || index % ELSEWHERE.length === at)) {
       const [, code, stdout, stderr] = await told(url, verb);
       expect([what, verb[0], code, stdout]).toEqual([what, verb[0], 255, ""]);
-      expect(stderr, verb[0]).toMatch(new RegExp(`^sbx-stdio: ${url} answers no sbx-stdio API \\(${reason}\\): `));
+      expect(stderr, verb[0]).toMatch(new RegExp(`^sbx-stdio: no sbx-stdio API at ${url} \\(${reason}\\): `));
       expect(stderr).toContain(advice);
     }
   },
@@ -81,11 +81,11 @@ test("an answer that does not come, or does not end, has a limit", async () => {
     if (path === "/api/half") response.writeHead(200).write("{");
   });
   for (const path of ["/api/none", "/api/half"]) {
-    const failure = await ask(readEndpoint(url), path, "t", { withinMs: 100 }).catch((error: unknown) => error);
+    const failure = await fetchText(readEndpoint(url), path, "t", { withinMs: 100 }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(CliError);
     expect(failure).toMatchObject({
       code: "unreachable",
-      message: expect.stringMatching(/gave no whole answer within/),
+      message: expect.stringMatching(/no complete response from/),
     });
   }
 });

@@ -47,7 +47,7 @@ test("an answer that does not begin in time is a failure, and is not waited for 
     .session("s")
     .describe()
     .catch((error: unknown) => error);
-  expect(failure).toMatchObject({ code: "unreachable", message: expect.stringMatching(/: no answer for 60 s$/) });
+  expect(failure).toMatchObject({ code: "unreachable", message: expect.stringMatching(/: no response for 60 s$/) });
   expect(asked).toBe(1);
 });
 

@@ -56,7 +56,7 @@ describe("sessions and kill", () => {
       code: 255,
       stdout: "",
       stderr: [
-        "sbx-stdio: session over in sandbox default had ended before; its log is forgotten\n",
+        "sbx-stdio: session over in sandbox default had already ended; its log is deleted\n",
         'sbx-stdio: no session "none"\n',
         "sbx-stdio: session build in sandbox default has ended\n",
       ].join(""),

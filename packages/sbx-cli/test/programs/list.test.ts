@@ -1,4 +1,4 @@
-// `ls` and `sessions`: what there is in one sandbox, in all of them, and over and over.
+// `ls` and `sessions`: what there is in one sandbox, in all, and over and over.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -123,7 +123,7 @@ test("a refusal of the list of sandboxes is told", async () => {
   expect(await runCli(["ls", url])).toMatchObject({
     code: 255,
     stdout: "",
-    stderr: `sbx-stdio: expired (log in again with \`sbx-stdio login ${url}\`, or give a fresh SBX_TOKEN)\n`,
+    stderr: `sbx-stdio: expired (log in again with \`sbx-stdio login ${url}\`, or set a new SBX_TOKEN)\n`,
   });
 });
 
@@ -220,10 +220,7 @@ test("attach alone offers what runs, and neither a forward's connections nor wha
   const sessions = [running("web"), running("tcp-abcdefgh", { cmd: "tcp:8080" }), running("old", { state: "exited" })];
   const url = await serve(() => ({ "/api/sandboxes/dev/sessions": { status: 200, body: { sessions } } }));
   const { code, stderr } = await runCli(["attach", "--sandbox", "dev"], "", cleanEnv({ SBX_URL: url }));
-  expect([code, stderr]).toEqual([
-    2,
-    "sbx-stdio: attach to which session of dev? Name it with --session: there are web\n",
-  ]);
+  expect([code, stderr]).toEqual([2, "sbx-stdio: which session of sandbox dev? Give --session NAME; running: web\n"]);
 });
 
 /** A server of one session, or none, and what it is asked by those who attach, whom it refuses. */
@@ -241,7 +238,7 @@ async function attachServer(found: () => object | undefined) {
   open.push(() => server.close());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
-const wishOf = ({ searchParams }: URL) => [searchParams.get("session"), searchParams.get("ended")];
+const requestOf = ({ searchParams }: URL) => [searchParams.get("session"), searchParams.get("ended")];
 
 test("attach replaces only what was seen to have ended, not what ends while it attaches", async () => {
   let found: object | undefined = running("web");
@@ -249,7 +246,7 @@ test("attach replaces only what was seen to have ended, not what ends while it a
   const env = cleanEnv({ SBX_URL: url });
   const told = async (...words: string[]) => {
     await runCli(["attach", ...words], "", env);
-    return wishOf(asked.pop() ?? new URL(url));
+    return requestOf(asked.pop() ?? new URL(url));
   };
   const waysToStart = [
     ["web", "--create"],
@@ -268,13 +265,13 @@ test("of those that attach offers, the one that is chosen is not replaced", asyn
   const terminal = new Terminal();
   try {
     terminal.run(`SBX_URL=${url} ${CLI} attach`);
-    await terminal.shows(/attach to which\?/);
+    await terminal.shows(/attach to which session\?/);
     terminal.run("1");
     await until(
       () => asked.length > 0,
       () => terminal.screen(),
     );
-    expect(wishOf(asked[0] ?? new URL(url))).toEqual(["web", null]);
+    expect(requestOf(asked[0] ?? new URL(url))).toEqual(["web", null]);
   } finally {
     terminal.close();
   }

@@ -68,7 +68,7 @@ test("all of it is of one process, whatever takes the name meanwhile", async () 
 
 test("where so many are not held, it begins at a line, and says what is gone", async () => {
   const url = await serverOf(LOG, 80_003);
-  const words = "sbx-stdio: the first 80003 bytes are no longer held: this begins at the next line\n";
+  const words = "sbx-stdio: the first 80003 bytes are no longer available; starting at the next line\n";
   for (const lines of ["149999", "150000"]) {
     const held = { first: "0010001", bytes: 149_999 * LINE, code: 0 };
     expect(await logs(url, "-n", lines)).toMatchObject({ ...held, stderr: lines === "150000" ? words : "" });

@@ -68,7 +68,7 @@ test("wait ends with 124 where its search was given up, and says from where to g
   expect(await runCli(["wait", url, "--session", "s", "--match", "h."])).toMatchObject({
     code: 124,
     stdout: "",
-    stderr: "sbx-stdio: the output was not searched to its end, and it may be there: wait again, with --from 7\n",
+    stderr: "sbx-stdio: the output was not searched completely; wait again, with --from 7\n",
   });
   const told = await runCli(["wait", url, "--session", "s", "--match", "h.", "--json"]);
   expect([told.code, JSON.parse(told.stdout), told.stderr]).toEqual([124, answer, ""]);
@@ -80,7 +80,7 @@ test("read says of text that it is not all of the bytes", async () => {
   expect(await runCli(words)).toMatchObject({
     code: 0,
     stdout: "gr\ufffdn",
-    stderr: "sbx-stdio: some bytes are not UTF-8: without --format they come as they are\n",
+    stderr: "sbx-stdio: some bytes are not UTF-8; omit --format for the raw bytes\n",
   });
   const told = await runCli([...words, "--json"]);
   expect([JSON.parse(told.stdout).lossy, told.stderr]).toEqual([true, ""]);

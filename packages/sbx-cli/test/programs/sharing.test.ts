@@ -33,7 +33,7 @@ describe("a viewer", () => {
     const ann = await attached("Ann");
     const cleo = await attached("Cleo", "--role viewer");
     cleo.type("l");
-    await cleo.shows(/^sbx-stdio: read only: You are a viewer \(Ctrl\+\] ends\)$/m);
+    await cleo.shows(/^sbx-stdio: read only: You are a viewer \(Ctrl\+\] detaches\)$/m);
     cleo.type("s");
     ann.run("echo done");
     const screen = await cleo.shows(/^done$/m);
@@ -55,7 +55,9 @@ describe("the keyboard", () => {
     bob.type("x");
     await bob.shows(/^sbx-stdio: read only: Ann has the keyboard \(Ctrl\+\^ a asks for it\)$/m);
     bob.press("C-^");
-    await bob.shows(/^sbx-stdio: a ask for the keyboard · t take it \(admin\) · p secret input on · w who is here/m);
+    await bob.shows(
+      /^sbx-stdio: a request the keyboard · t take the keyboard \(admin\) · p secret input on · w who is here/m,
+    );
     bob.type("a");
     await bob.shows(/^sbx-stdio: You have asked Ann for the keyboard$/m);
     await ann.shows(/^sbx-stdio: Bob asks for the keyboard \(Ctrl\+\^ g gives it\)$/m);
@@ -115,7 +117,7 @@ describe("links", () => {
     const made = await runCli(["share", ...where, "--role", "driver", "--seconds", "60", "--guests"]);
     expect(made.stdout).toBe(`${server.url}/?sandbox=default&session=main&role=driver#ticket=s.ticket-1\n`);
     expect(made.stderr).toBe(
-      `sbx-stdio: until 2027-01-01T00:01:00.000Z whoever has it may type; to take it back: sbx-stdio revoke ${server.url} 1 --sandbox default --session main\n`,
+      `sbx-stdio: anyone with the link may type until 2027-01-01T00:01:00.000Z; revoke the link with: sbx-stdio revoke ${server.url} 1 --sandbox default --session main\n`,
     );
     const listed = await runCli(["tickets", ...where]);
     expect(listed.stdout).toBe(
@@ -124,7 +126,7 @@ describe("links", () => {
     expect(await runCli(["revoke", server.url, "1", "--session", "main"])).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "sbx-stdio: link 1 is taken back: whoever came by it is out\n",
+      stderr: "sbx-stdio: link 1 is revoked, and everyone who used it is disconnected\n",
     });
     const again = await runCli(["revoke", server.url, "1", "--session", "main"]);
     expect([again.code, again.stderr]).toEqual([255, "sbx-stdio: no such ticket, or it has expired\n"]);

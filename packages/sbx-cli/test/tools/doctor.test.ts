@@ -74,24 +74,24 @@ test("over TLS it says until when the certificate is good", async () => {
   expect(steps[2]).toMatchObject({
     name: "TLS",
     state: "ok",
-    text: expect.stringMatching(/^TLSv1\.[23]; .+ good until /),
+    text: expect.stringMatching(/^TLSv1\.[23]; .+ valid until /),
   });
 });
 
 test.each<[string, string, Way, RegExp, RegExp]>([
-  ["TLS", "a certificate that nobody trusts", { endsAt: NEXT_YEAR }, /^its certificate is signed by nobody/, /address/],
+  ["TLS", "a certificate that nobody trusts", { endsAt: NEXT_YEAR }, /^its certificate is not trusted/, /address/],
   [
     "server",
     "another server",
     { answers: { "/healthz": [404, "none"] } },
-    /^\/healthz answers 404: is this the server\?$/,
+    /^\/healthz returned HTTP 404: is this the right server\?$/,
     /address/,
   ],
   [
     "server",
     "an address that leads elsewhere",
     { answers: { "/healthz": [301, "", { Location: "https://other.test/x" }] } },
-    /^it leads to https:\/\/other\.test: give that address$/,
+    /^redirected to https:\/\/other\.test: use that address$/,
     /address/,
   ],
   [
@@ -99,7 +99,7 @@ test.each<[string, string, Way, RegExp, RegExp]>([
     "a server that is not set up",
     { answers: { "/healthz": [500, { error: "misconfigured", message: "PUBLIC_ORIGIN is missing" }] } },
     /^PUBLIC_ORIGIN is missing$/,
-    /^what the reason says is the server's word/,
+    /^the reason comes from the server/,
   ],
   [
     "clock",
@@ -132,17 +132,23 @@ test.each<[string, string, Way, RegExp, RegExp]>([
     "another server that speaks JSON, as an issuer does",
     { answers: { [METADATA]: [404, { error: "invalid_request" }], [SESSIONS]: [404, { error: "invalid_request" }] } },
     /^invalid_request$/,
-    /^check the address and its port: another program may answer there: the answer, HTTP 404,/,
+    /^check the address and port: another program may be listening there \(HTTP 404\)/,
   ],
   [
     "access",
     "a server that can't answer now",
     { answers: { [SESSIONS]: [503, { error: "unavailable", message: "come back later" }] } },
     /^come back later$/,
-    /^what the reason says is the server's word/,
+    /^the reason comes from the server/,
   ],
-  ["server", "a server of pages", { answers: { "/healthz": [200, "a page"] } }, /that is not this server/, /port/],
-  ["access", "one that has a page for all", { answers: { [SESSIONS]: [200, "a page"] } }, /not this server/, /port/],
+  ["server", "a server of pages", { answers: { "/healthz": [200, "a page"] } }, /not an sbx-stdio server/, /port/],
+  [
+    "access",
+    "one that has a page for all",
+    { answers: { [SESSIONS]: [200, "a page"] } },
+    /not an sbx-stdio server/,
+    /port/,
+  ],
   ["WebSocket", "no WebSockets", { takesSockets: false }, /404|hang up|closed/, /WebSockets/],
 ])("%s: %s", async (step, _what, way, text, advice) => {
   const { last } = await doctor((await serve(way)).url);
@@ -157,7 +163,7 @@ test("DNS, TLS and token: a name that is none, a server that speaks no TLS, no t
   expect(nowhere).toMatchObject({ name: "DNS", state: "failed", advice: expect.stringContaining("DNS") });
   const { port } = await serve({});
   const { last: plain } = await doctor(`https://127.0.0.1:${port}`);
-  expect(plain).toMatchObject({ name: "TLS", text: expect.stringContaining("speaks no TLS") });
+  expect(plain).toMatchObject({ name: "TLS", text: expect.stringContaining("does not speak TLS") });
   const { last: bare } = await doctor(`http://127.0.0.1:${port}`, cleanEnv({ SBX_TOKEN: "" }));
   expect(bare).toMatchObject({ name: "token", text: expect.stringContaining("sbx-stdio login http://127.0.0.1") });
 });

@@ -26,7 +26,7 @@ test("a good line goes on, however it is cut; what is none is answered with its 
 
 test("a line of more than 4 MiB is answered, and the next one goes on", () => {
   const { passed, answers } = lines("x".repeat(4 * 1024 * 1024), `x\n${JSON.stringify(request(1))}\n`);
-  expect(answers).toMatchObject([{ id: null, error: { message: "a message may have 4 MiB" } }]);
+  expect(answers).toMatchObject([{ id: null, error: { message: "message larger than 4 MiB" } }]);
   expect(passed.map((line) => JSON.parse(line))).toEqual([request(1)]);
 });
 

@@ -33,10 +33,10 @@ test("what is written with % in the address is what ssh hands on", async () => {
 });
 
 test.each([
-  ["https://h.example", "  # The way there is encrypted and authenticated already"],
-  ["https://localhost:8787", "  # The way there is encrypted and authenticated already"],
-  ["http://localhost:8787", "  # The way there does not leave this machine"],
-  ["http://h.example", "  # The way there is NOT encrypted"],
+  ["https://h.example", "  # The connection is encrypted and authenticated already"],
+  ["https://localhost:8787", "  # The connection is encrypted and authenticated already"],
+  ["http://localhost:8787", "  # The connection does not leave this machine"],
+  ["http://h.example", "  # The connection is NOT encrypted"],
 ])("an entry for %s says how safe the way there is", async (address, words) => {
   const remarks = (await entryOf(address, "--sandbox", "dev")).split("\n").filter((line) => line.startsWith("  # "));
   expect(remarks[0]?.slice(0, words.length)).toBe(words);
@@ -48,5 +48,5 @@ test.each([
   ["--user", "root\nHost *"],
 ])("a line's end in %s would begin another line of the file: it is refused", async (option, value) => {
   const { code, stdout, stderr } = await runCli(["ssh-config", "https://h.example", option, value], "", cleanEnv());
-  expect([code, stdout, stderr.split("\n")[0]]).toEqual([2, "", expect.stringContaining("one line")]);
+  expect([code, stdout, stderr.split("\n")[0]]).toEqual([2, "", expect.stringContaining("line breaks")]);
 });

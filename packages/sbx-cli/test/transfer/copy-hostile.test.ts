@@ -45,9 +45,8 @@ const DONE = { kind: "exit", code: 0 };
 const NOBODY = 65_534;
 const FAILED = { kind: "exit", code: 255 };
 
-/** The sandbox's shell. @param packed What its tar prints, whatever it is asked for. */
-function sandbox(packed?: string): Remote {
-  const bin = scratch();
+/** The sandbox's shell. @param packed What its tar prints, whatever it is asked for. @param bin Programs that it finds first. */
+function sandbox(packed?: string, bin = scratch()): Remote {
   if (packed !== undefined) {
     const program = `#!/bin/sh\ncase $1 in --version) echo GNU ;; *) cat ${packed} ;; esac\n`;
     writeFileSync(join(bin, "tar"), program, { mode: 0o755 });
@@ -282,6 +281,30 @@ describe("an archive of the sandbox's own making", () => {
     expectHomeAsItWas();
   });
 
+  test("a link that takes the place of the folder of our own just after it was made is not entered", async () => {
+    put(here, { given: "theirs" });
+    const bin = scratch();
+    const swap = `case $* in *.sbx-cp) for last; do :; done; rmdir "$last" && ln -s ${join(home, ".ssh")} "$last" ;; esac`;
+    writeFileSync(join(bin, "mkdir"), `#!/bin/sh\n/bin/mkdir "$@" || exit\n${swap}\n`, { mode: 0o755 });
+    expect(await copyIn(part(["given"], there, { folder: here }), sandbox(undefined, bin))).toEqual(FAILED);
+    expect(readdirSync(there)).toEqual([".given.sbx-cp"]);
+    expectHomeAsItWas();
+  });
+
+  test("another user's folder in the place of our own is no copy to go on with", async () => {
+    put(here, { "proj/a": "mine", "proj/b": "b" });
+    put(there, { ".proj.sbx-cp/proj/a": "evil", ".proj.sbx-cp/proj/evil": "evil" });
+    // The same size and time as the one that is to come.
+    const { atime, mtime } = statSync(join(here, "proj/a"));
+    utimesSync(join(there, ".proj.sbx-cp/proj/a"), atime, mtime);
+    const isRoot = process.getuid?.() === 0;
+    // To who is not root, none but its own can be shown.
+    if (isRoot) execFileSync("chown", ["-R", String(NOBODY), join(there, ".proj.sbx-cp")]);
+    expect(await into(["proj"], there, { isResumed: true })).toEqual(DONE);
+    expect(readdirSync(join(there, "proj")).sort()).toEqual(isRoot ? ["a", "b"] : ["a", "b", "evil"]);
+    expect(readFileSync(join(there, "proj/a"), "utf8")).toBe(isRoot ? "mine" : "evil");
+  });
+
   test("an archive that breaks off, between two members or in one, changes nothing", async () => {
     put(there, { "proj/a": "x".repeat(2_000), "proj/b": "b" });
     put(here, { "proj/a": "old" });
@@ -289,8 +312,8 @@ describe("an archive of the sandbox's own making", () => {
     for (const bytes of [512, 1_536, 3_584, 4_096]) {
       const cut = join(scratch(), "cut");
       writeFileSync(cut, readFileSync(whole).subarray(0, bytes));
-      await expect(out(["proj"], here, {}, cut)).rejects.toThrow("breaks off");
-      await expect(out(["proj"], join(here, "new"), {}, cut)).rejects.toThrow("breaks off");
+      await expect(out(["proj"], here, {}, cut)).rejects.toThrow("is truncated");
+      await expect(out(["proj"], join(here, "new"), {}, cut)).rejects.toThrow("is truncated");
     }
     expect(readFileSync(join(here, "proj/a"), "utf8")).toBe("old");
     expect(readdirSync(here).filter((name) => !name.startsWith("."))).toEqual(["proj"]);
@@ -331,6 +354,17 @@ describe.each(["out", "in"] as const)("what is there, where a copy goes %s", (wa
     );
   });
 
+  test("a folder, a file and a link's target whose names end in a new line are those", async () => {
+    put(from, { file: "new" });
+    put(to, { "dir\n/x": "x", real: "old", "real\n": "old", taken: "old" });
+    symlinkSync("real\n", join(to, "link"));
+    expect(await copy(["file"], join(to, "dir\n/new\n"))).toEqual(DONE);
+    expect(await copy(["file"], join(to, "link"))).toEqual(DONE);
+    const texts = ["dir\n/new\n", "real\n", "real"].map((name) => readFileSync(join(to, name), "utf8"));
+    expect(texts).toEqual(["new", "new", "old"]);
+    expect(readdirSync(to).sort()).toEqual(["dir\n", "link", "real", "real\n", "taken"]);
+  });
+
   test("a device stays one, a pipe gets the bytes, and a link to nothing is said", async () => {
     put(from, { file: "words" });
     const device = fullDevice(to);
@@ -346,7 +380,7 @@ describe.each(["out", "in"] as const)("what is there, where a copy goes %s", (wa
     symlinkSync("nothing", join(to, "link"));
     const nowhere = copy(["file"], join(to, "link"));
     await (way === "out"
-      ? expect(nowhere).rejects.toThrow("link to nothing")
+      ? expect(nowhere).rejects.toThrow("broken symlink")
       : expect(nowhere).resolves.toEqual(FAILED));
     expect(
       readdirSync(to)

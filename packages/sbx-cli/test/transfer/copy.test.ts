@@ -46,7 +46,7 @@ test("what is not in the sandbox is said in one line, and nothing is written her
   symlinkSync("nowhere", join(there, "folder/link"));
   writeFileSync(join(there, "-rf"), "words");
   expect(await runCli(["cp", server.url, `:${there}/folder`, here])).toMatchObject({ code: 0, stderr: "" });
-  const leadsOut = "sbx-stdio: left out: ./link: it leads out of what is copied\n";
+  const leadsOut = "sbx-stdio: skipped: ./link: its target is not copied\n";
   expect(await runCli(["cp", server.url, `:${there}/folder/link`, here])).toMatchObject({
     code: 255,
     stderr: leadsOut,
@@ -144,7 +144,7 @@ test("cp takes several into a folder, in and out; one that is not there copies n
   }
   expect(await cp("--resume", ...sources, `:${there}/d/`)).toMatchObject({ code: 0, stderr: "" });
   const twice = await cp(join(here, "a"), join(here, "sub/../a"), join(here, "sub"), `:${there}`);
-  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("two of these are called a") });
+  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("two sources are named a") });
 });
 
 test("what the file system here refuses to cp is said in a line", async () => {
@@ -163,7 +163,7 @@ test("what the file system here refuses to cp is said in a line", async () => {
     cp(folder, "-", `:${here}/new`),
   ]);
   const line = (start: string) => expect.stringMatching(new RegExp(`^sbx-stdio: cannot copy ${start}[^\\n]*\\n$`));
-  expect(into).toMatchObject({ code: 255, stderr: line("into .*file: it is no folder") });
+  expect(into).toMatchObject({ code: 255, stderr: line("into .*file: not a folder") });
   expect(below).toMatchObject({
     code: 255,
     stderr: expect.stringMatching(/^sbx-stdio: cannot copy: [A-Z]+: [^\n]*\n$/),
@@ -188,7 +188,7 @@ test("what the sandbox refuses is said of what was asked for, and a pattern that
   const folder = `sbx-stdio: cannot copy to ${file}/x/ in the sandbox: cannot create directory [^\n]+`;
   expect(await cp(file, `:${file}/x/`)).toMatchObject(refused(folder));
   expect(await cp("-", `:${file}/x`)).toMatchObject(refused(folder.replace("x/ in", "x in")));
-  const pattern = "\\(no shell reads a pattern there: name each file, or copy the folder\\)";
+  const pattern = "\\(patterns are not expanded in the sandbox: name each file, or copy the folder\\)";
   const missingWords = refused(`sbx-stdio: no such file in the sandbox: ${there}/\\*.txt ${pattern}`);
   for (const to of [here, "-"]) expect(await cp(`:${there}/*.txt`, to)).toMatchObject(missingWords);
   expect(await cp(`:${there}/a[1]`, "-")).toMatchObject({ code: 0, stdout: "words" });
@@ -206,7 +206,7 @@ test("words of tar's own are said to be tar's", async () => {
   const { code, stderr } = await runCli(["cp", server.url, file, `:${here}/`]);
   expect([code, stderr]).toEqual([
     255,
-    `tar: no room\ntar: no room\nsbx-stdio: cannot copy ${file} to :${here}/: tar in the sandbox says why, above\n`,
+    `tar: no room\ntar: no room\nsbx-stdio: cannot copy ${file} to :${here}/: see the message of tar in the sandbox above\n`,
   ]);
 });
 
@@ -228,7 +228,7 @@ test("a cp that a signal ends says that --resume goes on, and dies by the signal
   child.kill("SIGTERM");
   const { code, signal, stderr } = await over;
   expect([code, signal]).toEqual([null, "SIGTERM"]);
-  expect(stderr).toContain("sbx-stdio: stopped: the same words with --resume copy what is missing\n");
+  expect(stderr).toContain("sbx-stdio: interrupted: repeat the command with --resume to copy the rest\n");
   expect(readdirSync(there).filter((name) => name !== ".file.sbx-cp")).toEqual([]);
 });
 
@@ -243,7 +243,7 @@ test("a tar that dies here between two files is not taken for the whole", async 
   const env = { ...cleanEnv(), PATH: `${bin}:${process.env.PATH}` };
   const over = await runCli(["cp", server.url, join(here, "folder"), `:${there}/new`], "", env);
   expect(existsSync(join(there, "new"))).toBe(false);
-  expect(over).toMatchObject({ code: 255, stderr: expect.stringContaining("tar was ended here by SIGKILL") });
+  expect(over).toMatchObject({ code: 255, stderr: expect.stringContaining("the local tar was killed by SIGKILL") });
 });
 
 test("a sandbox whose tar packs more than was asked for writes nothing beside it", async () => {
