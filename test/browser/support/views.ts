@@ -105,7 +105,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await page.getByRole("button", { name: "↓ Newest" }).waitFor();
     await see("an earlier place in the output", tab);
     await press(tab, "Control+Shift+L");
-    await page.getByText(/bytes still to be drawn$/).waitFor();
+    await page.getByText(/bytes to draw$/).waitFor();
     await see("how slow the link is", tab);
     await tab.run("clear; echo ready; cat");
     await tab.shows("ready");
@@ -118,7 +118,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await importTheme(tab, "forest.json", JSON.stringify(THEME));
     await page.getByText("Theme: Forest").waitFor();
     await importTheme(tab, "photo.json", "not a theme");
-    await page.getByText("photo.json is no theme").waitFor();
+    await page.getByText("photo.json is not a theme").waitFor();
     await see("a theme of one's own", tab);
     await tab.switchReaderOn();
     await tab.run("clear; printf 'ok \\e[32mgreen\\e[m \\e[31mred\\e[m \\e[1;34mbold\\e[m\\n'");

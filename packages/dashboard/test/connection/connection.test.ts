@@ -74,7 +74,7 @@ describe("a cut", () => {
       await page.state("waiting");
     };
     await cut();
-    await page.says(/^Connection lost: back in \d+ s$/);
+    await page.says(/^Connection lost: retrying in \d+ s$/);
     for (let i = 2; i <= 20; i += 1) process.print(`line ${i}\r\n`);
     await page.type("é🚀x");
     await page.page.keyboard.press("ArrowUp");
@@ -84,9 +84,10 @@ describe("a cut", () => {
     expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
       "5 keys typed while disconnected: not sent",
     ]);
+    // It is said for five seconds.
+    const said = page.says("Resumed, nothing was lost");
     server.isReachable = true;
-    await page.waitForData("resumes", 1);
-    await page.says("Resumed, nothing was lost");
+    await Promise.all([said, page.waitForData("resumes", 1)]);
     await page.shows("line 20");
     expect((await page.rows()).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `line ${i + 1}`));
     expect(server.attaches.at(-1)?.get("offset")).toBe("8");
@@ -146,7 +147,7 @@ describe("a cut", () => {
     await page.shows("last");
     await page.page.reload();
     await page.shows("last");
-    await page.page.getByText("The scrollback begins later than it did").waitFor();
+    await page.page.getByText(/^Older output is missing from the scrollback/).waitFor();
     expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
   });
 
@@ -234,7 +235,7 @@ describe("the beginning and the end", () => {
     await page.state("refused");
     const card = page.page.getByRole("alert");
     expect(await card.locator("h2").textContent()).toBe("Not logged in");
-    expect(await card.locator("p").textContent()).toBe("Token expired. Log in again: the session waits.");
+    expect(await card.locator("p").textContent()).toBe("Token expired. Log in again to continue.");
     expect(await card.getByRole("button").first().textContent()).toBe("Log in");
     expect(browser.server.attaches.length).toBe(1);
   });

@@ -79,20 +79,20 @@ test.each([
 const CHECK = "Check its name and the directory.";
 
 test.each([
-  [4401, "token expired", "Token expired. Log in again: the session waits."],
-  [4401, "Log in, or give a token", "Log in: the session waits."],
-  [4403, "scope", "Scope. Ask whoever runs this for the right to use this sandbox."],
-  [4422, "cmd_not_found: Cannot find nvim", `There is no command nvim here. ${CHECK}`],
-  [4422, "cmd_not_found: nvim", `There is no command nvim here. ${CHECK}`],
+  [4401, "token expired", "Token expired. Log in again to continue."],
+  [4401, "Log in, or give a token", "Log in to continue."],
+  [4403, "scope", "Scope. Ask the operator for access to this sandbox."],
+  [4422, "cmd_not_found: Cannot find nvim", `Command not found: nvim. ${CHECK}`],
+  [4422, "cmd_not_found: nvim", `Command not found: nvim. ${CHECK}`],
   [
     4422,
     "cmd_not_executable: Cannot execute ./a: b: permission denied",
-    `./a: b can't be run: permission denied. ${CHECK}`,
+    `Cannot execute ./a: b: permission denied. ${CHECK}`,
   ],
   [
     4422,
     "bad_cwd: Cannot enter /x: no such file or directory",
-    `The directory /x can't be entered: no such file or directory. ${CHECK}`,
+    `Cannot enter the directory /x: no such file or directory. ${CHECK}`,
   ],
   [4422, "start_failed: the machine has no more processes", "The machine has no more processes."],
   [4422, "why", `Why. ${CHECK}`],

@@ -83,7 +83,7 @@ describe("commands", () => {
     const process = browser.server.process("main");
     await page.type("");
     await page.page.keyboard.press("Control+Shift+ArrowUp");
-    await page.page.getByText("This shell does not mark its commands").waitFor();
+    await page.page.getByText("This shell has no shell integration").waitFor();
     process.print(`${command("true", "", 0)}${command("false", "out\r\n", 3)}`);
     process.print("\x1b]133;A\x07$ \x1b]133;B\x07sleep\r\n\x1b]133;C\x07end\r\n");
     await page.shows("end");

@@ -147,7 +147,7 @@ describe("the dialog", () => {
     expect(browser.server.tickets.size).toBe(0);
     expect(await field.count()).toBe(0);
     browser.server.scopes = ["sandbox:connect"];
-    await dialog.getByRole("button", { name: "Make a link" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByText("needs the scope sandbox:exec").waitFor();
     // The browser's own word for it.
     const refused = "Failed to load resource: the server responded with a status of 403 (Forbidden)";

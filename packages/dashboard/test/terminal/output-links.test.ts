@@ -36,7 +36,7 @@ describe("links", () => {
     await clickOn(page, "src/main.ts");
     expect(await page.page.locator("dialog").count()).toBe(0);
     await clickOn(page, "src/main.ts", ["Control"]);
-    await page.page.getByRole("dialog", { name: "A path in the sandbox" }).getByText("src/main.ts:12").waitFor();
+    await page.page.getByRole("dialog", { name: "Path in the sandbox" }).getByText("src/main.ts:12").waitFor();
     await page.page.keyboard.press("Escape");
     await clickOn(page, "http://localhost", ["Control"]);
     await page.page.getByText(`sbx-stdio forward ${browser.server.url} --sandbox default 5173`).waitFor();
@@ -92,7 +92,7 @@ describe("the predicted echo", () => {
     const process = browser.server.process("main");
     await page.type("");
     await page.page.keyboard.press("Control+Shift+L");
-    await page.page.getByText("No key was timed yet; 0 bytes still to be drawn").waitFor();
+    await page.page.getByText("No key measured yet; 0 bytes to draw").waitFor();
     process.onInput = (text) => process.print(text);
     await page.page.keyboard.type("a");
     await page.shows("a");

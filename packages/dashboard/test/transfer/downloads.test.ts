@@ -36,7 +36,7 @@ describe("a file that a program offers", () => {
     expect(await question(page).locator("pre").textContent()).toBe("/work/big file.bin");
     expect(senders()).toEqual([]);
     const saved = page.page.waitForEvent("download");
-    await question(page).getByRole("button", { name: "Save it" }).click();
+    await question(page).getByRole("button", { name: "Save" }).click();
     const process = await sender();
     const query = browser.server.attaches.find((each) => each.get("session")?.startsWith("download-"));
     expect([query?.get("cmd"), query?.get("tty"), query?.getAll("arg").at(-1)]).toEqual([
@@ -118,12 +118,12 @@ describe("a path in the output", () => {
     const page = await browser.attached();
     const shell = browser.server.process("main");
     const sent = [
-      ["file 9\nhello", 0, "changed meanwhile, or some of it was lost"],
+      ["file 9\nhello", 0, "changed during the download, or data was lost"],
       ["", 1, "Not downloaded: src/main.ts: exit 1"],
       ["file 9999999999\nhello", undefined, "is larger than 1 GiB"],
-      ["gibberish\n", undefined, "changed meanwhile, or some of it was lost"],
-      [`folder\n${"x".repeat(512)}`, undefined, "changed meanwhile, or some of it was lost"],
-      ["folder\n", 0, "changed meanwhile, or some of it was lost"],
+      ["gibberish\n", undefined, "changed during the download, or data was lost"],
+      [`folder\n${"x".repeat(512)}`, undefined, "changed during the download, or data was lost"],
+      ["folder\n", 0, "changed during the download, or data was lost"],
     ] as const;
     for (const [index, [text, code, words]] of sent.entries()) {
       shell.print("\x1bc");
