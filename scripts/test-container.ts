@@ -12,7 +12,6 @@ import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/bu
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
 import { vitestOutcome } from "./suites/counts.ts";
-import { LEFT_OUT_TESTS } from "./suites/left-out.ts";
 
 const signal = stopSignal();
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-container-"));
