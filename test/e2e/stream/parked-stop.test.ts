@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tokenMinter } from "../../../packages/local/src/issuer/token-minter.ts";
+import { tokenMinter } from "../../../packages/local/src/issuer/tokens.ts";
 import { connect } from "../support/clients/client.ts";
 import { type System, startSystem } from "../support/system/own-system.ts";
 import { fresh } from "../support/system/system.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
-import { tokenMinter } from "../../../packages/local/src/issuer/token-minter.ts";
+import { tokenMinter } from "../../../packages/local/src/issuer/tokens.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { connect, type TestClient } from "../support/clients/client.ts";
 import { type System, startSystem } from "../support/system/own-system.ts";
