@@ -8,7 +8,7 @@ const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: {
 const include = ["test/**/*.test.ts", "test/**/*.test.tsx"];
 
 /** It tells its fixture which program to run, when that is loaded. */
-const APART = ["test/terminal-compiled.test.ts"];
+const APART = ["test/attach/terminal-compiled.test.ts"];
 
 const unit = (name: string, root: string, globalSetup: string[] = [], how: object = {}) => ({
   test: { ...timeouts, name, root, include, globalSetup, environment: "node" as const, isolate: false, ...how },

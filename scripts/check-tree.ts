@@ -1,4 +1,4 @@
-// Part of `npm run check`: fails if a source file imports against the direction that docs/architecture.md says, or if files, folders and
+// Part of `npm run check`: fails if a source file imports against the rules of docs/rooms.json, or if files, folders and
 // commits do not keep to the rules of CONTRIBUTING.md.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { crowdedFolders, entangledFolders, FIRST_CHECKED_COMMIT, longSubjects } 
 import { sourceFiles, workspacePackages } from "./tree/source-files.ts";
 import { subjectsSince, trackedFiles } from "./tree/tree.ts";
 
-const directions = readDirections(readFileSync(join(ROOT, "docs/architecture.md"), "utf8"));
+const directions = readDirections(readFileSync(join(ROOT, "docs/rooms.json"), "utf8"));
 const files = sourceFiles();
 const faults = [
   ...directionFaults(files, directions, workspacePackages()),

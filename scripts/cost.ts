@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { withTable } from "../packages/bench/src/table-file.ts";
+import { withTable } from "../packages/bench/src/base/table-file.ts";
 import { ROOT } from "../packages/local/src/base/paths.ts";
 import type { Inputs } from "./cost/model.ts";
 import { costBlock } from "./cost/page.ts";

@@ -121,10 +121,14 @@ class Runner {
 
   async #start(): Promise<ChildProcess> {
     const { config, runtime, tests } = this.#room;
-    const setup: RunnerSetup = { root: join(ROOT, tests), ...(config !== undefined && { config: join(ROOT, config) }) };
+    const setup: RunnerSetup = {
+      root: join(ROOT, tests),
+      config: config === undefined ? undefined : join(ROOT, config),
+    };
     const child = fork(join(ROOT, "scripts/mutation/runner.ts"), [JSON.stringify(setup)], {
       cwd: ROOT,
-      ...(runtime === "bun" ? { execPath: join(BIN, "bun"), execArgv: ["--bun"] } : {}),
+      execPath: runtime === "bun" ? join(BIN, "bun") : process.execPath,
+      execArgv: runtime === "bun" ? ["--bun"] : [],
       env: { ...process.env, SIM_RUNS: "20" },
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });

@@ -66,6 +66,20 @@ const PARTS: readonly Part[] = [
     env: { ALL_LOOKS: "1" },
   },
   {
+    name: "parked",
+    about: "a page, a command line and a plain client through 100 evictions and all faults of the chaos kit",
+    minutes: 25,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "parked.test.ts"],
+    env: { PARKED_ROUNDS: "100" },
+  },
+  {
+    name: "typing",
+    about: "ten minutes of typing into a page while connections break, pages reload and logins run out",
+    minutes: 11,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "typing.test.ts"],
+    env: { TYPING_SECONDS: "600" },
+  },
+  {
     name: "mutants",
     about: "1,500 small changes of the sources, which the tests must notice; goes on where it was stopped",
     minutes: 120,

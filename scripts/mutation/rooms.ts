@@ -46,7 +46,7 @@ export const MUTATION_ROOMS: readonly MutationRoom[] = [
 export interface RunnerSetup {
   /** Absolute paths. */
   readonly root: string;
-  readonly config?: string;
+  readonly config?: string | undefined;
 }
 
 export interface RunnerRequest {

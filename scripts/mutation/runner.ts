@@ -6,16 +6,21 @@ import type { RunnerAnswer, RunnerRequest, RunnerSetup } from "./rooms.ts";
 let mutated: { readonly path: string; readonly text: string } | undefined;
 
 const setup = JSON.parse(process.argv[2] ?? "") as RunnerSetup;
+/** For a package whose tests need nothing. */
+const PLAIN = {
+  config: false as const,
+  root: setup.root,
+  include: ["test/**/*.test.ts"],
+  pool: "threads",
+  isolate: false,
+};
 const vitest: Vitest = await createVitest(
   {
-    ...(setup.config === undefined
-      ? { config: false, root: setup.root, include: ["test/**/*.test.ts"] }
-      : { config: setup.config }),
+    ...(setup.config === undefined ? PLAIN : { config: setup.config }),
     watch: true,
     bail: 1,
     reporters: [{}],
     testTimeout: 60_000,
-    ...(setup.config === undefined ? { pool: "threads", isolate: false } : {}),
     maxWorkers: 1,
     cache: false,
     // What was transformed for a run before would stand for the mutant.

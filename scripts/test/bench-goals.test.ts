@@ -1,12 +1,8 @@
 // The benchmark's rows with goals: how each is held against its goal, and that one measurement can't stop the others.
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
-import { WebSocketServer } from "ws";
-import { GOAL_PLAN, GOALS, goalsTable, roundsIn, speedTable } from "../../packages/bench/src/goals.ts";
-import { isMeasured } from "../../packages/bench/src/measures.ts";
-import { inTime, type Results } from "../../packages/bench/src/rounds.ts";
-import { closeTerminals, openTerminal } from "../../packages/bench/src/terminal.ts";
+import { expect, test } from "vitest";
+import { isMeasured } from "../../packages/bench/src/measures/measures.ts";
+import { GOAL_PLAN, GOALS, goalsTable, speedTable } from "../../packages/bench/src/results/goals.ts";
+import { inTime, type Results } from "../../packages/bench/src/results/rounds.ts";
 
 function resultsOf(rows: Record<string, Record<string, number[]>>): Results {
   return new Map(Object.entries(rows).map(([row, values]) => [row, new Map(Object.entries(values))])) as Results;
@@ -42,15 +38,12 @@ test("the README's table has a few rows with no goal, floor or ratio in it", () 
     "CPU of 100 idle sessions, % of a core": { path: [0.4] },
   });
   const lines = speedTable(results, "2026-11-26, rounds: 3").split("\n");
-  expect(lines[0]).toBe("| 2026-11-26, rounds: 3 | bridge | whole path | ttyd | node-pty + ws | OpenSSH |");
+  expect(lines[0]).toBe(
+    "| 2026-11-26, rounds: 3 | what is compared | bridge | whole path | ttyd | node-pty + ws | OpenSSH |",
+  );
   expect(lines.filter((line) => /echo idle p50|CPU/.test(line))).toEqual([
-    "| echo idle p50, ms | 0.20 | 0.50 | - | 0.20 | 0.40 |",
+    "| echo idle p50, ms | a key to `cat` on a raw PTY and back: the median | 0.20 | 0.50 | - | 0.20 | 0.40 |",
   ]);
-});
-
-test("a run that was cut short says how many rounds there are of each value", () => {
-  expect(roundsIn(resultsOf({ a: { bridge: [1, 2, 3], path: [1, 2] }, b: { bridge: [1, 2] } }))).toBe("2 to 3");
-  expect(roundsIn(resultsOf({ a: { bridge: [1, 2] }, b: { path: [1, 2] } }))).toBe("2");
 });
 
 test("whoever has a goal is measured, and so is what it is held against", () => {
@@ -65,18 +58,4 @@ test("a measurement that does not end is given up, and one that does gives its r
   await expect(inTime(new Promise(() => undefined), 1)).rejects.toThrow("it did not end in 0.001 s");
   expect(await inTime(Promise.resolve(7), 60_000)).toBe(7);
   await expect(inTime(Promise.reject(new Error("broken")), 60_000)).rejects.toThrow("broken");
-});
-
-test("what a measurement left open is closed before the next one", async () => {
-  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
-  onTestFinished(() => server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const connected = once(server, "connection");
-  await openTerminal({ kind: "floor", url: `http://127.0.0.1:${port}`, headers: {}, command: ["true"] });
-  const [socket] = await connected;
-  const closed = once(socket, "close");
-  closeTerminals();
-  await closed;
-  expect(server.clients.size).toBe(0);
 });

@@ -6,11 +6,9 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
+import { TABLE_FILE, withTable } from "../../packages/bench/src/base/table-file.ts";
 import { pageTable } from "../../packages/bench/src/page/table.ts";
-import { functionTable } from "../../packages/bench/src/profile-table.ts";
-import { quickTable } from "../../packages/bench/src/quick.ts";
-import { TABLE_FILE, withTable } from "../../packages/bench/src/table-file.ts";
-import { openTerminal } from "../../packages/bench/src/terminal.ts";
+import { openTerminal } from "../../packages/bench/src/subjects/terminal.ts";
 
 const SCRIPT = fileURLToPath(new URL("../bench.ts", import.meta.url));
 
@@ -19,17 +17,7 @@ test.each([
     ["--only", "echoIdle,nothing"],
     'There is no "nothing"; there are connectToPrompt, connectAtOnce, runTrue, echoBesideWaits, echoIdle, ',
   ],
-  [
-    ["--subjects", "path,pth"],
-    'There is no "pth"; there are bridge, bridge floor, path, path floor, ttyd, node-pty, ssh, mosh.',
-  ],
-  [["--only", ""], 'There is no ""; there are connectToPrompt, '],
-  [["--rounds", "0"], "It must be a whole number from 1 on."],
-  [["--rounds", "many"], "It must be a whole number from 1 on."],
-  [["--profile", "echo"], 'There is no "echo"; there are connectToPrompt, '],
   [["--share", "2"], "It must be a number above 0, up to 1."],
-  [["--ttyd", "/nowhere/ttyd"], "There is no such file."],
-  [["--fast"], "unknown option '--fast'"],
   [["echoIdle"], "too many arguments"],
 ])("wrong usage is told in a line, with 2: %j", (args, words) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, "--no-write", ...args], { encoding: "utf8" });
@@ -87,47 +75,4 @@ test.each([
   ["two pairs of", "<!-- bench --><!-- /bench --><!-- bench --><!-- /bench -->", 2],
 ])("a page with %s markers is not written", (_what, page, count) => {
   expect(() => withTable(page, "table")).toThrow(`Cannot place the table: the page has ${count} places for it`);
-});
-
-test("a short look prints each ratio beside the one of the page, and a dash where there is none", () => {
-  const page = [
-    "| | bridge | floor | x | whole path | floor | x |",
-    "| input, MB/s | 90 | 100 | 0.90 | 50 | 100 | 0.50 |",
-  ];
-  const results = new Map([
-    [
-      "input, MB/s",
-      new Map([
-        ["bridge", [80, 100]],
-        ["bridge floor", [120]],
-        ["path", [60]],
-        ["path floor", [80]],
-      ] as const),
-    ],
-    [
-      "a new row, ms",
-      new Map([
-        ["bridge", [3]],
-        ["bridge floor", [2]],
-      ] as const),
-    ],
-  ] as ConstructorParameters<typeof Map<string, Map<never, number[]>>>[0]);
-  expect(quickTable(results, page.join("\n")).split("\n").slice(2)).toEqual([
-    "| input | 0.75 | 0.90 | 0.75 | 0.50 |",
-    "| a new row | 1.50 | - | - | - |",
-  ]);
-});
-
-test("a profile's functions stand by their own time, most first, and sleep counts for nothing", () => {
-  const frame = (functionName: string, url = "") => ({ functionName, url, lineNumber: 6 });
-  const nodes = [
-    { id: 1, callFrame: frame("(idle)") },
-    { id: 2, callFrame: frame("less", "file:///a/b.ts") },
-    { id: 3, callFrame: frame("more", "file:///a/c.ts") },
-  ];
-  const profile = { nodes, samples: [1, 2, 3, 3, 2], timeDeltas: [9_000, 1_000, 1_500, 900_000, 1_000] };
-  const rows = functionTable(profile)
-    .split("\n")
-    .map((line) => line.trim());
-  expect(rows).toEqual(["6 ms in all", "4  63.6 %  more  c.ts:7", "2  36.4 %  less  b.ts:7"]);
 });

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { withTable } from "../../packages/bench/src/table-file.ts";
+import { withTable } from "../../packages/bench/src/base/table-file.ts";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
-import { awakeHours, costOf, type Inputs, totalOf, USES, type Use } from "../cost/model.ts";
+import { awakeHours, costOf, type Inputs, totalOf, type Use } from "../cost/model.ts";
 import { costBlock } from "../cost/page.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -33,13 +33,6 @@ test("an hour of a basic container and of one session costs what the platform's 
   expect(totalOf(cost)).toBeGreaterThan(0.093);
 });
 
-test("a million messages cost what 50,000 requests do, and a million rows a dollar", () => {
-  const keys = { ...NOTHING, keys: 1e6 };
-  const cost = costOf(keys, { ...NONE, sentPerKey: 1, rowsPerKey: 1 }, { isObjectAlwaysAwake: false });
-  expect(cost.requests).toBeCloseTo(0.0075, 6);
-  expect(cost.rows).toBeCloseTo(1, 6);
-});
-
 test("a session that is parked is awake for PARK_SECONDS, until it is parked and gone, for each pause; never longer than it is attached", () => {
   const tab = { ...NOTHING, containerHours: 8, attachedHours: 8, pauses: 10 };
   expect(awakeHours(tab, NONE)).toBeCloseTo((10 * (60 + 2 + 10)) / 3_600, 6);
@@ -48,13 +41,4 @@ test("a session that is parked is awake for PARK_SECONDS, until it is parked and
   const cost = costOf(tab, { ...NONE, rowsPerPark: 8 }, { isObjectAlwaysAwake: false });
   expect(cost.sessionObjects).toBeCloseTo(0.2 * 0.005_76, 6);
   expect(cost.rows).toBeCloseTo((10 * 8 + 8 * 6) / 1e6, 9);
-});
-
-test("no use is cheaper by the SDK, whose object is awake as long as its container runs", () => {
-  for (const use of Object.values(USES)) {
-    const [native, sdk] = [false, true].map((isObjectAlwaysAwake) =>
-      totalOf(costOf(use, inputs, { isObjectAlwaysAwake })),
-    );
-    expect(native).toBeLessThanOrEqual(sdk ?? 0);
-  }
 });

@@ -37,22 +37,18 @@ test("a file that can't be loaded counts as one failure, with its message", () =
   expect(vitestOutcome(text, failed)).toEqual({ passed: 1, problems: ["/p/b.test.ts: No such module"] });
 });
 
-test("a file without a test is a failure", () => {
-  expect(vitestOutcome(report(file("/p/a.test.ts", [])), succeeded).problems).toEqual(["/p/a.test.ts has no test"]);
-});
-
-test("a suite that ran no test is a failure", () => {
-  expect(vitestOutcome(report(), succeeded)).toEqual({ passed: 0, problems: ["no test ran"] });
-});
-
-test("a suite that left no report is a failure", () => {
-  expect(vitestOutcome(undefined, failed)).toEqual({ passed: 0, problems: ["vitest left no report: exit code 1"] });
-});
-
-test("an error outside of the tests is a failure although all tests passed, with the exit and what was said last", () => {
-  const crash = { succeeded: false, exit: "SIGSEGV", lastLines: "oh no" };
-  const outcome = vitestOutcome(report(file("/p/a.test.ts", ["passed"])), crash);
-  expect(outcome).toEqual({ passed: 1, problems: ["vitest failed outside of the tests: SIGSEGV, after\noh no"] });
+test.each([
+  ["a file without a test", report(file("/p/a.test.ts", [])), succeeded, "/p/a.test.ts has no test"],
+  ["a suite that ran no test", report(), succeeded, "no test ran"],
+  ["a suite that left no report", undefined, failed, "vitest left no report: exit code 1"],
+  [
+    "an error outside of the tests",
+    report(file("/p/a.test.ts", ["passed"])),
+    { succeeded: false, exit: "SIGSEGV", lastLines: "oh no" },
+    "vitest failed outside of the tests: SIGSEGV, after\noh no",
+  ],
+])("%s is a failure", (_what, text, ending, problem) => {
+  expect(vitestOutcome(text, ending).problems).toEqual([problem]);
 });
 
 test("a directory of which no test has passed is a failure; one whose name begins alike doesn't count for it", () => {

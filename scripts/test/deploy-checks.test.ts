@@ -34,10 +34,7 @@ test("no client is to be registered with the example's address", () => {
 
 test.each([
   [{ PUBLIC_ORIGIN: "" }, /PUBLIC_ORIGIN is missing/],
-  [{ PUBLIC_ORIGIN: "https://sbx-stdio.example.workers.dev" }, /PUBLIC_ORIGIN is still the example/],
   [{ PUBLIC_ORIGIN: "http://localhost:8787" }, /PUBLIC_ORIGIN must be https/],
-  [{ OAUTH_ISSUER: "" }, /OAUTH_ISSUER is missing/],
-  [{ OAUTH_ISSUER: "http://127.0.0.1:8710" }, /OAUTH_ISSUER must be https/],
   [{ OAUTH_AUDIENCE: "" }, /OAUTH_AUDIENCE must list/],
   [{ OAUTH_CLIENT_ID: "other" }, /OAUTH_CLIENT_ID must be in OAUTH_AUDIENCE/],
   [
@@ -48,7 +45,6 @@ test.each([
   [{ BRIDGE_URL: "http://127.0.0.1:8080" }, /BRIDGE_URL must be empty/],
   [{ SLEEP_AFTER: "soon" }, /SLEEP_AFTER must be seconds, or a number with s, m or h, not "soon"/],
   [{ STOP_SECONDS: "900" }, /STOP_SECONDS must be a number from 0 to 890, not "900"/],
-  [{ STOP_SECONDS: "soon" }, /STOP_SECONDS must be a number/],
   [{ SLEEP_AFTER: 600 }, /SLEEP_AFTER must be a text/],
 ])("with %j the problem is told", (change, problem) => {
   const problems = settingProblems({ ...GOOD, ...change });

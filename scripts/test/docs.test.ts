@@ -30,7 +30,7 @@ function anchorsOf(page: string): Set<string> {
 test("the pages are these: what is new gets a section, or is generated", () => {
   const written = [
     "CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md",
-    "docs/architecture.md docs/benchmark.md docs/evidence.md docs/guide.md docs/operations.md docs/programs.md",
+    "docs/architecture.md docs/benchmark.md docs/ssh.md docs/guide.md docs/operations.md docs/programs.md",
     "packages/sandbox-stdio/INTERNALS.md packages/sandbox-stdio/PACKAGE.md packages/sandbox-stdio/PROTOCOL.md",
     "packages/sbx-cli/README.md",
   ].flatMap((line) => line.split(" "));

@@ -1,17 +1,19 @@
-// SECURITY.md and docs/evidence.md name the tests that show what they say: each of them must exist.
+// The rows of SECURITY.md and docs/ssh.md are shown by tests: shown-by.json names them, and each must exist.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
 
-/** A path without `.test.ts`, and a title, or how one begins before "…". */
-type Named = { readonly row: string; readonly file: string; readonly title: string };
+/** By a row's first cell: by the end of a test file's path, how the titles of its tests begin. */
+type ShownBy = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-const read = (page: string): string => readFileSync(join(ROOT, page), "utf8");
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+const shownBy = JSON.parse(read("scripts/test/shown-by.json")) as Readonly<Record<string, ShownBy>>;
 
-/** Cells of the tables' rows with so many columns. A bar within a cell is written with a backslash. */
-const rowsOf = (text: string, columns: number): string[][] =>
-  text
+/** Cells of the rows of a page's tables with so many columns. A bar within a cell is written with a backslash. */
+const rowsOf = (page: string, columns: number): string[][] =>
+  read(page)
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .map((line) =>
@@ -22,62 +24,52 @@ const rowsOf = (text: string, columns: number): string[][] =>
     )
     .filter((cells) => cells.length === columns);
 
-function testsOf(row: string, cell: string): Named[] {
-  let file = "";
-  const named: Named[] = [];
-  for (const [, path, title] of cell.matchAll(/`([\w./-]+)`|"([^"]+)"/g)) {
-    if (path === undefined) named.push({ row, file, title: title ?? "" });
-    else file = path;
-  }
-  return named.length > 0 ? named : [{ row, file, title: "" }];
-}
-
-const missingOf = (named: readonly Named[]): readonly Named[] =>
-  named.filter(({ file, title }) => {
-    const path = join(ROOT, `${file}.test.ts`);
-    return title === "" || !existsSync(path) || countOf(readFileSync(path, "utf8"), title) === 0;
-  });
-
-/** Of a title that is cut there must be one alone. */
-const ambiguousOf = (named: readonly Named[]): readonly Named[] =>
-  named.filter(({ file, title }) => {
-    const path = join(ROOT, `${file}.test.ts`);
-    return title.endsWith("…") && existsSync(path) && countOf(readFileSync(path, "utf8"), title) > 1;
-  });
+const testFiles = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.test.ts"], {
+  cwd: ROOT,
+})
+  .toString()
+  .trim()
+  .split("\n")
+  .filter((file) => existsSync(join(ROOT, file)));
 
 /** How many texts of the source are this, or begin so. */
-function countOf(source: string, title: string): number {
-  const isCut = title.endsWith("…");
-  const words = isCut ? title.slice(0, -1) : title;
-  return ['"', "'", "`"].reduce(
-    (sum, quote) => sum + source.split(`${quote}${words}${isCut ? "" : quote}`).length - 1,
+const countOf = (source: string, title: string, end: "whole" | "begin"): number =>
+  ['"', "'", "`"].reduce(
+    (sum, quote) => sum + source.split(`${quote}${title}${end === "whole" ? quote : ""}`).length - 1,
     0,
+  );
+
+/** What is wrong with the tests of a row: a file or title that is not there, or fits several. */
+function faultsOf(tests: ShownBy[string]): string[] {
+  if (Object.keys(tests).length === 0) return ["no test"];
+  return Object.entries(tests).flatMap(([end, titles]) => {
+    const [path, ...others] = testFiles.filter((file) => `/${file}`.endsWith(`/${end}.test.ts`));
+    if (path === undefined || others.length > 0) return [`${end}: ${others.length === 0 ? "no" : "several"} files`];
+    const source = read(path);
+    const isThere = (title: string) => countOf(source, title, "whole") > 0 || countOf(source, title, "begin") === 1;
+    return titles.filter((title) => !isThere(title)).map((title) => `${end}: ${title}`);
+  });
+}
+
+function expectShown(page: string, rows: readonly string[][]): void {
+  const tests = shownBy[page] ?? {};
+  expect(Object.keys(tests).sort()).toEqual(rows.map(([first = ""]) => first).sort());
+  expect(Object.entries(tests).flatMap(([row, named]) => faultsOf(named).map((fault) => `${row}: ${fault}`))).toEqual(
+    [],
   );
 }
 
-test("every test that SECURITY.md names is there, and every attack in it has one", () => {
-  const rows = rowsOf(read("SECURITY.md"), 3).filter(([attack]) => attack !== "attack");
+test("every attack in SECURITY.md is shown to be stopped by tests that exist", () => {
+  const rows = rowsOf("SECURITY.md", 2).filter(([attack]) => attack !== "attack");
   expect(rows.length).toBeGreaterThan(150);
-  const named = rows.flatMap(([attack = "", , shownBy = ""]) => testsOf(attack, shownBy));
-  expect([missingOf(named), ambiguousOf(named)]).toEqual([[], []]);
-});
-
-test("each report of another tool has tests that are there", () => {
-  const rows = rowsOf(read("docs/evidence.md"), 3).filter(([report]) => report !== "report");
-  const reports = rows.flatMap(([about = ""]) => about.split(", "));
-  expect(reports.filter((report) => !/^[\w.-]+\/[\w.-]+#\d+$/.test(report))).toEqual([]);
-  expect(new Set(reports).size).toBe(reports.length);
-  expect(reports.length).toBeGreaterThan(100);
-  const named = rows.flatMap(([about = "", , shownBy = ""]) => testsOf(about, shownBy));
-  expect([missingOf(named), ambiguousOf(named)]).toEqual([[], []]);
+  expectShown("SECURITY.md", rows);
 });
 
 test("each of sixty behaviours beside ssh has a test that is there", () => {
-  const rows = rowsOf(read("docs/evidence.md"), 6).filter(([behaviour]) => behaviour !== "behaviour");
+  const rows = rowsOf("docs/ssh.md", 4).filter(([behaviour]) => behaviour !== "behaviour");
   expect(rows.length).toBeGreaterThanOrEqual(60);
   // What is said of docker exec was not measured here: it names a page of the reference, or claims nothing.
   const unfounded = rows.filter(([, , docker = ""]) => !/ \[[a-zA-Z ]+\]$|^-$/.test(docker));
   expect(unfounded).toEqual([]);
-  const named = rows.flatMap(([behaviour = "", , , , , shownBy = ""]) => testsOf(behaviour, shownBy));
-  expect([missingOf(named), ambiguousOf(named)]).toEqual([[], []]);
+  expectShown("docs/ssh.md", rows);
 });

@@ -1,5 +1,5 @@
-// Which part of the tree may import which, and which room (folder) of a part: tables of docs/architecture.md. Checks the imports of
-// source files against them. Pure: it is handed the page and the files.
+// Which part of the tree may import which, and which room (folder) of a part: the rules of docs/rooms.json. Checks the imports of
+// source files against them. Pure: it is handed the rules and the files.
 
 export type SourceFile = { readonly path: string; readonly text: string };
 
@@ -17,38 +17,21 @@ const CORE = "packages/sandbox-stdio";
 /** `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`, types included. */
 const IMPORT = /\bfrom\s*"([\w@.:/-]+)"|\bimport\s*\(\s*"([\w@.:/-]+)"|^import\s+"([\w@.:/-]+)"/gm;
 
-/** @throws {Error} If the page has no such table. */
-export function readDirections(page: string): Directions {
-  return {
-    parts: tableUnder(page, "## Parts, and"),
-    rooms: new Map([
-      [`${CORE}/src/`, tableUnder(page, "### Rooms of the core")],
-      ["worker/src/", tableUnder(page, "### Rooms of the Worker")],
-      ["packages/dashboard/src/", tableUnder(page, "### Rooms of the page")],
-      ["packages/sbx-cli/src/", tableUnder(page, "### Rooms of the command line")],
-      ["sandbox/src/", tableUnder(page, "### Rooms of the bridge")],
-      ["packages/local/src/", tableUnder(page, "### Rooms of the local system")],
-      ["scripts/", tableUnder(page, "### Rooms of the scripts")],
-    ]),
-  };
+/** What each part or room does, and what it may import. */
+type Rules = Readonly<Record<string, { readonly does: string; readonly imports: readonly string[] }>>;
+
+/** @param text docs/rooms.json. */
+export function readDirections(text: string): Directions {
+  const { parts, rooms } = JSON.parse(text) as { parts: Rules; rooms: Readonly<Record<string, Rules>> };
+  const folders = Object.entries(rooms).map(([sources, rules]) => [sources, tableOf(rules)] as const);
+  return { parts: tableOf(parts), rooms: new Map(folders) };
 }
 
-/** The first table under a heading: the name in its first column, what it imports in its last. */
-function tableUnder(page: string, heading: string): Table {
-  const [, after] = page.split(`\n${heading}`);
-  const section = after?.split(/\n#/)[0] ?? "";
-  const rows = [...section.matchAll(/^\| (`.+) \|$/gm)].map(([, row = ""]) => row.split(" | "));
-  if (rows.length === 0) throw new Error(`no table under "${heading}"`);
-  const namesIn = (cell: string) => new Set(cell.split(", ").filter((name) => name !== "nothing"));
-  return new Map(
-    rows.flatMap(([first = "", ...others]) =>
-      [...first.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => [name, namesIn(others.at(-1) ?? "")] as const),
-    ),
-  );
-}
+const tableOf = (rules: Rules): Table =>
+  new Map(Object.entries(rules).map(([name, { imports }]) => [name, new Set(imports)]));
 
 /**
- * One sentence for each import against the direction, and for each part or room without a row.
+ * One sentence for each import against the direction, and for each part or room without a rule.
  * @param packages The part by its package's name.
  */
 export function directionFaults(
@@ -73,7 +56,7 @@ function faultOf(
 ): string | undefined {
   const { parts, rooms } = directions;
   const from = partOf(path, parts);
-  if (from === undefined) return `${path}: its part has no row`;
+  if (from === undefined) return `${path}: its part has no rule`;
   const target = specifier.startsWith(".") ? resolveImport(path, specifier) : packages.get(packageOf(specifier));
   if (target === undefined) return from === CORE ? `${path}: the core imports no package: ${specifier}` : undefined;
   const to = partOf(`${target}/`, parts);
@@ -87,7 +70,7 @@ function faultOf(
   if (table === undefined || room === undefined) return undefined;
   const other = roomOf(target, sources) ?? target.slice(sources.length);
   if (room === other) return undefined;
-  if (!table.has(room)) return `${path}: the room ${room} has no row`;
+  if (!table.has(room)) return `${path}: the room ${room} has no rule`;
   return mayImport(table, room, other) ? undefined : `${path}: ${room} may not import ${other}`;
 }
 

@@ -1,14 +1,14 @@
 // Each view of the page: nothing that axe finds wrong, everything that can be pressed large enough for a finger, within the window, and
 // reached by keyboard alone.
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { releaseInnerHop } from "../e2e/support/system/system.ts";
 import { findings } from "./support/axe.ts";
 import { beyond, endByKeyboard, reach, small } from "./support/controls.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import { keepPicture, LOOKS, settled } from "./support/looks.ts";
+import { keepPicture, LOOKS, type Look, take } from "./support/looks.ts";
 import { forgetTabs } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
-import { viewsOf } from "./support/views.ts";
+import { walksOf } from "./support/views.ts";
 
 const browser = setUpBrowser();
 
@@ -18,53 +18,51 @@ afterEach(async () => {
   await forgetTabs(await browser.member());
 });
 
-/**
- * A view is the same elements on a desk and on a phone, and the same page in other colours: each is tried by all rules in one of the
- * first two, and by that of colours in one of the others. `npm run test:long -- looks` has all rules in both, and all colours.
- */
+/** `npm run test:long -- looks` has each view tried in all looks. */
 const HAS_ALL = process.env.ALL_LOOKS === "1";
-const VIEWS = Object.entries(viewsOf(browser)).map(([view, show], at) => {
-  const whole = at % 2 === 0 ? "dark" : "phone";
-  const colours = at % 4 < 2 ? "light" : "contrast";
-  return [view, show, whole, colours] as const;
-});
+const KEEPS_PICTURES = process.env.SBX_SCREENSHOTS === "1";
+const [USUAL, , , PHONE] = LOOKS as readonly [Look, Look, Look, Look];
+let seen = 0;
 
-describe.each(VIEWS)("%s", (view, show, whole, colours) => {
-  test("nothing is wrong with it in any look, and all of it is reached by keyboard, which is back in the terminal then", async () => {
-    const tab = await show({ colorScheme: "dark" });
-    const wrong: string[] = [];
-    for (const [look, take] of Object.entries(LOOKS)) {
-      await take(tab);
-      const isLayout = look === "dark" || look === "phone";
-      if (process.env.SBX_SCREENSHOTS === "1") {
-        await settled(tab);
-        await keepPicture(tab, view, look);
-      }
-      if (!isLayout && look !== colours && !HAS_ALL) continue;
-      await settled(tab);
-      const isWhole = look === whole || (isLayout && HAS_ALL);
-      const found = isWhole || !isLayout ? await findings(tab, isWhole) : [];
-      if (isLayout) found.push(...(await beyond(tab)));
-      if (look === "phone") found.push(...(await small(tab)));
-      wrong.push(...found.map((one) => `${look}: ${one}`));
-    }
-    expect(wrong).toEqual([]);
-    await settled(tab);
-    const { controls, reached } = await reach(tab);
-    expect([...controls].filter((one) => !reached.has(one))).toEqual([]);
-    const isDialog = await leaveDialogs(tab);
-    if (isDialog || (await endByKeyboard(tab))) {
-      // The next key is the process's.
-      await tab.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
-    }
-  });
-});
+/** What is wrong with a view in any look, and for who has no mouse. Leaves it in the usual look. */
+async function wrongWith(view: string, tab: Tab): Promise<string[]> {
+  const whole = LOOKS[seen++ % LOOKS.length] ?? USUAL;
+  const wrong: string[] = [];
+  let now: Look = USUAL;
+  // The layout is looked at on a desk and on a phone, the rest in one look.
+  for (const look of LOOKS.filter((each) => HAS_ALL || KEEPS_PICTURES || [USUAL, PHONE, whole].includes(each))) {
+    await take(tab, now, look);
+    now = look;
+    if (KEEPS_PICTURES) await keepPicture(tab, view, look);
+    const found = await beyond(tab);
+    if (look.isPhone) found.push(...(await small(tab)));
+    if (HAS_ALL || look === whole) found.push(...(await findings(tab)));
+    wrong.push(...found.map((one) => `${look.name}: ${one}`));
+  }
+  await take(tab, now, USUAL);
+  const { controls, reached } = await reach(tab);
+  return [...wrong, ...[...controls].filter((one) => !reached.has(one)).map((one) => `not reached: ${one}`)];
+}
 
-/** By Escape alone. @returns Whether there were any. */
-async function leaveDialogs(tab: Tab): Promise<boolean> {
+/** Leaves dialogs by Escape alone, or ends what is over the terminal by its button: then the next key is the process's. */
+async function leave(tab: Tab): Promise<void> {
   const dialogs = tab.page.locator("dialog[open]");
-  if ((await dialogs.count()) === 0) return false;
+  const isDialog = (await dialogs.count()) > 0;
   for (let tries = 0; tries < 3 && (await dialogs.count()) > 0; tries += 1) await tab.page.keyboard.press("Escape");
   expect(await dialogs.count()).toBe(0);
-  return true;
+  if (isDialog || (await endByKeyboard(tab)))
+    await tab.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
 }
+
+test.each(Object.entries(walksOf(browser)))(
+  "%s: nothing is wrong in any look, all is reached by keyboard, which is in the terminal again then",
+  async (_name, walk) => {
+    const wrong: Record<string, string[]> = {};
+    await walk(async (view, tab) => {
+      const found = await wrongWith(view, tab);
+      if (found.length > 0) wrong[view] = found;
+      await leave(tab);
+    });
+    expect(wrong).toEqual({});
+  },
+);

@@ -25,7 +25,7 @@ test("after an exit Enter starts again under the same name and address, and Esca
   await tab.page.locator(".xterm-helper-textarea").focus();
   await tab.page.keyboard.press("Escape");
   await card(tab, "Closed");
-  // The keyboard is at "Open it again".
+  // The keyboard is at "Reopen".
   await tab.page.keyboard.press("Enter");
   await tab.says("Process exited with code 4");
   expect(tab.page.url()).toBe(address);
@@ -47,34 +47,6 @@ test("a command that fails is started again only as itself: a new session is a s
   expect([...new URL(tab.page.url()).searchParams.keys()].sort()).toEqual(["debug", "renderer", "sandbox", "session"]);
 });
 
-test("a command or a directory that is not there is told in words, as the sandbox names it", async () => {
-  const told = async (wish: string) => {
-    const tab = await browser.open(await browser.member(), `/?sandbox=${fresh("nothing")}&session=job&${wish}`);
-    await tab.button("Run");
-    await tab.state("refused");
-    // Nothing is there that could be shared.
-    expect(await tab.page.getByRole("button", { name: "Share" }).count()).toBe(0);
-    return tab.page.getByRole("alert").locator("p").textContent();
-  };
-  expect(await told("cmd=no-such-program")).toBe(
-    "There is no command no-such-program here. Check its name and the directory.",
-  );
-  expect(await told("cmd=sh&cwd=/no/such")).toBe(
-    "The directory /no/such can't be entered: no such file or directory. Check its name and the directory.",
-  );
-});
-
-test("the bare address opens the session that this person had last", async () => {
-  const { tab } = await browser.shell();
-  await tab.run("echo pid $$");
-  const pid = (await tab.find(/^pid (\d+)$/))[1];
-  const other = await browser.open(tab.page.context(), "/?debug=1&renderer=dom");
-  await other.state("attached");
-  await other.prompt();
-  await other.run("echo the same $$");
-  await other.shows(`the same ${pid}`);
-});
-
 test("closing a page with a process asks first, a page without one does not", async () => {
   const { tab } = await browser.shell();
   const asked: string[] = [];
@@ -86,7 +58,7 @@ test("closing a page with a process asks first, a page without one does not", as
   await expect.poll(() => asked).toEqual(["beforeunload"]);
   // The browser tells the page's own words of it nothing: that it would not ask is seen in what it makes of the event.
   const isAsked = () => tab.page.evaluate(() => !window.dispatchEvent(new Event("beforeunload", { cancelable: true })));
-  const flag = tab.page.getByLabel("Warn before a page closes in which a process runs");
+  const flag = tab.page.getByLabel("Warn before closing a page with a running process");
   for (const isWanted of [false, true]) {
     await tab.button("Settings");
     await flag.setChecked(isWanted);

@@ -11,8 +11,6 @@ import { launchFirefox } from "./support/firefox.ts";
 import { setUpBrowser } from "./support/fixture.ts";
 import { alone, focused, forgetTabs, hasFocus, typed } from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
-import { agree, inPane, pane, paned, shows } from "./support/tmux-panes.ts";
-import { followVite } from "./support/vite-preview.ts";
 
 const browser = setUpBrowser(launchFirefox);
 
@@ -61,13 +59,13 @@ test("over a cut, and while offline, what is typed is counted and not sent, and 
   await tab.run(COUNT);
   await counts(tab, 30);
   browser.link.cut();
-  await tab.says(/^Connection lost: back in \d+ s$/);
+  await tab.says(/^Connection lost: retrying in \d+ s$/);
   await tab.type("rm x\n");
   await tab.page.getByText("5 keys typed while disconnected: not sent").waitFor();
   browser.link.mend();
   await tab.says("Resumed, nothing was lost");
   await tab.page.context().setOffline(true);
-  await tab.says("Offline: goes on when the network is back");
+  await tab.says("Offline: reconnects when the network is back");
   await tab.page.context().setOffline(false);
   await tab.waitForData("resumes", 2);
   expect(await tab.data("missed-bytes")).toBe("0");
@@ -77,11 +75,25 @@ test("over a cut, and while offline, what is typed is counted and not sent, and 
   expect(await tab.data("unsent-keys")).toBe("0");
 });
 
-test("a paste of several lines asks, and whatever is answered the keyboard is the terminal's again", async () => {
+test("after each dialog, after Reader, and after a paste that asks, the keyboard is the terminal's again", async () => {
   const { tab } = await browser.shell();
+  const dialog = tab.page.getByRole("dialog");
+  for (const name of ["Share", "Sessions", "Settings"]) {
+    await tab.button(name);
+    await dialog.waitFor();
+    await tab.page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await hasKeyboard(tab);
+    await tab.page.keyboard.type(`echo after-${name}-$((40 + 2))\n`);
+    await tab.shows(`after-${name}-42`);
+  }
+  await tab.button("Reader");
+  await hasKeyboard(tab);
+  await tab.page.keyboard.type("echo read-$((40 + 2))\n");
+  await tab.shows("read-42");
   const question = tab.page.getByRole("dialog", { name: "Paste 2 lines?" });
   // The shell asks to be told of pastes; a plain program does not.
-  await tab.run("stty -echo; echo ready; cat");
+  await tab.run("clear; stty -echo; echo ready; cat");
   await tab.shows("ready");
   await copyFromField(tab, "one\ntwo\n");
   await tab.page.keyboard.press("Control+Shift+V");
@@ -100,24 +112,6 @@ test("a paste of several lines asks, and whatever is answered the keyboard is th
   await tab.page.keyboard.press("Enter");
   await tab.shows("é日本");
   expect((await tab.rows()).filter((row) => /^(one|two|typed)$/.test(row))).toEqual(["typed", "one", "two"]);
-});
-
-test("after each dialog, and after Reader, the keyboard is the terminal's again", async () => {
-  const { tab } = await browser.shell();
-  const dialog = tab.page.getByRole("dialog");
-  for (const name of ["Share", "Sessions", "Settings"]) {
-    await tab.button(name);
-    await dialog.waitFor();
-    await tab.page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
-    await hasKeyboard(tab);
-    await tab.page.keyboard.type(`echo after-${name}-$((40 + 2))\n`);
-    await tab.shows(`after-${name}-42`);
-  }
-  await tab.button("Reader");
-  await hasKeyboard(tab);
-  await tab.page.keyboard.type("echo read-$((40 + 2))\n");
-  await tab.shows("read-42");
 });
 
 test("the list finds a session by keys; divided panes are typed into apart, and come back with a reload", async () => {
@@ -145,41 +139,6 @@ test("the list finds a session by keys; divided panes are typed into apart, and 
   } finally {
     await forgetTabs(profile);
   }
-});
-
-test("after an exit Enter starts again under the same name", async () => {
-  const { tab } = await browser.shell();
-  await tab.run("exit 3");
-  await tab.says("Process exited with code 3");
-  await tab.page.keyboard.press("Enter");
-  await tab.shell();
-  await tab.run("echo again $((40 + 2))");
-  await tab.shows("again 42");
-});
-
-test("vite's link opens its page in an origin of its own, which has its socket, and sees nothing of ours", () =>
-  followVite(browser));
-
-test("panes of tmux are divided from either side, typed into apart, and come back with a reload", async () => {
-  const { tab, tmux } = await paned(browser);
-  await tab.page.getByRole("button", { name: /to the right$/ }).click();
-  await pane(tab, "%1").waitFor();
-  await agree(tab, tmux);
-  tmux.run("split-window", "-v", "-t", "%1", "sh");
-  await agree(tab, tmux);
-  await inPane(tab, "%2", "echo in-$((40+2))");
-  await shows(tab, "%2", /^in-42$/);
-  await tab.page.keyboard.press("Alt+Shift+ArrowLeft");
-  await inPane(tab, "%0", "seq 2001 2100");
-  await shows(tab, "%0", /^2100$/);
-  await tab.page.reload();
-  await agree(tab, tmux);
-  await shows(tab, "%2", /^in-42$/);
-  await pane(tab, "%0").click();
-  for (let i = 0; i < 6; i += 1) await tab.page.keyboard.press("Shift+PageUp");
-  await shows(tab, "%0", /^2001$/);
-  tmux.run("kill-pane", "-t", "%1");
-  await agree(tab, tmux);
 });
 
 test("the scrollback is searched, a command is gone back to by its mark, and its output is copied", async () => {

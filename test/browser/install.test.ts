@@ -47,7 +47,7 @@ test("without a network the page opens and says so; with it, it goes on by itsel
   const profile = tab.page.context();
   browser.link.cut();
   await tab.page.reload();
-  await tab.page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+  await tab.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
   await profile.setOffline(true);
   await tab.page.getByRole("heading", { name: "Offline" }).waitFor();
   await tab.page.getByText("Only the page itself is kept in this browser").waitFor();

@@ -15,7 +15,7 @@ describe("a link", () => {
     await tab.button("Share");
     const dialog = tab.page.getByRole("dialog");
     await choose(dialog);
-    await dialog.getByRole("button", { name: "Make a link" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).click();
     const url = await dialog.getByLabel(/^The link/).inputValue();
     await tab.page.keyboard.press("Escape");
     return url.replace("/?", "/?debug=1&renderer=dom&");
@@ -35,6 +35,12 @@ describe("a link", () => {
     await tells(ann, "joined as a viewer");
     await keyboardSays(guest, "You are a viewer");
     await guest.type("no");
+    // Other sessions are offered to no guest.
+    await guest.page.keyboard.press("Control+Shift+P");
+    expect([
+      await guest.page.getByRole("dialog").count(),
+      await guest.page.getByRole("button", { name: "Sessions" }).count(),
+    ]).toEqual([0, 0]);
     await ann.run("echo for the guest");
     await guest.shows("for the guest");
     await guest.page.reload();
@@ -45,9 +51,9 @@ describe("a link", () => {
       .getByRole("dialog")
       .getByRole("button", { name: /^Revoke/ })
       .click();
-    await guest.page.getByRole("alert").getByText("The link does not count any more").waitFor();
+    await guest.page.getByRole("alert").getByText("This link is no longer valid").waitFor();
     await guest.page.reload();
-    await guest.page.getByRole("alert").getByText("The link does not count any more").waitFor();
+    await guest.page.getByRole("alert").getByText("This link is no longer valid").waitFor();
     await tells(ann, "left");
   });
 

@@ -40,6 +40,9 @@ test("another tab is logged in, and logging out in one logs out the other at its
   await tab.state("attached");
   const other = await browser.open(profile, "/");
   await other.state("attached");
+  // The bare address opens the session that this person had last.
+  const sessionOf = ({ page }: Tab) => new URL(page.url()).searchParams.get("session");
+  expect(sessionOf(other)).toBe(sessionOf(tab));
 
   await tab.button("Log out");
   await tab.page.getByRole("link", { name: "Log in" }).waitFor();

@@ -40,7 +40,7 @@ const FAULTS: readonly Fault[] = [
   ...[innerBreak("rst"), innerBreak("silent-up"), outerBreak("fin"), innerBreak("silent-down"), "none"],
 ] as const;
 const SEED = Number(process.env.CHAOS_SEED ?? 20_261_126);
-const ROUNDS = Number(process.env.PARKED_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.PARKED_ROUNDS ?? 3);
 const ROUND_MS = 60_000;
 const CLIENTS = 3;
 /** Of all clocks but the bridge's: a half-open connection is noticed after 40 s by design. */

@@ -1,4 +1,4 @@
-// A preview, opened by a link in the terminal. In Firefox: firefox.test.ts.
+// A preview, opened by a link in the terminal.
 import { test } from "vitest";
 import { setUpBrowser } from "./support/fixture.ts";
 import { followVite } from "./support/vite-preview.ts";

@@ -9,7 +9,7 @@ import { nextStep } from "./support/tmux-steps.ts";
 
 const browser = setUpBrowser();
 
-const STEPS = Number(process.env.PANES_STEPS ?? 40);
+const STEPS = Number(process.env.PANES_STEPS ?? 15);
 const SEED = Number(process.env.PANES_SEED ?? 1);
 const MS_PER_STEP = 3_000;
 
@@ -44,6 +44,8 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await agree(tab, tmux);
   await inPane(tab, "%0", "echo back-$((40+4))");
   await shows(tab, "%0", /^back-44$/);
+  // Of four panes two are closed: what is left is the session's own terminal, those of the others, and at most the newest closed one.
+  await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(4);
 });
 
 test("panes are split, resized, moved, zoomed and closed by the page's buttons, borders and keys", async () => {
@@ -95,11 +97,11 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await expect.poll(order).toEqual(["%1", "%2", "%0"]);
   await agree(tab, tmux);
 
-  await press("This pane alone");
+  await press("Zoom pane");
   // Before the step has been taken, both agree on what was.
   await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  await press("This pane alone");
+  await press("Zoom pane");
   await agree(tab, tmux);
   await press(/^A window of its own/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
@@ -122,7 +124,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await pane(tab, closing).locator("textarea").focus();
   await page.getByRole("tab").first().click();
   await agree(tab, tmux);
-  await press("End its program");
+  await press("End program");
   await expect.poll(order).not.toContain(closing);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
@@ -130,7 +132,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   // Windows are named and moved, and a pane goes into another window, and back by the mouse.
   const tabs = page.getByRole("tab");
   await press(/^Give this window a name/);
-  await page.getByLabel("Name of the window").fill("my logs");
+  await page.getByLabel("Window name").fill("my logs");
   await page.keyboard.press("Enter");
   await expect.poll(() => tmux.run("list-windows", "-F", "#{window_name}")).toContain("my-logs\n");
   await inPane(tab, tmux.run("display-message", "-p", "#{pane_id}").trim(), "");
@@ -147,7 +149,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await tabs.last().click();
   await agree(tab, tmux);
   const [alone = ""] = await seenPanes(tab);
-  await press(/^Take this pane to the next window/);
+  await press(/^Move pane to the next window/);
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
   expect(await seenPanes(tab)).toContain(alone);
@@ -163,50 +165,6 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   const options = page.getByRole("option").filter({ hasText: sandbox });
   await expect.poll(() => options.filter({ hasText: "main" }).count()).toBe(1);
   expect(await options.filter({ hasText: ".pane." }).count()).toBe(0);
-});
-
-test("the scrollback of each pane comes back with a reload, and the layout with it; another page shows the same", async () => {
-  const { tab, tmux } = await paned(browser);
-  tmux.run("split-window", "-h", "-t", "%0", "sh");
-  await agree(tab, tmux);
-  await inPane(tab, "%1", "seq 1001 1100");
-  await shows(tab, "%1", /^1100$/);
-  tmux.run("select-pane", "-t", "%0");
-  await inPane(tab, "%0", "seq 2001 2100");
-  await shows(tab, "%0", /^2100$/);
-  const other = await browser.open(tab.page.context(), tab.page.url());
-  await tab.page.reload();
-  for (const one of [tab, other]) {
-    await agree(one, tmux);
-    for (const [id, first] of [
-      ["%0", "2001"],
-      ["%1", "1001"],
-    ] as const) {
-      await shows(one, id, new RegExp(`^${Number(first) + 99}$`));
-      await pane(one, id).click();
-      for (let i = 0; i < 6; i += 1) await one.page.keyboard.press("Shift+PageUp");
-      await shows(one, id, new RegExp(`^${first}$`));
-    }
-  }
-  await pane(other, "%0").click();
-  await inPane(other, "%0", "echo other-$((40+2))");
-  await shows(other, "%0", /^other-42$/);
-  await pane(tab, "%0").click();
-  for (let i = 0; i < 6; i += 1) await tab.page.keyboard.press("Shift+PageDown");
-  await shows(tab, "%0", /^other-42$/);
-});
-
-test("panes that are closed are let go of, with their terminals and scrollback", async () => {
-  const { tab, tmux } = await paned(browser);
-  for (let round = 1; round <= 3; round += 1) {
-    tmux.run("split-window", "-h", "-t", "%0", "sh");
-    await agree(tab, tmux);
-    await inPane(tab, `%${round}`, "exit");
-    await agree(tab, tmux);
-    await pane(tab, `%${round}`).waitFor({ state: "detached" });
-  }
-  // The session's own, that of the pane, and at most the newest of the others.
-  await expect.poll(() => liveTerminals(tab)).toBeLessThanOrEqual(3);
 });
 
 test("the bar of keys on a touch screen is for the pane with the focus: keys, Ctrl that stays, and what is selected there", async () => {
@@ -231,7 +189,7 @@ test("a guest of a link sees the session as every other client does, and no pane
   const { tab } = await paned(browser);
   await tab.button("Share");
   await tab.page.getByLabel("without logging in").check();
-  await tab.button("Make a link");
+  await tab.button("Create link");
   const link = await tab.page.getByLabel(/^The link/).inputValue();
   const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
   await guest.state("attached");

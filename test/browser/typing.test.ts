@@ -11,7 +11,7 @@ import { launchFirefox } from "./support/firefox.ts";
 import { directoryOf, setUpBrowser } from "./support/fixture.ts";
 import type { Tab } from "./support/tab.ts";
 
-const SECONDS = Number(process.env.TYPING_SECONDS ?? 25);
+const SECONDS = Number(process.env.TYPING_SECONDS ?? 15);
 const SEED = Number(process.env.TYPING_SEED ?? 1);
 const TOKEN_SECONDS = SECONDS < 120 ? 10 : 60;
 

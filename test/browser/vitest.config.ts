@@ -9,9 +9,8 @@ export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   test: {
     name: "browser",
-    include: ["*.test.ts"],
     // Pictures are taken where somebody asks for them.
-    exclude: process.env.SBX_SCREENSHOTS === "1" ? [] : ["screenshots.test.ts"],
+    include: ["*.test.ts", ...(process.env.SBX_SCREENSHOTS === "1" ? ["pictures/*.test.ts"] : [])],
     globalSetup: ["../e2e/global-setup.ts"],
     environment: "node",
     // The modules are loaded once a worker.

@@ -1,9 +1,11 @@
 // The ends of a shell's commands, as a wait is told of them (T6), from what a bridge says while it runs and after its exit.
 import { OutputLog } from "sandbox-stdio/core";
-import { Wait } from "sandbox-stdio/programs";
+import { Wait, WorkShare } from "sandbox-stdio/programs";
 import { expect, test } from "vitest";
+import type { WaitOperation } from "../src/programs/call.ts";
 import { lostReached, type Reached } from "../src/programs/operations/reached.ts";
-import { CommandSource, cannotWait, type ProcessPorts } from "../src/programs/operations/wait-sources.ts";
+import { Waiting } from "../src/programs/operations/wait.ts";
+import { CommandSource, type ProcessPorts } from "../src/programs/operations/wait-sources.ts";
 
 const json = (value: object) => new TextEncoder().encode(JSON.stringify(value));
 const BEGUN = "$ \x1b]133;C\x07out\r\n";
@@ -20,10 +22,10 @@ async function waited(output: string, commands: readonly object[], { isKept = tr
   const kept = { screen: undefined, commands: isKept ? last : json({ commands: [], isMarked: false }) };
   const answer = Promise.resolve(isKept ? undefined : last);
   const hop = { ask: () => ({ answer, forget: () => undefined }) } as unknown as ProcessPorts["hop"];
-  expect(await cannotWait("commandEnd", reached, { hop, kept: () => kept })).toBe(undefined);
-  const source = await CommandSource.of(reached, { hop, kept: () => kept });
+  const source = await CommandSource.of("commandEnd", reached, { hop, kept: () => kept });
   const wait = new Wait({ until: { kind: "commandEnd" }, log, from: 0, timeoutMs: 500, nowMs: 1_000 });
-  source.tell(wait);
+  expect(source?.refusal).toBe(undefined);
+  source?.tell(wait);
   wait.exited({ code: 3 });
   return wait.result;
 }
@@ -47,4 +49,20 @@ test("T6: just after the exit the bridge is asked, where what is kept is from be
   const commands = [{ from: 9, to: BEGUN.length, exit: 4 }];
   const met = { outcome: "met", offset: BEGUN.length, exit: { code: 4 } };
   expect(await waited(BEGUN + MARK, commands, { isKept: false })).toEqual(met);
+});
+
+test("T6: just after the exit the bridge is asked once for a wait", async () => {
+  const log = new OutputLog({ cols: 80, rows: 24 });
+  const facts = { sandbox: "dev", session: "s", incarnation: "i", tty: true, mode: "collaborative", delivery: "live" };
+  const record = { facts } as Parameters<typeof lostReached>[0];
+  const reached: Reached = { ...lostReached(record, log), state: "exited", exit: { code: 3 } };
+  let asks = 0;
+  const ask = () => {
+    asks += 1;
+    return { answer: Promise.resolve(json({ commands: [], isMarked: true })), forget: () => undefined };
+  };
+  const ports = { hop: { ask }, kept: () => ({ screen: undefined, commands: undefined }) } as unknown as ProcessPorts;
+  const asked = { type: "wait", until: { commandEnd: true }, from: 0, timeoutMs: 500 } as WaitOperation;
+  await Waiting.of({ reached, asked, mayType: () => true, ports, share: new WorkShare(() => 0, () => 1) });
+  expect(asks).toBe(1);
 });

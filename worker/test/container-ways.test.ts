@@ -201,25 +201,6 @@ describe.each(WAYS)("by %s", (_, way, Sandbox) => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test("a preview's request that changes nothing is made again where its connection was lost, and no other is", async () => {
-    for (const kind of ["log", "warn", "error"] as const) vi.spyOn(console, kind).mockImplementation(() => undefined);
-    const asked: string[] = [];
-    listenIn(key, ({ url }) => {
-      asked.push(new URL(url).searchParams.get("method") ?? "");
-      if (asked.length % 2 === 1) throw new Error("Container port connection closed unexpectedly.");
-      return new Response("there", { headers: { [PREVIEW_STATUS]: "200" } });
-    });
-    await start();
-    for (const method of ["GET", "HEAD"]) {
-      expect([method, (await preview(new Request(`${ORIGIN}/`, { method }))).status]).toEqual([method, 200]);
-    }
-    for (const init of [{ method: "DELETE" }, { method: "POST", body: "x" }]) {
-      asked.length = 0;
-      expect((await preview(new Request(`${ORIGIN}/`, init))).status).toBe(503);
-      expect(asked).toEqual([init.method]);
-    }
-  });
-
   test("a preview's WebSocket passes", async () => {
     listenIn(key, () => echoing());
     await start();

@@ -25,11 +25,14 @@ function terminal(tty = true) {
   };
   const kept: string[] = [];
   let looked = deferred<void>();
-  const looks = new LastLooks({
-    hop: () => ({ ask }) as unknown as InnerClient,
-    keep: (name, json) => kept.push(`${name} ${new TextDecoder().decode(json)}`),
-    looked: () => looked.resolve(),
-  });
+  const hop = { isOpen: true, client: { ask } as unknown as InnerClient };
+  const keep = (name: string, json: Uint8Array) => kept.push(`${name} ${new TextDecoder().decode(json)}`);
+  const looks = new LastLooks(
+    () => session,
+    hop,
+    { keep },
+    () => looked.resolve(),
+  );
   /** Answers what is asked. */
   const answered = async (text: string) => {
     for (const { question, answer } of asked.splice(0)) answer(bytes(`${question.about} ${text}`));
@@ -40,18 +43,18 @@ function terminal(tty = true) {
 }
 
 test("X7: while there is output the screen is asked for every 5 s, and not while there is none", async () => {
-  const { session, log, looks, asked, kept, answered } = terminal();
+  const { log, looks, asked, kept, answered } = terminal();
   log.append(bytes("one"), 1);
-  looks.tick(session, 0);
+  looks.tick(0);
   expect(asked.map(({ question }) => question.about)).toEqual(["screen", "commands"]);
-  expect(looks.nextTickMs(session)).toBe(Number.POSITIVE_INFINITY);
+  expect(looks.nextTickMs()).toBe(Number.POSITIVE_INFINITY);
   await answered("1");
-  expect(looks.nextTickMs(session)).toBe(Number.POSITIVE_INFINITY);
+  expect(looks.nextTickMs()).toBe(Number.POSITIVE_INFINITY);
   log.append(bytes("two"), 1);
-  expect(looks.nextTickMs(session)).toBe(5_000);
-  looks.tick(session, 4_999);
+  expect(looks.nextTickMs()).toBe(5_000);
+  looks.tick(4_999);
   expect(asked).toEqual([]);
-  looks.tick(session, 5_000);
+  looks.tick(5_000);
   expect(asked.length).toBe(2);
   await answered("2");
   looks.store();
@@ -59,35 +62,35 @@ test("X7: while there is output the screen is asked for every 5 s, and not while
 });
 
 test("X7: the first look waits for the first output, or 5 s, and comes at once with that output", async () => {
-  const { session, log, looks, asked, answered } = terminal();
-  looks.tick(session, 0);
-  expect([asked.length, looks.nextTickMs(session)]).toEqual([0, 5_000]);
+  const { log, looks, asked, answered } = terminal();
+  looks.tick(0);
+  expect([asked.length, looks.nextTickMs()]).toEqual([0, 5_000]);
   log.append(bytes("a prompt"), 1);
-  looks.tick(session, 20);
+  looks.tick(20);
   expect(asked.length).toBe(2);
   await answered("a prompt");
   log.append(bytes("more"), 1);
-  expect(looks.nextTickMs(session)).toBe(5_020);
+  expect(looks.nextTickMs()).toBe(5_020);
 });
 
 test("X7: a silent terminal is looked at once after 5 s, and again as soon as it says something", async () => {
-  const { session, log, looks, asked, kept, answered } = terminal();
-  looks.tick(session, 0);
-  looks.tick(session, 5_000);
+  const { log, looks, asked, kept, answered } = terminal();
+  looks.tick(0);
+  looks.tick(5_000);
   expect(asked.length).toBe(2);
   await answered("nothing");
   looks.store();
   expect(kept).toEqual(["screen screen nothing", "commands commands nothing"]);
-  expect(looks.nextTickMs(session)).toBe(Number.POSITIVE_INFINITY);
+  expect(looks.nextTickMs()).toBe(Number.POSITIVE_INFINITY);
   log.append(bytes("a prompt"), 1);
-  looks.tick(session, 5_020);
+  looks.tick(5_020);
   expect(asked.length).toBe(2);
 });
 
 test("X7: before the bridge is let go of, it is asked once more, and waited for though it may not answer", async () => {
   const { session, log, looks, asked, answered } = terminal();
   log.append(bytes("one"), 1);
-  looks.tick(session, 0);
+  looks.tick(0);
   await answered("1");
   expect(looks.isDone(session, 1)).toBe(true);
   log.append(bytes("two"), 1);
@@ -101,6 +104,6 @@ test("X7: before the bridge is let go of, it is asked once more, and waited for 
 test("X7: pipes have no screen to be asked for", () => {
   const { session, log, looks, asked } = terminal(false);
   log.append(bytes("one"), 1);
-  looks.tick(session, 0);
+  looks.tick(0);
   expect([looks.isDone(session, 0), asked]).toEqual([true, []]);
 });

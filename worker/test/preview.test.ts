@@ -1,6 +1,6 @@
 // The hosts of previews, and what opens one: without a server behind them.
 
-import { MIB } from "sandbox-stdio/core";
+import { MIB, PREVIEW_LEAD, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Identity } from "../src/auth/identity.ts";
 import { useAuthentication } from "../src/auth/way.ts";
@@ -167,6 +167,33 @@ test("a body of 100 MiB that does not say how long it is ends with 413", async (
     expect([answer.status, await answer.json()]).toMatchObject([413, { error: "too_long" }]);
   } finally {
     fetched.mockRestore();
+  }
+});
+
+test.each([
+  ["GET", 304, "x", null],
+  ["GET", 204, "x", null],
+  ["HEAD", 200, "x", null],
+  ["GET", 404, "x", ""],
+  ["GET", 200, "xtheirs", "theirs"],
+] as const)("to %s with %i, the byte of the bridge's own is dropped", async (method, status, said, got) => {
+  const headers = { [PREVIEW_STATUS]: String(status), [PREVIEW_LEAD]: "1", [`${PREVIEW_PREFIX}etag`]: "e" };
+  const asked = vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response(said, { headers }));
+  try {
+    const ends = { origin: previews.originOf(LABEL), port: 5173, cookie: passCookieName(SETTINGS) };
+    const request = new Request(`${ends.origin}/`, { method });
+    const env = { BRIDGE_URL: "http://127.0.0.1:9", STDIO_TOKEN: "s".repeat(32) } as unknown as ProxyEnv;
+    const answer = await passOn({ request, pass: PASS, sandboxKey: "key", ends }, env);
+    expect([answer.status, answer.body === null ? null : await answer.text()]).toEqual([status, got]);
+    expect([...answer.headers.keys()].sort()).toEqual(expect.not.arrayContaining([PREVIEW_LEAD]));
+    // A bridge of an older image does not know of it, and sends none.
+    expect(new URL(String(asked.mock.calls[0]?.[0])).searchParams.get(PREVIEW_LEAD)).toBe("1");
+    asked.mockImplementation(async () => new Response("theirs", { headers: { [PREVIEW_STATUS]: "200" } }));
+    expect(
+      await (await passOn({ request: new Request(request.url), pass: PASS, sandboxKey: "key", ends }, env)).text(),
+    ).toBe("theirs");
+  } finally {
+    asked.mockRestore();
   }
 });
 

@@ -112,12 +112,11 @@ function queryParameters(query: z.ZodType): Json[] {
     properties?: Record<string, Json>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: "query",
-    ...(required.includes(name) ? { required: true } : {}),
-    schema,
-  }));
+  return Object.entries(properties).map(([name, schema]) => {
+    const parameter: Json = { name, in: "query", schema };
+    if (required.includes(name)) parameter.required = true;
+    return parameter;
+  });
 }
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {

@@ -7,7 +7,6 @@ import {
   OutputSearch,
   PatternMachine,
   type PatternProgram,
-  plainTextOf,
   SEARCHED_UNITS,
   type SearchMatch,
   type SearchTarget,
@@ -41,15 +40,9 @@ function search(target: SearchTarget, pieces: readonly string[], work?: number):
 }
 
 /** What re2js's own engine finds in a text. */
-function reference(
-  source: string,
-  flags: string,
-  text: string,
-): { at: number; text: string; groups: (string | null)[] } | undefined {
-  let bits = 0;
-  if (flags.includes("i")) bits |= RE2JS.CASE_INSENSITIVE;
-  if (flags.includes("m")) bits |= RE2JS.MULTILINE;
-  if (flags.includes("s")) bits |= RE2JS.DOTALL;
+function reference(source: string, flags: string, text: string) {
+  const bitOf = { i: RE2JS.CASE_INSENSITIVE, m: RE2JS.MULTILINE, s: RE2JS.DOTALL } as const;
+  const bits = [...flags].reduce((sum, flag) => sum | bitOf[flag as keyof typeof bitOf], 0);
   const matcher = RE2JS.compile(source, bits).matcher(text);
   if (!matcher.find()) return undefined;
   const groups = Array.from({ length: matcher.groupCount() }, (_, i) => matcher.group(i + 1));
@@ -57,23 +50,7 @@ function reference(
 }
 
 const atom = fc.constantFrom(
-  "a",
-  "b",
-  ".",
-  "[ab]",
-  "[^a]",
-  "\\w",
-  "\\b",
-  "\\B",
-  "^",
-  "$",
-  "\\n",
-  "\\s",
-  "é",
-  "(?i:B)",
-  "🦊",
-  "\\A",
-  "\\z",
+  ...["a", "b", ".", "[ab]", "[^a]", "\\w", "\\b", "\\B", "^", "$", "\\n", "\\s", "é", "(?i:B)", "🦊", "\\A", "\\z"],
 );
 const source = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
@@ -88,65 +65,12 @@ const source = fc.letrec<{ node: string }>((tie) => ({
   ),
 })).node;
 /** Items whose end is easily misread, between those of {@link source}. */
+const TRICKY = [
+  "\\Qa{3}\\E \\Q\\E []a] [^]\\]] [[:alpha:]] [[:a] \\x{41} \\x41 \\101 \\\\ \\( \\[ (?i) (?i: (?P<n> (?<m> (?: ( ) |",
+  "(?:) () { } {,3} {03} {0} {2} {0,3} {2,} {0,} * + ? [ ] ^ - \\pL \\p{Greek} \\PN [a\\pL] [^\\x00-\\x{10FFFF}] ab",
+];
 const sizedSource = fc
-  .array(
-    fc.oneof(
-      source,
-      fc.constantFrom(
-        ...[
-          "\\Qa{3}\\E",
-          "\\Q\\E",
-          "[]a]",
-          "[^]\\]]",
-          "[[:alpha:]]",
-          "[[:a]",
-          "\\x{41}",
-          "\\x41",
-          "\\101",
-          "\\\\",
-          "\\(",
-          "\\[",
-        ],
-        ...[
-          "(?i)",
-          "(?i:",
-          "(?P<n>",
-          "(?<m>",
-          "(?:",
-          "(",
-          ")",
-          "|",
-          "(?:)",
-          "()",
-          "{",
-          "}",
-          "{,3}",
-          "{03}",
-          "{0}",
-          "{2}",
-          "{0,3}",
-        ],
-        ...[
-          "{2,}",
-          "{0,}",
-          "*",
-          "+",
-          "?",
-          "[",
-          "]",
-          "^",
-          "-",
-          "\\pL",
-          "\\p{Greek}",
-          "\\PN",
-          "[a\\pL]",
-          "[^\\x00-\\x{10FFFF}]",
-          "ab",
-        ],
-      ),
-    ),
-    { maxLength: 12 },
-  )
+  .array(fc.oneof(source, fc.constantFrom(...TRICKY.flatMap((items) => items.split(" ")))), { maxLength: 12 })
   .map((items) => items.join(""));
 const flagSet = fc.subarray(["i", "m", "s"]).map((set) => set.join(""));
 const piece = fc.string({ unit: fc.constantFrom("a", "b", "B", " ", "\n", "é", "🦊"), maxLength: 12 });
@@ -177,7 +101,7 @@ describe("T4: limits", () => {
         }
         expect(patternSize(source, flags).instructions).toBeGreaterThanOrEqual(size);
       }),
-      { numRuns: 2_000 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
     );
   });
 
@@ -217,10 +141,8 @@ describe("T4: limits", () => {
 
   test("T4: what begins with ^ is compiled as anything else, and told of its faults as it was written", () => {
     expect(search(pattern("^(a|b){2}$"), ["ab"])?.[0]).toMatchObject({ text: "ab", groups: ["b"] });
-    expect(compilePattern("a(").ok ? "" : compilePattern("a(")).toEqual({
-      ok: false,
-      message: "error parsing regexp: missing closing ): `a(`",
-    });
+    const message = "error parsing regexp: missing closing ): `a(`";
+    expect(compilePattern("a(")).toEqual({ ok: false, message });
   });
 
   test("T4: RE2 syntax: no back references, no lookarounds; flags are i, m and s", () => {
@@ -270,7 +192,7 @@ describe("T2, T3: what is found", () => {
         }
         expect(found).toBe(undefined);
       }),
-      { numRuns: Number(process.env.FUZZ_RUNS ?? 1_000) },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
     );
   });
 
@@ -317,11 +239,5 @@ describe("T2, T3: what is found", () => {
     const pieces = Array.from({ length: 20_000 }, (_, i) => (i % 80 === 79 ? "\n" : "word "));
     search({ kind: "pattern", program: counting }, pieces);
     expect(work).toBeLessThan(10 * pieces.join("").length);
-  });
-
-  test("plain text of the same output holds what was found", () => {
-    const output = "a\x1b[1mb\x1b[0mc\r\n日本\r\n";
-    const [match] = search(pattern("c\\n日"), [output]) ?? [];
-    expect(plainTextOf(bytes(output).subarray(match?.from, match?.to))).toBe("c\n日");
   });
 });

@@ -1,6 +1,6 @@
 // The schemas of requests: defaults and limits as the contract has them, and JSON Schema of each.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { createRequest, runRequest } from "../src/process-schemas.ts";
 import { ROUTES, type Route } from "../src/routes.ts";
@@ -49,97 +49,59 @@ test("P1: each variable of env counts, whatever its name", () => {
   });
 });
 
-describe("requests", () => {
-  test("P1: exactly one of cmd and command; args only with cmd", () => {
-    expect(isOk(createRequest, { cmd: "ls", args: ["-l"] })).toBe(true);
-    expect(isOk(createRequest, { command: "ls -l" })).toBe(true);
-    for (const bad of [{}, { cmd: "ls", command: "ls" }, { command: "ls", args: [] }]) {
-      expect(isOk(createRequest, bad)).toBe(false);
-    }
-  });
-
-  test("P2: ended replace needs attempt; P4: keepSeconds 1800, keepExitedSeconds 600", () => {
-    expect(isOk(createRequest, { cmd: "ls", ended: "replace" })).toBe(false);
-    expect(createRequest.parse({ cmd: "ls", ended: "replace", attempt: "a" })).toMatchObject({
-      tty: false,
-      keepSeconds: 1_800,
-      keepExitedSeconds: 600,
-    });
-  });
-
-  test("U1: waitMs 10000, from 0 to 600000; maxBytes 65536, from 16 to 1 MiB; stdin may be null", () => {
-    expect(runRequest.parse({ command: "ls", stdin: null })).toMatchObject({
-      waitMs: 10_000,
-      maxBytes: 65_536,
-      stdin: null,
-    });
-    for (const bad of [
+const RUN = { command: "ls" };
+test.each<[string, z.ZodType, object[], object[]]>([
+  [
+    "P1: exactly one of cmd and command; args only with cmd; P2: ended replace needs attempt",
+    createRequest,
+    [{ cmd: "ls", args: ["-l"] }, { command: "ls -l" }],
+    [{}, { cmd: "ls", command: "ls" }, { command: "ls", args: [] }, { cmd: "ls", ended: "replace" }],
+  ],
+  [
+    "U1: waitMs from 0 to 600000; maxBytes from 16 to 1 MiB; one of stdin and stdinBase64",
+    runRequest,
+    [RUN],
+    [
       { waitMs: 600_001 },
       { waitMs: -1 },
       { maxBytes: 15 },
       { maxBytes: 1_048_577 },
       { stdin: "", stdinBase64: "" },
-    ]) {
-      expect(isOk(runRequest, { command: "ls", ...bad })).toBe(false);
-    }
-  });
+    ].map((bad) => ({ ...RUN, ...bad })),
+  ],
+  [
+    "D1, D2: a read's numbers come as text; from and tail exclude each other",
+    readQuery,
+    [{ from: "12" }],
+    [{ from: "1", tail: "1" }, { from: "-1" }, { from: "x" }, { maxBytes: "15" }, { format: "html" }],
+  ],
+  [
+    "W1: one of text, keys, paste and base64, with enter or eof or one of them alone",
+    writeRequest,
+    [{ text: "" }, { keys: ["C-c"] }, { paste: "x", enter: true }, { base64: "AA==", eof: true }, { eof: true }],
+    [{}, { text: "a", paste: "b" }, { enter: true, eof: true }, { base64: "?" }, { text: "a", at: -1 }],
+  ],
+  [
+    "T1: exactly one condition; timeoutMs to 3600000",
+    waitRequest,
+    [{ until: { match: "x", flags: "im" } }],
+    [{}, { until: {} }, { until: { exit: true, text: "a" } }, { until: { exit: true }, timeoutMs: 3_600_001 }],
+  ],
+])("%s", (_rule, schema, good, bad) => {
+  expect(good.map((value) => [value, isOk(schema, value)])).toEqual(good.map((value) => [value, true]));
+  expect(bad.map((value) => [value, isOk(schema, value)])).toEqual(bad.map((value) => [value, false]));
+});
 
-  test("D1, D2: a read's numbers come as text; from and tail exclude each other", () => {
-    expect(readQuery.parse({ from: "12" })).toEqual({
-      from: 12,
-      maxBytes: 65_536,
-      waitMs: 0,
-      stream: "all",
-      format: "text",
-    });
-    for (const bad of [
-      { from: "1", tail: "1" },
-      { from: "-1" },
-      { from: "x" },
-      { maxBytes: "15" },
-      { format: "html" },
-    ]) {
-      expect(isOk(readQuery, bad)).toBe(false);
-    }
+test("P4, U1, D2, W1, T1: what is usual where nothing is said", () => {
+  expect(createRequest.parse({ cmd: "ls", ended: "replace", attempt: "a" })).toMatchObject({
+    ...{ tty: false, keepSeconds: 1_800, keepExitedSeconds: 600 },
   });
-
-  test("W1: one of text, keys, paste and base64, with enter or eof or one of them alone", () => {
-    for (const good of [
-      { text: "" },
-      { keys: ["C-c"] },
-      { paste: "x", enter: true },
-      { base64: "AA==", eof: true },
-      { eof: true },
-      { enter: true },
-    ]) {
-      expect([good, isOk(writeRequest, good)]).toEqual([good, true]);
-    }
-    for (const bad of [
-      {},
-      { text: "a", paste: "b" },
-      { enter: true, eof: true },
-      { base64: "?" },
-      { text: "a", at: -1 },
-    ]) {
-      expect([bad, isOk(writeRequest, bad)]).toEqual([bad, false]);
-    }
-    expect(writeRequest.parse({ text: "a" })).toMatchObject({ writer: "api", waitMs: 10_000 });
-  });
-
-  test("T1: exactly one condition; timeoutMs 30000, to 3600000; maxBytes 8192", () => {
-    expect(waitRequest.parse({ until: { match: "x", flags: "im" } })).toMatchObject({
-      timeoutMs: 30_000,
-      maxBytes: 8_192,
-    });
-    for (const bad of [
-      {},
-      { until: {} },
-      { until: { exit: true, text: "a" } },
-      { until: { exit: true }, timeoutMs: 3_600_001 },
-    ]) {
-      expect(isOk(waitRequest, bad)).toBe(false);
-    }
-  });
+  const run = { waitMs: 10_000, maxBytes: 65_536, stdin: null };
+  expect(runRequest.parse({ command: "ls", stdin: null })).toMatchObject(run);
+  const read = { from: 12, maxBytes: 65_536, waitMs: 0, stream: "all", format: "text" };
+  expect(readQuery.parse({ from: "12" })).toEqual(read);
+  expect(writeRequest.parse({ enter: true })).toMatchObject({ writer: "api", waitMs: 10_000 });
+  expect(waitRequest.parse({ until: { exit: true } })).toMatchObject({ timeoutMs: 30_000, maxBytes: 8_192 });
 });
 
 test("each schema of the table becomes JSON Schema", () => {

@@ -4,18 +4,18 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { exit } from "../../sbx-cli/src/exit.ts";
-import { keepAwake } from "./awake.ts";
-import { GOAL_MINUTES, GOAL_PLAN, goalsTable, roundsIn, speedTable } from "./goals.ts";
-import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures.ts";
-import { median, show } from "./numbers.ts";
+import { keepAwake } from "./base/awake.ts";
+import { median, show } from "./base/numbers.ts";
+import { readPage, writeTable } from "./base/table-file.ts";
+import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures/measures.ts";
 import type { PageRow } from "./page/measure.ts";
 import { pageTable } from "./page/table.ts";
-import { useTtyd } from "./peers.ts";
-import { PROFILED, profile } from "./profile.ts";
-import { QUICK_MS, QUICK_SHARE, QUICK_SUBJECTS, quickTable } from "./quick.ts";
-import { type Results, runRounds } from "./rounds.ts";
-import type { SubjectName } from "./subjects.ts";
-import { readPage, writeTable } from "./table-file.ts";
+import { PROFILED, profile } from "./profile/profile.ts";
+import { GOAL_MINUTES, GOAL_PLAN, goalsTable, roundsIn, speedTable } from "./results/goals.ts";
+import { QUICK_MS, QUICK_SHARE, QUICK_SUBJECTS, quickTable } from "./results/quick.ts";
+import { type Results, runRounds } from "./results/rounds.ts";
+import { useTtyd } from "./subjects/peers.ts";
+import type { SubjectName } from "./subjects/subjects.ts";
 
 const WRONG_USAGE = 2;
 /** Measured apart from the rest: its subjects are pages, and its table is one of its own. */

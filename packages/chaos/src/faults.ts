@@ -42,7 +42,7 @@ export type LaneShape = {
   /** Written in random pieces of at most so many bytes; 0: as they come. */
   readonly pieceBytes: number;
   /** Once, nothing moves for a while. */
-  readonly stall?: { readonly atByte: number; readonly ms: number };
+  readonly stall?: { readonly atByte: number; readonly ms: number } | undefined;
 };
 
 export type ConnectionPlan = {
@@ -114,6 +114,6 @@ function planLane(random: Random, profile: FaultProfile): LaneShape {
     delayMs: isShaped() ? random.scale(1, 40) : 0,
     bytesPerSecond: isShaped() ? random.scale(100_000, 8_000_000) : 0,
     pieceBytes: isShaped() ? random.scale(8, 8_192) : 0,
-    ...(isShaped() ? { stall: { atByte: random.scale(0, profile.bytes), ms: random.scale(5, 500) } } : {}),
+    stall: isShaped() ? { atByte: random.scale(0, profile.bytes), ms: random.scale(5, 500) } : undefined,
   };
 }

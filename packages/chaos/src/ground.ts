@@ -27,7 +27,7 @@ export interface Ground {
   /** Ends this life of a session's Durable Object. Absent where that is out of reach. @returns Whether there was one. */
   readonly abort?: (sandbox: string, session: string) => Promise<boolean>;
   /** Takes a session's parked Durable Object out of memory. Absent: out of reach. @returns Whether it was parked. */
-  readonly evict?: (sandbox: string, session: string) => Promise<boolean>;
+  readonly evict?: ((sandbox: string, session: string) => Promise<boolean>) | undefined;
   /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
   readonly kill?: () => Promise<void>;
   /** Settles, with a message for people, when a server has ended without being told to. */
@@ -78,7 +78,7 @@ export async function localGround(
         LIMIT_CONNECTIONS_PER_IP: "1000000",
         LIMIT_SESSIONS: "1000000",
       },
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     const earlierFaults: string[] = [];
     const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });
@@ -94,7 +94,7 @@ export async function localGround(
       proxyPort: outer.port,
       program: (work, tty) => programLine([join(BIN, "bun"), GENERATOR], work, tty),
       abort: (sandbox, session) => act("abort", sandbox, session),
-      ...(parkSeconds === 0 ? {} : { evict: (sandbox: string, session: string) => act("evict", sandbox, session) }),
+      evict: parkSeconds === 0 ? undefined : (sandbox, session) => act("evict", sandbox, session),
       kill: () => {
         earlierFaults.push(...faultsIn(system.worker.logFile)); // A new start begins a new log.
         return system.restartWorker();

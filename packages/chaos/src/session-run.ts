@@ -149,7 +149,7 @@ export class SessionRun {
     const { clock, random, dial } = this.#ports;
     const isCurrent = () => client === this.#client && !this.#isOver;
     const client: StdioClient = new StdioClient(
-      { session: this.plan.session, bornAtMs: Date.now(), ...(point ?? {}) },
+      { session: this.plan.session, bornAtMs: Date.now(), ...point },
       {
         connect: (resume, events) => dial(this.#params(resume), events),
         now: () => clock.now(),

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { Random } from "../../local/src/base/random.ts";
-import { countDamage, describeDamage, StreamChecker } from "../src/checker.ts";
+import { countDamage, type Damage, describeDamage, StreamChecker } from "../src/checker.ts";
 import { patternBytes } from "../src/pattern.ts";
 
 const KEY = 77;
@@ -23,94 +23,57 @@ function check(pieces: readonly Uint8Array[], total = TOTAL, seed = 1) {
   return checker.finish(total);
 }
 
-test("a stream that is whole has no damage, however it is cut up", () => {
-  for (let seed = 0; seed < 200; seed += 1) expect(check([part(0, TOTAL)], TOTAL, seed)).toEqual([]);
-});
+const flipped = part(0, TOTAL);
+flipped[6_001] = (flipped[6_001] ?? 0) ^ 0x40;
 
-test("an empty stream has no damage", () => {
-  expect(check([], 0)).toEqual([]);
-});
-
-test("bytes that are missing in the middle are lost there", () => {
-  for (let seed = 0; seed < 50; seed += 1) {
-    const damages = check([part(0, 3_001), part(3_502, TOTAL)], TOTAL, seed);
-    expect(damages).toEqual([{ kind: "lost", at: 3_001, bytes: 501 }]);
-  }
-});
-
-test("one missing byte is one lost byte", () => {
-  expect(check([part(0, 5_000), part(5_001, TOTAL)])).toEqual([{ kind: "lost", at: 5_000, bytes: 1 }]);
-});
-
-test("missing first and last bytes are lost", () => {
-  expect(check([part(9, 9_990)])).toEqual([
-    { kind: "lost", at: 0, bytes: 9 },
-    { kind: "lost", at: 9_990, bytes: 10 },
-  ]);
-});
-
-test("a loss just before the end is seen though few bytes follow it", () => {
-  expect(check([part(0, 9_900), part(9_995, TOTAL)])).toEqual([{ kind: "lost", at: 9_900, bytes: 95 }]);
-});
-
-test("a stream that never came is lost as a whole", () => {
-  expect(check([])).toEqual([{ kind: "lost", at: 0, bytes: TOTAL }]);
-});
-
-test("bytes that come again at once are doubled", () => {
-  for (let seed = 0; seed < 50; seed += 1) {
-    const damages = check([part(0, 4_000), part(3_000, TOTAL)], TOTAL, seed);
-    expect(damages).toEqual([{ kind: "doubled", at: 3_000, bytes: 1_000 }]);
-  }
-});
-
-test("bytes that come again later are doubled", () => {
-  expect(check([part(0, 8_000), part(1_000, 1_700), part(8_000, TOTAL)])).toEqual([
-    { kind: "doubled", at: 1_000, bytes: 700 },
-  ]);
-});
-
-test("the last bytes coming again are doubled, few as they are", () => {
-  expect(check([part(0, TOTAL), part(TOTAL - 6, TOTAL)])).toEqual([{ kind: "doubled", at: TOTAL - 6, bytes: 6 }]);
-});
-
-test("two parts in the wrong order: the one that stands before came late", () => {
-  for (let seed = 0; seed < 50; seed += 1) {
-    const damages = check([part(0, 2_000), part(3_000, 4_000), part(2_000, 3_000), part(4_000, TOTAL)], TOTAL, seed);
-    expect(damages).toEqual([{ kind: "reordered", at: 2_000, bytes: 1_000 }]);
-  }
-});
-
-test("of bytes that came late in part, the rest is lost, and what came twice is doubled", () => {
-  const damages = check([
-    part(0, 2_000),
-    part(3_000, 4_000),
-    part(2_500, 2_700),
-    part(2_600, 2_800),
-    part(4_000, TOTAL),
-  ]);
-  expect(damages).toEqual([
-    { kind: "lost", at: 2_000, bytes: 500 },
-    { kind: "reordered", at: 2_500, bytes: 200 },
-    { kind: "doubled", at: 2_600, bytes: 100 },
-    { kind: "reordered", at: 2_700, bytes: 100 },
-    { kind: "lost", at: 2_800, bytes: 200 },
-  ]);
-});
-
-test("a byte that was changed is foreign, and not lost besides", () => {
-  const bytes = part(0, TOTAL);
-  bytes[6_001] = (bytes[6_001] ?? 0) ^ 0x40;
-  expect(check([bytes])).toEqual([{ kind: "foreign", at: 6_001, bytes: 1 }]);
-});
-
-test("bytes of something else in between are foreign", () => {
-  const other = patternBytes(0, 300, KEY + 1);
-  expect(check([part(0, 700), other, part(700, TOTAL)])).toEqual([{ kind: "foreign", at: 700, bytes: 300 }]);
-});
-
-test("bytes beyond the end are foreign", () => {
-  expect(check([part(0, TOTAL + 20)])).toEqual([{ kind: "foreign", at: TOTAL, bytes: 20 }]);
+type Found = [kind: Damage["kind"], at: number, bytes: number];
+test.each<[string, Uint8Array[], Found[]]>([
+  ["a whole stream: none", [part(0, TOTAL)], []],
+  ["bytes missing in the middle: lost", [part(0, 3_001), part(3_502, TOTAL)], [["lost", 3_001, 501]]],
+  ["one missing byte: lost", [part(0, 5_000), part(5_001, TOTAL)], [["lost", 5_000, 1]]],
+  [
+    "missing first and last bytes: lost",
+    [part(9, 9_990)],
+    [
+      ["lost", 0, 9],
+      ["lost", 9_990, 10],
+    ],
+  ],
+  ["a loss with few bytes behind it: lost", [part(0, 9_900), part(9_995, TOTAL)], [["lost", 9_900, 95]]],
+  ["a stream that never came: lost as a whole", [], [["lost", 0, TOTAL]]],
+  ["bytes that come again at once: doubled", [part(0, 4_000), part(3_000, TOTAL)], [["doubled", 3_000, 1_000]]],
+  [
+    "bytes that come again later: doubled",
+    [part(0, 8_000), part(1_000, 1_700), part(8_000, TOTAL)],
+    [["doubled", 1_000, 700]],
+  ],
+  ["a few last bytes that come again: doubled", [part(0, TOTAL), part(TOTAL - 6, TOTAL)], [["doubled", TOTAL - 6, 6]]],
+  [
+    "two parts in the wrong order: the one that stands before came late",
+    [part(0, 2_000), part(3_000, 4_000), part(2_000, 3_000), part(4_000, TOTAL)],
+    [["reordered", 2_000, 1_000]],
+  ],
+  [
+    "of bytes that came late in part, the rest is lost, and what came twice is doubled",
+    [part(0, 2_000), part(3_000, 4_000), part(2_500, 2_700), part(2_600, 2_800), part(4_000, TOTAL)],
+    [
+      ["lost", 2_000, 500],
+      ["reordered", 2_500, 200],
+      ["doubled", 2_600, 100],
+      ["reordered", 2_700, 100],
+      ["lost", 2_800, 200],
+    ],
+  ],
+  ["a byte that was changed: foreign, and not lost besides", [flipped], [["foreign", 6_001, 1]]],
+  [
+    "bytes of something else in between: foreign",
+    [part(0, 700), patternBytes(0, 300, KEY + 1), part(700, TOTAL)],
+    [["foreign", 700, 300]],
+  ],
+  ["bytes beyond the end: foreign", [part(0, TOTAL + 20)], [["foreign", TOTAL, 20]]],
+])("%s, however it is cut up", (_what, pieces, found) => {
+  const damages = found.map(([kind, at, bytes]) => ({ kind, at, bytes }));
+  for (let seed = 0; seed < 20; seed += 1) expect(check(pieces, TOTAL, seed)).toEqual(damages);
 });
 
 test("random losses and doublings are counted to the byte", () => {
@@ -140,7 +103,8 @@ test("damage is told in words", () => {
   expect(describeDamage({ kind: "doubled", at: 5, bytes: 3 })).toBe("3 bytes came twice at offset 5");
 });
 
-test("what was said not to come is not missed", () => {
+test("an empty stream has no damage, and what was said not to come is not missed", () => {
+  expect(check([], 0)).toEqual([]);
   const checker = new StreamChecker(KEY);
   checker.push(part(0, 100));
   checker.skipTo(600);

@@ -16,10 +16,9 @@ type Result = { readonly code: number | null; readonly stdout: Buffer; readonly 
 
 async function generate(
   work: Work,
-  input: Uint8Array,
-  command: readonly [string, ...string[]] = [...GENERATOR],
+  input: Uint8Array = new Uint8Array(0),
+  [program, ...args]: readonly [string, ...string[]] = GENERATOR,
 ): Promise<Result> {
-  const [program, ...args] = command;
   const child = spawn(program, [...args, JSON.stringify(work)]);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -39,9 +38,7 @@ test("it writes f(n) to both streams, as much to each as the plan says", async (
   const { stdout, stderr } = lengthsOf(work);
   expect(stdout + stderr).toBe(1_000_000);
   expect(Math.min(stdout, stderr)).toBeGreaterThan(100_000);
-
-  const result = await generate(work, new Uint8Array(0));
-
+  const result = await generate(work);
   expect(result.code).toBe(EXIT.good);
   expect(result.stdout.equals(patternBytes(0, stdout, keyOf(work.seed, "stdout")))).toBe(true);
   expect(result.stderr.equals(patternBytes(0, stderr, keyOf(work.seed, "stderr")))).toBe(true);
@@ -56,9 +53,7 @@ test("the plan of its writes is the same each time, and another one with another
 test("it writes back what it reads, and reports that it was right", async () => {
   const work: Work = { ...BASE, input: "echo", inputBytes: 300_000 };
   const input = patternBytes(0, 300_000, keyOf(work.seed, "stdin"));
-
   const result = await generate(work, input);
-
   expect(result.code).toBe(EXIT.good);
   expect(result.stdout.equals(input)).toBe(true);
   const report = JSON.parse(result.stderr.toString()) as InputReport;
@@ -69,9 +64,7 @@ test("it checks what it reads while it writes, and says what was wrong with it",
   const work: Work = { ...BASE, outputBytes: 200_000, stderrShare: 0.5, input: "check", inputBytes: 100_000 };
   const key = keyOf(work.seed, "stdin");
   const input = Buffer.concat([patternBytes(0, 40_000, key), patternBytes(41_000, 100_000, key)]);
-
   const result = await generate(work, input);
-
   expect(result.code).toBe(EXIT.badInput);
   const lengths = lengthsOf(work);
   expect(result.stdout.length).toBe(lengths.stdout);
@@ -94,7 +87,7 @@ test("told to wait, it writes one chunk and the rest after a byte of input", asy
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
   // Had it gone on by itself, it would have done so by the time that another one has begun and ended.
   await new Promise((resolve) => child.stdout.once("data", resolve));
-  await generate({ ...work, input: "none" }, new Uint8Array(0));
+  await generate({ ...work, input: "none" });
   expect(received).toBe(first);
 
   child.stdin.write("x");
@@ -108,9 +101,8 @@ test("bundled to one text it does the same in Node", async () => {
   const source = await bundledGenerator();
   expect(source.length).toBeLessThan(8_000);
 
-  const here = await generate(work, new Uint8Array(0));
-  const bundled = await generate(work, new Uint8Array(0), [process.execPath, "-e", source]);
-
+  const here = await generate(work);
+  const bundled = await generate(work, undefined, [process.execPath, "-e", source]);
   expect(bundled.code).toBe(EXIT.good);
   expect(bundled.stdout.equals(here.stdout)).toBe(true);
   expect(bundled.stderr.equals(here.stderr)).toBe(true);

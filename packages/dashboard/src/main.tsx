@@ -1,4 +1,4 @@
-// The page's entry: puts the App on it. Under `?debug=1` the console can reach the objects behind the terminal.
+// The page's entry. With `?debug=1` the console can reach the objects behind the terminal.
 
 import "./page.css";
 import { createRoot } from "react-dom/client";
@@ -12,7 +12,7 @@ const root = document.getElementById("root");
 if (root === null) throw new Error("Cannot draw the page: index.html has no #root");
 
 const isLoginWindow = location.search === LOGIN_DONE;
-// The window of a login has done its work; a browser that does not let it close itself says so.
+// If the browser does not let the login window close itself, it shows a text.
 if (isLoginWindow) window.close();
 
 const page = new Page();

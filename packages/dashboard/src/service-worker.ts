@@ -1,9 +1,9 @@
-// Keeps the page's own static files, and nothing else, so that it opens without a network and can name the fault. A page from
-// the network is always preferred: a person who is online never sees an old one.
+// Caches the page's own static files, so that it opens without a network and can explain that. A page from the network is always
+// preferred, so nobody who is online sees an old one.
 
 import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./app/shell-cache.ts";
 
-/** The used part of a service worker's surroundings: the types of a page's are another set. */
+/** The used parts of a service worker's globals, whose types conflict with a page's. */
 type Lasting = Event & { waitUntil(promise: Promise<unknown>): void };
 type Fetching = Lasting & { readonly request: Request; respondWith(response: Promise<Response>): void };
 type WorkerScope = {
@@ -14,10 +14,10 @@ type WorkerScope = {
   addEventListener(type: "fetch", listener: (event: Fetching) => void): void;
 };
 
-// The browser runs this file as a service worker, whatever the types of a page say.
+// This file runs as a service worker, whatever the types of a page say.
 const scope = globalThis as unknown as WorkerScope;
 
-/** Fetches the page anew, without query or cookie, and the files that it names. */
+/** Fetches the page without query and cookie, and the files that it names. */
 async function keepShell(): Promise<void> {
   const response = await fetch(PAGE, { credentials: "omit", cache: "no-cache" });
   const isPage = response.ok && !response.redirected && response.headers.get("Content-Type")?.startsWith("text/html");
@@ -25,7 +25,7 @@ async function keepShell(): Promise<void> {
   const files = filesOf(await response.clone().text());
   const cache = await caches.open(CACHE);
   const kept = (await cache.keys()).map(({ url }) => new URL(url).pathname);
-  // Files first: a kept page never names a missing file.
+  // Files first: a cached page must not name a missing file.
   await cache.addAll(
     files.filter((path) => !kept.includes(path)).map((path) => new Request(path, { credentials: "omit" })),
   );
@@ -36,7 +36,7 @@ async function keepShell(): Promise<void> {
 async function fromNetwork(event: Fetching): Promise<Response> {
   try {
     const response = await fetch(event.request);
-    // Failing is no harm: the kept files stay.
+    // On failure the cached files stay.
     if (response.ok) event.waitUntil(keepShell().catch(() => undefined));
     return response;
   } catch (error) {

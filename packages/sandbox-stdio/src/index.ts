@@ -60,13 +60,14 @@ export {
   type HeaderList,
   headersToBrowser,
   headersToServer,
+  PREVIEW_LEAD,
   PREVIEW_PATH,
   PREVIEW_PREFIX,
   PREVIEW_STATUS,
   type PreviewEnds,
   serverOrigin,
 } from "./preview/headers.ts";
-export { Deadline, earliest } from "./server/deadline.ts";
+export { Deadline, earliest, type Timed } from "./server/deadline.ts";
 export { Departures, type SocketQueue } from "./server/departures.ts";
 export {
   type AttachWish,
@@ -120,6 +121,18 @@ export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
 export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
+export {
+  hasPaths,
+  type ScreenFacts,
+  type StyleRun,
+  screenFacts,
+  textsOf,
+  visibleRuns,
+  type XtermBuffer,
+  type XtermCore,
+  type XtermLine,
+  xtermCoreOf,
+} from "./terminal/xterm-screen.ts";
 export { latin1 } from "./text/latin1.ts";
 export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";

@@ -1,37 +1,32 @@
-// Ending the process for sure.
+// Ends the process without hanging or aborting in Node.
 
 import fs from "node:fs";
 import tty from "node:tty";
 import v8 from "node:v8";
 import vm from "node:vm";
 
-/** Microseconds of work after which much may be hot: starting takes a tenth of it. */
+/** Processor time after which much code may be optimized. */
 const MUCH_WORK_US = 1_000_000;
-/** Bytes beside the heap from which room may be short. A short command holds far less. */
+/** Memory outside of the heap above which space may be short. */
 const MUCH_MEMORY_BYTES = 32 * 1024 * 1024;
 const STANDARD_STREAMS = [0, 1, 2] as const;
 const terminals = STANDARD_STREAMS.filter((fd) => tty.isatty(fd));
 
-/**
- * Node gives each terminal that it was started on its modes back when it ends, and aborts where that fails: a terminal whose
- * window was closed. One that is closed on this side is left alone.
- */
+/** Node restores the modes of its terminals at exit, and aborts if one is gone. A closed descriptor is skipped. */
 export function letGoOfLostTerminals(): void {
   for (const fd of terminals) {
     if (tty.isatty(fd)) continue;
     try {
       fs.closeSync(fd);
     } catch {
-      // It is closed already.
+      // Already closed.
     }
   }
 }
 
 /**
- * Node's own `process.exit` waits for the threads that compile what has become hot. One that has no room for its code
- * waits for the main thread to collect garbage, which it never does again: after much work one exit in a hundred hangs
- * (https://github.com/nodejs/node/issues/54918). So it is collected here, which lets them all go on and leaves room. A short run
- * that holds little has made nothing hot and has room, so it is spared the time.
+ * `process.exit` waits for compiler threads, and one without room for its code waits for a garbage collection that never comes: after
+ * much work one exit in a hundred hangs (https://github.com/nodejs/node/issues/54918). So collect first, unless the run was short.
  */
 export function exit(code: number): never {
   const hasMuch = process.cpuUsage().user > MUCH_WORK_US || process.memoryUsage().external > MUCH_MEMORY_BYTES;
@@ -45,6 +40,6 @@ function collectGarbage(): void {
     v8.setFlagsFromString("--expose-gc");
     vm.runInNewContext("gc()");
   } catch {
-    // Another runtime than Node, which has no such function.
+    // Not Node.
   }
 }

@@ -1,4 +1,4 @@
-// The program `sbx-stdio`: from its arguments to its exit code. The only file that ends the process.
+// The program `sbx-stdio`. The only file that ends the process.
 
 import fs from "node:fs";
 import os from "node:os";
@@ -10,21 +10,21 @@ import { fetchDirectly } from "./connection/direct-fetch.ts";
 import { exit, letGoOfLostTerminals } from "./exit.ts";
 import { run } from "./run.ts";
 
-/** A signal that does not end us after all must not leave us running. */
+/** Exit anyway if the signal did not end the process. */
 const SIGNAL_MS = 1_000;
 
 function say(line: string): void {
   try {
     fs.writeSync(2, `sbx-stdio: ${line}\n`);
   } catch {
-    // Standard error has no reader: the exit code says it.
+    // Standard error has no reader; the exit code remains.
   }
 }
 
 function end(outcome: Outcome): void {
   giveBackPrinted();
   if (outcome.kind === "exit") exit(outcome.code);
-  // Our parent process sees that the signal chose the end, and not we.
+  // Die by the signal, so that the parent process sees it.
   letGoOfLostTerminals();
   const code = 128 + (os.constants.signals[outcome.signal] ?? 0);
   process.kill(process.pid, outcome.signal);
@@ -35,7 +35,7 @@ function fail(error: unknown): void {
   giveBackTerminal();
   giveBackPrinted();
   if (error instanceof CliError) {
-    // Another person's words may be in it: a file's, an address's.
+    // The message may quote a file or address of another person.
     say(oneLine(error.message));
     exit(error.exitCode);
   }

@@ -1,7 +1,7 @@
 // Previews: a browser's request to a server on this machine's loopback, and its answer, neither of them gathered.
 
 import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
-import { PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
+import { PREVIEW_LEAD, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { refuse } from "../base/http.ts";
 import { log } from "../base/log.ts";
 
@@ -9,6 +9,7 @@ import { log } from "../base/log.ts";
 const PATIENCE_MS = 60_000;
 /** Of an answer, where its reader is slower than the server. */
 const HIGH_WATER_BYTES = 256 * 1024;
+const LEAD = new Uint8Array(1);
 const NO_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /** A request for a server of this machine. */
@@ -20,8 +21,15 @@ export type ServerCall = {
   readonly headers: ReadonlyMap<string, string>;
 };
 
-/** Not fetch(): that takes a proxy from the environment, and decodes what it gets. */
-export function answered(request: Request, { host, port, path, method, headers }: ServerCall): Promise<Response> {
+/**
+ * Not fetch(): that takes a proxy from the environment, and decodes what it gets.
+ * @param hasLead Whether the answer's body begins with a byte of the bridge's own ({@link PREVIEW_LEAD}).
+ */
+export function answered(
+  request: Request,
+  { host, port, path, method, headers }: ServerCall,
+  hasLead: boolean,
+): Promise<Response> {
   const { promise, resolve } = Promise.withResolvers<Response>();
   const asked = openRequest({ host, port, path, method, headers: Object.fromEntries(headers), agent: false });
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,7 +49,7 @@ export function answered(request: Request, { host, port, path, method, headers }
   wait();
   asked.once("response", (answer) => {
     settled();
-    resolve(toResponse(answer, asked, method));
+    resolve(toResponse(answer, asked, method, hasLead));
   });
   asked.once("error", (error) => {
     settled();
@@ -70,7 +78,7 @@ async function sendBody(
 }
 
 /** The status is a header too: a 204 would be the bridge's own, and end the connection in front of it. */
-function toResponse(answer: IncomingMessage, asked: ClientRequest, method: string): Response {
+function toResponse(answer: IncomingMessage, asked: ClientRequest, method: string, hasLead: boolean): Response {
   const status = answer.statusCode ?? 502;
   const headers = new Headers({ [PREVIEW_STATUS]: String(status) });
   for (let at = 0; at < answer.rawHeaders.length; at += 2) {
@@ -79,17 +87,19 @@ function toResponse(answer: IncomingMessage, asked: ClientRequest, method: strin
     headers.append(name === "set-cookie" ? name : PREVIEW_PREFIX + name, value);
   }
   headers.set(PREVIEW_STATUS, String(status));
+  if (hasLead) headers.set(PREVIEW_LEAD, "1");
   if (method === "HEAD" || NO_BODY.has(status)) {
     answer.resume();
-    return new Response(null, { headers });
+    return new Response(hasLead ? LEAD : null, { headers });
   }
-  return new Response(streamOf(answer, asked), { headers });
+  return new Response(streamOf(answer, asked, hasLead), { headers });
 }
 
-function streamOf(answer: IncomingMessage, asked: ClientRequest): ReadableStream<Uint8Array> {
+function streamOf(answer: IncomingMessage, asked: ClientRequest, hasLead: boolean): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
+        if (hasLead) controller.enqueue(LEAD.slice());
         answer.on("data", (chunk: Uint8Array) => {
           controller.enqueue(chunk);
           if ((controller.desiredSize ?? 0) <= 0) answer.pause();

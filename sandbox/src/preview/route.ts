@@ -2,7 +2,7 @@
 // the bridge and what is said to the server never mix.
 
 import type { Server } from "bun";
-import { PREVIEW_PREFIX, serverOrigin } from "sandbox-stdio/core";
+import { PREVIEW_LEAD, PREVIEW_PREFIX, serverOrigin } from "sandbox-stdio/core";
 import { refuse, type SocketData } from "../base/http.ts";
 import { answered } from "./http.ts";
 import { openServerSocket } from "./socket.ts";
@@ -22,7 +22,7 @@ export async function preview(request: Request, url: URL, server: Server<SocketD
   if (request.headers.get("upgrade")?.toLowerCase() === "websocket") return openServerSocket(request, call, server);
   // An answer may be slow to begin, and a stream of events be quiet for long.
   server.timeout(request, 0);
-  return answered(request, call);
+  return answered(request, call, url.searchParams.has(PREVIEW_LEAD));
 }
 
 /** The loopback address at which something listens: servers often listen at one of them. */

@@ -32,16 +32,18 @@ export type ProcessSpec = {
   /** After the exit, output of others that hold the streams is awaited for this long without a byte. */
   lingerMs?: number | undefined;
   /** Absent: our own user. */
-  user?: ChildUser;
+  user?: ChildUser | undefined;
 };
 
 export type ProcessEvents = {
   /** The kernel takes more input, after a write that it did not take whole. */
   onWritable(): void;
+  /** The other side of a connection has sent its last byte, and may still read. Programs have no such end before their exit. */
+  onOutputEnd?(): void;
+  /** The terminal of a pane has this size now. Other processes have the size of the last {@link ChildProcess.resize}. */
+  onResized?(cols: number, rows: number): void;
   /** Once, after the last output byte was committed and flushed. */
   onExit(status: ExitStatus): void;
-  /** The terminal has another size, whoever gave it. A process without this has the size of the last {@link ChildProcess.resize}. */
-  onResized?(cols: number, rows: number): void;
 };
 
 /** A started program, leader of its own session and process group. Everything is freed by itself after `onExit`. */

@@ -24,11 +24,8 @@ const { ECONNREFUSED, EINPROGRESS } = constants.errno;
 /** The exit of a connection that its other side has broken off. */
 const RESET: ExitStatus = { code: 1 };
 
-/** As {@link ProcessEvents}. `onOutputEnd`: the other side has sent its last byte, and may still read. */
-export type TcpEvents = ProcessEvents & { onOutputEnd(): void };
-
 /** Connects to 127.0.0.1, else to ::1. @returns Why that can't be done: nothing is left open then. */
-export function connectTcp(port: number, sink: OutputSink, events: TcpEvents): ChildProcess | StartFault {
+export function connectTcp(port: number, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
   let refusal = 0;
   for (const address of [ipv4(port), ipv6(port)]) {
     const outcome = connected(address);
@@ -85,7 +82,7 @@ function settled(fd: number): number {
   return failure[0] ?? 0;
 }
 
-function takeOver(fd: number, sink: OutputSink, events: TcpEvents): ChildProcess | StartFault {
+function takeOver(fd: number, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
   // Reading and writing end apart from each other: each has a descriptor to close.
   const input = libc.fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (input >= 0) return new TcpConnection(fd, input, sink, events);
@@ -101,12 +98,12 @@ class TcpConnection implements ChildProcess {
   readonly #inputFd: number;
   readonly #input: ProcessInput;
   readonly #output: ProcessOutput;
-  readonly #events: TcpEvents;
+  readonly #events: ProcessEvents;
   #hasInputEnded = false;
   #hasOutputEnded = false;
   #isOver = false;
 
-  constructor(outputFd: number, inputFd: number, sink: OutputSink, events: TcpEvents) {
+  constructor(outputFd: number, inputFd: number, sink: OutputSink, events: ProcessEvents) {
     this.#events = events;
     this.#inputFd = inputFd;
     this.#input = new ProcessInput(inputFd, () => events.onWritable());
@@ -114,7 +111,7 @@ class TcpConnection implements ChildProcess {
       this.#hasOutputEnded = true;
       if (isBrokenOff) this.#end(RESET);
       else if (this.#hasInputEnded) this.#end({ code: 0 });
-      else events.onOutputEnd();
+      else events.onOutputEnd?.();
     });
   }
 

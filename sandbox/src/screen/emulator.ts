@@ -8,7 +8,7 @@
 
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
-import { limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "sandbox-stdio/core";
+import { defined, limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "sandbox-stdio/core";
 import { Appearance } from "./appearance.ts";
 import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
@@ -197,8 +197,10 @@ export class Emulator {
     return {
       ...readScreen(this.#terminal, wish),
       offset: this.#offset,
-      ...(this.#isExact && this.#opener === "" ? {} : { approximate: true }),
-      ...(drawing === undefined ? {} : { ansi: this.#decoder.decode(drawing.bytes) }),
+      ...defined({
+        approximate: this.#isExact && this.#opener === "" ? undefined : (true as const),
+        ansi: drawing && this.#decoder.decode(drawing.bytes),
+      }),
     };
   }
 

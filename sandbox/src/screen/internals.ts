@@ -1,8 +1,9 @@
-// What the emulator (@xterm/headless 6.0.0, pinned) knows of its screen and does not offer in its API. The same fields by
-// parser hooks would be a second emulator beside the first. Checked when a terminal is made, so that another version of
-// the package fails at once instead of drawing something else.
+// The members of the emulator (@xterm/headless 6.0.0, pinned) that its API does not offer. To follow them by parser hooks would take
+// a second emulator. They are checked when a terminal is made, so that another version of the package fails at once instead of
+// drawing something else.
 
 import type { Terminal } from "@xterm/headless";
+import { hasPaths, type XtermBuffer, type XtermCore, type XtermLine } from "sandbox-stdio/core";
 
 /** Flags and colours as the emulator packs them: see {@link sgr}. */
 export type Attributes = { readonly fg: number; readonly bg: number; readonly extended: Extended };
@@ -15,24 +16,15 @@ export type Extended = {
 /** A table of characters; undefined: ASCII as it is. */
 export type Charset = object | undefined;
 
-export type ScreenLine = {
+export type ScreenLine = XtermLine & {
   readonly isWrapped: boolean;
-  /** Three numbers a cell: text and width, then `fg` and `bg`. */
+  /** Three numbers for each cell: text and width, then `fg` and `bg`. */
   readonly _data: Uint32Array;
   readonly _extendedAttrs: { readonly [column: number]: Extended | undefined };
-  getWidth(column: number): number;
-  getString(column: number): string;
-  hasContent(column: number): number;
-  getFg(column: number): number;
-  getBg(column: number): number;
 };
 
-export type ScreenBuffer = {
+export type ScreenBuffer = Omit<XtermBuffer, "lines"> & {
   readonly lines: { readonly length: number; get(row: number): ScreenLine | undefined };
-  /** The first visible line. */
-  readonly ybase: number;
-  readonly x: number;
-  readonly y: number;
   readonly scrollTop: number;
   readonly scrollBottom: number;
   readonly tabs: { readonly [column: number]: boolean | undefined };
@@ -43,15 +35,11 @@ export type ScreenBuffer = {
   readonly savedCharset: Charset;
 };
 
-export type Core = {
+export type Core = Omit<XtermCore, "buffers"> & {
   readonly buffers: { readonly normal: ScreenBuffer; readonly alt: ScreenBuffer; readonly active: ScreenBuffer };
   readonly coreService: {
-    readonly isCursorHidden: boolean;
     readonly modes: { readonly insertMode: boolean };
     readonly decPrivateModes: {
-      readonly applicationCursorKeys: boolean;
-      readonly applicationKeypad: boolean;
-      readonly bracketedPasteMode: boolean;
       readonly cursorBlink: boolean | undefined;
       readonly cursorStyle: "block" | "underline" | "bar" | undefined;
       readonly origin: boolean;
@@ -61,7 +49,7 @@ export type Core = {
       readonly wraparound: boolean;
     };
   };
-  readonly coreMouseService: { readonly activeProtocol: string; readonly activeEncoding: string };
+  readonly coreMouseService: { readonly activeEncoding: string };
   readonly _charsetService: {
     readonly charset: Charset;
     readonly glevel: number;
@@ -73,14 +61,13 @@ export type Core = {
   readonly unicodeService: { getStringCellWidth(text: string): number };
   readonly _inputHandler: {
     readonly _curAttrData: Attributes;
-    readonly _windowTitle: string;
     readonly _iconName: string;
     readonly _parser: {
       /** 0: within no sequence. */
       readonly currentState: number;
       readonly precedingJoinState: number;
     };
-    /** Colours that are asked for, set or given back; the index undefined: all of the palette. */
+    /** Colours that a program asks for, sets or resets; without an index: the whole palette. */
     onColor(
       listener: (
         requests: readonly {
@@ -90,15 +77,15 @@ export type Core = {
         }[],
       ) => void,
     ): unknown;
-    /** At once, and without the queue of write(), which an exception would leave stuck. */
+    /** Parses at once, and without the queue of write(), which an exception would leave stuck. */
     parse(bytes: Uint8Array): void;
   };
 };
 
-/** @throws {Error} Where the emulator is not the version that this was written for. */
+/** @throws {Error} If the emulator is not the version that this was written for. */
 export function coreOf(terminal: Terminal): Core {
   const core: unknown = Reflect.get(terminal, "_core");
-  if (!isCore(core)) throw new Error("Cannot read the screen: need @xterm/headless 6.0.0");
+  if (!hasPaths<Core>(core, PATHS)) throw new Error("Cannot read the screen: need @xterm/headless 6.0.0");
   return core;
 }
 
@@ -122,14 +109,3 @@ const PATHS = [
   "_inputHandler.onColor",
   "unicodeService.getStringCellWidth",
 ];
-
-function isCore(value: unknown): value is Core {
-  return PATHS.every((path) => {
-    let at: unknown = value;
-    for (const name of path.split(".")) {
-      if (typeof at !== "object" || at === null) return false;
-      at = Reflect.get(at, name);
-    }
-    return at !== undefined;
-  });
-}

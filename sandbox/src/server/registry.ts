@@ -1,6 +1,6 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import { type AttachQuery, CLOSE, defined, type ExitStatus, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
+import { type AttachQuery, CLOSE, defined, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { log, sessionTrace } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
@@ -8,9 +8,8 @@ import { SandboxPanes } from "../panes/sandbox-panes.ts";
 import { SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
 import { emulatorBytes } from "../screen/scrollback.ts";
-import { BellLine } from "../session/bell-line.ts";
-import { SessionHost } from "../session/host.ts";
-import type { HostNames, Unattended } from "../session/host-start.ts";
+import { BellLine } from "../session/bell.ts";
+import { type HostNames, SessionHost, type Unattended } from "../session/host.ts";
 import { environmentOf, type Surroundings } from "../session/surroundings.ts";
 import { Homes } from "./homes.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -30,7 +29,7 @@ export function codeOf(fault: (FindResult & { ok: false })["fault"]): number {
   return fault === "conflict" ? CLOSE.conflict : CLOSE.cannotStart;
 }
 
-/** The listing of one session in `GET /sessions`. */
+/** One session in the answer to `GET /sessions`. */
 export type SessionListing = {
   readonly session: string;
   readonly incarnation: string;
@@ -47,28 +46,28 @@ export type SessionListing = {
   readonly lastOutputMs?: number;
 };
 
-/** The logs of all sessions together: those of running processes may grow to their size. */
+/** The logs of all sessions together, with those of running processes at their full size. */
 const MAX_LOGS_BYTES = 256 * 1024 * 1024;
-/** How much of sessions that have ended is kept (X5). */
+/** The memory of ended sessions that is kept (X5). */
 const KEPT_BYTES = 64 * 1024 * 1024;
-/** The cost of such a session besides its output and its screen, about. */
+/** About the memory of an ended session besides its output and its screen. */
 const SESSION_BYTES = 20 * 1024;
 
 export class Registry {
   readonly #settings: BridgeSettings;
   readonly #homes: Homes;
   readonly #keptBytes: number;
-  /** How session objects are called. */
+  /** Undefined: session objects can't be called. */
   readonly #bell: BellLine | undefined;
   readonly #hosts = new Map<string, SessionHost>();
-  /** Of sessions that run under tmux. */
+  /** The panes of sessions that run under tmux. */
   readonly panes = new SandboxPanes();
   readonly #leftovers = new Leftovers();
-  /** Those whose process has ended, in that order. */
+  /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
-  /** When the running processes are ended, by the clock of `performance`; undefined while the bridge was not told to stop. */
+  /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
   #stopsAtMs: number | undefined;
-  /** Since when there has been no session, by the clock of `performance`. */
+  /** When the last session was forgotten, by the clock of `performance`. */
   #emptySinceMs = performance.now();
 
   constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
@@ -77,7 +76,7 @@ export class Registry {
     this.#keptBytes = keptBytes;
     const { bellUrl: url, token } = settings;
     const opened = () => {
-      for (const host of this.#hosts.values()) host.notes.callable();
+      for (const host of this.#hosts.values()) host.callable();
     };
     this.#bell = url === undefined ? undefined : new BellLine({ url, token }, opened);
   }
@@ -86,22 +85,22 @@ export class Registry {
     return this.#hosts.values();
   }
 
-  /** For how many milliseconds there has been no process, and no exit that is still to be told to somebody; 0 while there is one. */
+  /** Milliseconds since the last process ended and its exit was told; 0 while there is such a process or exit. */
   get idleMs(): number {
     let sinceMs = this.#emptySinceMs;
-    for (const { exitTold } of this.#hosts.values()) {
-      if (exitTold.atMs === undefined) return 0;
-      sinceMs = Math.max(sinceMs, exitTold.atMs);
+    for (const { exitToldAtMs } of this.#hosts.values()) {
+      if (exitToldAtMs === undefined) return 0;
+      sinceMs = Math.max(sinceMs, exitToldAtMs);
     }
     return Math.round(performance.now() - sinceMs);
   }
 
-  /** Starts nothing from here on; running processes have so many seconds. */
+  /** Starts nothing from here on. Running processes have this many seconds. */
   close(seconds: number): void {
     this.#stopsAtMs = performance.now() + seconds * 1000;
   }
 
-  /** How many seconds there are until the running processes are ended; undefined while the bridge was not told to stop. */
+  /** Seconds until the running processes are ended; undefined unless the bridge was told to stop. */
   get secondsLeft(): number | undefined {
     if (this.#stopsAtMs === undefined) return undefined;
     return Math.max(0, Math.ceil((this.#stopsAtMs - performance.now()) / 1000));
@@ -112,13 +111,13 @@ export class Registry {
   }
 
   /**
-   * The session, made if there is none.
-   * @param incarnation Given: this one and no other, and nothing is started.
+   * The session, started if there is none.
+   * @param incarnation If given, only this incarnation is found, and nothing is started.
    */
   findOrStart(names: HostNames, query: AttachQuery, incarnation: string | undefined, mayStart: boolean): FindResult {
     const existing = this.find(names.sandbox, names.session);
     if (incarnation !== undefined && existing?.session.facts.incarnation !== incarnation) {
-      return { ok: false, fault: "not_found", detail: "process lost: this session's process is not here any more" };
+      return { ok: false, fault: "not_found", detail: "process lost: this session's process is gone" };
     }
     if (existing !== undefined) {
       if (existing.matches(query)) return { ok: true, host: existing };
@@ -128,7 +127,7 @@ export class Registry {
     return this.#start(names, query);
   }
 
-  /** The process of an order: found by its name, or started (P2). `isNew`: just now. */
+  /** The process of an order: found by its name, or started (P2). `isNew`: it was started. */
   order(names: HostNames, order: StartOrder): FindResult & { readonly isNew?: boolean } {
     const existing = this.find(names.sandbox, names.session);
     if (existing !== undefined) {
@@ -142,16 +141,16 @@ export class Registry {
     const isAwaited = order.isAwaited === true || order.process.delivery === "lossless";
     const stdin = Uint8Array.from(Buffer.from(order.stdin, "base64"));
     const unattended = { attempt, keepExitedMs: keepExited * 1000, stdin, isStdinEnded, isAwaited };
-    const started = this.#start(names, order, unattended, () => existing?.remove());
+    const started = this.#start(names, order, unattended, existing);
     return started.ok ? { ...started, isNew: true } : started;
   }
 
-  /** @param replacing Called once the process runs: what it takes the name of is forgotten then. */
+  /** @param replaced The session that has this name until the new process runs: it is forgotten then. */
   #start(
     names: HostNames,
     query: Pick<StartOrder, "process" | "size">,
     unattended?: Unattended,
-    replacing: () => void = () => undefined,
+    replaced?: SessionHost,
   ): FindResult {
     const { secondsLeft } = this;
     if (secondsLeft !== undefined) {
@@ -166,59 +165,52 @@ export class Registry {
     if (home === undefined) {
       return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
     }
-    const env = environmentOf(this.#settings, home, query.process);
-    const { childUser: user, unattendedBytesPerSecond } = this.#settings;
-    const trace = sessionTrace(this.#settings.trace, names.label, names.session);
-    const around = {
-      env,
-      home,
-      trace,
-      bell: this.#bell,
-      unattendedBytesPerSecond,
-      ...defined({ user }),
-    };
-    const ofPanes = this.#aboutPanes(names, query, around);
-    const started = SessionHost.start(
-      names,
-      query,
-      { ...around, ...ofPanes },
-      (host) => {
-        this.#ended.delete(host);
-        const key = keyOf(host.names.sandbox, host.names.session);
-        if (this.#hosts.get(key) !== host) return;
-        this.#hosts.delete(key);
-        this.#emptySinceMs = performance.now();
-      },
-      unattended,
-    );
+    const surroundings = this.#surroundingsOf(names, query, home);
+    const started = SessionHost.start(names, query, surroundings, (host) => this.#forgot(host), unattended);
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
     this.#leftovers.started();
-    replacing();
+    replaced?.remove();
     this.#hosts.set(keyOf(names.sandbox, names.session), started);
     log.info(`session ${names.label}/${names.session} started`);
     void started.exited.then((exit) => {
-      ofPanes.panes?.ended();
-      log.info(`session ${names.label}/${names.session} ended: ${endOf(exit)}`);
-      if (this.#hosts.get(keyOf(names.sandbox, names.session)) !== started) return;
+      surroundings.panes?.ended();
+      log.info(`session ${names.label}/${names.session} ended: ${exit.signal ?? `code ${exit.code}`}`);
+      if (this.find(names.sandbox, names.session) !== started) return;
       this.#ended.add(started);
       this.#forgetEarliest();
     });
     return { ok: true, host: started };
   }
 
-  /** What is started in place of the command, where panes come into it. */
-  #aboutPanes(names: HostNames, query: Pick<AttachQuery, "process">, around: Surroundings): Partial<Surroundings> {
+  #surroundingsOf(names: HostNames, { process }: Pick<StartOrder, "process">, home: string): Surroundings {
     const { sandbox, session } = names;
-    const { pane, panes } = query.process;
+    const { childUser: user, trace, unattendedBytesPerSecond } = this.#settings;
+    const env = environmentOf(this.#settings, home, process);
+    const surroundings = {
+      env,
+      home,
+      user,
+      trace: sessionTrace(trace, names.label, session),
+      bell: this.#bell,
+      unattendedBytesPerSecond,
+    };
+    const { pane } = process;
     if (pane !== undefined) {
       const paneSize = this.panes.sizeOf(sandbox, pane);
-      return { openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events), paneSize };
+      return { ...surroundings, openPane: (sink, events) => this.panes.open(sandbox, pane, sink, events), paneSize };
     }
-    if (panes !== true) return {};
-    const { env, home, user } = around;
-    const place = { env, cwd: query.process.cwd ?? home, ...defined({ user }) };
-    const told = (message: PanesMessage) => this.find(sandbox, session)?.panesChanged(message);
-    return { panes: new SessionPanes(this.panes, names, place, told) };
+    if (process.panes !== true) return surroundings;
+    const place = { env, cwd: process.cwd ?? home, user };
+    const changed = (message: PanesMessage) => this.find(sandbox, session)?.panesChanged(message);
+    return { ...surroundings, panes: new SessionPanes(this.panes, names, place, changed) };
+  }
+
+  #forgot(host: SessionHost): void {
+    this.#ended.delete(host);
+    const key = keyOf(host.names.sandbox, host.names.session);
+    if (this.#hosts.get(key) !== host) return;
+    this.#hosts.delete(key);
+    this.#emptySinceMs = performance.now();
   }
 
   /** @returns Whether a log of so many bytes has room beside those of the running processes. */
@@ -229,7 +221,7 @@ export class Registry {
     return room >= 0;
   }
 
-  /** Makes room, if too much is kept of ended sessions. Where somebody is attached, the end may still have to be told. */
+  /** Makes room if ended sessions take too much memory. A session to which a client is attached may have to tell its end first. */
   #forgetEarliest(keptBytes = this.#keptBytes): void {
     const kept = [...this.#ended].filter((host) => host.clientCount === 0 && !host.isHeld);
     let bytes = kept.reduce((sum, host) => sum + keptBytesOf(host), 0);
@@ -249,7 +241,7 @@ export class Registry {
     }
   }
 
-  /** Of one sandbox: all, or the one of this name. */
+  /** The sessions of a sandbox: all, or the one with this name. */
   list(sandbox: string, session?: string): SessionListing[] {
     const isAsked = ({ names }: SessionHost) =>
       names.sandbox === sandbox && (session === undefined || names.session === session);
@@ -276,10 +268,6 @@ export function listingOf(host: SessionHost): SessionListing {
     offset: log.endOffset,
     ...defined({ exit, title: title || undefined }),
   };
-}
-
-function endOf({ code, signal }: ExitStatus): string {
-  return signal ?? `code ${code}`;
 }
 
 /** A space is in no name. */

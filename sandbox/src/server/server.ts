@@ -7,20 +7,20 @@ import { refuse, type SocketData, websocket } from "../base/http.ts";
 import { log } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { preview } from "../preview/route.ts";
-import { attach } from "./attach-route.ts";
+import { attach } from "./attach.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
 
-/** How long the end of all sessions is waited for: a little longer than it takes to get to SIGKILL. */
-const STOP_PATIENCE_MS = 4_000;
-/** How long after that the last messages may take to go out. */
+/** How long a stop waits for the end of all sessions: a little longer than their processes have until SIGKILL. */
+const STOP_TIMEOUT_MS = 4_000;
+/** How long the last messages may take to go out after that. */
 const LAST_WORDS_MS = 1_000;
 const LOOK_MS = 20;
 
 export type Bridge = {
   readonly url: string;
   /**
-   * Says to all who are attached that there are so many seconds; starts nothing more; resolves once no process runs and
-   * every exit was told to somebody, or the time is over. {@link Bridge.stop} is still to be called.
+   * Tells all clients how many seconds are left, and starts nothing more. Resolves once no process runs and every exit was told
+   * to a client or a session object, or the time is over. {@link Bridge.stop} has to follow.
    */
   drain(seconds: number): Promise<void>;
   /** Ends all sessions, tells their clients, and stops serving: within 6 seconds, whatever a process does. */
@@ -33,14 +33,14 @@ export function startBridge(settings: BridgeSettings): Bridge {
   const server = Bun.serve<SocketData>({
     hostname: settings.hostname,
     port: settings.port,
-    // Else an error is answered with a page that shows the source.
+    // Otherwise Bun answers an error with a page that shows the source.
     development: false,
     error: (error) => {
       log.error("a request failed:", error);
-      return refuse(500, "internal", "something went wrong here");
+      return refuse(500, "internal", "internal error of the bridge");
     },
     fetch: (request, self) => {
-      // A process that started now would be gone in a moment.
+      // A process that started now would be ended in a moment.
       if (isStopping) return refuse(503, "unavailable", "the bridge is shutting down");
       return route(request, self, settings, registry);
     },
@@ -51,24 +51,21 @@ export function startBridge(settings: BridgeSettings): Bridge {
     drain: async (seconds) => {
       registry.close(seconds);
       const running = [...registry.hosts].filter((host) => host.state === "running");
-      for (const host of running) {
-        host.notes.stopping(seconds);
-        host.changed();
-      }
+      for (const host of running) host.stopping(seconds);
       log.info(`told to stop: ${running.length} sessions have ${seconds} s`);
-      // If no client was here at the exit, the session object fetches it before long.
-      await atMost(seconds * 1000, Promise.all([...registry.hosts].map((host) => host.exitTold.told)));
-      // What a session object asks about the end, it asks before it lets go.
+      // If no client was attached at the exit, the session object comes to fetch it.
+      await atMost(seconds * 1000, Promise.all([...registry.hosts].map((host) => host.exitTold)));
+      // A session object asks its questions about the end before it disconnects.
       const isAsked = () => [...registry.hosts].some((host) => host.state === "exited" && host.isHeld);
       for (let ms = 0; ms < LAST_WORDS_MS && isAsked(); ms += LOOK_MS) await Bun.sleep(LOOK_MS);
     },
     stop: async () => {
       isStopping = true;
       const hosts = [...registry.hosts];
-      // Those whose process ends are told its exit, the others that the bridge goes. Not every process can be seen to
-      // end: what left its session and writes to its pipes without a pause is out of reach.
+      // Clients are told the exit if the process ends in time, else that the bridge stops. A process that has left its session
+      // and keeps writing to its pipes can't be ended.
       const ends = hosts.filter((host) => host.state === "running").map((host) => host.kill());
-      await atMost(STOP_PATIENCE_MS, Promise.all(ends));
+      await atMost(STOP_TIMEOUT_MS, Promise.all(ends));
       for (const host of hosts) host.shutDown();
       await atMost(LAST_WORDS_MS, server.stop());
       await atMost(LAST_WORDS_MS, server.stop(true));
@@ -95,7 +92,7 @@ async function route(
   const url = URL.parse(request.url);
   if (url === null) return refuse(400, "bad_request", "the Host header names no host");
   if (url.pathname === "/healthz" || url.pathname === "/") return Response.json({ ok: true });
-  // A page in a developer's browser must not open a shell on their laptop: no page speaks to the bridge.
+  // A page in a developer's browser must not open a shell on their laptop: pages can't use the bridge.
   if (request.headers.has("origin")) return refuse(403, "forbidden", "requests with an Origin are refused");
   if (!isAuthorized(request, settings.token)) {
     return refuse(401, "unauthenticated", "need Authorization: Bearer with the bridge's secret");
@@ -115,13 +112,13 @@ async function route(
     if (host === undefined) return refuse(404, "not_found", `no session "${name}"`);
     await host.kill();
     host.remove();
-    // Not 204: after one, workerd's client of a container's port fails the next request on that connection.
+    // Not 204: after a 204, workerd's client of a container's port fails the next request on that connection.
     return Response.json({ ok: true });
   }
   return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
 }
 
-/** Finds a process, or starts it without a client. */
+/** Finds the process of an order, or starts it without a client. */
 async function start(request: Request, sandbox: string, registry: Registry): Promise<Response> {
   if (Number(request.headers.get("content-length") ?? Number.NaN) > MAX_ORDER_BYTES) {
     return refuse(413, "too_long", `a body has at most ${MAX_ORDER_BYTES} bytes`);
@@ -139,6 +136,6 @@ async function start(request: Request, sandbox: string, registry: Registry): Pro
 function isAuthorized(request: Request, token: string): boolean {
   const given = Buffer.from(request.headers.get("authorization") ?? "");
   const wanted = Buffer.from(`Bearer ${token}`);
-  // In a time that says nothing of where they differ.
+  // In constant time.
   return given.length === wanted.length && crypto.timingSafeEqual(given, wanted);
 }

@@ -1,21 +1,13 @@
-// Answers terminal queries where nobody is attached who would (K5): finds them in the output, and types what the session's
-// emulator answers to exactly those. Costs next to nothing while there are none: the emulator is hurried only when one has
-// come. Which queries are its own and what their answers are it may learn in either order.
+// Answers terminal queries while no attached client does (K5): finds them in the output, and types the emulator's answers to exactly
+// those. Without a query it costs next to nothing: only a query makes the emulator parse at once. Which queries are the bridge's and
+// their answers may become known in either order.
 
 import { type Answerer, type OutputLog, QueryFilter } from "sandbox-stdio/core";
 import type { Answer } from "../screen/emulator.ts";
 import type { SessionScreen } from "../screen/session-screen.ts";
+import type { InputWriter } from "./input-writer.ts";
 
-export type AnswerPorts = {
-  readonly log: OutputLog;
-  readonly screen: Pick<SessionScreen, "parseTo">;
-  /** Told before any client is sent the query's last byte: the bridge answers queries that end before `offset`. */
-  readonly announce: (offset: number) => void;
-  /** Types the answer. */
-  readonly write: (answer: Uint8Array) => void;
-};
-
-/** A query that was begun before the bridge's turn is looked for so far back. */
+/** A query that began before the bridge's turn is searched for this far back. */
 const LOOK_BACK_BYTES = 4096;
 const SCAN_BYTES = 65_536;
 /** Queries that wait for their answers: more are not answered. */
@@ -24,25 +16,37 @@ const MAX_WAITING = 4096;
 const MAX_UNCLAIMED = 4096;
 
 const encoder = new TextEncoder();
-/** Shared by all sessions: it is used up within one call. */
+/** Shared by all sessions: used within one call only. */
 const scratch = new Uint8Array(SCAN_BYTES);
 
 export class Answers {
-  readonly #ports: AnswerPorts;
-  /** The bridge answers from here on; undefined: somebody else does. */
+  readonly #log: OutputLog;
+  readonly #screen: Pick<SessionScreen, "parseTo">;
+  readonly #writer: Pick<InputWriter, "pushOwn">;
+  readonly #announce: (offset: number) => void;
+  /** The bridge answers from here on; undefined: a client answers. */
   #from: number | undefined = 0;
   #scanned = 0;
   #filter = new QueryFilter((at) => this.#found(at));
-  /** The offsets of the last bytes of the queries that are to be answered. */
+  /** The offsets of the last bytes of queries whose answers are pending. */
   readonly #waiting = new Set<number>();
-  /** What the emulator has answered that is not known to be the bridge's, by where the query ends; oldest first. */
+  /** Answers of the emulator that are not known to be the bridge's, by the end of the query; oldest first. */
   readonly #unclaimed = new Map<number, string>();
 
-  constructor(ports: AnswerPorts) {
-    this.#ports = ports;
+  /** @param announce Told before a client is sent the query's last byte: the bridge answers queries that end before `offset`. */
+  constructor(
+    log: OutputLog,
+    screen: Pick<SessionScreen, "parseTo">,
+    writer: Pick<InputWriter, "pushOwn">,
+    announce: (offset: number) => void,
+  ) {
+    this.#log = log;
+    this.#screen = screen;
+    this.#writer = writer;
+    this.#announce = announce;
   }
 
-  /** Who answers from now on. What came before stays whose it was. */
+  /** Another client, or the bridge, answers from now on. Earlier queries keep their answerer. */
   answererIs({ id, offset }: Answerer): void {
     if (id !== "") {
       this.#from = undefined;
@@ -54,10 +58,10 @@ export class Answers {
     this.appended();
   }
 
-  /** To be called after each commit to the log, before anybody is sent what was committed. */
+  /** To be called after each commit to the log, before a client is sent the committed output. */
   appended(): void {
     if (this.#from === undefined) return;
-    const { log } = this.#ports;
+    const log = this.#log;
     if (this.#scanned < log.startOffset) {
       this.#filter.flush();
       this.#scanned = log.startOffset;
@@ -71,8 +75,8 @@ export class Answers {
   }
 
   /**
-   * The emulator has got to `offset`, and answers so what it was asked on the way. Where ESC \ ends a query, it answers at the
-   * end of the two, and the query has ended with the first.
+   * The emulator has parsed the output before `offset`, and has answered so. If ESC \ ends a query, the emulator answers behind
+   * both characters, and the query has ended with the first.
    */
   parsed(answers: readonly Answer[], offset: number): void {
     for (const { offset: end, text } of answers) {
@@ -80,10 +84,10 @@ export class Answers {
       else this.#unclaimed.set(end, (this.#unclaimed.get(end) ?? "") + text);
     }
     for (const end of this.#unclaimed.keys()) {
-      if (end > this.#ports.log.startOffset && this.#unclaimed.size <= MAX_UNCLAIMED) break;
+      if (end > this.#log.startOffset && this.#unclaimed.size <= MAX_UNCLAIMED) break;
       this.#unclaimed.delete(end);
     }
-    // To the others it answers nothing.
+    // The emulator has no answer to the others.
     for (const at of this.#waiting) if (at + 1 < offset) this.#waiting.delete(at);
   }
 
@@ -95,12 +99,12 @@ export class Answers {
 
   #found(at: number): boolean {
     if (this.#from === undefined || at < this.#from || this.#waiting.size >= MAX_WAITING) return true;
-    this.#ports.announce(at + 1);
+    this.#announce(at + 1);
     const end = this.#unclaimed.has(at + 1) ? at + 1 : at + 2;
     const answer = this.#unclaimed.get(end);
     if (answer === undefined) {
       this.#waiting.add(at);
-      this.#ports.screen.parseTo(at + 1);
+      this.#screen.parseTo(at + 1);
     } else {
       this.#unclaimed.delete(end);
       this.#write(answer);
@@ -109,6 +113,6 @@ export class Answers {
   }
 
   #write(answer: string): void {
-    this.#ports.write(encoder.encode(answer));
+    this.#writer.pushOwn(encoder.encode(answer));
   }
 }

@@ -1,43 +1,80 @@
-// One session and its process, in the bridge: carries out what the session decides. Feeds the process what clients type,
-// holds it back, and ends it when its time is over.
+// One session and its process, in the bridge: carries out what the session decides. Feeds the process the clients' input, holds
+// it back, tells the session object what happens, and ends the process when its time is over.
 
 import {
+  type Answerer,
   type AttachQuery,
+  type ClientRecord,
   commandWords,
   Deadline,
   describePace,
   type ExitStatus,
   earliest,
   type InnerServer,
+  MAX_KEPT_INPUT_BYTES,
+  type PaneOrder,
+  type PanesMessage,
   type ProcessFacts,
-  type ProcessSession,
+  ProcessSession,
   type ProcessWish,
-  type ProgramPorts,
   type ServerConnection,
+  type TerminalSize,
+  type Timed,
   type Trace,
+  tracedUpstream,
+  type Upstream,
 } from "sandbox-stdio/core";
-import { processIdentity, type StartOrder } from "sandbox-stdio/programs";
+import { type Attention, processIdentity, type StartOrder } from "sandbox-stdio/programs";
+import type { CommandEnd } from "../marks/commands.ts";
+import { NO_PANES, type SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
-import { type HostParts, type HostStart, makeHostParts } from "./host-parts.ts";
-import { HostPorts } from "./host-ports.ts";
-import type { HostNames, Unattended } from "./host-start.ts";
-import { factsOf, type LoggedProcess, type ProcessEvents, startLogged } from "./logged-process.ts";
-import type { OutputNotes } from "./output-notes.ts";
+import type { SessionScreen } from "../screen/session-screen.ts";
+import { Answers } from "./answers.ts";
+import { Bell } from "./bell.ts";
+import { InputWriter } from "./input-writer.ts";
+import { Lifespan } from "./lifespan.ts";
+import { LoggedProcess, type ProcessOwner } from "./logged-process.ts";
+import { ProgramQuestions } from "./program-questions.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { ToldExit } from "./told-exit.ts";
 
-export class SessionHost implements ProcessEvents {
+/** `sandbox` is the qualified name, `label` the one for people. */
+export type HostNames = { readonly sandbox: string; readonly label: string; readonly session: string };
+
+/** How a process is started that no client attaches to at once. */
+export type Unattended = {
+  /** Which attempt of a program has started it, if the program says so. */
+  readonly attempt: string | undefined;
+  readonly keepExitedMs: number;
+  readonly stdin: Uint8Array;
+  readonly isStdinEnded: boolean;
+  /** Whether its output waits for its first client. */
+  readonly isAwaited: boolean;
+};
+
+export class SessionHost implements ProcessOwner, Upstream {
   readonly names: HostNames;
   readonly trace: Trace | undefined;
   readonly attempt: string | undefined;
   /** Whether it was started with input, or with the end of it. */
   readonly hasFirstInput: boolean;
-  readonly exitTold = new ToldExit();
+  readonly session: ProcessSession;
+  readonly questions: ProgramQuestions;
   readonly #process: LoggedProcess;
   readonly #wish: ProcessWish;
-  readonly #parts: HostParts;
+  readonly #panes: SessionPanes | undefined;
+  readonly #writer: InputWriter;
+  /** Absent on pipes. */
+  readonly #answers: Answers | undefined;
+  readonly #lifespan: Lifespan;
+  readonly #bell: Bell;
   readonly #deadline: Deadline;
   readonly #onEnd: (host: SessionHost) => void;
+  /** Plain clients. */
+  readonly #connections = new Set<ServerConnection>();
+  /** The newest inner hop: a session object that comes back replaces its older connection. */
+  #inner: InnerServer | undefined;
+  readonly #exitTold = Promise.withResolvers<void>();
+  #exitToldAtMs: number | undefined;
   #isLookDue = false;
   #isRemoved = false;
 
@@ -49,82 +86,117 @@ export class SessionHost implements ProcessEvents {
     onEnd: (host: SessionHost) => void,
     unattended?: Unattended,
   ): SessionHost | StartFault {
-    let host: SessionHost | undefined;
-    const process = startLogged(query, surroundings, () => host);
-    if ("fault" in process) return process;
-    host = new SessionHost({ names, wish: query.process, process, surroundings, unattended }, onEnd);
-    return host;
+    const process = LoggedProcess.start(query, surroundings);
+    return "fault" in process
+      ? process
+      : new SessionHost(names, query.process, process, surroundings, onEnd, unattended);
   }
 
-  /** Over a process that is there already. */
-  static over(
+  readonly #timed: readonly Timed[] = [
+    {
+      nextTickMs: () => this.#inner?.silentAtMs,
+      // Plain clients send nothing by themselves: only a session object's silence means anything.
+      tick: (nowMs) => {
+        if (this.#inner !== undefined && this.#inner.silentAtMs <= nowMs) this.#inner.close(1001, "nothing was heard");
+      },
+    },
+    { nextTickMs: () => this.session.nextTickMs, tick: () => this.session.tick() },
+    {
+      nextTickMs: (nowMs) => earliest([this.#bell.nextMs(this.#progress), this.#bell.keptEndMs(nowMs)]),
+      tick: (nowMs) => void this.#bell.tick(this.#progress, nowMs)?.then(() => this.changed()),
+    },
+    {
+      nextTickMs: () => this.#lifespan.nextMs,
+      tick: (nowMs) => {
+        const due = this.#lifespan.due(nowMs);
+        if (due === "forget") this.remove();
+        else if (due === "end") void this.kill();
+      },
+    },
+  ];
+
+  private constructor(
     names: HostNames,
     wish: ProcessWish,
     process: LoggedProcess,
+    { trace, bell, panes, unattendedBytesPerSecond }: Surroundings,
     onEnd: (host: SessionHost) => void,
-  ): SessionHost {
-    return new SessionHost({ names, wish, process, surroundings: {}, unattended: undefined }, onEnd);
-  }
-
-  private constructor(start: HostStart, onEnd: (host: SessionHost) => void) {
-    const { unattended } = start;
-    this.names = start.names;
-    this.trace = start.surroundings.trace;
+    unattended: Unattended | undefined,
+  ) {
+    this.names = names;
+    this.trace = trace;
     this.attempt = unattended?.attempt;
     this.hasFirstInput = unattended !== undefined && (unattended.isStdinEnded || unattended.stdin.length > 0);
-    this.#process = start.process;
-    this.#wish = start.wish;
+    this.#process = process;
+    this.#wish = wish;
+    this.#panes = panes;
     this.#onEnd = onEnd;
-    this.#parts = makeHostParts(start, () => this.changed());
-    const { session, lifespan, attached, bell, writer } = this.#parts;
+    const { log, screen } = process;
+    this.session = new ProcessSession({
+      facts: {
+        sandbox: names.label,
+        session: names.session,
+        incarnation: crypto.randomUUID(),
+        tty: wish.tty,
+        mode: wish.mode,
+        delivery: wish.delivery,
+        tellsSize: wish.pane !== undefined,
+        inputWindow: MAX_KEPT_INPUT_BYTES,
+        logBytes: wish.logBytes,
+      },
+      log,
+      now: () => performance.now(),
+      reuseFrames: true, // Bun's send copies before it returns.
+      unattendedBytesPerSecond,
+      isAwaited: unattended?.isAwaited ?? true,
+      screen: screen && { request: () => void this.#draw(screen) },
+      upstream: tracedUpstream(this, trace),
+    });
+    this.#writer = new InputWriter(process.child, this.session);
+    this.#answers = screen && new Answers(log, screen, this.#writer, (offset) => this.#inner?.answered(offset));
+    this.#lifespan = new Lifespan(wish.keep * 1000, unattended?.keepExitedMs ?? 0, performance.now());
+    this.#bell = new Bell(bell, this.session.facts.incarnation);
+    this.questions = new ProgramQuestions(process, this.#lifespan);
     this.#deadline = new Deadline({
       now: () => performance.now(),
-      nextMs: (nowMs) =>
-        earliest([
-          session.nextTickMs,
-          lifespan.nextMs,
-          attached.silentAtMs,
-          bell.nextMs(this.#progress),
-          bell.keptEndMs(nowMs),
-        ]),
-      due: (nowMs) => this.#tick(nowMs),
+      parts: () => this.#timed,
+      served: () => this.changed(),
       wakeIn: (ms, wake) => {
         const timer = setTimeout(wake, ms);
         return () => clearTimeout(timer);
       },
     });
-    if (unattended !== undefined) writer.begin(unattended.stdin, unattended.isStdinEnded);
+    process.belongTo(this);
+    if (unattended !== undefined) this.#writer.begin(unattended.stdin, unattended.isStdinEnded);
     this.changed();
   }
 
-  get session(): ProcessSession {
-    return this.#parts.session;
-  }
-
-  get notes(): OutputNotes {
-    return this.#parts.notes;
-  }
-
   get facts(): ProcessFacts {
-    return factsOf(this.#process);
-  }
-
-  get #progress() {
-    return { endOffset: this.session.log.endOffset, hasEnded: this.session.exit !== undefined };
-  }
-
-  /** Resolves once the exit is known. */
-  get exited(): Promise<ExitStatus> {
-    return this.#parts.control.exited;
+    return this.#process.facts;
   }
 
   get state(): "running" | "exited" {
     return this.session.exit === undefined ? "running" : "exited";
   }
 
-  /** Whether a Durable Object is connected. */
+  /** Resolves once the exit is known. */
+  get exited(): Promise<ExitStatus> {
+    return this.#process.exited;
+  }
+
+  /** Resolves once a client or the session object was told the exit, or can't be told any more. */
+  get exitTold(): Promise<void> {
+    return this.#exitTold.promise;
+  }
+
+  /** By the clock of `performance`; undefined before {@link exitTold}. */
+  get exitToldAtMs(): number | undefined {
+    return this.#exitToldAtMs;
+  }
+
+  /** Whether a session object is connected. */
   get isHeld(): boolean {
-    return this.#parts.attached.inner !== undefined;
+    return this.#inner !== undefined;
   }
 
   get clientCount(): number {
@@ -145,47 +217,51 @@ export class SessionHost implements ProcessEvents {
   // ---- Connections ---------------------------------------------------------------------------------------------
 
   addConnection(connection: ServerConnection): void {
-    this.#parts.attached.add(connection);
-    if (this.#parts.lifespan.hasExited) this.exitTold.tell();
-    this.changed();
+    this.#connections.add(connection);
+    this.#connected();
   }
 
   removeConnection(connection: ServerConnection): void {
-    this.#parts.attached.remove(connection);
+    this.#connections.delete(connection);
     this.changed();
   }
 
   /** @param asked The offset that the session object goes on from. */
   setInner(inner: InnerServer, asked: number | undefined): void {
-    this.#parts.bell.answered();
-    const facts = this.#parts.bell.isThere ? { ...this.facts, calls: true } : this.facts;
-    this.#parts.attached.setInner(inner, facts, asked);
+    this.#bell.answered();
+    const old = this.#inner;
+    this.#inner = inner;
+    // The old one's clients vanish before the new one attaches them again.
+    old?.close(4409, "replaced by a newer connection");
+    inner.open(this.#bell.canCall ? { ...this.facts, calls: true } : this.facts, asked);
     if (this.session.panes !== undefined) inner.note(this.session.panes);
-    if (this.#parts.lifespan.hasExited) this.exitTold.tell();
-    this.changed();
-  }
-
-  panesChanged(panes: Parameters<ProcessSession["tellPanes"]>[0]): void {
-    this.session.tellPanes(panes);
-    this.#parts.attached.inner?.note(panes);
+    this.#connected();
   }
 
   removeInner(inner: InnerServer): void {
-    if (this.#parts.attached.inner === inner) this.#parts.bell.gone(inner, performance.now());
-    this.#parts.attached.removeInner(inner);
+    if (this.#inner === inner) {
+      this.#bell.gone(inner, performance.now());
+      this.#inner = undefined;
+    }
     this.changed();
   }
 
-  /** Tells everybody that the bridge goes away. */
-  shutDown(): void {
-    this.#parts.attached.shutDown();
+  #connected(): void {
+    if (this.#lifespan.hasExited) this.#tellExit();
+    this.changed();
   }
 
-  // ---- Process -------------------------------------------------------------------------------------------------
+  /** Tells all clients and the session object that the bridge stops. */
+  shutDown(): void {
+    for (const connection of this.#connections) connection.bye(1001, "the bridge is shutting down", "after");
+    this.#inner?.close(1001, "the bridge is shutting down");
+  }
 
-  /** More output is in the log. The answerer of its queries must be known before a client is sent it. */
+  // ---- What the process does: ProcessOwner ---------------------------------------------------------------------
+
+  /** The answerer of queries in this output must be known before a client is sent it. */
   committed(): void {
-    this.#parts.answers?.appended();
+    this.#answers?.appended();
     this.#process.screen?.appended();
   }
 
@@ -195,7 +271,7 @@ export class SessionHost implements ProcessEvents {
   }
 
   writable(): void {
-    this.#parts.writer.pump();
+    this.#writer.pump();
     this.changed();
   }
 
@@ -204,39 +280,130 @@ export class SessionHost implements ProcessEvents {
     this.changed();
   }
 
+  sized(cols: number, rows: number): void {
+    this.session.sized({ cols, rows });
+  }
+
+  commandEnded(end: CommandEnd): void {
+    this.#noteBehindOutput({ type: "command_end", ...end });
+  }
+
+  attention(attention: Attention): void {
+    this.#noteBehindOutput({ type: "attention", ...attention });
+  }
+
+  titled(title: string): void {
+    this.session.title = title;
+    this.#noteBehindOutput({ type: "title", title });
+  }
+
   ended(status: ExitStatus): void {
-    this.#parts.lifespan.exited(performance.now());
-    this.#parts.control.ended(status);
+    this.#lifespan.exited(performance.now());
     this.trace?.(`ended: ${JSON.stringify(status)}, the log ends at ${this.session.log.endOffset}`);
-    this.#parts.writer.close();
-    const isTold = this.#parts.attached.isAnybody; // Their connections close as they are told.
-    this.#process.marks?.commands.close(this.session.log.endOffset);
+    this.#writer.close();
+    const isTold = this.#inner !== undefined || this.#connections.size > 0; // Connections close as they are told.
     this.session.exited(status);
-    if (isTold) this.exitTold.tell();
+    if (isTold) this.#tellExit();
     this.changed();
+  }
+
+  // ---- What happens to the session -----------------------------------------------------------------------------
+
+  panesChanged(panes: PanesMessage): void {
+    this.session.tellPanes(panes);
+    this.#inner?.note(panes);
+  }
+
+  /** The bridge was told to stop: it ends the process after so many seconds. */
+  stopping(seconds: number): void {
+    this.session.stopping(seconds);
+    this.#inner?.note({ type: "stopping", seconds });
+    this.#bell.stopping();
+    this.changed();
+  }
+
+  /** The session object can be called from now on. */
+  callable(): void {
+    this.#noteBehindOutput({ type: "calls" });
+  }
+
+  #noteBehindOutput(message: Parameters<InnerServer["note"]>[0]): void {
+    setImmediate(() => {
+      // Output that was read may wait for more of a flood; a message about it comes behind it.
+      this.session.appended();
+      this.#inner?.note(message);
+    });
+  }
+
+  // ---- What the session has the process do: Upstream -----------------------------------------------------------
+
+  attached(): void {
+    this.changed();
+  }
+
+  input(client: ClientRecord): void {
+    this.#writer.push(client);
+  }
+
+  signal(_client: ClientRecord, signal: string): void {
+    this.#process.child.signal(signal);
+  }
+
+  resize(_client: ClientRecord | undefined, { cols, rows }: TerminalSize): void {
+    this.#process.child.resize(cols, rows);
   }
 
   /** Ends every process of the session. Resolves once the exit is known. */
   kill(): Promise<void> {
-    return this.#parts.control.kill();
+    return this.#process.kill();
+  }
+
+  pane(client: ClientRecord, order: PaneOrder): void {
+    if (this.#panes === undefined) client.tell(NO_PANES);
+    else this.#panes.order(client, order);
+  }
+
+  acked(client: ClientRecord): void {
+    // Many clients may acknowledge at once, and mostly only one of them can set the process going.
+    if (this.#process.isHeld && this.session.setsGoing(client)) this.changed();
+  }
+
+  departed(client: ClientRecord): void {
+    this.#panes?.departed(client);
+    this.changed();
+  }
+
+  holder(): void {
+    // The bridge has nothing to do for it.
+  }
+
+  answerer(answerer: Answerer): boolean {
+    this.#answers?.answererIs(answerer);
+    return false;
+  }
+
+  async #draw(screen: SessionScreen): Promise<void> {
+    this.session.snapshotReady(await screen.snapshot());
+    this.changed();
   }
 
   // ---- Time and pace -------------------------------------------------------------------------------------------
 
-  /** To be called after anything that may have changed who is there, what is acknowledged or what is due. */
+  /** To be called after anything that may have changed who is attached, what is acknowledged or what is due. */
   changed(): void {
     if (this.#isRemoved) return;
-    if (this.#parts.control.hold(this.session.shouldHold)) {
-      const verb = this.#parts.control.isHeld ? "hold" : "release";
+    if (this.#process.hold(this.session.shouldHold)) {
+      const verb = this.#process.isHeld ? "hold" : "release";
       this.trace?.(`decides to ${verb} the process: ${describePace(this.session)}`);
     }
-    // A Durable Object without clients is connected, or has parked, for as long as a program's call needs it (P4).
-    const isCalled = this.#parts.attached.inner !== undefined || this.#parts.bell.isKept(performance.now());
-    this.#parts.lifespan.look(this.session.isAttended || isCalled, performance.now());
+    const nowMs = performance.now();
+    // A session object without clients is connected, or has parked, for as long as a program's call needs it (P4).
+    const isCalled = this.#inner !== undefined || this.#bell.isKept(nowMs);
+    this.#lifespan.look(this.session.isAttended || isCalled, nowMs);
     this.#deadline.look();
   }
 
-  /** The same, for what can wait until everybody has been heard who has something to say in this turn of the loop. */
+  /** The same, once all sockets have been served that have something to say in this turn of the event loop. */
   changedSoon(): void {
     if (this.#isLookDue) return;
     this.#isLookDue = true;
@@ -246,29 +413,21 @@ export class SessionHost implements ProcessEvents {
     });
   }
 
-  #tick(nowMs: number): void {
-    this.#parts.attached.dropSilent(nowMs);
-    this.session.tick();
-    this.#parts.bell.tick(this.#progress, nowMs, () => this.changed());
-    const due = this.#parts.lifespan.due(nowMs);
-    if (due === "forget") this.remove();
-    else if (due === "end") void this.kill();
-    this.changed();
+  get #progress() {
+    return { endOffset: this.session.log.endOffset, hasEnded: this.session.exit !== undefined };
   }
 
-  // ---- Programs that call --------------------------------------------------------------------------------------
-
-  /** The questions that programs may ask of this process. */
-  get ports(): ProgramPorts {
-    return new HostPorts(this.#process, () => this.#parts.lifespan.called(performance.now()));
+  #tellExit(): void {
+    this.#exitToldAtMs ??= performance.now();
+    this.#exitTold.resolve();
   }
 
   /** Forgets the session: its exit need not be told any more. */
   remove(): void {
     this.#isRemoved = true;
-    this.exitTold.tell();
+    this.#tellExit();
     this.#deadline.stop();
-    this.#parts.answers?.close();
+    this.#answers?.close();
     this.#process.screen?.close();
     this.#onEnd(this);
   }

@@ -1,5 +1,5 @@
-// How long a session is kept: its process while clients may come back, and its exit while they may ask for it (L7, X5).
-// Told the time, in milliseconds of one clock.
+// How long a session is kept: its process while clients may come back, and its exit while they may ask for it (L7, X5). All times
+// are milliseconds of one clock.
 
 import { EXITED_KEEP_MS } from "sandbox-stdio/core";
 
@@ -14,7 +14,7 @@ export class Lifespan {
   #exitedAtMs: number | undefined;
   #isEnding = false;
 
-  /** @param keepMs How long the process runs on without a client. @param keepExitedMs How long its exit can be asked for, at least. */
+  /** @param keepMs How long the process runs on without a client. @param keepExitedMs The least time for which its exit can be asked for. */
   constructor(keepMs: number, keepExitedMs: number, nowMs: number) {
     this.#keepMs = keepMs;
     this.#exitedKeepMs = Math.max(EXITED_KEEP_MS, keepExitedMs);
@@ -29,27 +29,18 @@ export class Lifespan {
     this.#exitedAtMs = nowMs;
   }
 
+  /** @param isAttended Whether a client is attached, or a program's call keeps the process. */
   look(isAttended: boolean, nowMs: number): void {
-    if (isAttended) this.attended();
-    else this.abandoned(nowMs);
+    if (isAttended) this.#abandonedAtMs = undefined;
+    else this.#abandonedAtMs ??= nowMs;
   }
 
-  /** Somebody is attached. */
-  attended(): void {
-    this.#abandonedAtMs = undefined;
-  }
-
-  /** No client is attached: since now, unless that was known before. */
-  abandoned(nowMs: number): void {
-    this.#abandonedAtMs ??= nowMs;
-  }
-
-  /** A program has called: that counts as a short visit. */
+  /** A program's call counts as a short visit. */
   called(nowMs: number): void {
     if (this.#abandonedAtMs !== undefined) this.#abandonedAtMs = nowMs;
   }
 
-  /** When {@link due} has something to say next; infinity for never. */
+  /** When something is {@link due} next; infinity for never. */
   get nextMs(): number {
     if (this.#exitedAtMs !== undefined) return this.#exitedAtMs + this.#exitedKeepMs;
     if (this.#abandonedAtMs === undefined || this.#isEnding) return Number.POSITIVE_INFINITY;

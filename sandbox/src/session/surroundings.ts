@@ -1,4 +1,4 @@
-// The surroundings of a process: what it is started with, and its environment.
+// The surroundings of a process: its directory, user, environment and panes.
 
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
 import { type ChildUser, ownUserName } from "../base/child-user.ts";
@@ -6,22 +6,22 @@ import type { BridgeSettings } from "../base/settings.ts";
 import { RUNTIME_OPTIONS } from "../base/start-again.ts";
 import type { SessionPanes } from "../panes/session-panes.ts";
 import type { ChildProcess, OutputSink, ProcessEvents, StartFault } from "../process/process.ts";
-import type { BellLine } from "./bell-line.ts";
+import type { BellLine } from "./bell.ts";
 
-/** What a session's process is started in, and where what happens to it is told. */
+/** The surroundings in which the process of a session is started. */
 export type Surroundings = {
   readonly env: Record<string, string>;
   readonly home: string;
   /** Absent: the bridge's own user. */
-  readonly user?: ChildUser;
+  readonly user?: ChildUser | undefined;
   readonly trace?: Trace | undefined;
   /** How many bytes a second the process may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number;
-  /** How its session object is called; absent: it can't be. */
+  /** How its session object is called. Absent: it can't be called. */
   readonly bell?: BellLine | undefined;
-  /** Where the session is to run under tmux. */
+  /** Present if the session runs under tmux. */
   readonly panes?: SessionPanes;
-  /** Where a pane takes the process's place: opens it. */
+  /** Present if a pane takes the process's place: opens it. */
   readonly openPane?: (sink: OutputSink, events: ProcessEvents) => ChildProcess | StartFault;
   /** The size that tmux gives that pane now. */
   readonly paneSize?: { readonly cols: number; readonly rows: number } | undefined;
@@ -52,13 +52,13 @@ export function environmentOf(settings: BridgeSettings, home: string, wish: Proc
   }
   if (settings.sandboxRoot !== undefined) env.HOME = home;
   env.HOME ??= home;
-  // There is no terminal: a program that asks what it can do there would print its sequences into a pipe.
+  // A program that reads these would print control sequences into its pipe.
   if (!wish.tty) for (const name of ABOUT_TERMINALS) delete env[name];
   // As entries: a name may be `__proto__`, which an assignment would take for something else.
   return { ...env, ...Object.fromEntries(wish.env) };
 }
 
-/** Made once: nothing changes the bridge's own environment, and reading it takes longer than all else about a start. */
+/** Made once: the bridge's environment does not change, and reading it takes longer than the rest of a start. */
 let usual: Readonly<Record<string, string>> | undefined;
 
 function usualEnvironment(): Record<string, string> {

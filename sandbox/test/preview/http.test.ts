@@ -1,6 +1,7 @@
 // A browser's request to a server in the sandbox: how long its answer is waited for.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { PREVIEW_LEAD, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { answered } from "../../src/preview/http.ts";
 
@@ -50,7 +51,7 @@ function ask() {
   const request = new Request("http://bridge/preview", { method: "POST", body });
   const call = { host: "127.0.0.1", port, path: "/", method: "POST", headers: new Map() };
   return {
-    answer: answered(request, call),
+    answer: answered(request, call, false),
     say: (text: string) => {
       const has = until(text);
       push?.enqueue(new TextEncoder().encode(text));
@@ -83,4 +84,30 @@ test("a server that has everything and says nothing for 60 s is given up", async
   vi.advanceTimersByTime(60_000);
   const response = await answer;
   expect([response.status, await response.json()]).toMatchObject([422, { error: "timeout" }]);
+});
+
+test.each([
+  ["HEAD", 200],
+  ["GET", 204],
+  ["GET", 205],
+  ["GET", 304],
+  ["GET", 200],
+])(
+  "an answer without a body, to %s with %i, has the byte of the bridge's own that was asked for",
+  async (method, status) => {
+    server.removeAllListeners("request").on("request", (_, response) => response.writeHead(status).end());
+    const call = { host: "127.0.0.1", port, path: "/", method, headers: new Map() };
+    const response = await answered(new Request("http://bridge/preview"), call, true);
+    expect([response.headers.get(PREVIEW_STATUS), response.headers.has(PREVIEW_LEAD)]).toEqual([`${status}`, true]);
+    expect((await response.bytes()).length).toBe(1);
+  },
+);
+
+test("an answer begins with the byte of the bridge's own before the server has said any of its body", async () => {
+  server.removeAllListeners("request").on("request", (_, response) => response.writeHead(200).flushHeaders());
+  const call = { host: "127.0.0.1", port, path: "/", method: "GET", headers: new Map() };
+  const response = await answered(new Request("http://bridge/preview"), call, true);
+  const reader = response.body?.getReader();
+  expect((await reader?.read())?.value?.length).toBe(1);
+  await reader?.cancel();
 });

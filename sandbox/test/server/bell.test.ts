@@ -80,7 +80,7 @@ test("H20a: a bridge whose calls nobody answers says of none, and says so once t
 test("the call goes to its address also where the environment names a proxy, which would get the secret", async () => {
   const proxy = `http://127.0.0.1:${answers.port}`;
   const script = `
-    import { BellLine } from "./src/session/bell-line.ts";
+    import { BellLine } from "./src/session/bell.ts";
     const own = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(null, { status: 204 }) });
     const line = new BellLine({ url: "http://127.0.0.1:" + own.port + "/bell", token: "t" }, () => undefined);
     console.log(await line.call({ session: "s", incarnation: "i" }));

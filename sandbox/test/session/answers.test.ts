@@ -15,20 +15,15 @@ function harness(logBytes?: number) {
   const told: string[] = [];
   const asked: number[] = [];
   let wake: () => void = () => undefined;
-  const answers = new Answers({
-    log,
-    screen: {
-      parseTo: (offset) => {
-        asked.push(offset);
-        screen.parseTo(offset);
-      },
-    },
-    announce: (offset) => void told.push(`before ${offset}`),
-    write: (answer) => {
-      told.push(new TextDecoder().decode(answer));
-      wake();
-    },
-  });
+  const parseTo = (offset: number) => {
+    asked.push(offset);
+    screen.parseTo(offset);
+  };
+  const pushOwn = (answer: Uint8Array) => {
+    told.push(new TextDecoder().decode(answer));
+    wake();
+  };
+  const answers = new Answers(log, { parseTo }, { pushOwn }, (offset) => void told.push(`before ${offset}`));
   screen.onParsed = (given, offset) => answers.parsed(given, offset);
   return {
     log,

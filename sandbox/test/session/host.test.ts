@@ -1,8 +1,8 @@
 // A session's process, beside what is told of it on the inner hop.
 
-import { InnerServer, parseAttachQuery, type ServerSocket } from "sandbox-stdio/core";
+import { InnerServer, parseAttachQuery, type ServerSocket, STREAM_STDOUT } from "sandbox-stdio/core";
 import { expect, onTestFinished, test } from "vitest";
-import { BellLine } from "../../src/session/bell-line.ts";
+import { BellLine } from "../../src/session/bell.ts";
 import { SessionHost } from "../../src/session/host.ts";
 import { ENV } from "../support/process-harness.ts";
 
@@ -74,4 +74,19 @@ test("H20, H21e: a process lives on for as long as its parked object said that s
   host.removeInner(inner);
   expect(await host.exited).toMatchObject({ signal: "SIGHUP" });
   expect(performance.now() - parkedAt).toBeGreaterThanOrEqual(1_000);
+});
+
+test("what output says is told behind that output, even if it still waits for more of a flood", async () => {
+  const host = started({ cmd: "sleep", arg: "60" });
+  const sent: string[] = [];
+  const send = (frame: string | Uint8Array) => {
+    sent.push(typeof frame === "string" ? (JSON.parse(frame) as { type: string }).type : "output");
+  };
+  const socket = { send, close: () => undefined, isWritable: () => true };
+  host.setInner(new InnerServer(host.session, socket, performance.now()), undefined);
+  sent.length = 0;
+  host.session.log.append(Buffer.from("flood"), STREAM_STDOUT);
+  host.commandEnded({ to: 5, exit: 0 });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toEqual(["output", "command_end"]);
 });

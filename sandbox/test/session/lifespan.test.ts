@@ -9,7 +9,7 @@ const FIRST_ATTACH_MS = 10_000;
 
 test("L7: a process to which nobody attaches ends 10 s after its start and its keep", () => {
   const life = new Lifespan(KEEP_MS, 0, 1_000);
-  life.abandoned(1_000);
+  life.look(false, 1_000);
   expect(life.nextMs).toBe(1_000 + FIRST_ATTACH_MS + KEEP_MS);
   expect(life.due(life.nextMs - 1)).toBe(undefined);
   expect(life.due(life.nextMs)).toBe("end");
@@ -17,19 +17,19 @@ test("L7: a process to which nobody attaches ends 10 s after its start and its k
 
 test("L7: its keep is counted from when the last client was seen to go, and not while one is there", () => {
   const life = new Lifespan(KEEP_MS, 0, 0);
-  life.attended();
+  life.look(true, 0);
   expect(life.nextMs).toBe(Number.POSITIVE_INFINITY);
-  life.abandoned(5_000);
-  life.abandoned(9_000);
+  life.look(false, 5_000);
+  life.look(false, 9_000);
   expect(life.nextMs).toBe(5_000 + KEEP_MS);
 });
 
 test("P4: a program's call counts as a visit", () => {
   const life = new Lifespan(KEEP_MS, 0, 0);
-  life.attended();
+  life.look(true, 0);
   life.called(1_000);
   expect(life.nextMs).toBe(Number.POSITIVE_INFINITY);
-  life.abandoned(2_000);
+  life.look(false, 2_000);
   life.called(7_000);
   expect(life.nextMs).toBe(7_000 + KEEP_MS);
 });
@@ -43,7 +43,7 @@ test("the end of a process is due once: while it takes its time to end, nothing 
 
 test("X5: an exit is kept for its time, or for longer if its program wishes, whoever is there", () => {
   const life = new Lifespan(KEEP_MS, 0, 0);
-  life.attended();
+  life.look(true, 0);
   life.exited(50);
   expect(life.nextMs).toBe(50 + EXITED_KEEP_MS);
   expect(life.due(50 + EXITED_KEEP_MS)).toBe("forget");

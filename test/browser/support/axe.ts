@@ -6,7 +6,7 @@ import type { Tab } from "./tab.ts";
 
 declare global {
   interface Window {
-    axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> };
+    axe?: { run: (context: unknown, options: unknown) => Promise<AxeResults> };
   }
 }
 
@@ -14,16 +14,14 @@ const SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 /** The process chooses what is in there, and its colours. */
 const OUTPUT = ".xterm-screen";
 
-/**
- * @param isWhole Whether all rules are asked, or the one that only colours can break.
- * @returns A line for each place that breaks a rule.
- */
-export async function findings(tab: Tab, isWhole: boolean): Promise<string[]> {
-  await tab.page.evaluate(SOURCE);
-  const { violations } = await tab.page.evaluate(
-    ({ exclude, rules }) => window.axe.run({ exclude: [[exclude]] }, { resultTypes: ["violations"], ...rules }),
-    { exclude: OUTPUT, rules: isWhole ? {} : { runOnly: ["color-contrast"] } },
+/** @returns A line for each place that breaks a rule. */
+export async function findings(tab: Tab): Promise<string[]> {
+  if (!(await tab.page.evaluate(() => window.axe !== undefined))) await tab.page.evaluate(SOURCE);
+  const violations = await tab.page.evaluate(
+    async (exclude) => (await window.axe?.run({ exclude: [[exclude]] }, { resultTypes: ["violations"] }))?.violations,
+    OUTPUT,
   );
+  if (violations === undefined) throw new Error("axe is not on the page");
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary?.replaceAll("\n", " ")}`),
   );

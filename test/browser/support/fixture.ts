@@ -1,9 +1,9 @@
-// The frame of every test here: one browser and one login a file, one profile and one sandbox a test, and nothing may go
-// wrong on a page unseen.
+// The frame of every test here: one browser and one login for all files of a vitest worker, one profile and one sandbox a test, and nothing
+// may go wrong on a page unseen.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 import { launch } from "../../../packages/dashboard/test/browser.ts";
 import { fresh, system } from "../../e2e/support/system/system.ts";
 import { Link } from "./link.ts";
@@ -58,34 +58,47 @@ export type StartBrowser = (from: number, to: number) => Promise<Browser>;
 
 const startChromium: StartBrowser = (from, to) => launch(`--host-resolver-rules=MAP localhost:${from} 127.0.0.1:${to}`);
 
+type Started = { readonly browser: Browser; readonly link: Link; readonly state: StorageState };
+type StorageState = Awaited<ReturnType<BrowserContext["storageState"]>>;
+
+/** The browsers of this worker, whose modules stay loaded from file to file; Playwright ends them when the worker ends. */
+const started = new Map<StartBrowser, Promise<Started>>();
+
+async function startWith(start: StartBrowser): Promise<Started> {
+  const port = Number(new URL(system.origin).port);
+  const link = await Link.to(port);
+  // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
+  const browser = await start(port, link.port);
+  const profile = await browser.newContext({ viewport: VIEWPORT });
+  const tab = new Tab(await profile.newPage());
+  await tab.page.goto(new URL(`/?sandbox=${fresh("login")}`, system.origin).href);
+  await logIn(tab, "alice");
+  await tab.state("attached");
+  const state = await profile.storageState();
+  await profile.close();
+  return { browser, link, state };
+}
+
 /** @param start Default: starts Chromium. */
 export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
-  let browser: Browser | undefined;
-  let link: Link | undefined;
-  let state: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined;
+  let shared: Started | undefined;
   let profiles: BrowserContext[] = [];
   let tabs: Tab[] = [];
 
+  const use = (): Started => {
+    if (shared === undefined) throw new Error("Cannot use the browser outside a test");
+    return shared;
+  };
+
   beforeAll(async () => {
-    const port = Number(new URL(system.origin).port);
-    link = await Link.to(port);
-    // The address stays the public one, which is what cookies and origins are about; only the wire is ours.
-    browser = await start(port, link.port);
-    const profile = await fixture.profile();
-    const tab = await fixture.open(profile, `/?sandbox=${fresh("login")}`);
-    await logIn(tab, "alice");
-    await tab.state("attached");
-    state = await profile.storageState();
-    await closeAll();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await link?.close();
+    const starting = started.get(start) ?? startWith(start);
+    started.set(start, starting);
+    shared = await starting;
   });
   afterEach(async () => {
     const problems = tabs.flatMap((tab) => tab.problems);
     await closeAll();
-    link?.mend();
+    use().link.mend();
     expect(problems).toEqual([]);
   });
 
@@ -102,12 +115,10 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
 
   const fixture: Fixture = {
     get link() {
-      if (link === undefined) throw new Error("Cannot use the link outside a test");
-      return link;
+      return use().link;
     },
     async profile(options = {}) {
-      if (browser === undefined) throw new Error("Cannot open a page outside a test");
-      const profile = await browser.newContext({ viewport: VIEWPORT, colorScheme: "dark", ...options });
+      const profile = await use().browser.newContext({ viewport: VIEWPORT, colorScheme: "dark", ...options });
       profiles.push(profile);
       return profile;
     },
@@ -118,8 +129,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       return tab;
     },
     async member(options = {}) {
-      if (state === undefined) throw new Error("Cannot log in outside a test");
-      return fixture.profile({ storageState: state, ...options });
+      return fixture.profile({ storageState: use().state, ...options });
     },
     async freshMember(options = {}) {
       const profile = await fixture.profile(options);

@@ -15,6 +15,8 @@ export class Link {
   static async to(port: number): Promise<Link> {
     const server = createServer();
     const link = new Link(server);
+    // It is there as long as its process, and does not keep that.
+    server.unref();
     server.on("connection", (near) => link.#join(near, port));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -43,11 +45,6 @@ export class Link {
   /** Passes nothing on, of the connections that there are, until it is mended. */
   hold(): void {
     for (const socket of this.#sockets) socket.pause();
-  }
-
-  close(): Promise<void> {
-    this.cut();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
   #join(near: Socket, port: number): void {

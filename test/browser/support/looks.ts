@@ -1,41 +1,57 @@
 // The looks that a view is tried in, one after the other on the same page, and its picture in each.
 import { mkdir, writeFile } from "node:fs/promises";
+import type { CDPSession, Page } from "playwright-core";
 import { withFewColours } from "./small-png.ts";
 import type { Tab } from "./tab.ts";
 
 const DESK = { width: 900, height: 560 };
 const PHONE = { width: 320, height: 640 };
 
-async function withFingers(tab: Tab, isOn: boolean): Promise<void> {
-  const browser = await tab.page.context().newCDPSession(tab.page);
-  await browser.send(
+export type Look = { readonly name: string; readonly scheme: "dark" | "light" | "contrast"; readonly isPhone: boolean };
+
+/** Each view has all rules in one of them. */
+export const LOOKS: readonly Look[] = [
+  { name: "dark", scheme: "dark", isPhone: false },
+  { name: "light-phone", scheme: "light", isPhone: true },
+  { name: "contrast", scheme: "contrast", isPhone: false },
+  { name: "phone", scheme: "dark", isPhone: true },
+  { name: "light", scheme: "light", isPhone: false },
+];
+
+/** What emulates fingers, as long as it is there. */
+const touches = new WeakMap<Page, CDPSession>();
+
+async function withFingers({ page }: Tab, isOn: boolean): Promise<void> {
+  const devTools = touches.get(page) ?? (await page.context().newCDPSession(page));
+  touches.set(page, devTools);
+  await devTools.send(
     "Emulation.setTouchEmulationEnabled",
     isOn ? { enabled: true, maxTouchPoints: 2 } : { enabled: false },
   );
 }
 
-/** Another page of the same browser has chosen it: this one follows at once. */
-const choosesContrast = (tab: Tab) =>
-  tab.page.evaluate(() => {
-    const event = new StorageEvent("storage", { key: "sbx.preferences", newValue: '{"scheme":"contrast"}' });
-    window.dispatchEvent(event);
-  });
+/** Another page of the same browser has chosen high contrast, or what is kept: this one follows at once. */
+const followsContrast = (tab: Tab, isOn: boolean) =>
+  tab.page.evaluate((isOn) => {
+    const key = "sbx.preferences";
+    const kept = localStorage.getItem(key) ?? "{}";
+    const newValue = isOn ? JSON.stringify({ ...JSON.parse(kept), scheme: "contrast" }) : kept;
+    window.dispatchEvent(new StorageEvent("storage", { key, newValue }));
+  }, isOn);
 
-/** Each with how it comes to be, after the one before. */
-export const LOOKS = {
-  dark: async () => undefined,
-  light: (tab: Tab) => tab.page.emulateMedia({ colorScheme: "light" }),
-  phone: async (tab: Tab) => {
-    await tab.page.emulateMedia({ colorScheme: "dark" });
-    await withFingers(tab, true);
-    await tab.page.setViewportSize(PHONE);
-  },
-  contrast: async (tab: Tab) => {
-    await withFingers(tab, false);
-    await tab.page.setViewportSize(DESK);
-    await choosesContrast(tab);
-  },
-} as const satisfies Readonly<Record<string, (tab: Tab) => Promise<unknown>>>;
+/** Changes a page from one look to another; it begins in the first. */
+export async function take(tab: Tab, before: Look, look: Look): Promise<void> {
+  if (look.scheme !== before.scheme) {
+    await tab.page.emulateMedia({ colorScheme: look.scheme === "light" ? "light" : "dark" });
+    if ([look, before].some(({ scheme }) => scheme === "contrast"))
+      await followsContrast(tab, look.scheme === "contrast");
+  }
+  if (look.isPhone !== before.isPhone) {
+    await withFingers(tab, look.isPhone);
+    await tab.page.setViewportSize(look.isPhone ? PHONE : DESK);
+  }
+  await settled(tab);
+}
 
 /** The panes of a session follow the window's size a moment later. */
 const panesFollow = (tab: Tab) =>
@@ -61,10 +77,8 @@ export const settled = async (tab: Tab) => {
 /** Where a run with SBX_SCREENSHOTS=1 leaves them. Git ignores the directory. */
 const PICTURES = new URL("../../../.local/states/", import.meta.url);
 
-/** One of a view in one look. High contrast is a view of its own, so that look has none. */
-export async function keepPicture(tab: Tab, view: string, look: string): Promise<void> {
-  if (look === "contrast") return;
+export async function keepPicture(tab: Tab, view: string, look: Look): Promise<void> {
   const png = await tab.page.screenshot({ caret: "initial" });
   await mkdir(PICTURES, { recursive: true });
-  await writeFile(new URL(`${view.replaceAll(/[^a-z0-9]+/g, "-")}-${look}.png`, PICTURES), withFewColours(png));
+  await writeFile(new URL(`${view.replaceAll(/[^a-z0-9]+/g, "-")}-${look.name}.png`, PICTURES), withFewColours(png));
 }

@@ -57,7 +57,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   }
   if (roll < 50) {
     if (isOutside) return outside("kill-pane", "-t", any);
-    const sure = page.getByRole("button", { name: "End its program" });
+    const sure = page.getByRole("button", { name: "End program" });
     return {
       words: `close ${here}`,
       do: async () => {
@@ -90,8 +90,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
     if (isOutside || seen.length < 2) return outside("swap-pane", "-d", "-s", any, "-t", random.pick(all));
     return button(/^Change places/);
   }
-  if (roll < 77)
-    return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^This pane alone/);
+  if (roll < 77) return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^Zoom pane/);
   if (roll < 81) {
     if (isOutside || seen.length < 2) return outside("break-pane", "-d", "-s", any);
     return button(/^A window of its own/);
@@ -104,7 +103,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
         return outside("move-pane", random.chance(0.5) ? "-h" : "-v", "-s", any, "-t", random.pick(all));
       return outside("swap-window", "-d", "-s", window, "-t", to);
     }
-    if (random.chance(0.5)) return button(/^Take this pane to the next window/);
+    if (random.chance(0.5)) return button(/^Move pane to the next window/);
     const key = random.chance(0.5) ? "Shift+ArrowLeft" : "Shift+ArrowRight";
     return {
       words: `${window} by ${key}`,

@@ -1,37 +1,50 @@
-// What the views have in common: a shell to begin with, a dialog to wait for, a click on what is printed, a connection that is played with.
-import type { BrowserContext, WebSocketRoute } from "playwright-core";
+// What the walks through the page's views have in common: a shell to begin with, a dialog to wait for, connections that are played with.
+import type { BrowserContext, BrowserContextOptions, WebSocketRoute } from "playwright-core";
 import { fresh } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Tab } from "./tab.ts";
 
-export type Look = { readonly colorScheme?: "dark" | "light"; readonly viewport?: { width: number; height: number } };
-/** Opens a view, as it is looked at. */
-export type Show = (look: Look) => Promise<Tab>;
-export type Views = Readonly<Record<string, Show>>;
-/** @param before Is called before there is anything on the page. */
-export type Shell = (
-  look: Look,
-  query?: string,
-  before?: (profile: BrowserContext) => Promise<unknown>,
-) => Promise<Tab>;
+/** Looks at a view of the page: closes a dialog and ends what is over the terminal, and leaves everything else as it is. */
+export type See = (view: string, tab: Tab) => Promise<void>;
+/** Goes from view to view, mostly on one page, and has each seen. */
+export type Walk = (see: See) => Promise<void>;
 
-export const shellOf =
-  (browser: Fixture): Shell =>
-  async (look, query = "", before) => {
-    const profile = await withoutChoices(await browser.member(look));
-    await before?.(profile);
-    const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&debug=1&renderer=dom${query}`);
-    await tab.shell();
-    return tab;
-  };
-
-/** What is chosen in one view is kept by no server: the next begins without it. */
-export async function withoutChoices(profile: BrowserContext): Promise<BrowserContext> {
+/** Somebody who is logged in; what they choose on a page no server keeps, and the next page begins without it. */
+export async function member(browser: Fixture, options?: BrowserContextOptions): Promise<BrowserContext> {
+  const profile = await browser.member(options);
   await profile.route("**/api/preferences", (route) => route.fulfill({ json: { revision: 0, preferences: null } }));
   return profile;
 }
 
+/** @param before Is called before there is anything on the page. */
+export async function shell(
+  browser: Fixture,
+  query = "",
+  before?: (profile: BrowserContext) => Promise<unknown>,
+): Promise<Tab> {
+  const profile = await member(browser);
+  await before?.(profile);
+  const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&debug=1&renderer=dom${query}`);
+  await tab.shell();
+  return tab;
+}
+
+export const sandboxOf = (tab: Tab): string => new URL(tab.page.url()).searchParams.get("sandbox") ?? "";
+
 export const dialog = (tab: Tab) => tab.page.getByRole("dialog").waitFor();
+
+/** Gives the terminal the keyboard, and presses these. */
+export async function press(tab: Tab, ...keys: string[]): Promise<void> {
+  await tab.type("");
+  for (const key of keys) await tab.page.keyboard.press(key);
+}
+
+/** Answers the page's question about who is logged in otherwise than the server does. */
+export const changeMe = (profile: BrowserContext, change: () => object) =>
+  profile.route("**/api/me", async (route) => {
+    const me = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: { ...me, ...change() } });
+  });
 
 /** Leads the page's connections through here. @returns They, in order: a test may say something to the page in the server's place. */
 export async function playConnections(profile: BrowserContext): Promise<readonly WebSocketRoute[]> {
@@ -43,15 +56,21 @@ export async function playConnections(profile: BrowserContext): Promise<readonly
   return connections;
 }
 
-/** Lets a transfer's connection carry so many messages of this side, and no more. */
-export async function stopTransfers(profile: BrowserContext, side: "server" | "page", messages: number): Promise<void> {
+/** Leads transfers through here. @returns While `areHeld`, each that begins stops under way. */
+export async function playTransfers(profile: BrowserContext): Promise<{ areHeld: boolean }> {
+  const transfers = { areHeld: false };
   await profile.routeWebSocket(/\/attach\?.*tty=0/, (route) => {
     const server = route.connectToServer();
-    let count = 0;
-    const [from, to] = side === "server" ? [server, route] : [route, server];
-    from.onMessage((message) => {
-      count += 1;
-      if (count <= messages) to.send(message);
-    });
+    const isHeld = transfers.areHeld;
+    const pass = (from: WebSocketRoute, to: WebSocketRoute, most: number) => {
+      let count = 0;
+      from.onMessage((message) => {
+        count += 1;
+        if (!isHeld || count <= most) to.send(message);
+      });
+    };
+    pass(server, route, 12);
+    pass(route, server, 36);
   });
+  return transfers;
 }

@@ -1,112 +1,121 @@
-// Views of a connection and of a login that end, of no network at all, and of who has the keyboard.
-import { api, fresh, person } from "../../e2e/support/system/system.ts";
+// Walks through what becomes of connections and logins, of a page that has neither, and of who has the keyboard.
+import { api, fresh, holdInnerHop, person, releaseInnerHop } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
-import type { Tab } from "./tab.ts";
-import { type Look, playConnections, shellOf, type Views } from "./view.ts";
+import { changeMe, member, playConnections, sandboxOf, shell, type Walk } from "./view.ts";
 
-/** A terminal, and a way to say something to it in the server's place; its login can't be renewed. */
-const played =
-  (browser: Fixture) =>
-  async (look: Look): Promise<{ tab: Tab; say: (message: object) => void; close: (code: number) => Promise<void> }> => {
+export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
+  "a login that ends, and a sandbox": async (see) => {
     let connections: Awaited<ReturnType<typeof playConnections>> = [];
-    const tab = await shellOf(browser)(look, "", async (profile) => {
+    const tab = await shell(browser, "", async (profile) => {
       connections = await playConnections(profile);
     });
-    await tab.page.context().route("**/api/me", async (route) => {
-      const me = (await (await route.fetch()).json()) as object;
-      await route.fulfill({
-        json: { ...me, expiresAt: new Date(Date.now() + 50_000).toISOString(), renewable: false },
-      });
-    });
-    return {
-      tab,
-      say: (message) => connections.at(-1)?.send(JSON.stringify(message)),
-      close: async (code) => connections.at(-1)?.close({ code, reason: "token expired" }),
+    const say = (message: object) => connections.at(-1)?.send(JSON.stringify(message));
+    say({ type: "stopping", seconds: 30 });
+    await tab.page.getByText(/stops|stopping/i).waitFor();
+    await see("a sandbox that stops", tab);
+    // It can't be renewed.
+    await changeMe(tab.page.context(), () => ({
+      expiresAt: new Date(Date.now() + 50_000).toISOString(),
+      renewable: false,
+    }));
+    say({ type: "expiring", seconds: 50 });
+    await tab.page.getByRole("region", { name: /^The login/ }).waitFor();
+    await see("a login that ends soon", tab);
+    await connections.at(-1)?.close({ code: 4401, reason: "token expired" });
+    await tab.page.getByRole("alert").waitFor();
+    await see("a login that has ended", tab);
+  },
+  "a connection that is lost": async (see) => {
+    const tab = await shell(browser);
+    browser.link.cut();
+    await tab.says(/^Connection lost: retrying in/);
+    await tab.page.keyboard.type("lost");
+    await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
+    await see("a connection that is lost", tab);
+    await tab.page.context().setOffline(true);
+    await tab.says(/^Offline/);
+    await see("a device without a network", tab);
+  },
+  "a first visit, and the page without a network": async (see) => {
+    const visit = async () => {
+      const tab = await browser.open(await browser.profile(), `/?sandbox=${fresh("axe")}`);
+      await tab.page.getByRole("link", { name: "Log in" }).waitFor();
+      return tab;
     };
-  };
-
-export const connectionViews = (browser: Fixture): Views => {
-  const shell = shellOf(browser);
-  const play = played(browser);
-  const exclusive = async (look: Look): Promise<{ ann: Tab; bob: Tab }> => {
-    const ann = await shell(look, "&mode=exclusive&name=Ann");
+    await see("a first visit", await visit());
+    const popup = await browser.open(await browser.profile(), "/?logged-in");
+    await popup.page.getByText(/^Logged in/).waitFor();
+    await see("the window of a login", popup);
+    const tab = await visit();
+    await tab.page.evaluate(() => navigator.serviceWorker.ready);
+    await tab.page.reload();
+    await tab.page.getByRole("link", { name: "Log in" }).waitFor();
+    browser.link.cut();
+    await tab.page.context().setOffline(true);
+    await tab.page.reload();
+    await tab.page.getByRole("heading", { name: "Offline" }).waitFor();
+    await see("the page without a network", tab);
+    // What could not be reached is what this is about.
+    tab.problems.length = 0;
+  },
+  "a session that does not begin": async (see) => {
+    const profile = await member(browser);
+    const address = (query: string) => `/?sandbox=${fresh("axe")}&renderer=dom&session=${query}`;
+    await holdInnerHop();
+    const waiting = await browser.open(profile, address("main"));
+    await waiting.says(/^Connecting/);
+    await see("a connection that is being made", waiting);
+    await releaseInnerHop();
+    const refused = await browser.open(profile, address("nobody&role=viewer"));
+    await refused.page.getByRole("alert").waitFor();
+    await see("a refusal", refused);
+    const tab = await browser.open(profile, address("main&cmd=no-such-program"));
+    await tab.page.getByRole("heading", { name: "Run this?" }).waitFor();
+    await see("a link that asks to run something", tab);
+    await tab.button("Run");
+    await tab.page.getByRole("heading", { name: "Cannot start the command" }).waitFor();
+    await tab.page.getByText("Command not found: no-such-program.").waitFor();
+    await see("a command that can't be started", tab);
+    await profile.route("**/api/me", (route) => route.fulfill({ status: 503, json: { message: "It restarts" } }));
+    const silent = await browser.open(profile, address("main"));
+    await silent.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
+    await see("a server that does not answer", silent);
+    // The browser's own words about it.
+    silent.problems.length = 0;
+  },
+  "a keyboard that somebody else has": async (see) => {
+    const ann = await shell(browser, "&mode=exclusive&name=Ann");
+    const viewer = await browser.open(ann.page.context(), `${ann.page.url()}&role=viewer`);
+    await viewer.state("attached");
+    await see("a viewer", viewer);
+    await viewer.page.close();
     const bob = await browser.open(ann.page.context(), ann.page.url().replace("name=Ann", "name=Bartholomew"));
     await bob.state("attached");
-    return { ann, bob };
-  };
-  return {
-    "a login that ends soon": async (look) => {
-      const { tab, say } = await play(look);
-      say({ type: "expiring", seconds: 50 });
-      await tab.page.getByRole("region", { name: /^The login/ }).waitFor();
-      return tab;
-    },
-    "a login that has ended": async (look) => {
-      const { tab, close } = await play(look);
-      await close(4401);
-      await tab.page.getByRole("alert").waitFor();
-      return tab;
-    },
-    "a sandbox that stops": async (look) => {
-      const { tab, say } = await play(look);
-      say({ type: "stopping", seconds: 30 });
-      await tab.page.getByText(/stops|stopping/i).waitFor();
-      return tab;
-    },
-    "a device without a network": async (look) => {
-      const tab = await shell(look);
-      browser.link.cut();
-      await tab.page.context().setOffline(true);
-      await tab.says(/^Offline/);
-      return tab;
-    },
-    "the page without a network": async (look) => {
-      const tab = await browser.open(await browser.profile(look), `/?sandbox=${fresh("axe")}`);
-      await tab.page.getByRole("link", { name: "Log in" }).waitFor();
-      await tab.page.evaluate(() => navigator.serviceWorker.ready);
-      await tab.page.reload();
-      await tab.page.getByRole("link", { name: "Log in" }).waitFor();
-      browser.link.cut();
-      await tab.page.context().setOffline(true);
-      await tab.page.reload();
-      await tab.page.getByRole("heading", { name: "Offline" }).waitFor();
-      // What could not be reached is what this is about.
-      tab.problems.length = 0;
-      return tab;
-    },
-    "a keyboard that another has": async (look) => {
-      const { ann, bob } = await exclusive(look);
-      await ann.run("clear");
-      await bob.page.getByRole("button", { name: "Ask" }).click();
-      await bob.page.getByRole("button", { name: "Ask again" }).waitFor();
-      return bob;
-    },
-    "a keyboard that is free": async (look) => {
-      const { ann, bob } = await exclusive(look);
-      await ann.button("Release");
-      await bob.page.getByRole("button", { name: "Take it" }).waitFor();
-      return bob;
-    },
-    "a keyboard that a program has": async (look) => {
-      const tab = await shell(look, "&mode=exclusive&name=Ann");
-      await tab.button("Release");
-      const agent = await person({ sub: fresh("agent"), org: "local", name: "Agent" });
-      const sandbox = new URL(tab.page.url()).searchParams.get("sandbox") ?? "";
-      const ask = (route: string, body: object) =>
-        api(agent, `/api/sandboxes/${sandbox}/sessions/main/${route}`, { method: "POST", body: JSON.stringify(body) });
-      await ask("keyboard", { do: "request" });
-      await ask("input", { text: "npm test" });
-      await tab.find(/^\$ npm test$/);
-      await tab.page.getByText("typed npm test").first().waitFor({ state: "attached" });
-      return tab;
-    },
-    "a window that is larger than another's": async (look) => {
-      const tab = await shell(look, "&name=Ann");
-      const other = await browser.open(tab.page.context(), tab.page.url().replace("name=Ann", "name=Bob"));
-      await other.page.setViewportSize({ width: 500, height: 320 });
-      await other.state("attached");
-      await tab.page.locator('.sbx-size[data-framed="true"]').waitFor();
-      return tab;
-    },
-  };
-};
+    await ann.button("Release");
+    await bob.page.getByRole("button", { name: "Take it" }).waitFor();
+    await see("a keyboard that is free", bob);
+    const agent = await person({ sub: fresh("agent"), org: "local", name: "Agent" });
+    const order = (route: string, body: object) =>
+      api(agent, `/api/sandboxes/${sandboxOf(ann)}/sessions/main/${route}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+      });
+    await order("keyboard", { do: "request" });
+    await order("input", { text: "npm test" });
+    await ann.find(/^\$ npm test$/);
+    await ann.page.getByText("typed npm test").first().waitFor({ state: "attached" });
+    await see("a keyboard that a program has", ann);
+    await ann.page.keyboard.press("F2");
+    await ann.run("clear");
+    await bob.page.getByRole("button", { name: "Ask" }).click();
+    await bob.page.getByRole("button", { name: "Ask again" }).waitFor();
+    await see("a keyboard that another has", bob);
+    await ann.page.getByRole("button", { name: "Give it" }).waitFor();
+    await ann.run("printf '\\e]52;c;eA==\\a'");
+    await ann.page.getByRole("region", { name: "Clipboard" }).waitFor();
+    await see("a keyboard that is asked for, and a program that would write to the clipboard", ann);
+    await ann.page.setViewportSize({ width: 500, height: 320 });
+    await bob.page.locator('.sbx-size[data-framed="true"]').waitFor();
+    await see("a window that is larger than another's", bob);
+  },
+});

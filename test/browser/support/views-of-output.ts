@@ -1,54 +1,85 @@
-// Views of what is printed: links that are asked about, the way back through it, what is said of it.
-import type { BrowserContext } from "playwright-core";
+// Walks through what comes of the output: links that are asked about, and files on their way, which stand still to be looked at.
 import type { Fixture } from "./fixture.ts";
 import { clickOn } from "./links.ts";
 import type { Tab } from "./tab.ts";
-import { dialog, type Look, shellOf, type Views } from "./view.ts";
+import { changeMe, dialog, playTransfers, shell, type Walk } from "./view.ts";
 
-const link = (address: string, text: string) => `clear; printf '\\e]8;;%s\\a%s\\e]8;;\\a\\n' '${address}' '${text}'`;
+const link = (address: string, text: string) => `printf '\\e]8;;%s\\a%s\\e]8;;\\a\\n' '${address}' '${text}'`;
 
-export const outputViews = (browser: Fixture): Views => {
-  const shell = shellOf(browser);
-  const asked = async (
-    look: Look,
-    printed: string,
-    text: string,
-    modifier?: "Control",
-    before?: (profile: BrowserContext) => Promise<unknown>,
-  ): Promise<Tab> => {
-    const tab = await shell(look, "", before);
-    await tab.run(printed);
-    await tab.find(new RegExp(`^${text}`));
-    await clickOn(tab, text, modifier);
-    await dialog(tab);
-    return tab;
-  };
-  return {
-    "a link whose text says another address": (look) =>
-      asked(look, link("https://elsewhere.example/login?back=%2Fhome", "https://bank.example"), "https://bank"),
-    "a link that is not opened": (look) => asked(look, link("javascript:alert(1)", "the documents"), "the documents"),
-    "a path in the output": (look) => asked(look, "clear; echo src/main.ts:12:5", "src/main", "Control"),
-    "a port of the sandbox": (look) => asked(look, link("http://localhost:5173/", "your page"), "your page"),
-    "a port of the sandbox, without previews": (look) =>
-      asked(look, "clear; echo http://localhost:5173/", "http://localhost", "Control", (profile) =>
-        profile.route("**/api/me", async (route) => {
-          const me = (await (await route.fetch()).json()) as object;
-          await route.fulfill({ json: { ...me, previews: false } });
-        }),
-      ),
-    "an earlier place in the output": async (look) => {
-      const tab = await shell(look);
-      await tab.run("seq 1 200");
-      await tab.find(/^200$/);
-      await tab.page.keyboard.press("Shift+PageUp");
-      await tab.page.getByRole("button", { name: "↓ Newest" }).waitFor();
-      return tab;
+async function ask(tab: Tab, printed: string, text: string, modifier?: "Control"): Promise<void> {
+  await tab.run(`clear; ${printed}`);
+  await tab.find(new RegExp(`^${text}`));
+  await clickOn(tab, text, modifier);
+  await dialog(tab);
+}
+
+const BYTES = 3_000_000;
+const UNDER_WAY = /^[1-9][\d,]* of 3,000,000 bytes/;
+
+/** Does this with a file over the terminal: has it there, takes it away, lets go of it. */
+const drag = (tab: Tab, ...types: ("dragover" | "dragleave" | "drop")[]) =>
+  tab.page.locator(".xterm-screen").evaluate(
+    (screen, { types, bytes }) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["x".repeat(bytes)], "photo.jpg"));
+      for (const type of types) {
+        screen.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+      }
     },
-    "how slow the link is": async (look) => {
-      const tab = await shell(look);
-      await tab.page.keyboard.press("Control+Shift+L");
-      await tab.page.getByText(/bytes still to be drawn$/).waitFor();
-      return tab;
-    },
-  };
-};
+    { types, bytes: BYTES },
+  );
+
+export const outputWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
+  "links in the output": async (see) => {
+    const tab = await shell(browser);
+    await ask(tab, link("https://elsewhere.example/login?back=%2Fhome", "https://bank.example"), "https://bank");
+    await see("a link whose text says another address", tab);
+    await ask(tab, link("javascript:alert(1)", "the documents"), "the documents");
+    await see("a link that is not opened", tab);
+    await ask(tab, "echo src/main.ts:12:5", "src/main", "Control");
+    await see("a path in the output", tab);
+    await ask(tab, link("http://localhost:5173/", "your page"), "your page");
+    await see("a port of the sandbox", tab);
+  },
+  "files on their way, and a server without previews": async (see) => {
+    let transfers = { areHeld: false };
+    const tab = await shell(browser, "", async (profile) => {
+      transfers = await playTransfers(profile);
+      await changeMe(profile, () => ({ previews: false }));
+    });
+    const save = tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save it" });
+    const offer = async () => {
+      await tab.run(`clear; head -c ${BYTES} /dev/zero > backup.tar; sbx-download backup.tar`);
+      await save.waitFor();
+    };
+    await ask(tab, "echo http://localhost:5173/", "http://localhost", "Control");
+    await see("a port of the sandbox, without previews", tab);
+    await drag(tab, "dragover");
+    await tab.page.locator(".sbx-drop").waitFor();
+    await see("a file that is held over the terminal", tab);
+    await drag(tab, "dragleave");
+    await offer();
+    await see("a file that a program would save", tab);
+    await offer();
+    await tab.run("clear; rm backup.tar; ls | wc -l");
+    await tab.find(/^0$/);
+    await save.click();
+    await tab.page.getByText(/^Not downloaded/).waitFor();
+    await see("a download that failed", tab);
+    await tab.run("cd /proc; clear; pwd");
+    await tab.find(/^\/proc$/);
+    await drag(tab, "dragover", "drop");
+    await tab.page.getByText(/^Not uploaded/).waitFor();
+    await see("an upload that failed", tab);
+    await tab.run("cd -; clear");
+    await tab.prompt();
+    transfers.areHeld = true;
+    await offer();
+    await save.click();
+    await tab.page.getByText(UNDER_WAY).waitFor();
+    await see("a download", tab);
+    await drag(tab, "dragover", "drop");
+    await tab.page.getByText(UNDER_WAY).waitFor();
+    await see("an upload", tab);
+  },
+});

@@ -1,236 +1,164 @@
-// Each view of the page that a person may be before, to be looked at by tests: opened, and as it is then.
-import { fresh, holdInnerHop } from "../../e2e/support/system/system.ts";
+// Walks through each view of the page that a person may be before, to be looked at by tests.
+import { fresh } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
 import { focused } from "./panes.ts";
 import type { Tab } from "./tab.ts";
 import { pane } from "./tmux-panes.ts";
-import { dialog, type Look, shellOf, type Views, withoutChoices } from "./view.ts";
-import { connectionViews } from "./views-of-connections.ts";
-import { outputViews } from "./views-of-output.ts";
-import { settingViews } from "./views-of-settings.ts";
-import { transferViews } from "./views-of-transfers.ts";
+import { dialog, member, press, sandboxOf, shell, type Walk } from "./view.ts";
+import { connectionWalks } from "./views-of-connections.ts";
+import { outputWalks } from "./views-of-output.ts";
 
-const panesOf =
-  (browser: Fixture) =>
-  async (look: Look): Promise<Tab> => {
-    const profile = await withoutChoices(await browser.member(look));
+const THEME = {
+  name: "Forest",
+  type: "dark",
+  colors: {
+    "terminal.background": "#10241c",
+    "terminal.foreground": "#d8e6dc",
+    "terminalCursor.foreground": "#7ee2a8",
+  },
+};
+
+/** Opens the list and asks for this. */
+async function list(tab: Tab, query: string): Promise<void> {
+  await press(tab, "Control+Shift+P");
+  await dialog(tab);
+  await tab.page.keyboard.type(query);
+}
+
+/** Opens the list, with the page's own session chosen, and presses a button there. */
+async function inList(tab: Tab, button: string): Promise<void> {
+  await list(tab, `${sandboxOf(tab)} main`);
+  await tab.page
+    .getByRole("option", { selected: true })
+    .filter({ hasText: `${sandboxOf(tab)} / main` })
+    .waitFor();
+  await tab.page.getByRole("dialog").getByRole("button", { name: button }).click();
+}
+
+/** Has the list find fifty sessions. */
+async function fifty({ page }: Tab): Promise<void> {
+  await page.route(/\/api\/sandboxes\/[^/]*\/sessions\?/, async (route) => {
+    const answer = (await (await route.fetch()).json()) as { sessions: Record<string, unknown>[] };
+    const [first = {}] = answer.sessions;
+    const more = Array.from({ length: 49 }, (_, i) => ({ ...first, session: `build-${i + 1}`, clients: i % 3 }));
+    await route.fulfill({ json: { sessions: [...answer.sessions, ...more] } });
+  });
+  const screen = { cols: 80, rows: 24, lines: ["$ npm test", "all of it is good", "$ "] };
+  await page.route("**/sessions/build-*/screen", (route) => route.fulfill({ json: screen }));
+}
+
+async function paste(tab: Tab, text: string): Promise<void> {
+  await tab.page.locator(".xterm-helper-textarea").evaluate((field, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
+
+async function importTheme(tab: Tab, name: string, text: string): Promise<void> {
+  const file = { name, mimeType: "text/plain", buffer: Buffer.from(text) };
+  await tab.page.getByLabel("Import a theme…").setInputFiles(file);
+}
+
+const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
+  "a shell and its dialogs": async (see) => {
+    const tab = await shell(browser);
+    const { page } = tab;
+    await see("a shell", tab);
+    await list(tab, "nothing is called that");
+    await page
+      .getByText(/^Nothing found/)
+      .first()
+      .waitFor({ state: "attached" });
+    await see("a list with nothing in it", tab);
+    await list(tab, "");
+    await page.getByRole("option").filter({ hasText: "main" }).first().waitFor();
+    await see("the list of sessions", tab);
+    await inList(tab, "Rename…");
+    await page.getByRole("dialog").getByLabel("Name for main").waitFor();
+    await see("a session that is named", tab);
+    await inList(tab, "End…");
+    await page.getByRole("dialog").getByRole("alertdialog").waitFor();
+    await see("the end of a session, asked about", tab);
+    await fifty(tab);
+    await list(tab, `${sandboxOf(tab)} build`);
+    await page.getByRole("option").filter({ hasText: "build-49" }).waitFor();
+    await page.keyboard.press("PageDown");
+    await see("a list of fifty sessions", tab);
+    await press(tab, "Control+Shift+Comma");
+    await dialog(tab);
+    await see("the settings", tab);
+    await tab.button("Share");
+    await tab.button("Create link");
+    await page.getByLabel(/^The link/).waitFor();
+    await see("a link that is made", tab);
+  },
+  "a shell, what is printed in it, and its end": async (see) => {
+    const tab = await shell(browser);
+    const { page } = tab;
+    await press(tab, "Control+Shift+F");
+    await page.getByRole("search").waitFor();
+    await see("a search", tab);
+    await tab.run("seq 1 200");
+    await tab.find(/^200$/);
+    await press(tab, "Shift+PageUp");
+    await page.getByRole("button", { name: "↓ Newest" }).waitFor();
+    await see("an earlier place in the output", tab);
+    await press(tab, "Control+Shift+L");
+    await page.getByText(/bytes still to be drawn$/).waitFor();
+    await see("how slow the link is", tab);
+    await tab.run("clear; echo ready; cat");
+    await tab.shows("ready");
+    await paste(tab, "one\ntwo");
+    await dialog(tab);
+    await see("a paste that is asked about", tab);
+    await press(tab, "Control+C");
+    await press(tab, "Control+Shift+Comma");
+    await dialog(tab);
+    await importTheme(tab, "forest.json", JSON.stringify(THEME));
+    await page.getByText("Theme: Forest").waitFor();
+    await importTheme(tab, "photo.json", "not a theme");
+    await page.getByText("photo.json is no theme").waitFor();
+    await see("a theme of one's own", tab);
+    await tab.switchReaderOn();
+    await tab.run("clear; printf 'ok \\e[32mgreen\\e[m \\e[31mred\\e[m \\e[1;34mbold\\e[m\\n'");
+    await tab.find(/^ok green red bold$/);
+    await see("the mode for screen readers", tab);
+    await tab.run("exit 3");
+    await tab.says("Process exited with code 3");
+    await see("an exit", tab);
+    await press(tab, "Escape");
+    await page.getByRole("heading", { name: "Closed" }).waitFor();
+    await see("a closed session", tab);
+  },
+  "tabs and panes": async (see) => {
+    const tab = await shell(browser, "&tabs=1");
+    await press(tab, "Control+Shift+D");
+    await focused(tab, 2);
+    await see("two panes", tab);
+    await tab.page.locator('[data-focus="true"] .xterm-helper-textarea').press("Control+Shift+X");
+    await focused(tab, 1);
+    await tab.page.getByRole("tab", { name: "main" }).focus();
+    await tab.page.keyboard.press("Delete");
+    await tab.page.getByRole("heading", { name: "No open sessions" }).last().waitFor();
+    await see("nothing open", tab);
+  },
+  "panes of a session": async (see) => {
+    const profile = await member(browser);
     const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`);
     await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
     await tab.page.getByRole("button", { name: /one below$/ }).click();
     await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
-    return tab;
-  };
+    await see("panes of a session", tab);
+    await tab.page.getByRole("button", { name: "Close pane (ends its program)" }).click();
+    await tab.page.getByRole("button", { name: "End program" }).waitFor();
+    await see("a pane that is to end", tab);
+  },
+});
 
-/** Opens the list, with the page's own session chosen. */
-async function inList(tab: Tab): Promise<Tab> {
-  const sandbox = new URL(tab.page.url()).searchParams.get("sandbox") ?? "";
-  await tab.page.keyboard.press("Control+Shift+P");
-  await dialog(tab);
-  await tab.page.keyboard.type(`${sandbox} main`);
-  await tab.page
-    .getByRole("option", { selected: true })
-    .filter({ hasText: `${sandbox} / main` })
-    .waitFor();
-  return tab;
-}
-
-/** Each view of the page, by what it is. */
-export const viewsOf = (browser: Fixture): Views => {
-  const shell = shellOf(browser);
-  const panes = panesOf(browser);
-  return {
-    "a first visit": async (look) => {
-      const tab = await browser.open(await browser.profile(look), `/?sandbox=${fresh("axe")}`);
-      await tab.page.getByRole("link", { name: "Log in" }).waitFor();
-      return tab;
-    },
-    "a shell": (look) => shell(look),
-    "a connection that is being made": async (look) => {
-      const profile = await browser.member(look);
-      await holdInnerHop();
-      const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&renderer=dom`);
-      await tab.says(/^Connecting/);
-      return tab;
-    },
-    "a refusal": async (look) => {
-      const profile = await browser.member(look);
-      const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=nobody&role=viewer&renderer=dom`);
-      await tab.page.getByRole("alert").waitFor();
-      return tab;
-    },
-    "a list with nothing in it": async (look) => {
-      const tab = await shell(look);
-      await tab.page.keyboard.press("Control+Shift+P");
-      await dialog(tab);
-      await tab.page.keyboard.type("nothing is called that");
-      await tab.page
-        .getByText(/^Nothing found/)
-        .first()
-        .waitFor({ state: "attached" });
-      return tab;
-    },
-    "the list of sessions": async (look) => {
-      const tab = await shell(look);
-      await tab.page.keyboard.press("Control+Shift+P");
-      await dialog(tab);
-      await tab.page.getByRole("option").filter({ hasText: "main" }).first().waitFor();
-      return tab;
-    },
-    "the settings": async (look) => {
-      const tab = await shell(look);
-      await tab.page.keyboard.press("Control+Shift+Comma");
-      await dialog(tab);
-      return tab;
-    },
-    "a link that is made": async (look) => {
-      const tab = await shell(look);
-      await tab.button("Share");
-      await tab.button("Make a link");
-      await tab.page.getByLabel(/^The link/).waitFor();
-      return tab;
-    },
-    "a search": async (look) => {
-      const tab = await shell(look);
-      await tab.page.keyboard.press("Control+Shift+F");
-      await tab.page.getByRole("search").waitFor();
-      return tab;
-    },
-    "two panes": async (look) => {
-      const tab = await shell(look, "&tabs=1");
-      await tab.page.keyboard.press("Control+Shift+D");
-      await focused(tab, 2);
-      return tab;
-    },
-    "panes of a session": panes,
-    "a pane that is to end": async (look) => {
-      const tab = await panes(look);
-      await tab.page.getByRole("button", { name: "Close this pane: its program ends" }).click();
-      await tab.page.getByRole("button", { name: "End its program" }).waitFor();
-      return tab;
-    },
-    "an exit": async (look) => {
-      const tab = await shell(look);
-      await tab.run("exit 3");
-      await tab.says("Process exited with code 3");
-      return tab;
-    },
-    "a connection that is lost": async (look) => {
-      const tab = await shell(look);
-      browser.link.cut();
-      await tab.says(/^Connection lost: back in/);
-      await tab.page.keyboard.type("lost");
-      await tab.page.getByText("4 keys typed while disconnected: not sent").waitFor();
-      return tab;
-    },
-    "a closed session": async (look) => {
-      const tab = await shell(look);
-      await tab.run("exit 4");
-      await tab.says("Process exited with code 4");
-      await tab.page.locator(".xterm-helper-textarea").focus();
-      await tab.page.keyboard.press("Escape");
-      await tab.page.getByRole("heading", { name: "Closed" }).waitFor();
-      return tab;
-    },
-    "a link that asks to run something": async (look) => {
-      const tab = await browser.open(
-        await browser.member(look),
-        `/?sandbox=${fresh("axe")}&session=main&cmd=no-such-program`,
-      );
-      await tab.page.getByRole("heading", { name: "Run this?" }).waitFor();
-      return tab;
-    },
-    "a command that can't be started": async (look) => {
-      const tab = await browser.open(
-        await browser.member(look),
-        `/?sandbox=${fresh("axe")}&session=main&cmd=no-such-program`,
-      );
-      await tab.button("Run");
-      await tab.page.getByRole("heading", { name: "The command can't be started" }).waitFor();
-      await tab.page.getByText("There is no command no-such-program here.").waitFor();
-      return tab;
-    },
-    "a server that does not answer": async (look) => {
-      const profile = await browser.member(look);
-      await profile.route("**/api/me", (route) => route.fulfill({ status: 503, json: { message: "It restarts" } }));
-      const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main`);
-      await tab.page.getByRole("heading", { name: "The server does not answer" }).waitFor();
-      // The browser's own words about it.
-      tab.problems.length = 0;
-      return tab;
-    },
-    "a paste that is asked about": async (look) => {
-      const tab = await shell(look);
-      await tab.run("echo ready; cat");
-      await tab.shows("ready");
-      await tab.page.locator(".xterm-helper-textarea").evaluate((field) => {
-        const clipboardData = new DataTransfer();
-        clipboardData.setData("text/plain", "one\ntwo");
-        field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-      });
-      await dialog(tab);
-      return tab;
-    },
-    "a session that is named": async (look) => {
-      const tab = await inList(await shell(look));
-      await tab.page.getByRole("dialog").getByRole("button", { name: "Rename…" }).click();
-      await tab.page.getByRole("dialog").getByLabel("Name for main").waitFor();
-      return tab;
-    },
-    "the end of a session, asked about": async (look) => {
-      const tab = await inList(await shell(look));
-      await tab.page.getByRole("dialog").getByRole("button", { name: "End…" }).click();
-      await tab.page.getByRole("dialog").getByRole("alertdialog").waitFor();
-      return tab;
-    },
-    "nothing open": async (look) => {
-      const tab = await shell(look, "&tabs=1");
-      await tab.page.getByRole("tab", { name: "main" }).focus();
-      await tab.page.keyboard.press("Delete");
-      await tab.page.getByRole("heading", { name: "Nothing is open" }).last().waitFor();
-      return tab;
-    },
-    "a keyboard that is asked for, and a program that would write to the clipboard": async (look) => {
-      const tab = await shell(look, "&mode=exclusive&name=Ann");
-      const other = await browser.open(tab.page.context(), tab.page.url().replace("name=Ann", "name=Bob"));
-      await other.state("attached");
-      await other.page.getByRole("button", { name: "Ask" }).click();
-      await tab.page.getByRole("button", { name: "Give it" }).waitFor();
-      await tab.run("printf '\\e]52;c;eA==\\a'");
-      await tab.page.getByRole("region", { name: "Clipboard" }).waitFor();
-      return tab;
-    },
-    "a viewer": async (look) => {
-      const tab = await shell(look);
-      const viewer = await browser.open(tab.page.context(), `${tab.page.url()}&role=viewer`);
-      await viewer.state("attached");
-      return viewer;
-    },
-    "a list of fifty sessions": async (look) => {
-      const tab = await shell(look);
-      await tab.page.route(/\/api\/sandboxes\/[^/]*\/sessions\?/, async (route) => {
-        const answer = (await (await route.fetch()).json()) as { sessions: Record<string, unknown>[] };
-        const [first = {}] = answer.sessions;
-        const more = Array.from({ length: 49 }, (_, i) => ({ ...first, session: `build-${i + 1}`, clients: i % 3 }));
-        await route.fulfill({ json: { sessions: [...answer.sessions, ...more] } });
-      });
-      const screen = { cols: 80, rows: 24, lines: ["$ npm test", "all of it is good", "$ "] };
-      await tab.page.route("**/sessions/build-*/screen", (route) => route.fulfill({ json: screen }));
-      const sandbox = new URL(tab.page.url()).searchParams.get("sandbox") ?? "";
-      await tab.page.keyboard.press("Control+Shift+P");
-      await dialog(tab);
-      await tab.page.keyboard.type(`${sandbox} build`);
-      await tab.page.getByRole("option").filter({ hasText: "build-49" }).waitFor();
-      await tab.page.keyboard.press("PageDown");
-      return tab;
-    },
-    "the window of a login": async (look) => {
-      const tab = await browser.open(await browser.profile(look), "/?logged-in");
-      await tab.page.getByText(/^Logged in/).waitFor();
-      return tab;
-    },
-    ...outputViews(browser),
-    ...transferViews(browser),
-    ...connectionViews(browser),
-    ...settingViews(browser),
-  };
-};
+/** Every view of the page is on one of them. */
+export const walksOf = (browser: Fixture): Readonly<Record<string, Walk>> => ({
+  ...ownWalks(browser),
+  ...outputWalks(browser),
+  ...connectionWalks(browser),
+});

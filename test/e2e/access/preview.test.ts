@@ -1,5 +1,6 @@
 // Previews of a sandbox's ports: who may look, in which origin, what of ours reaches the server there, and what ends it.
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import {
   createServer,
   type IncomingMessage,
@@ -8,6 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -308,6 +310,29 @@ describe("what passes", () => {
     expect((await preview.ask("/")).status).toBe(status);
   });
 
+  test("answers without a body break no connection: what comes next succeeds at the first try, whatever it is", async () => {
+    const { owner, preview } = await looking();
+    const at = ["HEAD", 204, 304, 404, 200];
+    const held: ServerResponse[] = [];
+    // All of them at once: each has a connection of its own.
+    serve = (_request, response) => {
+      held.push(response);
+      if (held.length < at.length) return;
+      for (const one of held) one.writeHead(Number(one.req.url?.slice(1))).end();
+    };
+    const ask = (one: string | number) =>
+      preview.ask(`/${Number(one) || 200}`, { method: Number(one) ? "GET" : "HEAD" });
+    expect((await Promise.all(at.map(ask))).map(({ status }) => status)).toEqual([200, 204, 304, 404, 200]);
+    serve = (_request, response) => response.end("theirs");
+    const headers = { Origin: preview.origin };
+    const posts = at.slice(1).map(() => preview.ask("/", { method: "POST", headers, body: "x" }));
+    const attached = connect(owner, { sandbox: box, session: fresh("s"), cmd: "cat" });
+    expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await (await attached).hello();
+    const run = await post(owner, `/api/sandboxes/${box}/run`, { cmd: "echo", args: ["ran"] });
+    expect([run.status, await run.json()]).toMatchObject([200, { stdout: "ran\n" }]);
+  });
+
   test("what is encoded stays so, and HEAD is answered", async () => {
     const { preview } = await looking();
     const packed = gzipSync("theirs");
@@ -407,6 +432,8 @@ describe("its end", () => {
     expect(out.status).toBe(204);
     expect(await ended(socket)).toBe(4401);
     await cut;
+    // Nor does the runtime log it as a fault of ours.
+    expect(readFileSync(join(system.dir, "logs/worker.log"), "utf8")).not.toContain("the preview's time is over");
     await expect.poll(async () => (await preview.ask("/")).status).toBe(401);
   });
 

@@ -1,5 +1,5 @@
 // Clients that send garbage, for a bounded time, by seed: nothing crashes, nothing grows, and the next client is served.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -102,7 +102,10 @@ async function nextPerson(org?: string): Promise<void> {
 }
 
 let before: Awaited<ReturnType<typeof vitals>>;
-const LOGS = ["worker", "bridge"].map((name) => join(system.dir, "logs", `${name}.log`));
+const LOGS = ["worker", "bridge"]
+  .map((name) => join(system.dir, "logs", `${name}.log`))
+  // A bridge in a container keeps its own.
+  .filter((path) => existsSync(path));
 /** What the files before this one left there is not of garbage. */
 const loggedBefore = LOGS.map((log) => readFileSync(log).length);
 

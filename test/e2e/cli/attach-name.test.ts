@@ -15,7 +15,7 @@ async function sbx(who: Person, args: readonly string[], input = "") {
 }
 
 const anew = (name: string) =>
-  `attach ${name} --create starts a shell under that name, attach ${name} -- COMMAND a command\n`;
+  `start a shell with attach ${name} --create, or a command with attach ${name} -- COMMAND\n`;
 
 test("attach NAME of a session that has ended says how, and keeps its log; --create and a command start anew", async () => {
   const who = await person();
@@ -24,7 +24,7 @@ test("attach NAME of a session that has ended says how, and keeps its log; --cre
   expect(refused).toEqual({
     code: 255,
     stdout: "",
-    stderr: `sbx-stdio: session crash has ended (exit code 4): logs crash prints what it said, and what is kept is forgotten when the name starts anew; ${anew("crash")}`,
+    stderr: `sbx-stdio: session crash has ended (exit code 4); print its output with logs crash before a new start deletes it; ${anew("crash")}`,
   });
   expect((await sbx(who, ["logs", "crash"])).stdout).toBe("why\n");
   expect(await sbx(who, ["attach", "crash", "--create"], "echo new\n")).toMatchObject({ code: 0, stdout: "new\n" });
@@ -38,7 +38,7 @@ test("attach NAME of no session starts none; of one that runs it attaches", asyn
   expect(refused).toEqual({
     code: 255,
     stdout: "",
-    stderr: `sbx-stdio: there is no session wrok in sandbox default: ls shows what there is; ${anew("wrok")}`,
+    stderr: `sbx-stdio: no session wrok in sandbox default; list sessions with ls; ${anew("wrok")}`,
   });
   expect(JSON.parse((await sbx(who, ["sessions", "--json"])).stdout)).toMatchObject({ sessions: [] });
   await sbx(who, ["run", "-d", "--stdin-open", "--session", "work", "--", "cat"]);

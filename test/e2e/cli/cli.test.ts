@@ -170,7 +170,7 @@ describe("what goes wrong is told in one line, with 255", () => {
   const failed = (line: string) => ({ code: 255, stdout: "", stderr: `sbx-stdio: ${line}\n` });
 
   test("no token", async () => {
-    const line = `no access token: log in with \`sbx-stdio login ${system.origin}\`, or give one with SBX_TOKEN or --token`;
+    const line = `no access token; log in with \`sbx-stdio login ${system.origin}\`, or set SBX_TOKEN or --token`;
     expect(await runCli(undefined, ["--", "true"])).toEqual(failed(line));
   });
 
@@ -245,7 +245,7 @@ describe("its other commands", () => {
     await subcommand(who, "run", "--session", "over", "--", "true");
     expect(await subcommand(who, "kill", "--session", "over")).toMatchObject({
       code: 0,
-      stderr: "sbx-stdio: session over in sandbox default had ended before; its log is forgotten\n",
+      stderr: "sbx-stdio: session over in sandbox default had already ended; its log is deleted\n",
     });
     const again = await subcommand(who, "kill", "--session", "one");
     expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });

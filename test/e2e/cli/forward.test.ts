@@ -241,6 +241,6 @@ test("forward says what is wrong with its words, and with a port that is taken h
   expect(taken).toEqual({
     code: 255,
     stdout: "",
-    stderr: `sbx-stdio: cannot listen on 127.0.0.1:${port}: the port is taken\n`,
+    stderr: `sbx-stdio: cannot listen on 127.0.0.1:${port}: port already in use\n`,
   });
 });

@@ -48,7 +48,7 @@ describe("output", () => {
     const cut = await run(await person(), ["--session", "cut", "--max-bytes", "16", "--", "seq", "100"]);
     expect([cut.code, cut.stdout.length <= 16]).toEqual([0, true]);
     expect(cut.stderr).toMatch(
-      /^sbx-stdio: \d+ bytes in the middle are left out: read --session cut --from \d+ --to \d+\n$/,
+      /^sbx-stdio: \d+ bytes in the middle were omitted: read --session cut --from \d+ --to \d+\n$/,
     );
   });
 
@@ -83,7 +83,7 @@ describe("output", () => {
     await runCli(who, ["--session", "gone", "--exit"], "", "wait");
     const made = await run(who, words);
     expect([made.code, made.stdout.endsWith("\n700000\n")]).toEqual([code, true]);
-    expect(made.stderr).toMatch(/^sbx-stdio: \d+ bytes of output were no longer held when they were asked for\n$/);
+    expect(made.stderr).toMatch(/^sbx-stdio: \d+ bytes of output were discarded before they could be read\n$/);
   });
 });
 
@@ -141,7 +141,11 @@ test("with --wait it prints what is there, and leaves the process to run on with
   const who = await person();
   const script = "echo first; read x; seq 700000; echo last; read y";
   const made = await run(who, ["--stdin-open", "--session", "on", "--wait", "500ms", "--", "sh", "-c", script]);
-  expect(made).toEqual({ code: 124, stdout: "first\n", stderr: "sbx-stdio: it still runs, in session on\n" });
+  expect(made).toEqual({
+    code: 124,
+    stdout: "first\n",
+    stderr: "sbx-stdio: the process is still running, in session on\n",
+  });
   await runCli(who, ["--session", "on", "--text", "x\n"], "", "write");
   expect(await runCli(who, ["--session", "on", "--text", "last", "--from", "0"], "", "wait")).toMatchObject({
     code: 0,
@@ -174,7 +178,7 @@ describe("a signal", () => {
     const { child, said, code, stderr } = running(who, ["--stdin-open", ...words]);
     await until("it runs", () => said.stdout === "ready\n");
     child.kill("SIGINT");
-    expect([await code, await stderr]).toEqual([130, "sbx-stdio: it may still run, in session kept\n"]);
+    expect([await code, await stderr]).toEqual([130, "sbx-stdio: the process may still be running, in session kept\n"]);
     expect((await runCli(who, ["--session", "kept", "--text", "\n"], "", "write")).code).toBe(0);
   });
 });
@@ -191,12 +195,14 @@ test("logs and read say what is no longer held; logs begins at a line", async ()
     true,
   ]);
   const gone = Number(
-    /^sbx-stdio: the first (\d+) bytes are no longer held: this begins at the next line\n$/.exec(logs.stderr)?.[1],
+    /^sbx-stdio: the first (\d+) bytes are no longer available; starting at the next line\n$/.exec(logs.stderr)?.[1],
   );
   const whole = linesTo(700_000).length;
   expect(whole - logs.stdout.length - gone).toSatisfy((cut: number) => cut > 0 && cut <= 7);
   const followed = await runCli(who, ["--session", "long", "-f"], "", "logs");
   expect([followed.stdout === logs.stdout, followed.stderr]).toEqual([true, logs.stderr]);
   const read = await runCli(who, ["--session", "long", "--max-bytes", "16"], "", "read");
-  expect(read.stderr).toMatch(new RegExp(`^sbx-stdio: the first ${gone} bytes are no longer held\nsbx-stdio: more: `));
+  expect(read.stderr).toMatch(
+    new RegExp(`^sbx-stdio: the first ${gone} bytes are no longer available\nsbx-stdio: more output follows: `),
+  );
 });

@@ -32,7 +32,7 @@ describe("run", () => {
     const who = await person();
     const result = await verb(who, "run", ["--wait", "200ms", "--session", "long", "--", "sleep", "60"]);
     expect([result.code, result.stdout]).toEqual([124, ""]);
-    expect(result.stderr).toBe("sbx-stdio: it still runs, in session long\n");
+    expect(result.stderr).toBe("sbx-stdio: the process is still running, in session long\n");
   });
 
   test("is 127 for a command that is not there, 126 for one that can't be executed", async () => {
@@ -79,12 +79,15 @@ describe("read and write", () => {
     const all = await verb(who, "read", ["--session", session, "--max-bytes", "1048576"]);
     expect([all.code, all.stdout === text, all.stderr]).toEqual([0, true, ""]);
     const part = await verb(who, "read", ["--session", session, "--from", "0", "--max-bytes", "16"]);
-    expect([part.stdout, part.stderr]).toEqual(["0123456789abcde\n", "sbx-stdio: more: --from 16\n"]);
+    expect([part.stdout, part.stderr]).toEqual([
+      "0123456789abcde\n",
+      "sbx-stdio: more output follows: use --from 16\n",
+    ]);
     expect((await verb(who, "logs", ["--session", session])).stdout === text).toBe(true);
     expect((await verb(who, "logs", ["--session", session, "--tail", "2"])).stdout).toBe("0123456789abcde\n\0\u00fc");
   });
 
-  test("read --follow streams what comes, until the process has ended", async () => {
+  test("read --follow streams what comes, until the process ends", async () => {
     const who = await person();
     const session = await started(who, "echo one; read x; echo $x; exit 3");
     const child = startCli(who, ["--session", session, "--follow"], "read");
@@ -117,7 +120,7 @@ describe("wait", () => {
     const said = (words: string) => ({ stdout: "", stderr: `sbx-stdio: ${words}\n` });
     expect(await verb(who, "wait", ["--session", session, "--text", "never", "--timeout", "1.5s"])).toEqual({
       code: 124,
-      ...said("it did not come within 1.5 s: --timeout says how long"),
+      ...said("timed out after 1.5 s; change it with --timeout"),
     });
     await verb(who, "write", ["--session", session, "--eof"]);
     expect(await verb(who, "wait", ["--session", session, "--text", "never"])).toEqual({

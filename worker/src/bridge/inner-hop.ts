@@ -92,7 +92,7 @@ export class InnerHop {
   }
 
   /** When a ping or the end of patience is due; undefined while there is no connection. */
-  get nextTickMs(): number | undefined {
+  nextTickMs(): number | undefined {
     return this.#socket === undefined ? undefined : Math.min(this.#nextPingMs, this.client.silentAtMs);
   }
 

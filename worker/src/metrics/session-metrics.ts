@@ -30,12 +30,12 @@ export class SessionMetrics {
   }
 
   /** As Date.now(); infinity while there is nothing to report. */
-  get nextTickMs(): number {
+  nextTickMs(): number {
     return this.#hasNews ? this.#reportedAtMs + this.#intervalMs : Number.POSITIVE_INFINITY;
   }
 
   tick(nowMs: number): void {
-    if (this.nextTickMs <= nowMs) this.flush(nowMs);
+    if (this.nextTickMs() <= nowMs) this.flush(nowMs);
   }
 
   /** Reports now what there is: the object may be gone in a moment. */

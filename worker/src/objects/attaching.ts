@@ -24,9 +24,8 @@ import type { LifeEnv } from "../refusal/life.ts";
 import { type Refusal, refuseUpgrade, retryOf } from "../refusal/refusal.ts";
 import { type Admission, admit, attachableOf, ticketRefusal } from "../session/admission.ts";
 import { type Connections, RESTARTED } from "../session/connections.ts";
-import type { SessionKeeper } from "../session/session-keeper.ts";
-import { noteSession } from "../session/session-life.ts";
-import type { UnnamedSession } from "../session/unnamed.ts";
+import type { SessionLifecycle } from "../session/lifecycle.ts";
+import { noteAttached, noteSession } from "../session/stored-process.ts";
 import type { Lifetimes } from "../sockets/lifetimes.ts";
 import type { TtydProxy } from "../terminal/proxy.ts";
 import type { SessionTickets } from "../tickets/session-tickets.ts";
@@ -34,12 +33,11 @@ import type { SessionTickets } from "../tickets/session-tickets.ts";
 export interface AttachingPorts {
   readonly env: BridgeEnv & AddressesEnv & LifeEnv & TenantsEnv;
   readonly store: SessionStore;
-  readonly keeper: SessionKeeper;
+  readonly lifecycle: SessionLifecycle;
   readonly signer: ResumeSigner;
   readonly tickets: SessionTickets;
   readonly connections: Connections;
   readonly lifetimes: Lifetimes;
-  readonly unnamed: UnnamedSession;
   readonly ttyds: TtydProxy;
   readonly counts: Counts;
   /** Absent if no audit is kept. */
@@ -66,7 +64,7 @@ export class Attaching {
 
   /** Answers one upgrade. @param signal Says that the client has gone. */
   async attach(spec: AttachSpec, signal: AbortSignal): Promise<Response> {
-    const { store, keeper, signer, tickets, connections, ttyds } = this.#ports;
+    const { store, lifecycle, signer, tickets, connections, ttyds } = this.#ports;
     this.#underWay += 1;
     try {
       await this.#ports.ending();
@@ -78,7 +76,7 @@ export class Attaching {
         const passed = spec.pass.noRoom ?? (await ttyds.attach(spec, signal));
         return passed instanceof Response ? passed : this.#refuse(spec, passed);
       }
-      await keeper.makeWay(spec);
+      await lifecycle.makeWay(spec);
       const admission = await admit(spec, attachableOf(store.record, spec), signer);
       if ("code" in admission) return this.#refuse(spec, admission);
       // Only now: a ticket that opens nothing is not used, and nothing is stored of a session that never was.
@@ -86,7 +84,7 @@ export class Attaching {
       if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission, signal);
       if (spec.refusal === "close") return this.#attachAccepted(spec, admission, signal);
       // Such a client can be refused only before its upgrade.
-      const outcome = await keeper.ensure(spec, admission);
+      const outcome = await lifecycle.ensure(spec, admission);
       if (!outcome.ok) return this.#refuse(spec, outcome.refusal);
       const [response, connection] = connections.accept(spec, signal);
       await this.#orDismiss(connection, this.#attach(connection, spec, admission, outcome.session));
@@ -117,12 +115,12 @@ export class Attaching {
   }
 
   async #ensureAndAttach(connection: ServerConnection, spec: AttachSpec, admission: Admission): Promise<void> {
-    const { keeper } = this.#ports;
+    const { lifecycle } = this.#ports;
     this.#underWay += 1;
     try {
       await this.#ports.ending();
-      if (keeper.session === undefined) this.#tellIfStarting(connection, spec);
-      const outcome = await keeper.ensure(spec, admission);
+      if (lifecycle.session === undefined) this.#tellIfStarting(connection, spec);
+      const outcome = await lifecycle.ensure(spec, admission);
       if (outcome.ok) await this.#attach(connection, spec, admission, outcome.session);
       else {
         const { code, message, retryAfterSeconds } = outcome.refusal;
@@ -163,7 +161,7 @@ export class Attaching {
     admission: Admission,
     session: RelaySession,
   ): Promise<void> {
-    const { keeper, signer, tickets, audit, lifetimes, unnamed, counts } = this.#ports;
+    const { lifecycle, signer, tickets, audit, lifetimes, counts, store } = this.#ports;
     const { who, query } = spec;
     const { incarnation } = session.facts;
     const id = this.#idOf(spec, admission, session);
@@ -176,7 +174,7 @@ export class Attaching {
       connection.bye(code, message, "never");
       return;
     }
-    if (keeper.session !== session) {
+    if (lifecycle.session !== session) {
       connection.bye(RESTARTED.code, "the session was lost just now", "now");
       return;
     }
@@ -198,9 +196,9 @@ export class Attaching {
     if (refused !== undefined) this.#ports.waitUntil(countRefused(this.#ports.env, spec.pass, refused.retry));
     if (connection.client === undefined) undo?.();
     else {
-      unnamed.attached();
+      noteAttached(store);
       counts.add("attaches");
-      const { record } = this.#ports.store;
+      const { record } = store;
       const { request } = spec.pass;
       if (record !== undefined) noteSession(this.#ports.env, "client.attached", record, { request });
       if (admission.isResume) counts.add("resumes");
@@ -230,13 +228,13 @@ export class Attaching {
   }
 
   #done({ who, pass }: AttachSpec): void {
-    const { store, keeper, waitUntil, changed } = this.#ports;
+    const { store, lifecycle, waitUntil, changed } = this.#ports;
     this.#underWay -= 1;
     const { record } = store;
     // The tenant has kept a place for a process that did not come to be, or has ended before.
     const hasProcess = record !== undefined && record.exit === undefined;
     const { homeKey, connection: startedBy } = pass;
-    if (who.mayCreate && !hasProcess && this.#underWay === 0) waitUntil(keeper.processEnded({ homeKey, startedBy }));
+    if (who.mayCreate && !hasProcess && this.#underWay === 0) waitUntil(lifecycle.processEnded({ homeKey, startedBy }));
     changed();
   }
 }

@@ -8,25 +8,25 @@ import type { SessionEnv, SessionParts } from "./session-parts.ts";
 /** @param awake Wakes a parked session: its container may be gone, and attached clients are to hear of that. */
 export async function describe(
   env: SessionEnv,
-  { store, keeper, signer, parking }: SessionParts,
+  { store, lifecycle, signer }: SessionParts,
   asker: Asker | undefined,
   awake: () => void,
 ): Promise<SessionListing | undefined> {
   const { record } = store;
   if (record === undefined) return undefined;
   const writerId = asker && signer.writerId(record.facts.incarnation, asker, "api");
-  const { session } = keeper;
-  if (!parking.isParked || session === undefined) {
-    return describeSession(env, record, session, writerId, () => keeper.foundLost(record));
+  const { session } = lifecycle;
+  if (lifecycle.parked === undefined || session === undefined) {
+    return describeSession(env, record, session, writerId, () => lifecycle.foundLost(record));
   }
   // Those who are here when it is asked, whatever comes while the bridge is.
   const here = { clients: session.attachedCount, ...participantsOf(session) };
   return { ...(await describeSession(env, record, undefined, writerId, awake)), ...here };
 }
 
-export async function isAlive(env: SessionEnv, { store, keeper, attaching }: SessionParts): Promise<boolean> {
+export async function isAlive(env: SessionEnv, { store, lifecycle, attaching }: SessionParts): Promise<boolean> {
   const { record } = store;
   if (record === undefined) return attaching.isUnderWay;
-  if (keeper.session !== undefined) return !keeper.session.hasEnded;
+  if (lifecycle.session !== undefined) return !lifecycle.session.hasEnded;
   return (await describeSession(env, record, undefined)).state === "running";
 }

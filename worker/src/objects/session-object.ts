@@ -2,7 +2,7 @@
 // any moment: the process, its log and its input live beside the process.
 
 import { DurableObject } from "cloudflare:workers";
-import { Deadline, earliest } from "sandbox-stdio/core";
+import { Deadline, earliest, type RelaySession } from "sandbox-stdio/core";
 import { specOf } from "../attach/attach-spec.ts";
 import type { Asker } from "../attach/grant.ts";
 import type { NewShareTicket, SessionCalls, SessionListing, TicketListing } from "../attach/session-calls.ts";
@@ -14,6 +14,7 @@ import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { callOf, packAnswer } from "../programs/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
 import type { SessionRecord } from "../records/session-store.ts";
+import type { ProcessState } from "../session/process-state.ts";
 import { describe, isAlive } from "./session-answers.ts";
 import { makeParts, type SessionEnv, type SessionParts } from "./session-parts.ts";
 
@@ -29,15 +30,16 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     this.#parts = makeParts(ctx, env, {
       changed: () => this.#changed(),
       // Many clients say much: no look at all of them for each message.
-      heard: () => this.#deadline.expect(this.#parts.keeper.session?.nextTickMs),
+      heard: () => this.#deadline.expect(this.#parts.lifecycle.session?.nextTickMs),
       outputCame: () => this.#outputCame(),
       ending: () => this.#ending ?? Promise.resolve(),
       end: (by) => this.end(by),
     });
     this.#deadline = new Deadline({
       now: () => Date.now(),
-      nextMs: (nowMs) => this.#nextTickMs(nowMs),
-      due: (nowMs) => this.#tick(nowMs),
+      // A parked session has an alarm instead: a timer would keep the object in memory.
+      parts: () => (this.#parts.lifecycle.parked === undefined ? this.#parts.timed : []),
+      served: () => this.#changed(),
       wakeIn: (ms, wake) => {
         const timer = setTimeout(wake, ms);
         return () => clearTimeout(timer);
@@ -94,45 +96,62 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   // ---- What is due ---------------------------------------------------------------------------------------------
 
+  /** To be called after every event: stores an exit, detaches from a process that nobody needs, or keeps the bridge connected. */
   #changed(): void {
-    if (this.#parts.parking.isParked) {
-      this.#deadline.look();
-      return;
-    }
-    const { store, keeper, attaching, programs, unwatched, alarm, metrics } = this.#parts;
-    const { session } = keeper;
-    const isUnattended = session?.isAttended !== true && !attaching.isUnderWay;
-    const isDeserted = isUnattended && !programs.isActive && !unwatched.isLooking;
-    if (session?.hasEnded === true) {
-      if (keeper.storeExit(session, Date.now())) {
-        metrics.flush(Date.now());
-        void alarm.set();
+    const { lifecycle, attaching, programs, detached } = this.#parts;
+    const { state } = lifecycle;
+    const isAttached = attaching.isUnderWay || ("session" in state && state.session?.isAttended === true);
+    const isNeeded = isAttached || programs.isActive || detached.isPolling;
+    switch (state.at) {
+      case "absent":
+      case "parked":
+        break;
+      case "running":
+        if (!isNeeded) this.#detach(state);
+        // The hop broke before any client came, or was closed while the session was parked.
+        else if (isAttached || programs.waits.count > 0) lifecycle.hop.keep();
+        break;
+      case "detached":
+        if (!isNeeded && state.record.endsUnattended === true) this.#forget();
+        break;
+      case "ending":
+      case "ended":
+      case "lost": {
+        const { record, session } = state;
+        if (state.at === "ending") this.#storeExit(state.session);
+        if (!isNeeded && (session === undefined ? record.endsUnattended : record.isTransient) === true) this.#forget();
       }
-      if (isDeserted && store.record?.isTransient === true) this.#forget();
-    } else if (isDeserted) {
-      const isForgotten = store.record?.endsUnattended === true;
-      // Once no part asks for it, the screen can't be had any more if the container dies (X7).
-      const isSeen = session === undefined || isForgotten || keeper.looks.isDone(session, Date.now());
-      if (session !== undefined && isSeen) {
-        keeper.letGo(session);
-        metrics.flush(Date.now());
-        unwatched.begin(Date.now());
-        void alarm.set();
-      }
-      if (isForgotten) this.#forget();
-    } else if (session !== undefined && (!isUnattended || programs.waits.count > 0)) {
-      keeper.hop.keep(); // It broke before any client came, or was closed while it slept.
     }
     this.#deadline.look();
   }
 
+  #storeExit(session: RelaySession): void {
+    const { lifecycle, metrics, alarm } = this.#parts;
+    if (!lifecycle.storeExit(session, Date.now())) return;
+    metrics.flush(Date.now());
+    void alarm.set();
+  }
+
+  #detach({ record, session }: Extract<ProcessState, { at: "running" }>): void {
+    const { lifecycle, detached, metrics, alarm } = this.#parts;
+    const isForgotten = record.endsUnattended === true;
+    // Once the hop is closed, the screen can't be fetched any more if the container dies (X7).
+    if (isForgotten || lifecycle.looks.isDone(session, Date.now())) {
+      lifecycle.detach(session);
+      metrics.flush(Date.now());
+      detached.begin(Date.now());
+      void alarm.set();
+    }
+    if (isForgotten) this.#forget();
+  }
+
   /** As `#changed`, but asks no other part: a flood has thousands of frames a second. */
   #outputCame(): void {
-    const { session, looks } = this.#parts.keeper;
+    const { session, looks } = this.#parts.lifecycle;
     this.#parts.audit?.answered();
     // Output ends no session. With nobody attached, it may bring the screen that was waited for.
     if (session === undefined || !session.isAttended) this.#changed();
-    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs(session)]));
+    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs()]));
   }
 
   /** Ends the process, which the bridge does too once it has seen the last client go, and frees the name. */
@@ -147,40 +166,14 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     this.ctx.waitUntil(ending);
   }
 
-  #nextTickMs(nowMs: number): number {
-    const { connections, keeper, parking, metrics } = this.#parts;
-    if (parking.isParked) return Number.POSITIVE_INFINITY;
-    const { hop, session, looks } = keeper;
-    const quietMs = parking.nextTickMs(nowMs);
-    return earliest([
-      ...[hop.nextTickMs, session?.nextTickMs, looks.nextTickMs(session), connections.nextTickMs(nowMs)],
-      ...[metrics.nextTickMs, quietMs],
-    ]);
-  }
-
-  #tick(nowMs: number): void {
-    const { connections, renewals, keeper, parking, metrics } = this.#parts;
-    try {
-      metrics.tick(nowMs);
-      connections.tick(nowMs);
-      this.ctx.waitUntil(renewals.askIssuers(nowMs));
-      keeper.hop.tick(nowMs);
-      keeper.session?.tick();
-      keeper.looks.tick(keeper.session, nowMs);
-      parking.tick(nowMs);
-    } finally {
-      this.#changed();
-    }
-  }
-
   override async alarm(): Promise<void> {
-    const { store, unwatched, alarm, parking } = this.#parts;
+    const { store, detached, alarm, parking } = this.#parts;
     await parking.ring(Date.now());
     const due = alarm.ring(Date.now());
     if (due === "forget" && store.record !== undefined) await this.#remove(store.record);
     else if (due === "end") await this.end();
     else {
-      await unwatched.tick(Date.now());
+      await detached.tick(Date.now());
       this.#changed();
       await alarm.set();
     }
@@ -200,11 +193,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   async end(by?: Actor): Promise<boolean> {
     await this.#awake();
-    const { store, audit, keeper } = this.#parts;
+    const { store, audit, lifecycle } = this.#parts;
     const { record } = store;
     if (record === undefined) return false;
     audit?.note({ type: "delete" }, undefined, by);
-    await keeper.end(record);
+    await lifecycle.end(record);
     await this.#remove(record);
     return true;
   }
@@ -214,10 +207,10 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   async called(incarnation: string): Promise<void> {
-    const { store, unwatched, alarm } = this.#parts;
+    const { store, detached, alarm } = this.#parts;
     if (store.record?.facts.incarnation !== incarnation) return;
     await this.#awake();
-    const look = unwatched.called(Date.now()).then(() => {
+    const look = detached.wakeup(Date.now()).then(() => {
       this.#changed();
       return alarm.set();
     });
@@ -248,8 +241,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   async #remove(record: SessionRecord): Promise<void> {
-    const { store, keeper, tickets, audit, alarm, metrics } = this.#parts;
-    const removed = keeper.remove(record);
+    const { store, lifecycle, tickets, audit, alarm, metrics } = this.#parts;
+    const removed = lifecycle.remove(record);
     store.clear();
     metrics.flush(Date.now());
     tickets.clear();

@@ -1,5 +1,6 @@
 // The parts of one session object, and which of them knows which. Their questions to the object itself are in its ports.
 
+import type { Timed } from "sandbox-stdio/core";
 import { giveBack, type Pass } from "../attach/entry-limits.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import type { Actor } from "../audit/record.ts";
@@ -12,15 +13,15 @@ import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { McpGateway } from "../mcp/gateway.ts";
 import { SessionMetrics } from "../metrics/session-metrics.ts";
 import { ProgramCalls } from "../programs/program-calls.ts";
-import { SessionStore } from "../records/session-store.ts";
+import { isOver, SessionStore } from "../records/session-store.ts";
 import { Connections } from "../session/connections.ts";
-import { DeletionAlarm } from "../session/deletion-alarm.ts";
+import { DetachedProcess } from "../session/detached.ts";
+import { type LifecycleEnv, SessionLifecycle } from "../session/lifecycle.ts";
+import { ObjectAlarm } from "../session/object-alarm.ts";
 import { Parking } from "../session/parking.ts";
 import { type RenewalEnv, Renewals } from "../session/renewals.ts";
-import { type KeeperEnv, SessionKeeper } from "../session/session-keeper.ts";
 import { SessionTrace } from "../session/session-trace.ts";
-import { UnnamedSession } from "../session/unnamed.ts";
-import { Unwatched } from "../session/unwatched.ts";
+import { noteDeserted } from "../session/stored-process.ts";
 import { Watches } from "../sockets/watches.ts";
 import { type TtydEnv, TtydProxy } from "../terminal/proxy.ts";
 import { SessionTickets } from "../tickets/session-tickets.ts";
@@ -28,7 +29,7 @@ import { TicketCalls } from "../tickets/ticket-calls.ts";
 import { Attaching } from "./attaching.ts";
 
 /** The bindings and variables that a session object and its parts read. */
-export type SessionEnv = KeeperEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
+export type SessionEnv = LifecycleEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
 
 export interface ObjectPorts {
   /** The set of clients, or the next due time, may have changed. */
@@ -64,24 +65,23 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     sandboxKey: () => store.record?.sandboxKey ?? "",
     clients: () => {
       const { record } = store;
-      if (record === undefined || record.exit !== undefined || record.lostAtMs !== undefined) return undefined;
-      return keeper.session?.attachedCount ?? 0;
+      return record === undefined || isOver(record) ? undefined : (lifecycle.session?.attachedCount ?? 0);
     },
   });
   const { counts } = metrics;
   const { lifetimes } = watches;
   const trace = new SessionTrace(env);
   const trail = new AuditTrail(storage);
-  const unnamed = new UnnamedSession(store, limits.unnamedSeconds * 1000);
-  const unwatched = new Unwatched({ env, store, kv: storage.kv, keeper: () => keeper });
   const { retentionMs } = settings;
-  const alarm = new DeletionAlarm({ storage, store, unnamed, unwatched, parking: () => parking, trail, retentionMs });
+  const unnamedGraceMs = limits.unnamedSeconds * 1000;
+  const dueMs = () => [detached.dueMs, parking.dueMs];
+  const alarm = new ObjectAlarm({ storage, store, trail, dueMs, retentionMs, unnamedGraceMs });
   const recorder = (): SessionAudit =>
     new SessionAudit({
       ...{ trail, settings },
       isTty: () => store.record?.facts.tty ?? true,
       storing: () => alarm.ensure(),
-      stored: (client) => keeper.session?.recorded(client),
+      stored: (client) => lifecycle.session?.recorded(client),
       failed: (error) => {
         log.error("the audit could not be stored:", error);
         // Input that was not stored was not acknowledged: the clients reconnect and send it again.
@@ -97,51 +97,59 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     ...{ env, lifetimes, tickets, sessionKey, changed },
     sandbox: () => store.record?.facts.sandbox,
   });
-  const keeper: SessionKeeper = new SessionKeeper({
+  const lifecycle: SessionLifecycle = new SessionLifecycle({
     ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed, outputCame },
     trace: () => trace.trace,
-    isCalled: () => programs.isActive || unwatched.isLooking,
+    isCalled: () => programs.isActive || detached.isPolling,
     parked: () => parking.answered(Date.now()),
   });
+  const detached = new DetachedProcess(env, store, storage.kv, lifecycle);
   const connections = new Connections(ctx, {
     ...{ limits, watches, trace, counts, audit, ended, changed, heard },
     auth: (connection, token) => waitUntil(renewals.auth(connection, token)),
     closedByClient: () => {
-      const isLast = (keeper.session?.attachedCount ?? 0) === 0;
-      if (isLast && unnamed.deserted(Date.now())) void alarm.set();
+      const isLast = (lifecycle.session?.attachedCount ?? 0) === 0;
+      if (isLast && noteDeserted(store, Date.now())) void alarm.set();
     },
   });
   const keeping = settings.mode === "content" ? "content" : "length";
   const ttyds = new TtydProxy({ env, audit, keeping, watches, ended });
   const programs: ProgramCalls = new ProgramCalls({
-    ...{ ctx, env, store, keeper, signer, lifetimes, limits, audit, ending, changed },
+    ...{ ctx, env, store, lifecycle, signer, lifetimes, limits, audit, ending, changed },
     keptUntilChanged: () => void alarm.set(),
   });
   const mcp = new McpGateway({
     ...{ storage, store, lifetimes, programs, changed, waitUntil, end, maxStreams: limits.waits },
-    session: () => keeper.session,
+    session: () => lifecycle.session,
   });
   const attaching = new Attaching({
-    ...{ env, store, keeper, signer, tickets, connections, lifetimes },
-    ...{ unnamed, ttyds, counts, audit, ending, waitUntil, changed },
+    ...{ env, store, lifecycle, signer, tickets, connections, lifetimes },
+    ...{ ttyds, counts, audit, ending, waitUntil, changed },
   });
   const parking: Parking = new Parking({
-    ...{ limits, sessionKey, keeper, connections, watches, renewals, changed },
+    ...{ limits, sessionKey, lifecycle, connections, watches, renewals, changed },
     waits: programs.waits,
     kv: storage.kv,
     isBusy: () => {
-      const isUnderWay = attaching.isUnderWay || programs.isUnderWay || unwatched.isLooking || renewals.isAsking;
+      const isUnderWay = attaching.isUnderWay || programs.isUnderWay || detached.isPolling || renewals.isAsking;
       return isUnderWay || ttyds.isActive || audit?.isIdle === false;
     },
     alone: (run) => ctx.blockConcurrencyWhile(run),
     alarm: () => void alarm.set(),
     report: () => metrics.flush(Date.now()),
   });
+  const timed: readonly Timed[] = [
+    ...[metrics, connections, lifecycle.hop],
+    // The connections say when an issuer is to be asked.
+    { nextTickMs: () => undefined, tick: (nowMs) => waitUntil(renewals.askIssuers(nowMs)) },
+    { nextTickMs: () => lifecycle.session?.nextTickMs, tick: () => lifecycle.session?.tick() },
+    ...[lifecycle.looks, parking],
+  ];
   programs.waits.restore();
   parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ keeper, connections, programs, mcp, attaching, unwatched, metrics, parking },
+    ...{ lifecycle, connections, programs, mcp, attaching, detached, metrics, parking, timed },
   };
 }

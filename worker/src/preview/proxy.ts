@@ -7,6 +7,7 @@ import {
   headersToBrowser,
   headersToServer,
   MIB,
+  PREVIEW_LEAD,
   PREVIEW_PATH,
   PREVIEW_PREFIX,
   PREVIEW_STATUS,
@@ -69,7 +70,7 @@ export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Resp
       return joinSockets(answer, (end) => watchPass(env, pass, end), done, pool);
     }
     const status = Number(answer.headers.get(PREVIEW_STATUS) ?? 0);
-    if (status >= 200 && status <= 599) return toBrowser(asked, answer, status, env, done);
+    if (status >= 200 && status <= 599) return await toBrowser(asked, answer, status, env, done);
     done();
     return await refused(asked, answer);
   } catch (error) {
@@ -107,7 +108,7 @@ async function askBridge(
   const { pathname, search } = new URL(request.url);
   const { method, body } = request;
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
-  const query = { sandbox: sandboxKey, port: String(pass.port), method, path: pathname + search };
+  const query = { sandbox: sandboxKey, port: String(pass.port), method, path: pathname + search, [PREVIEW_LEAD]: "1" };
   const headers = new Headers({ Authorization: await authorization(env, sandboxKey) });
   for (const [name, value] of headersToServer([...request.headers], ends)) headers.append(PREVIEW_PREFIX + name, value);
   if (isUpgrade) {
@@ -141,13 +142,23 @@ function bounded(body: ReadableStream<Uint8Array>, tooLong: () => void): Readabl
   );
 }
 
-function toBrowser(
+/** Without the byte of the bridge's own, which one of an older image does not send. */
+async function bodyOf({ headers, body }: Response): Promise<Response["body"]> {
+  if (body === null || !headers.has(PREVIEW_LEAD)) return body;
+  const reader = body.getReader({ mode: "byob" });
+  const { done } = await reader.read(new Uint8Array(1));
+  if (done) throw new Error("a preview's answer has no beginning");
+  reader.releaseLock();
+  return body;
+}
+
+async function toBrowser(
   { request, pass, ends }: PreviewRequest,
   answer: Response,
   status: number,
   env: ProxyEnv,
   done: () => void,
-): Response {
+): Promise<Response> {
   const theirs = [...answer.headers].flatMap(([name, value]): HeaderList => {
     const isTheirs = name.startsWith(PREVIEW_PREFIX) && name !== PREVIEW_STATUS;
     return isTheirs ? [[name.slice(PREVIEW_PREFIX.length), value]] : [];
@@ -156,8 +167,10 @@ function toBrowser(
   for (const cookie of cookiesToBrowser(answer.headers.getSetCookie(), ends)) headers.append("Set-Cookie", cookie);
   // As the server has encoded it: nothing here reads it.
   const init = { status, headers, encodeBody: "manual" } as const;
-  if (answer.body === null || request.method === "HEAD" || NO_BODY.has(status)) {
+  const body = await bodyOf(answer);
+  if (body === null || request.method === "HEAD" || NO_BODY.has(status)) {
     done();
+    void body?.cancel().catch(() => undefined); // Where it has broken off, nothing of it is missing.
     return new Response(null, init);
   }
   const length = Number(headers.get("Content-Length") ?? Number.NaN);
@@ -165,7 +178,7 @@ function toBrowser(
   const stopped = new AbortController();
   let stopWatching: () => void = () => undefined;
   const timer = setTimeout(() => {
-    stopWatching = watchPass(env, pass, () => stopped.abort(new Error("the preview's time is over")));
+    stopWatching = watchPass(env, pass, () => stopped.abort(timeIsOver()));
   }, LONG_MS);
   const ended = () => {
     clearTimeout(timer);
@@ -173,8 +186,13 @@ function toBrowser(
     done();
   };
   // Where either side breaks off, the other's end is its answer.
-  void answer.body.pipeTo(writable, { signal: stopped.signal }).then(ended, ended);
+  void body.pipeTo(writable, { signal: stopped.signal }).then(ended, ended);
   return new Response(readable, init);
+}
+
+/** The browser has to see that something is missing. As of a lost connection: any other error the runtime logs as uncaught. */
+function timeIsOver(): Error {
+  return Object.assign(new Error("the preview's time is over"), { retryable: true });
 }
 
 /** The bridge's own words, or those of what stands before it. */

@@ -19,7 +19,7 @@ import { read } from "./operations/read.ts";
 import { run } from "./operations/run.ts";
 import { offsetAt, timesOf } from "./operations/since.ts";
 import { Waiting } from "./operations/wait.ts";
-import { cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
+import { CommandSource, cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
 import { redraw, type Screen } from "./redraw.ts";
 import { type StartPorts, Starts } from "./starts.ts";
@@ -61,11 +61,11 @@ export class ProgramCalls {
   constructor(ports: ProgramPorts) {
     this.#at = ports;
     this.#starts = new Starts(ports);
-    const { ctx, lifetimes, keeper, changed } = ports;
+    const { ctx, lifetimes, lifecycle, changed } = ports;
     this.waits = new HeldWaits({
       ...{ ctx, lifetimes, changed },
       goOn: (call, kept) => this.#beginWait(call, kept),
-      catchUp: () => keeper.reaching.reach(),
+      catchUp: () => lifecycle.reaching.reach(),
       ended: () => this.#ended(),
     });
   }
@@ -167,7 +167,7 @@ export class ProgramCalls {
     if (otherInput !== undefined) return otherInput;
     if (operation.type === "create") {
       const writerId = this.#writerId(call, record.facts, "api");
-      const description = await describeSession(this.#at.env, record, this.#at.keeper.session, writerId);
+      const description = await describeSession(this.#at.env, record, this.#at.lifecycle.session, writerId);
       return { status: isNew ? 201 : 200, body: description };
     }
     const reached = await this.#reach(call, operation.type === "run" ? undefined : incarnation);
@@ -178,7 +178,7 @@ export class ProgramCalls {
   async #reach(call: Pick<ProgramCall, "session">, incarnation: string | undefined): Promise<Reached | ProgramAnswer> {
     const other = incarnation === undefined ? undefined : this.#refuseOther(call, incarnation);
     if (other !== undefined) return other;
-    const reached = await this.#at.keeper.reaching.reach();
+    const reached = await this.#at.lifecycle.reaching.reach();
     if (reached === undefined) return refused(404, "not_found", `no session "${call.session}"`);
     return "code" in reached ? answerOf(reached) : reached;
   }
@@ -230,7 +230,7 @@ export class ProgramCalls {
         return locate(reached, operation, this.#ports);
       default:
         return drive(reached, call, operation, {
-          isReachable: this.#at.keeper.hop.isOpen,
+          isReachable: this.#at.lifecycle.hop.isOpen,
           audit: this.#at.audit,
           writerId: (writer) => this.#writerId(call, reached, writer),
         });
@@ -259,13 +259,13 @@ export class ProgramCalls {
   #typing(reached: Reached, call: ProgramCall): (operation: Write) => Promise<ProgramAnswer> {
     const writerId = (writer: string) => this.#writerId(call, reached, writer);
     return (operation) => {
-      const hop = this.#at.keeper.hop.client;
+      const hop = this.#at.lifecycle.hop.client;
       return this.#writes.write(reached, call, operation, { hop, audit: this.#at.audit, writerId });
     };
   }
 
   get #ports(): ProcessPorts {
-    return { hop: this.#at.keeper.hop.client, kept: () => this.#at.store.kept };
+    return { hop: this.#at.lifecycle.hop.client, kept: () => this.#at.store.kept };
   }
 
   #writerId({ who }: Pick<ProgramCall, "who">, { incarnation }: Pick<Reached, "incarnation">, writer: string): string {
@@ -288,7 +288,7 @@ export class ProgramCalls {
     if (this.#linger !== undefined) clearTimeout(this.#linger);
     this.#linger = undefined;
     // Of a process that has ended nothing more comes.
-    if (this.#open > 0 || this.#at.keeper.session?.hasEnded === true) return;
+    if (this.#open > 0 || this.#at.lifecycle.session?.hasEnded === true) return;
     this.#linger = setTimeout(() => {
       this.#linger = undefined;
       this.#at.changed();
@@ -303,7 +303,7 @@ async function locate(
 ): Promise<ProgramAnswer> {
   const end = reached.log.endOffset;
   if (from !== undefined && from > end) return refused(400, "bad_offset", `the output ends at ${end}`, { end });
-  const refusal = waitsFor === undefined ? undefined : await cannotWait(waitsFor, reached, ports);
+  const refusal = cannotWait(waitsFor, reached, await CommandSource.of(waitsFor, reached, ports));
   if (refusal !== undefined) return refusal;
   return {
     status: 200,

@@ -2,7 +2,6 @@
 // the clock of a Worker stands still while it runs, and others wait for it.
 
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
-import type { IBuffer, IBufferCell, IBufferLine } from "@xterm/headless";
 import { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
 import {
   limitWork,
@@ -11,7 +10,12 @@ import {
   mendEraseToCursor,
   type OutputLog,
   type ScreenSize,
+  screenFacts,
+  textsOf,
+  visibleRuns,
   worstNsPerByte,
+  type XtermCore,
+  xtermCoreOf,
 } from "sandbox-stdio/core";
 
 /** What parsing may take, by an estimate that is never too low. */
@@ -53,7 +57,9 @@ export async function redraw(seen: Screen, log: OutputLog): Promise<Screen | und
       title = told;
     });
     // What the drawing has above its screen is in what was seen, too.
-    const drawnAbove = terminal.buffer.normal.baseY;
+    const core = xtermCoreOf(terminal);
+    const { normal } = core.buffers;
+    const drawnAbove = normal.ybase;
     let isAnew = seen.alternate === true;
     // What was above is cleared.
     terminal.parser.registerCsiHandler({ final: "J" }, ([which]) => {
@@ -71,22 +77,13 @@ export async function redraw(seen: Screen, log: OutputLog): Promise<Screen | und
       }
       await written(terminal, one.bytes);
     }
-    const { baseY } = terminal.buffer.normal;
-    isAnew ||= baseY === scrollback;
-    const above = isAnew
-      ? linesOf(terminal.buffer.normal, 0, baseY)
-      : [
-          ...(Array.isArray(seen.scrollback) ? seen.scrollback : []),
-          ...linesOf(terminal.buffer.normal, drawnAbove, baseY),
-        ];
+    isAnew ||= normal.ybase === scrollback;
+    const earlier = isAnew || !Array.isArray(seen.scrollback) ? [] : seen.scrollback;
+    const from = isAnew ? 0 : drawnAbove;
+    const above = [...earlier, ...textsOf(normal, from, normal.ybase - from, terminal.cols)];
     const { ansi: _, scrollback: __, ...rest } = seen;
-    return {
-      ...rest,
-      ...shown(terminal),
-      title,
-      scrollback: isAlternate(terminal) ? [] : above,
-      offset: log.endOffset,
-    };
+    const screen = shown(terminal, core);
+    return { ...rest, ...screen, title, scrollback: screen.alternate === true ? [] : above, offset: log.endOffset };
   } catch {
     return undefined; // The emulator has faults of its own, with sizes that change.
   } finally {
@@ -131,83 +128,12 @@ function isWithin(value: unknown, most: number): value is number {
 const written = (terminal: Terminal, bytes: Uint8Array) =>
   new Promise<void>((resolve) => terminal.write(bytes, resolve));
 
-const isAlternate = ({ buffer }: Terminal) => buffer.active.type === "alternate";
-
-/** As the bridge tells it, but for what is above. */
-function shown(terminal: Terminal): Screen {
-  const { cols, rows, modes, buffer } = terminal;
-  const { active } = buffer;
-  const { baseY, cursorX, cursorY } = active;
+/** As the bridge tells it, but for the lines above. */
+function shown(terminal: Terminal, core: XtermCore): Screen {
+  const { active } = core.buffers;
   return {
-    cols,
-    rows,
-    cursor: { x: Math.min(cursorX, cols - 1), y: cursorY, visible: !isCursorHidden(terminal) },
-    alternate: isAlternate(terminal),
-    modes: {
-      bracketedPaste: modes.bracketedPasteMode,
-      applicationCursor: modes.applicationCursorKeysMode,
-      applicationKeypad: modes.applicationKeypadMode,
-      newLine: terminal.options.convertEol === true,
-      mouse: modes.mouseTrackingMode !== "none",
-    },
-    lines: linesOf(active, baseY, baseY + rows),
-    runs: Array.from({ length: rows }, (_, row) => runsOf(active.getLine(baseY + row), cols)),
+    ...screenFacts(core, terminal),
+    lines: textsOf(active, active.ybase, terminal.rows, terminal.cols),
+    runs: visibleRuns(active, terminal),
   };
 }
-
-/** The emulator of this version does not offer it. Another version's cursor is told as visible. */
-function isCursorHidden(terminal: Terminal): boolean {
-  const { _core } = Object(terminal) as { readonly _core?: { readonly coreService?: { isCursorHidden?: unknown } } };
-  return _core?.coreService?.isCursorHidden === true;
-}
-
-function linesOf(buffer: IBuffer, from: number, to: number): string[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, at) =>
-    (buffer.getLine(from + at)?.translateToString() ?? "").replace(/ +$/, ""),
-  );
-}
-
-type Style = Readonly<Record<string, number | string | true>>;
-
-/** Cells of one style each; those of none are left out. */
-function runsOf(line: IBufferLine | undefined, cols: number): object[] {
-  const runs: { x: number; cols: number; style: Style; key: string }[] = [];
-  for (let x = 0; x < cols; x += 1) {
-    const style = styleOf(line?.getCell(x));
-    const key = JSON.stringify(style);
-    const last = runs.at(-1);
-    if (last?.key === key) last.cols += 1;
-    else runs.push({ x, cols: 1, style, key });
-  }
-  return runs.filter(({ key }) => key !== "{}").map(({ x, cols: length, style }) => ({ x, cols: length, ...style }));
-}
-
-function styleOf(cell: IBufferCell | undefined): Style {
-  if (cell === undefined) return {};
-  const flags = {
-    bold: cell.isBold(),
-    underline: isUnderlined(cell),
-    blink: cell.isBlink(),
-    inverse: cell.isInverse(),
-    invisible: cell.isInvisible(),
-    strikethrough: cell.isStrikethrough(),
-    dim: cell.isDim(),
-    italic: cell.isItalic(),
-    overline: cell.isOverline(),
-  };
-  return {
-    ...(cell.isFgDefault() ? {} : { fg: colourOf(cell.isFgRGB(), cell.getFgColor()) }),
-    ...(cell.isBgDefault() ? {} : { bg: colourOf(cell.isBgRGB(), cell.getBgColor()) }),
-    ...Object.fromEntries(Object.entries(flags).flatMap(([name, is]) => (is === 0 ? [] : [[name, true as const]]))),
-  };
-}
-
-const UNDERLINE = 0x1000_0000;
-
-/** By the emulator's own flag: it calls a hyperlink underlined, too. */
-function isUnderlined(cell: IBufferCell): number {
-  const { fg } = cell as IBufferCell & { readonly fg?: unknown };
-  return typeof fg === "number" ? fg & UNDERLINE : cell.isUnderline();
-}
-
-const colourOf = (isRgb: boolean, colour: number) => (isRgb ? `#${colour.toString(16).padStart(6, "0")}` : colour);

@@ -16,7 +16,7 @@ import { NEEDS_PASS, type ProgramAnswer, type ProgramCall, type ProgramProcess, 
 import type { Reached } from "./operations/reached.ts";
 
 /** What keeps the session's process: the session object's part that calls use. */
-export interface ProcessKeeper {
+export interface ProcessLifecycle {
   /** Undefined while nothing is attached, or nothing is known of a process. */
   readonly session: RelaySession | undefined;
   readonly hop: Pick<InnerHop, "client" | "isOpen">;
@@ -30,7 +30,7 @@ export interface ProcessKeeper {
 export interface StartPorts {
   readonly env: BridgeEnv & CommandEnv;
   readonly store: SessionStore;
-  readonly keeper: ProcessKeeper;
+  readonly lifecycle: ProcessLifecycle;
   /** Absent where no audit is kept. */
   readonly audit: SessionAudit | undefined;
 }
@@ -52,7 +52,7 @@ export class Starts {
   }
 
   async #findOrStart(call: ProgramCall, process: ProgramProcess): Promise<ProgramAnswer | { readonly isNew: boolean }> {
-    const { env, store, keeper, audit } = this.#at;
+    const { env, store, lifecycle, audit } = this.#at;
     const { wish, replace } = process;
     const record = store.record;
     if (record !== undefined) {
@@ -80,7 +80,7 @@ export class Starts {
     const { started } = ordered;
     // A client that attached meanwhile may have brought it here.
     if (store.record?.facts.incarnation === started.incarnation) return { isNew: started.isNew };
-    if (record !== undefined) keeper.discard();
+    if (record !== undefined) lifecycle.discard();
     const told = {
       ...started,
       tty: wish.tty,
@@ -99,7 +99,7 @@ export class Starts {
     };
     const size = process.size ?? { cols: 80, rows: 24 };
     const runInput = call.operation.type === "run" ? inputDigest(process) : undefined;
-    keeper.begin({ ...made, program, ...defined({ runInput, size: wish.tty ? size : undefined }) }, call, wish);
+    lifecycle.begin({ ...made, program, ...defined({ runInput, size: wish.tty ? size : undefined }) }, call, wish);
     return { isNew: started.isNew };
   }
 
@@ -111,7 +111,7 @@ export class Starts {
   }
 
   async #isOver(record: SessionRecord): Promise<boolean> {
-    const { state } = await describeSession(this.#at.env, record, this.#at.keeper.session);
+    const { state } = await describeSession(this.#at.env, record, this.#at.lifecycle.session);
     return state !== "running";
   }
 }

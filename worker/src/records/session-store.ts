@@ -78,6 +78,11 @@ type Archive = { start: number; cols: number; rows: number; changes?: OutputLog[
 /** How long the log and status of an ended process can be read, where no program says otherwise, and of a lost one. */
 const EXITED_KEEP_MS = 24 * 60 * 60_000;
 
+/** Whether its process is no more: it has exited, or was lost. */
+export function isOver({ exit, lostAtMs }: Pick<SessionRecord, "exit" | "lostAtMs">): boolean {
+  return exit !== undefined || lostAtMs !== undefined;
+}
+
 /** Until when it is kept; infinity while its process runs, as far as is known. */
 export function keptUntilMs({ exitedAtMs, lostAtMs, program }: SessionRecord): number {
   if (lostAtMs !== undefined) return lostAtMs + EXITED_KEEP_MS;

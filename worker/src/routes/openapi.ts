@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { readEntrySettings } from "../auth/way.ts";
 
 /** Of the interface, as the package says it. */
-const VERSION = "0.1.0";
+const VERSION = "0.2.0";
 
 export const openApiRoute = new Hono<{ Bindings: object }>();
 

@@ -82,38 +82,6 @@ export function isPreview(request: Request | string | URL): boolean {
   return URL.parse(request instanceof Request ? request.url : request)?.pathname === PREVIEW_PATH;
 }
 
-const isClosed = (said: string): boolean => said.includes("connection closed unexpectedly");
-
-/**
- * Asks, and once more where that changes nothing: after an answer without a body the runtime may lose the connection to the
- * container's port, and says so by the failure of the next request. A dev server answers 304 all the time.
- * @param ask The SDK tells of the failure by a 500 of its own, the runtime by an error.
- */
-export async function askedAgain(request: Request | string | URL, ask: () => Promise<Response>): Promise<Response> {
-  if (!(request instanceof Request && isPreview(request) && isHarmless(request))) return ask();
-  try {
-    const answer = await ask();
-    if (answer.status !== 500 || !isClosed(await beginning(answer))) return answer;
-  } catch (error) {
-    if (!isClosed(String(error))) throw error;
-  }
-  return ask();
-}
-
-/** Its first piece: the server in the sandbox may answer without an end. */
-async function beginning(answer: Response): Promise<string> {
-  const reader = answer.clone().body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  void reader?.cancel();
-  return new TextDecoder().decode(value);
-}
-
-/** Whether a preview's request may come to its server twice. */
-function isHarmless({ url, headers, body }: Request): boolean {
-  const method = URL.parse(url)?.searchParams.get("method") ?? "";
-  return /^(GET|HEAD)$/.test(method) && body === null && !headers.has("Upgrade");
-}
-
 /** @returns undefined if `answer` does not come in time. */
 export function withinPatience(
   request: Request | string | URL,

@@ -7,6 +7,8 @@ import {
   clipUtf8,
   type Dialect,
   dialectNamed,
+  type ParkedClient,
+  type ParkedConnection,
   PING_TEXT,
   PONG_TEXT,
   ServerConnection,
@@ -22,8 +24,25 @@ import { type Refusal, sayBye, upgradeHeaders } from "../refusal/refusal.ts";
 import { answersPings, ClientSockets, quietly, type SocketEvents } from "../sockets/client-sockets.ts";
 import { sharedPool } from "../sockets/unheard.ts";
 import type { KeptWatch, Watches } from "../sockets/watches.ts";
-import { type Kept, type KeptSpec, keptSpecOf, keptWith, type Survivor } from "./kept.ts";
 import type { SessionTrace } from "./session-trace.ts";
+
+// ---- What is stored with a client's socket while its session is parked --------------------------------------------------
+
+/** The parts of an upgrade that still count once its client is attached. */
+export type KeptSpec = Pick<AttachSpec, "dialect" | "who" | "actor" | "pass" | "limits"> & {
+  readonly query: Pick<AttachSpec["query"], "role">;
+};
+
+export type Kept = {
+  /** The parking that it is of: the remains of an earlier one count for nothing. */
+  readonly epoch: string;
+  readonly spec: KeptSpec;
+  readonly watch: KeptWatch;
+  readonly client: ParkedClient;
+  readonly connection: ParkedConnection;
+};
+
+export type Survivor = { readonly socket: WebSocket; readonly kept: Kept };
 
 /** The refusal for a client whose session object died, or lost its session. It may come back at once. */
 export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
@@ -244,4 +263,15 @@ export class Connections implements SocketEvents {
     }
     this.#ports.watches.tick(nowMs);
   }
+}
+
+function keptSpecOf({ dialect, who, actor, pass, limits, query }: AttachSpec): KeptSpec {
+  const spec = { dialect, who, actor, pass, query: { role: query.role } };
+  return limits === undefined ? spec : { ...spec, limits };
+}
+
+/** The state that was kept with a socket in this parking, if there is any. */
+function keptWith(socket: WebSocket, epoch: string): Kept | undefined {
+  const kept = socket.deserializeAttachment() as Kept | null;
+  return kept?.epoch === epoch ? kept : undefined;
 }

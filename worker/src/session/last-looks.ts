@@ -1,8 +1,10 @@
 // The last screen and commands of a terminal that may be lost with its container at any moment (X7): asked for now and then while
 // there is output, and before the inner hop is let go of. Keeps the newest answer; knows no sockets.
 
-import type { InnerClient, Question, RelaySession } from "sandbox-stdio/core";
+import type { Question, RelaySession } from "sandbox-stdio/core";
+import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess } from "../programs/operations/ask-process.ts";
+import type { SessionStore } from "../records/session-store.ts";
 
 /** While there is output, a screen is this old at most. */
 const INTERVAL_MS = 5_000;
@@ -12,16 +14,11 @@ const SCROLLBACK = 1_000;
 const SCREEN: Question = { about: "screen", scrollback: SCROLLBACK, runs: true, ansi: true };
 const COMMANDS: Question = { about: "commands" };
 
-export interface LooksPorts {
-  /** Present while the process can be asked. */
-  hop(): InnerClient | undefined;
-  keep(name: "screen" | "commands", json: Uint8Array): void;
-  /** A look that was waited for is over. */
-  looked(): void;
-}
-
 export class LastLooks {
-  readonly #ports: LooksPorts;
+  readonly #current: () => RelaySession | undefined;
+  readonly #hop: Pick<InnerHop, "isOpen" | "client">;
+  readonly #store: Pick<SessionStore, "keep">;
+  readonly #looked: () => void;
   /** The last answers, which are not stored yet. */
   readonly #news = new Map<"screen" | "commands", Uint8Array>();
   #session: RelaySession | undefined;
@@ -30,26 +27,37 @@ export class LastLooks {
   #nextMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
-  constructor(ports: LooksPorts) {
-    this.#ports = ports;
+  /** @param current The session, while there is one. @param looked Called when a look that was waited for is over. */
+  constructor(
+    current: () => RelaySession | undefined,
+    hop: Pick<InnerHop, "isOpen" | "client">,
+    store: Pick<SessionStore, "keep">,
+    looked: () => void,
+  ) {
+    this.#current = current;
+    this.#hop = hop;
+    this.#store = store;
+    this.#looked = looked;
   }
 
   /** When the next look is due; infinity for never. */
-  nextTickMs(session: RelaySession | undefined): number {
+  nextTickMs(): number {
+    const session = this.#current();
     if (session === undefined || this.#isLooking || !this.#isDue(session)) return Number.POSITIVE_INFINITY;
     const hasFirstOutput = this.#offset <= 0 && session.log.endOffset > 0;
     return session !== this.#session || hasFirstOutput ? Number.NEGATIVE_INFINITY : this.#nextMs;
   }
 
-  tick(session: RelaySession | undefined, nowMs: number): void {
-    if (session === undefined || this.nextTickMs(session) > nowMs) return;
+  tick(nowMs: number): void {
+    const session = this.#current();
+    if (session === undefined || this.nextTickMs() > nowMs) return;
     if (session !== this.#session) {
       // A look costs the bridge an emulator: the first waits for something to see.
       this.#session = session;
       this.#offset = -1;
       this.#nextMs = nowMs + INTERVAL_MS;
     }
-    if (this.nextTickMs(session) <= nowMs) this.#look(session, nowMs);
+    if (this.nextTickMs() <= nowMs) this.#look(session, nowMs);
   }
 
   /** Whether the session has been looked at as it is now, or can't be. Looks at it, if not. */
@@ -62,7 +70,7 @@ export class LastLooks {
 
   /** Stores the answers that are not stored yet. */
   store(): void {
-    for (const [name, json] of this.#news) this.#ports.keep(name, json);
+    for (const [name, json] of this.#news) this.#store.keep(name, json);
     this.#news.clear();
   }
 
@@ -73,25 +81,22 @@ export class LastLooks {
   }
 
   #isDue(session: RelaySession | undefined): boolean {
-    if (session === undefined || !session.facts.tty || session.hasEnded || this.#ports.hop() === undefined)
-      return false;
+    if (session === undefined || !session.facts.tty || session.hasEnded || !this.#hop.isOpen) return false;
     return session !== this.#session || session.log.endOffset !== this.#offset;
   }
 
   #look(session: RelaySession, nowMs: number): void {
-    const hop = this.#ports.hop();
-    if (hop === undefined) return;
     this.#session = session;
     this.#offset = session.log.endOffset;
     this.#nextMs = nowMs + INTERVAL_MS;
     this.#isLooking = true;
     const ask = async (name: "screen" | "commands", question: Question) => {
-      const json = await askProcess(hop, question);
+      const json = await askProcess(this.#hop.client, question);
       if (json !== undefined && this.#session === session) this.#news.set(name, json);
     };
     void Promise.all([ask("screen", SCREEN), ask("commands", COMMANDS)]).finally(() => {
       this.#isLooking = false;
-      this.#ports.looked();
+      this.#looked();
     });
   }
 }

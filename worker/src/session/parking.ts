@@ -1,10 +1,9 @@
-// Lets a quiet session sleep while its clients stay: writes down its state, gives up the inner hop, and has it go on
-// when something happens. The core decides when state is written down, and which (parking.ts there).
+// Parks a quiet session while its clients stay: stores its state, releases the inner hop, and restores the session when something
+// happens. The core decides when it may be parked, and which state is stored (parking.ts there).
 
 import {
   CLOSE,
   earliest,
-  type ParkedSession,
   parkedClientOf,
   parkedSessionOf,
   QuietWatch,
@@ -17,30 +16,21 @@ import {
 import type { Limits } from "../limits/limits.ts";
 import type { HeldWaits } from "../programs/held-waits.ts";
 import type { Watches } from "../sockets/watches.ts";
-import type { Connections } from "./connections.ts";
-import type { Kept, Survivor } from "./kept.ts";
+import type { Connections, Kept, Survivor } from "./connections.ts";
+import type { SessionLifecycle } from "./lifecycle.ts";
+import type { Parked } from "./process-state.ts";
 import type { Renewals } from "./renewals.ts";
-import type { SessionKeeper } from "./session-keeper.ts";
 
 const KEY = "parked";
 /** How long before its end people are told. */
 const WARNING_MS = 60_000;
-
-/** The stored state of a parked session. */
-type Stored = {
-  readonly epoch: string;
-  readonly session: ParkedSession;
-  /** Until when its clients' places are kept. */
-  readonly untilMs: number;
-  readonly isWarned: boolean;
-};
 
 export interface ParkingPorts {
   readonly kv: SyncKvStorage;
   readonly limits: Limits;
   /** This object's own name: the bridge calls it by that. */
   readonly sessionKey: string;
-  readonly keeper: SessionKeeper;
+  readonly lifecycle: SessionLifecycle;
   readonly connections: Connections;
   readonly watches: Watches;
   readonly renewals: Renewals;
@@ -60,18 +50,17 @@ export interface ParkingPorts {
 export class Parking {
   readonly #ports: ParkingPorts;
   readonly #quiet: QuietWatch;
-  #parked: Stored | undefined;
 
   constructor(ports: ParkingPorts) {
     this.#ports = ports;
     this.#quiet = new QuietWatch(ports.limits.parkSeconds * 1000);
   }
 
-  get isParked(): boolean {
-    return this.#parked !== undefined;
+  get #parked(): Parked | undefined {
+    return this.#ports.lifecycle.parked;
   }
 
-  /** When the alarm is to ring while it sleeps, as Date.now(); infinity for never. */
+  /** When the alarm is to ring while the session is parked, as Date.now(); infinity for never. */
   get dueMs(): number {
     if (this.#parked === undefined) return Number.POSITIVE_INFINITY;
     const { untilMs, isWarned } = this.#parked;
@@ -82,9 +71,10 @@ export class Parking {
 
   /** When to look again whether it may sleep; infinity for never. */
   nextTickMs(nowMs: number): number {
-    const { keeper, connections, waits } = this.#ports;
-    const { session, hop } = keeper;
-    if (session === undefined || session.hasEnded) return Number.POSITIVE_INFINITY;
+    const { lifecycle, connections, waits } = this.#ports;
+    const { state, hop } = lifecycle;
+    if (state.at !== "running") return Number.POSITIVE_INFINITY;
+    const { session } = state;
     const isNeeded = session.isAttended || waits.count > 0;
     if (!isNeeded || !hop.client.callsParked || !hop.isOpen) return Number.POSITIVE_INFINITY;
     return this.#quiet.look(`${session.log.endOffset} ${connections.counts} ${waits.counts}`, nowMs);
@@ -94,8 +84,8 @@ export class Parking {
   tick(nowMs: number): void {
     if (this.nextTickMs(nowMs) > nowMs) return;
     this.#quiet.postpone(nowMs);
-    const { keeper, limits, sessionKey, waits } = this.#ports;
-    const { session, hop } = keeper;
+    const { lifecycle, limits, sessionKey, waits } = this.#ports;
+    const { session, hop } = lifecycle;
     if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
     const offset = session.log.endOffset;
     // With nobody attached the process is needed for as long as somebody waits.
@@ -105,33 +95,28 @@ export class Parking {
 
   /** The bridge keeps the clients' places, and has heard nothing since it was asked to. */
   answered(nowMs: number): void {
-    const { keeper, kv, limits, connections, waits } = this.#ports;
-    const { session } = keeper;
+    const { lifecycle, kv, limits, connections, waits } = this.#ports;
+    const { session } = lifecycle;
     if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
     const epoch = crypto.randomUUID();
     const kept = this.#toKeep(session, epoch);
     if (kept === undefined || !connections.keep(kept) || !waits.keep()) return;
-    keeper.park(session);
-    this.#parked = {
-      epoch,
-      session: parkedSessionOf(session),
-      untilMs: nowMs + limits.parkHours * 3_600_000,
-      isWarned: false,
-    };
-    kv.put(KEY, this.#parked);
+    const untilMs = nowMs + limits.parkHours * 3_600_000;
+    lifecycle.park(session, { epoch, session: parkedSessionOf(session), untilMs, isWarned: false });
+    kv.put(KEY, lifecycle.parked);
     this.#ports.report();
     this.#ports.alarm();
     this.#ports.changed();
   }
 
   #whyAwake(session: RelaySession, nowMs: number): string | undefined {
-    const { keeper, connections, waits, isBusy } = this.#ports;
+    const { lifecycle, connections, waits, isBusy } = this.#ports;
     if (isBusy()) return "something else is under way";
     const attached = [...connections.all].every(
       ({ client }) => client !== undefined && session.client(client.id) === client,
     );
     if (!attached || connections.toKeep() === undefined) return "a connection is in the middle of something";
-    return keeper.looks.isDone(session, nowMs)
+    return lifecycle.looks.isDone(session, nowMs)
       ? whyAwake(session, nowMs, waits.count > 0)
       : "the last screen is on its way";
   }
@@ -151,12 +136,12 @@ export class Parking {
 
   /** To be called once, when everything is made: an earlier life of this object may have been parked. */
   restore(): void {
-    const { kv, keeper, connections, waits } = this.#ports;
-    const stored = kv.get<Stored>(KEY);
+    const { kv, lifecycle, connections, waits } = this.#ports;
+    const stored = kv.get<Parked>(KEY);
     const survivors = connections.survivors(stored?.epoch);
     if (stored === undefined) return;
     const isNeeded = survivors.length > 0 || waits.count > 0;
-    const session = isNeeded ? keeper.unpark(stored.session) : undefined;
+    const session = isNeeded ? lifecycle.unpark(stored.session) : undefined;
     if (session === undefined) {
       kv.delete(KEY);
       return;
@@ -164,10 +149,10 @@ export class Parking {
     const revived = survivors.map((survivor) => this.#revive(survivor, stored, session));
     unpark(session, stored.session, revived);
     for (const [{ id }, connection] of revived) wentOn(session, connection, id);
-    this.#parked = stored;
+    lifecycle.parked = stored;
   }
 
-  #revive(survivor: Survivor, { session: parked }: Stored, { facts }: RelaySession) {
+  #revive(survivor: Survivor, { session: parked }: Parked, { facts }: RelaySession) {
     const connection = this.#ports.connections.revive(survivor);
     const { client, connection: kept } = survivor.kept;
     const { end: offset, answerer } = parked;
@@ -177,9 +162,9 @@ export class Parking {
 
   /** A socket that closes is not among those that the runtime names: its client is here until that is dealt with. */
   #reviveLate(socket: WebSocket): void {
-    const parked = this.#parked;
-    const { session } = this.#ports.keeper;
-    if (parked === undefined || session === undefined) return;
+    const { state } = this.#ports.lifecycle;
+    if (state.at !== "parked") return;
+    const { parked, session } = state;
     const survivor = this.#ports.connections.survivor(socket, parked.epoch);
     if (survivor === undefined || session.client(survivor.kept.client.id) !== undefined) return;
     const [client, connection] = this.#revive(survivor, parked, session);
@@ -201,7 +186,7 @@ export class Parking {
     }
     if (socket !== undefined) this.#reviveLate(socket);
     // Before anything is said or taken: an earlier life must never go on from what holds no more.
-    this.#parked = undefined;
+    this.#ports.lifecycle.parked = undefined;
     this.#ports.kv.delete(KEY);
     const nowMs = Date.now();
     const goOn = () => {
@@ -220,7 +205,7 @@ export class Parking {
   ring(nowMs: number): void | Promise<void> {
     const parked = this.#parked;
     if (parked === undefined || this.dueMs > nowMs) return;
-    const { kv, connections, limits } = this.#ports;
+    const { kv, connections, limits, lifecycle } = this.#ports;
     if (parked.untilMs <= nowMs) {
       return this.awake(() => {
         const reason = `nobody has said anything for ${limits.parkHours} h`;
@@ -228,8 +213,8 @@ export class Parking {
       });
     }
     if (parked.isWarned || parked.untilMs - WARNING_MS > nowMs) return this.awake(() => undefined);
-    this.#parked = { ...parked, isWarned: true };
-    kv.put(KEY, this.#parked);
+    lifecycle.parked = { ...parked, isWarned: true };
+    kv.put(KEY, lifecycle.parked);
     const message = `nobody has said anything for ${limits.parkHours} h: in ${WARNING_MS / 1000} s this is closed`;
     for (const connection of connections.all) connection.send({ type: "error", code: "idle", message });
   }

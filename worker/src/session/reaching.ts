@@ -3,59 +3,58 @@
 
 import type { InnerHello, OutputLog, RelaySession } from "sandbox-stdio/core";
 import { refusalOf } from "../bridge/hop-refusal.ts";
-import type { HopOutcome } from "../bridge/inner-hop.ts";
+import type { InnerHop } from "../bridge/inner-hop.ts";
 import { lostReached, type Reached } from "../programs/operations/reached.ts";
 import { until } from "../programs/operations/until.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { Refusal } from "../refusal/refusal.ts";
+import type { ProcessState } from "./process-state.ts";
 
 /** The missing part of the log comes right behind a greeting. */
 const CATCH_UP_MS = 10_000;
 /** A bridge that was there before answers at once, if it does. */
 const HOP_PATIENCE_MS = 3_000;
 
-export interface ReachingPorts {
-  session(): RelaySession | undefined;
-  record(): SessionRecord | undefined;
+/** The process of a session object, as programs' calls need it. */
+export interface ReachableProcess {
+  readonly state: ProcessState;
+  readonly session: RelaySession | undefined;
+  readonly hop: InnerHop;
   keptLog(record: SessionRecord): OutputLog;
   /** Makes the session of a process that has ended. */
-  restore(record: SessionRecord): void;
-  openHop(): Promise<HopOutcome>;
-  isHopOpen(): boolean;
+  restoreEnded(record: SessionRecord): RelaySession;
   /** The bridge does not know the process: it is lost. */
   lose(): void;
 }
 
 export class Reaching {
-  readonly #ports: ReachingPorts;
+  readonly #process: ReachableProcess;
   /** Calls that wait: told when the session is here no more. */
   readonly #watchers = new Set<() => void>();
   #expected: { readonly end: number; readonly exit: boolean } = { end: 0, exit: false };
 
-  constructor(ports: ReachingPorts) {
-    this.#ports = ports;
+  constructor(process: ReachableProcess) {
+    this.#process = process;
   }
 
-  /** @returns undefined where there is no session. */
+  /** @returns undefined if there is no session. */
   async reach(): Promise<Reached | Refusal | undefined> {
-    const record = this.#ports.record();
-    if (record === undefined) return undefined;
-    if (record.lostAtMs !== undefined) return lostReached(record, this.#ports.keptLog(record));
-    if (this.#ports.session() === undefined) {
-      if (record.exit !== undefined) this.#ports.restore(record);
-      else {
-        const outcome = await this.#ports.openHop();
-        if (outcome.kind === "refused" && outcome.status === 404) {
-          this.#ports.lose();
-          return this.reach();
-        }
-        if (outcome.kind !== "open") return refusalOf(outcome);
+    const { state } = this.#process;
+    if (state.at === "absent") return undefined;
+    if (state.at === "lost") return lostReached(state.record, this.#process.keptLog(state.record));
+    if (state.at === "ended" && state.session === undefined) this.#process.restoreEnded(state.record);
+    if (state.at === "detached") {
+      const outcome = await this.#process.hop.open();
+      if (outcome.kind === "refused" && outcome.status === 404) {
+        this.#process.lose();
+        return this.reach();
       }
+      if (outcome.kind !== "open") return refusalOf(outcome);
     }
-    const session = this.#ports.session();
+    const { session } = this.#process;
     if (session === undefined) return this.reach();
     // The inner hop broke while no client was attached: whether the process is still there is not known.
-    if (!session.hasEnded && !this.#ports.isHopOpen()) await this.#askAgain();
+    if (!session.hasEnded && !this.#process.hop.isOpen) await this.#askAgain();
     if (session.hasEnded && session.exit === undefined) return this.reach();
     const reached = this.#reached(session);
     const { end, exit } = this.#expected;
@@ -70,9 +69,9 @@ export class Reaching {
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), HOP_PATIENCE_MS);
     });
-    const outcome = await Promise.race([this.#ports.openHop(), late]);
+    const outcome = await Promise.race([this.#process.hop.open(), late]);
     if (timer !== undefined) clearTimeout(timer);
-    if (outcome?.kind === "refused" && outcome.status === 404) this.#ports.lose();
+    if (outcome?.kind === "refused" && outcome.status === 404) this.#process.lose();
   }
 
   /** The bridge has greeted, and says how far the process has come. */
@@ -87,7 +86,7 @@ export class Reaching {
   }
 
   #reached(session: RelaySession): Reached {
-    const isHere = () => this.#ports.session() === session || session.hasEnded;
+    const isHere = () => this.#process.session === session || session.hasEnded;
     return {
       incarnation: session.facts.incarnation,
       isTty: session.facts.tty,

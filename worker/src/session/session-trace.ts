@@ -3,7 +3,8 @@
 
 import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "sandbox-stdio/core";
 import { type LogEnv, sessionTrace } from "../base/log.ts";
-import type { KeptSpec } from "./kept.ts";
+
+type TracedSpec = { readonly dialect: string; readonly query: { readonly role: string } };
 
 export class SessionTrace {
   readonly #env: LogEnv;
@@ -27,7 +28,7 @@ export class SessionTrace {
   }
 
   /** A client's socket was accepted. @returns The socket to send by. */
-  opened(socket: WebSocket, own: ServerSocket, { query, dialect }: KeptSpec): ServerSocket {
+  opened(socket: WebSocket, own: ServerSocket, { query, dialect }: TracedSpec): ServerSocket {
     const trace = this.#trace;
     if (trace === undefined) return own;
     this.#opened += 1;

@@ -9,7 +9,7 @@ import type { Page } from "playwright-core";
 import { ROOT } from "../../../local/src/base/paths.ts";
 import { buildPage } from "../../../local/src/build/builds.ts";
 import { type System, startSystem } from "../../../local/src/system/system.ts";
-import { median, percentile, scaled } from "../numbers.ts";
+import { median, percentile, scaled } from "../base/numbers.ts";
 import { probed, RealBrowser, StockPage, watch } from "./browser.ts";
 import { logIn, openTerminal, PROMPT, run, shows, typeKeys } from "./person.ts";
 
@@ -116,7 +116,7 @@ async function firstPrompts(browser: RealBrowser, system: System, count: number)
   ];
 }
 
-/** As packages/dashboard/test/size.test.ts has it. */
+/** As packages/dashboard/test/app/size.test.ts has it. */
 function ownKilobytes(): number {
   const dist = join(ROOT, "packages/dashboard/dist");
   const names = readdirSync(join(dist, "assets")).filter((name) => /\.(?:js|css)$/.test(name));

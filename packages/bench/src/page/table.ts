@@ -1,6 +1,6 @@
 // The page's own table in docs/benchmark.md: other subjects than the rest, so other columns. Pure.
 
-import { median, show } from "../numbers.ts";
+import { median, show } from "../base/numbers.ts";
 import type { PageRow } from "./measure.ts";
 
 /** @param rounds The rows of each round, in one order. @param where The machine and browser, in words. */

@@ -79,7 +79,7 @@ export class Calls {
       const response = await fetch(new URL(path, base), {
         method,
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-        ...(body === undefined ? {} : { body: text }),
+        body: body === undefined ? null : text,
         ...streamed,
         signal: AbortSignal.any([given.signal, AbortSignal.timeout(PATIENCE_MS)]),
       });

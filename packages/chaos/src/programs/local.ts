@@ -52,7 +52,7 @@ export async function localExactlyOnce(args: readonly string[], signal?: AbortSi
         LIMIT_CALLS_PER_MINUTE: "1000000",
         LIMIT_ATTACHES_PER_MINUTE: "1000000",
       },
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     try {
       const token = await system.mintToken({ expires: TOKEN_SECONDS, scope: "sandbox:connect sandbox:exec" });

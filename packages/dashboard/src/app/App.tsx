@@ -5,13 +5,13 @@ import type { TerminalSession } from "../session/terminal-session.ts";
 import { takeFocus } from "../terminal/terminal-keys.ts";
 import type { Texts } from "../texts/texts.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { DeskPage } from "./DeskPage.tsx";
 import type { Page } from "./page.ts";
-import type { Wish } from "./page-address.ts";
+import type { LinkAction } from "./page-address.ts";
+import { WorkspacePage } from "./WorkspacePage.tsx";
 
 export type AppProps = {
   readonly page: Page;
-  /** Called with each session that comes onto the page, where its address asks for debugging. */
+  /** With `?debug=1`: receives the focused session. */
   readonly onDebug?: (session: TerminalSession) => void;
 };
 
@@ -42,7 +42,7 @@ export function App({ page, onDebug }: AppProps) {
     case "confirming":
       return (
         <Card title={words.runThis} text={words.asksToStart(state.address.sandbox)}>
-          <pre>{state.address.wishes.map((wish) => wishWords(wish, words)).join("\n")}</pre>
+          <pre>{state.address.actions.map((request) => actionText(request, words)).join("\n")}</pre>
           <button type="button" className="sbx-button sbx-primary" onClick={() => page.confirm()}>
             {words.run}
           </button>
@@ -63,24 +63,24 @@ export function App({ page, onDebug }: AppProps) {
       );
     }
     case "ready":
-      return <DeskPage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
+      return <WorkspacePage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
   }
 }
 
-/** @returns How to stop listening. */
+/** @returns Unsubscribes. */
 function onNetwork(listener: () => void): () => void {
   const stop = new AbortController();
   for (const event of ["online", "offline"]) window.addEventListener(event, listener, { signal: stop.signal });
   return () => stop.abort();
 }
 
-/** In the window of a login that is done. */
+/** The login window after the login. */
 export function LoggedIn() {
   const words = useTexts().page;
   return <Card title={words.name} text={words.loggedIn} />;
 }
 
-function wishWords({ kind, text }: Wish, words: Texts["page"]): string {
+function actionText({ kind, text }: LinkAction, words: Texts["page"]): string {
   if (kind === "command") return text;
   return kind === "env" ? words.withVariable(text) : words.inDirectory(text);
 }

@@ -1,23 +1,23 @@
-// Keeps a person's login in this browser going while the page is used, and lets them log in again beside it. No React.
+// Keeps a login going while the page is used, and logs in again in a window beside it. No React.
 
 import { fetchMe, type Me, renewLogin } from "./me.ts";
 
-/** A login that ends sooner than this is the one that runs out: the server warns a minute before. */
-const WORTH_MS = 90_000;
-/** A page out of sight is in use for so long after the last key or click. */
+/** A login that ends sooner is renewed: the server warns a minute before. */
+const FRESH_MS = 90_000;
+/** How long a hidden page counts as used after the last key or click. */
 const IN_USE_MS = 30 * 60_000;
-/** How long a refusal to renew is believed. */
-const PATIENCE_MS = 60_000;
-/** Where the window of a login comes back to. */
+/** Pause after a failed renewal. */
+const RETRY_MS = 60_000;
+/** The query of the address to which the login window returns. */
 export const LOGIN_DONE = "?logged-in";
 
 export class Login {
   readonly #lock: LockManager | undefined;
   #lastUseMs = Date.now();
-  /** When the server was last asked in vain: it is not asked at every look. */
+  /** Time of the last failed renewal. */
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param lock Keeps tabs from renewing at once: a refresh token counts once. undefined where the browser has none. */
+  /** @param lock Lets one tab renew at a time, since a refresh token counts once. undefined if the browser has no locks. */
   constructor(lock: LockManager | undefined) {
     this.#lock = lock;
     const used = () => {
@@ -27,22 +27,22 @@ export class Login {
       window.addEventListener(event, used, { capture: true, passive: true });
   }
 
-  /** The person who is logged in, after a renewal if need be: a login that has run out may still be renewed. */
+  /** The logged-in person, after a renewal if the login has expired. */
   async now(): Promise<Me> {
     const me = await fetchMe();
     return me.kind === "anonymous" ? this.#renewed(me) : me;
   }
 
-  /** Who is logged in for some time to come; undefined: nobody, or not for long, and it can't be renewed or nobody uses the page. */
+  /** The person if the login lasts some time; undefined if it ends soon and can't be renewed, or nobody uses the page. */
   async fresh(): Promise<Extract<Me, { kind: "known" }> | undefined> {
     const me = await fetchMe();
     if (isFresh(me)) return me;
     const best = this.#isInUse ? await this.#renewed(me) : me;
-    // An issuer's tokens may never live that long: then a renewed one is as good as there is.
+    // The issuer's tokens may be shorter-lived: then a renewed one is the best available.
     return isFresh(best) || isLater(best, me) ? best : undefined;
   }
 
-  /** Logs in again in a window of its own. @returns Whether the browser lets one open. */
+  /** Opens a login window. @returns Whether the browser allowed it. */
   open(): boolean {
     const address = `/login?${new URLSearchParams({ return_to: `/${LOGIN_DONE}` })}`;
     return window.open(address, "sbx-login", "popup,width=520,height=680") !== null;
@@ -53,14 +53,14 @@ export class Login {
   }
 
   async #renewed(before: Me): Promise<Me> {
-    if (before.kind === "unreachable" || !before.isRenewable || Date.now() < this.#refusedAtMs + PATIENCE_MS)
+    if (before.kind === "unreachable" || !before.isRenewable || Date.now() < this.#refusedAtMs + RETRY_MS)
       return before;
     const renew = async (): Promise<Me> => {
-      // Another tab may have been faster.
+      // Another tab may have renewed it meanwhile.
       const me = this.#lock === undefined ? before : await fetchMe();
       if (isFresh(me)) return me;
       if (await renewLogin()) return fetchMe();
-      // The page that stood here before a reload may have been faster, too: its renewal goes on without it.
+      // So may a renewal that the page started before its reload.
       const now = await fetchMe();
       if (!isFresh(now) && !isLater(now, me)) this.#refusedAtMs = Date.now();
       return now;
@@ -70,7 +70,7 @@ export class Login {
 }
 
 function isFresh(me: Me): me is Extract<Me, { kind: "known" }> {
-  return me.kind === "known" && me.expiresAtMs > Date.now() + WORTH_MS;
+  return me.kind === "known" && me.expiresAtMs > Date.now() + FRESH_MS;
 }
 
 function isLater(me: Me, before: Me): me is Extract<Me, { kind: "known" }> {

@@ -1,7 +1,7 @@
-// Asks which person is logged in, and logs out. The page never sees a token.
+// Who is logged in, and logging out. The page never sees a token.
 
 import { isRecord } from "sandbox-stdio/core";
-import { textOf } from "../connection/answers.ts";
+import { textOf } from "../connection/api.ts";
 
 export type Me =
   | {
@@ -9,19 +9,19 @@ export type Me =
       readonly name: string;
       readonly key: string;
       readonly scopes: readonly string[];
-      /** When the login ends, in milliseconds since 1970; NaN where it is not said. */
+      /** End of the login, in milliseconds since 1970; NaN if unknown. */
       readonly expiresAtMs: number;
       readonly isRenewable: boolean;
-      /** The sandbox to begin in, where the server names one. */
+      /** The person's default sandbox. */
       readonly home: string | undefined;
-      /** Whether servers in a sandbox can be looked at. */
+      /** Whether ports of a sandbox can be previewed. */
       readonly hasPreviews: boolean;
     }
-  /** Renewable: the login has run out, and the server renews it if it is asked to. */
+  /** `isRenewable`: the login has expired, and the server can renew it. */
   | { readonly kind: "anonymous"; readonly isRenewable: boolean }
   | { readonly kind: "unreachable"; readonly reason: string };
 
-/** Asks `/api/me`. Never throws. */
+/** Never throws. */
 export async function fetchMe(): Promise<Me> {
   try {
     const response = await fetch("/api/me", { headers: { Accept: "application/json" }, cache: "no-store" });
@@ -38,33 +38,33 @@ export async function fetchMe(): Promise<Me> {
     const hasPreviews = answer.previews === true;
     return { kind: "known", key: subject, name, scopes, expiresAtMs, isRenewable, home, hasPreviews };
   } catch (error) {
-    // fetch rejects if no server answers, json() if the answer is no JSON: both are "not our server, or not now".
+    // No response, or not JSON: not our server, or not now.
     return { kind: "unreachable", reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** Has the server renew the login. Never throws. @returns Whether it has. */
+/** Never throws. @returns Whether the server renewed the login. */
 export async function renewLogin(): Promise<boolean> {
   try {
-    // A reload may not abort it: the issuer has exchanged the refresh token then, and the answer alone has the new one.
+    // A reload must not abort it: the old refresh token is used up, and only the response has the new one.
     return (await fetch("/api/me/renew", { method: "POST", cache: "no-store", keepalive: true })).ok;
   } catch {
-    // fetch rejects if no server answers: it may work the next time.
+    // No response: it may work next time.
     return false;
   }
 }
 
-/** @returns Whether the server has ended the login. */
+/** @returns Whether the login was ended. */
 export async function logout(): Promise<boolean> {
   try {
     return (await fetch("/logout", { method: "POST" })).ok;
   } catch {
-    // fetch rejects if no server answers: then the person is still logged in.
+    // No response: the person is still logged in.
     return false;
   }
 }
 
-/** Where to log in, so as to come back here. */
+/** The login page, which returns to this location. */
 export function loginAddress(location: Pick<Location, "pathname" | "search" | "hash">): string {
   return `/login?${new URLSearchParams({ return_to: location.pathname + location.search + location.hash })}`;
 }

@@ -1,44 +1,42 @@
-// Reads the page's own address: the sandbox and session, the command to run there, and how to show it. Pure.
+// Parses the page's address: sandbox, session, a command to run, and how to show it. Pure.
 
 import { isName, quote } from "sandbox-stdio/core";
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 
-export type Wish = { readonly kind: "command" | "env" | "cwd"; readonly text: string };
+/** Something that a link would run or set. */
+export type LinkAction = { readonly kind: "command" | "env" | "cwd"; readonly text: string };
 
 export type PageAddress = {
   readonly sandbox: string;
   readonly session: string;
-  /** Address of `/attach` for it, without the session, which the client adds. */
+  /** Address of `/attach` without the session, which the client adds. */
   readonly attachUrl: string;
-  /** The page's query with the session in it, for a reload. */
+  /** The page's query with the session, for a reload. */
   readonly search: string;
-  /** The link's wishes to run or change something; empty if it only opens a shell or a session that is there already. */
-  readonly wishes: readonly Wish[];
+  /** Empty if the link only opens a shell or an existing session. */
+  readonly actions: readonly LinkAction[];
   readonly renderer: "auto" | "dom" | "webgl";
   readonly isDebug: boolean;
-  /** Whether it stands among the other tabs of this person. */
+  /** Whether the session is one of this person's tabs. */
   readonly hasTabs: boolean;
 };
 
 const TABS = "tabs";
-/** The parameters that the page passes on to `/attach`. Not `offset`, `resume` or `token`: those are never taken from a link. */
-const PASSED_ON = ["cmd", "arg", "env", "cwd", "tty", "panes", "keep", "mode", "delivery", "role", "name"];
-/** Those of them that mean something to a session that is there already, as a shared one is. */
-const PASSED_ON_WITH_TICKET = ["role", "name"];
+/** Parameters passed on to `/attach`. Never `offset`, `resume` or `token`, which must not come from a link. */
+const ATTACH_PARAMS = ["cmd", "arg", "env", "cwd", "tty", "panes", "keep", "mode", "delivery", "role", "name"];
+/** Those for an existing session, as a shared one is. */
+const SHARED_PARAMS = ["role", "name"];
 
-/**
- * @param makeName For a session that the address does not name.
- * @param ticket The ticket with which the session was shared, if it was.
- */
+/** @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one. */
 export function readPageAddress(search: string, makeName: () => string, ticket?: string): PageAddress {
   const params = new URLSearchParams(search);
   const sandbox = params.get("sandbox") || "default";
   const session = params.get("session") || makeName();
   params.set("session", session);
   const attach = new URLSearchParams({ sandbox });
-  const names = ticket === undefined ? PASSED_ON : PASSED_ON_WITH_TICKET;
+  const names = ticket === undefined ? ATTACH_PARAMS : SHARED_PARAMS;
   for (const name of names) for (const value of params.getAll(name)) attach.append(name, value);
-  // A command gets pipes unless it asks for a PTY; this is a terminal.
+  // The server's default for a command is pipes; this page is a terminal.
   if (attach.has("cmd") && !attach.has("tty")) attach.set("tty", "1");
   if (ticket !== undefined) attach.set("ticket", ticket);
   return {
@@ -46,40 +44,40 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
     session,
     attachUrl: `/attach?${attach}`,
     search: `?${params}`,
-    wishes: wishesOf(attach),
+    actions: actionsOf(attach),
     renderer: rendererOf(params.get("renderer")),
     isDebug: params.get("debug") === "1",
     hasTabs: ticket === undefined && params.get(TABS) === "1",
   };
 }
 
-function rendererOf(wish: string | null): PageAddress["renderer"] {
-  return wish === "dom" || wish === "webgl" ? wish : "auto";
+function rendererOf(request: string | null): PageAddress["renderer"] {
+  return request === "dom" || request === "webgl" ? request : "auto";
 }
 
-/** The address of a shell of its own in the same sandbox: the new session does not repeat a command that failed. */
+/** The query for a new shell in the same sandbox, without the command. */
 export function withSession(search: string, session: string): string {
   const params = new URLSearchParams(search);
-  for (const name of PASSED_ON) if (name !== "name") params.delete(name);
+  for (const name of ATTACH_PARAMS) if (name !== "name") params.delete(name);
   params.set("session", session);
   return `?${params}`;
 }
 
-/** The address of a session among this person's tabs. */
-export function withTabs(search: string, { sandbox, session }: Place): string {
+/** The query for a session among this person's tabs. */
+export function withTabs(search: string, { sandbox, session }: SessionTarget): string {
   const params = new URLSearchParams(search);
-  for (const name of PASSED_ON) if (name !== "name") params.delete(name);
+  for (const name of ATTACH_PARAMS) if (name !== "name") params.delete(name);
   for (const [name, value] of Object.entries({ sandbox, session, [TABS]: "1" })) params.set(name, value);
   return `?${params}`;
 }
 
-/** Whether it leaves the choice of sessions to the page. */
+/** Whether the query names no session. */
 export function isBare(search: string): boolean {
   const params = new URLSearchParams(search);
   return !["sandbox", "session", "cmd"].some((name) => params.has(name));
 }
 
-/** The address where the page names neither sandbox nor session: the last one, else the sandbox that the server calls home. */
+/** The query of the last session, or of the person's default sandbox, if the address names none. */
 export function homeSearch(search: string, last: string | undefined, home: string | undefined): string {
   if (!isBare(search)) return search;
   const params = new URLSearchParams(search);
@@ -88,7 +86,7 @@ export function homeSearch(search: string, last: string | undefined, home: strin
   return to.size === 0 ? search : `?${to}`;
 }
 
-/** A name that no other session has: 40 random bits, in letters and digits that can't be mistaken for each other. */
+/** A unique name: 40 random bits in letters and digits that are hard to confuse. */
 export function randomSessionName(random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array = defaultRandom): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz123456789";
   const letters = [...random(new Uint8Array(8))].map((byte) => alphabet.charAt(byte % alphabet.length));
@@ -101,7 +99,7 @@ function defaultRandom(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
   return crypto.getRandomValues(bytes);
 }
 
-function wishesOf(params: URLSearchParams): Wish[] {
+function actionsOf(params: URLSearchParams): LinkAction[] {
   const command = [...params.getAll("cmd"), ...params.getAll("arg")].map(quote).join(" ");
   const all = (kind: "env" | "cwd") => params.getAll(kind).map((text) => ({ kind, text }));
   return [...(command === "" ? [] : [{ kind: "command", text: command } as const]), ...all("env"), ...all("cwd")];

@@ -1,21 +1,20 @@
-// Which requests the service worker answers, and which files are the page's shell. Other answers never reach a cache:
-// no API, no login, no credential. Pure.
+// Which requests the service worker answers, and which files it caches: only the page's own, no API, login or credential. Pure.
 
-/** Where the shell's files are kept. To be counted up when an icon or the manifest changes: their names do not. */
+/** Name of the cache. Count it up when an icon or the manifest changes, since their names do not. */
 export const CACHE = "sbx-shell-1";
 
-/** The page, whatever its query: the query belongs to the browser's tab, and is kept nowhere. */
+/** The page without its query, which is kept nowhere. */
 export const PAGE = "/";
 
-/** Beside the files that the page itself names. */
+/** Besides the files that the page names. */
 const STATIC = ["/icon.svg", "/icon-192.png", "/icon-512.png", "/icon-maskable-512.png", "/manifest.webmanifest"];
 
 export type Handling =
-  /** From the network, else the kept page. */
+  /** Network first, else the cached page. */
   | "page"
-  /** Its name changes with its content: from the cache, else the network. */
+  /** Cache first: the name changes with the content. */
   | "file"
-  /** Not the worker's affair. */
+  /** Not handled by the worker. */
   | "none";
 
 export type ShellRequest = { readonly method: string; readonly url: string; readonly mode: string };
@@ -27,13 +26,13 @@ export function handlingOf({ method, url, mode }: ShellRequest, origin: string):
   return isHashed(pathname) || STATIC.includes(pathname) ? "file" : "none";
 }
 
-/** The files that a page's HTML needs. */
+/** The files that the page's HTML needs. */
 export function filesOf(html: string): string[] {
   const named = [...html.matchAll(/(?:src|href)="(\/assets\/[\w.-]+)"/g)].map(([, path = ""]) => path);
   return [...new Set([...named, ...STATIC])];
 }
 
-/** Kept files that the page of now names no more. */
+/** Cached files that the current page no longer names. */
 export function staleFiles(kept: readonly string[], needed: readonly string[]): string[] {
   return kept.filter((path) => path !== PAGE && !needed.includes(path));
 }

@@ -1,13 +1,12 @@
-// The address and the subprotocols of one attach, from the caller's options and the client's state. Pure.
+// The URL and subprotocols of an attach. Pure.
 
 import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 
-/** The characters that a subprotocol's name may have (RFC 9110, token). */
+/** Characters of a subprotocol (RFC 9110, token). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * @param base Address of `/attach`, http(s) or ws(s), with the process's parameters in its query.
- * @param page The address that a relative `base` is relative to.
+ * @param base Address of `/attach`, http(s) or ws(s), with the process's parameters. @param page The base of a relative `base`.
  * @param resume The client's own parameters: session, resume, offset.
  */
 export function attachAddress(
@@ -19,8 +18,7 @@ export function attachAddress(
   const url = new URL(base, page);
   url.protocol = url.protocol.replace(/^http/, "ws");
   url.hash = "";
-  // A place in the log belongs to the client that remembers it, never to an address that was copied.
-  // A ticket goes beside the protocol's name: see attachProtocols.
+  // Copied addresses must not carry a position, which belongs to its client. The ticket goes into attachProtocols.
   for (const name of ["session", "resume", "offset", "ticket"]) url.searchParams.delete(name);
   for (const [name, value] of resume) url.searchParams.set(name, value);
   if (size !== undefined) {
@@ -30,19 +28,15 @@ export function attachAddress(
   return url.href;
 }
 
-/** The ticket with which a session was shared, in the query of `base`. */
+/** The share ticket in the query of `base`. */
 export function ticketOf(base: string, page: string): string | undefined {
   return new URL(base, page).searchParams.get("ticket") ?? undefined;
 }
 
-/**
- * The subprotocols to offer. Token and ticket ride beside the protocol's name, since addresses are logged.
- * @returns undefined where one of them has characters that a subprotocol can't have.
- */
+/** Token and ticket as subprotocols, since URLs are logged. @returns undefined if one has characters that are not allowed. */
 export function attachProtocols(token: string | undefined, ticket: string | undefined): string[] | undefined {
-  const secrets = [
-    ...(token === undefined ? [] : [`bearer.${token}`]),
-    ...(ticket === undefined ? [] : [`ticket.${ticket}`]),
-  ];
+  const secrets: string[] = [];
+  if (token !== undefined) secrets.push(`bearer.${token}`);
+  if (ticket !== undefined) secrets.push(`ticket.${ticket}`);
   return secrets.every((secret) => TOKEN.test(secret)) ? [OUTER_PROTOCOL, ...secrets] : undefined;
 }

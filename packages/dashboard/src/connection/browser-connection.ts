@@ -1,11 +1,12 @@
-// The protocol's client on a page: over reloads, refusals and the page's coming back, with its place and its input, and its
-// one second chance: a place kept from before the reload that is gone is given up for a new one. Knows no terminal and no React.
+// The protocol's client on a page: resumes over reloads, retries after refusals, and starts anew once if the position from before a
+// reload no longer exists. Knows no terminal and no React.
 
 import {
   CLOSE,
   type ClientEvents,
   type ClientSocket,
   type ClientState,
+  defined,
   followParticipants,
   type KeptInput,
   mayType,
@@ -17,36 +18,36 @@ import {
 } from "sandbox-stdio/core";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
-import { openSocket, refuseAtOnce, setTimer } from "./browser-ports.ts";
+import { failSocket, openSocket, setTimer } from "./browser-socket.ts";
 import type { ResumeStore } from "./resume-store.ts";
 
 export type BrowserConnectionOptions = {
-  /** Address of `/attach` with the process's parameters in its query; relative to the page, http(s) or ws(s). */
+  /** Address of `/attach` with the process's parameters, relative to the page; http(s) or ws(s). */
   readonly url: string;
   /** The session's name. */
   readonly session: string;
-  /** A bearer token; without one the browser's cookie speaks. */
+  /** A bearer token; without one the browser's cookie authenticates. */
   readonly token?: string | undefined;
-  /** Where the place in the session is remembered over a reload. */
+  /** Keeps the position in the session over a reload. */
   readonly resumes?: ResumeStore | undefined;
-  /** The window as it is now, in cells: a process that this attach creates starts with it. */
+  /** The current size in cells, with which a new process starts. */
   readonly size?: () => { readonly cols: number; readonly rows: number } | undefined;
-  /** The reasons that come from here, not from the server; default English. */
+  /** Texts of local failures; default English. */
   readonly words?: Texts["connection"] | undefined;
 };
 
 export type BrowserConnectionEvents = ClientEvents & {
-  /** The place from before the reload is gone, and why: a new one is being taken. */
+  /** The position from before the reload no longer exists, so a new client attaches. */
   startedOver(reason: string): void;
-  /** A new client attaches after an earlier one: it gets everything from the start, on an empty screen. */
+  /** A new client attaches after an earlier one: output begins again, on an empty screen. */
   reset(): void;
   /** Keys were sent. */
   typed(): void;
-  /** Keys were pressed that the session would not take from this client now: they are gone. */
+  /** The session does not accept these typed keys from this client now; they are dropped. */
   refused(bytes: Uint8Array): void;
 };
 
-/** No code was received. */
+/** WebSocket close code without a close frame. */
 const CLOSED_ABNORMALLY = 1006;
 
 export class BrowserConnection {
@@ -57,15 +58,15 @@ export class BrowserConnection {
   #size: { cols: number; rows: number } | undefined;
   #people: Participants | undefined;
   #isLeft = false;
-  /** Whether the client that is attaching uses no place from before: there is nothing to fall back to. */
+  /** Whether the attaching client uses no earlier position: there is no second attempt. */
   #isSecondChance = false;
   readonly #stopWatching = new AbortController();
   #socket: ClientSocket | undefined;
-  /** The proof of the place in the session: for pages that remember none over a reload. */
-  #place: string | undefined;
-  /** What the client that has ended could not bring through: the next one sends it at the same place, or it is told. */
+  /** The resume token, for pages without a store. */
+  #resume: string | undefined;
+  /** Unsent input of the previous client: the next one sends it at the same position, or reports it as discarded. */
   #input: KeptInput | undefined;
-  /** Gives up the connection that there is, which is known to be gone. */
+  /** Drops a connection that is known to be gone. */
   #drop: (reason: string) => void = () => undefined;
 
   constructor(options: BrowserConnectionOptions) {
@@ -73,7 +74,7 @@ export class BrowserConnection {
     this.#token = options.token;
   }
 
-  /** The protocol's client; undefined until the connection has been started. */
+  /** undefined until {@link start}. */
   get client(): StdioClient | undefined {
     return this.#client;
   }
@@ -82,23 +83,23 @@ export class BrowserConnection {
     return this.#client?.state ?? { phase: "connecting", attempt: 0 };
   }
 
-  /** The people here and who of them may type, as the server last said; undefined before the first greeting. */
+  /** The participants, as last reported; undefined before the first greeting. */
   get people(): Participants | undefined {
     return this.#people;
   }
 
-  /** Whether keys would reach the process now, as far as is known here. */
+  /** Whether the process would receive typed keys now, as far as is known. */
   get mayType(): boolean {
     return this.state.phase === "attached" && (this.#people === undefined || mayType(this.#people));
   }
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   subscribe(listener: Partial<BrowserConnectionEvents>): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Another connection, as the same person, to another session. */
+  /** A connection to another session with the same credentials. */
   beside(url: string, session: string): BrowserConnection {
     return new BrowserConnection({ url, session, token: this.#token, words: this.#options.words });
   }
@@ -111,8 +112,7 @@ export class BrowserConnection {
     this.#attach(resume);
     const options = { signal: this.#stopWatching.signal };
     window.addEventListener("online", () => this.#hurry(), options);
-    // Else no side would notice before a ping goes unanswered.
-    // The page can't tell a reload from its end: the session keeps the place for as long as a reload takes.
+    // A page can't tell a reload from its end, so the session keeps the position for as long as a reload takes.
     window.addEventListener("pagehide", () => this.#putAside(), options);
     window.addEventListener("pageshow", ({ persisted }) => persisted && this.retryNow(), options);
     const { offline } = this.#options.words ?? ENGLISH.connection;
@@ -124,7 +124,7 @@ export class BrowserConnection {
     );
   }
 
-  /** Comes back at once if it is waiting, and tries again if it was refused. */
+  /** Retries at once while waiting, or after a refusal. */
   retryNow(): void {
     if (this.state.phase === "ended" && !this.#isLeft) void this.#attachAgain();
     else this.#client?.retryNow();
@@ -133,25 +133,25 @@ export class BrowserConnection {
   async #attachAgain(): Promise<void> {
     const ended = this.#client;
     const { resumes } = this.#options;
-    const resume = resumes === undefined ? this.#place : await resumes.claim();
-    // Meanwhile it may have been asked for again, or left.
+    const resume = resumes === undefined ? this.#resume : await resumes.claim();
+    // Another attempt or the end may have come meanwhile.
     if (this.#isLeft || this.#client !== ended) return;
     this.#takeInput(resume);
     this.#attach(resume);
   }
 
-  /** Input is remembered with the place only: where that could not be claimed, another tab has both. */
+  /** Kept input belongs to the claimed position: without it, another tab has both. */
   #takeInput(resume: string | undefined): void {
-    const remembered = resume === undefined ? undefined : this.#options.resumes?.takeInput();
-    this.#input ??= remembered;
+    const kept = resume === undefined ? undefined : this.#options.resumes?.takeInput();
+    this.#input ??= kept;
   }
 
-  /** Starts the session's command anew, under the same name, where its process has ended. */
+  /** Restarts the command under the same session name after its exit. */
   startAgain(): void {
     if (this.state.phase === "ended" && !this.#isLeft) this.#attach(undefined, true);
   }
 
-  /** Leaves the session, which lives on. Nothing is reported afterwards. */
+  /** Detaches; the session keeps running. Nothing is reported afterwards. */
   leave(): void {
     this.#isLeft = true;
     this.#listeners.clear();
@@ -160,24 +160,24 @@ export class BrowserConnection {
     this.#options.resumes?.forget();
   }
 
-  /** A fresh token: told to the session at once, and used from the next connection on. */
+  /** Sends a new token to the session, and uses it for later connections. */
   setToken(token: string | undefined): void {
     if (token === this.#token) return;
     this.#token = token;
     if (token !== undefined) this.#client?.send({ type: "auth", token });
   }
 
-  /** Whether only the length of typed text is to be on record, as was last asked for or told. */
+  /** Whether secret input is on. */
   get isSecret(): boolean {
     return this.#client?.isSecret ?? false;
   }
 
-  /** Asks the session to put only the length of later typed text on record, or all of it again. */
+  /** Has the session record only the length of typed text, or all of it again. */
   setSecret(on: boolean): void {
     this.#client?.setSecret(on);
   }
 
-  /** Keys that a person pressed. @returns Whether they were sent. */
+  /** Sends typed keys. @returns Whether they were sent. */
   type(bytes: Uint8Array): boolean {
     if (this.state.phase === "attached" && !this.mayType) {
       this.#each((listener) => listener.refused?.(bytes));
@@ -189,13 +189,13 @@ export class BrowserConnection {
     return isSent;
   }
 
-  /** The window's size in cells, whenever it changes: never the PTY's size as the server told it. */
+  /** The window's size in cells: never the PTY's size that the server reports. */
   resize(cols: number, rows: number): void {
     this.#size = { cols, rows };
     this.#client?.resize(cols, rows);
   }
 
-  // The terminal's requests to the client; see there.
+  // Called by the terminal; see StdioClient.
 
   dealtWith(end: number): void {
     this.#client?.dealtWith(end);
@@ -209,7 +209,7 @@ export class BrowserConnection {
     return this.#client?.nextAnswerChange(offset) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether the output at `offset` was printed before this client was there to see it. */
+  /** Whether the output at `offset` was printed before this client attached. */
   isReplay(offset: number): boolean {
     return offset < (this.#client?.hello?.live ?? 0);
   }
@@ -220,11 +220,11 @@ export class BrowserConnection {
     const { resumes } = this.#options;
     if (resumes === undefined || this.#input === undefined) return;
     resumes.keepInput(this.#input);
-    // Another load of this page may take it: only one of them has it.
+    // The next load of this page takes it.
     this.#input = undefined;
   }
 
-  /** @param isStart Whether a process that has ended makes way for a new one. */
+  /** @param isStart Whether to replace a process that has ended. */
   #attach(resume: string | undefined, isStart = false): void {
     const keptInput = resume === undefined ? undefined : this.#input;
     if (resume !== undefined) this.#input = undefined;
@@ -232,16 +232,16 @@ export class BrowserConnection {
     const { isSecret } = this;
     const { session, url, size, words = ENGLISH.connection } = this.#options;
     const client = new StdioClient(
-      { session, bornAtMs: Date.now(), ...(resume === undefined ? {} : { resume, keptInput }) },
+      { session, bornAtMs: Date.now(), ...defined({ resume, keptInput }) },
       {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
-          if (protocols === undefined) return refuseAtOnce(events, words.badCredential);
-          const wish = new Map(query);
-          if (isStart) wish.set("ended", "replace");
-          // After a reload the screen is empty: all that the log holds, where it holds everything.
-          if (resume !== undefined && client.hello === undefined) wish.set("offset", "0");
-          const address = attachAddress(url, location.href, wish, this.#size ?? size?.());
+          if (protocols === undefined) return failSocket(events, words.badCredential);
+          const params = new Map(query);
+          if (isStart) params.set("ended", "replace");
+          // After a reload the screen is empty: replay the log if it is complete.
+          if (resume !== undefined && client.hello === undefined) params.set("offset", "0");
+          const address = attachAddress(url, location.href, params, this.#size ?? size?.());
           const socket = openSocket(address, protocols, events, words.unreachable);
           this.#socket = socket;
           this.#drop = (reason) => {
@@ -262,11 +262,11 @@ export class BrowserConnection {
     client.setSecret(isSecret);
     if (this.#size !== undefined) client.resize(this.#size.cols, this.#size.rows);
     client.start();
-    this.#tellInput();
+    this.#reportInput();
   }
 
-  /** A new place does not tell how much of it was taken: all of it is said to be unsent. */
-  #tellInput(): void {
+  /** A new client can't know how much of the kept input was taken, so all of it is reported as discarded. */
+  #reportInput(): void {
     const input = this.#input;
     this.#input = undefined;
     if (input !== undefined) this.#events.discarded(input.bytes ?? new Uint8Array(input.length));
@@ -276,19 +276,19 @@ export class BrowserConnection {
     const { resumes } = this.#options;
     if (state.phase === "attached") {
       resumes?.keep(state.hello.resume);
-      this.#place = state.hello.resume;
+      this.#resume = state.hello.resume;
       this.#people = participantsOf(state.hello);
     }
     if (state.phase === "ended") {
       const { end } = state;
       const isPlaceGone = end.kind === "refused" && end.code === CLOSE.notFound;
-      // After an exit the place is given up with the closing; a reloaded page reads the ended session anew.
+      // After an exit the close gives up the position; a reloaded page reads the ended session anew.
       if (end.kind === "exit" || isPlaceGone) {
         resumes?.forget();
-        this.#place = undefined;
+        this.#resume = undefined;
       }
       if (end.kind === "refused") this.#input = this.#client?.suspend();
-      if (isPlaceGone) this.#tellInput();
+      if (isPlaceGone) this.#reportInput();
       if (isPlaceGone && !this.#isSecondChance && this.#client?.hello === undefined) {
         this.#each((listener) => listener.startedOver?.(end.reason));
         this.#attach(undefined, true);
@@ -298,7 +298,7 @@ export class BrowserConnection {
     this.#each((listener) => listener.state?.(state));
   }
 
-  #told(message: ServerMessage): void {
+  #onMessage(message: ServerMessage): void {
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     this.#each((listener) => listener.message?.(message));
   }
@@ -309,16 +309,16 @@ export class BrowserConnection {
     snapshot: (...args) => this.#each((listener) => listener.snapshot?.(...args)),
     resize: (...args) => this.#each((listener) => listener.resize?.(...args)),
     gap: (...args) => this.#each((listener) => listener.gap?.(...args)),
-    message: (message) => this.#told(message),
+    message: (message) => this.#onMessage(message),
     discarded: (...args) => this.#each((listener) => listener.discarded?.(...args)),
     inputDrained: () => this.#each((listener) => listener.inputDrained?.()),
   };
 
-  #each(tell: (listener: Partial<BrowserConnectionEvents>) => void): void {
-    for (const listener of this.#listeners) tell(listener);
+  #each(notify: (listener: Partial<BrowserConnectionEvents>) => void): void {
+    for (const listener of this.#listeners) notify(listener);
   }
 
-  /** The network is back, or the person is: no reason to sit out the rest of a wait. A sleeping session is left alone. */
+  /** The network or the person is back: end the wait. A sleeping session is left asleep. */
   #hurry(): void {
     if (this.state.phase === "waiting" && this.state.retryAtMs !== undefined) this.#client?.retryNow();
   }

@@ -1,9 +1,8 @@
-// The address of a session of pipes beside a terminal's, which carries files. Pure.
+// The address of a session of pipes that carries files beside a terminal's session. Pure.
 
 /**
- * Of the same sandbox, and of nothing else of the session's address.
- * @param wsUrl The terminal's. @param script For `sh`, with its words after it.
- * @param cwd Where the shell is, as far as it has said: a relative path begins there.
+ * Takes only the sandbox from the terminal's address.
+ * @param script For `sh`, with its arguments after it. @param cwd The shell's directory if known: relative paths begin there.
  */
 export function pipesAddress(wsUrl: string, base: string, script: readonly string[], cwd: string | undefined): string {
   const from = new URL(wsUrl, base);
@@ -19,12 +18,12 @@ export function pipesAddress(wsUrl: string, base: string, script: readonly strin
 
 const OF_FILES = /^(?:upload|download)-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** A name for the session that carries files. */
+/** A name for a session that carries files. */
 export function fileSession(kind: "upload" | "download"): string {
   return `${kind}-${crypto.randomUUID()}`;
 }
 
-/** Whether a session carries files for a page: nothing that a person would open. */
+/** Whether a session carries files for a page. */
 export function isFileSession(session: string): boolean {
   return OF_FILES.test(session);
 }

@@ -1,20 +1,20 @@
-// Keeps a connection past the end of the token that it was opened with: a login that was renewed, here or in another tab, is
-// shown to the session. One that has ended for want of a login comes back as soon as there is one. No React.
+// Keeps a connection beyond the end of its token: a login renewed here or in another tab is sent to the session. A session that ended
+// for want of a login reconnects after one. No React.
 
 import { CLOSE, type ClientState } from "sandbox-stdio/core";
 import type { BrowserConnection } from "./browser-connection.ts";
 
-/** Something that counts instead of the token that runs out: a fresh token, or a ticket made with one; undefined: not yet. */
+/** A fresh token, or a ticket made with one; undefined: not yet. */
 export type FreshCredential = () => Promise<string | undefined>;
 
 export type RenewalEvents = {
-  /** The token ends in so many seconds, and there is no other yet: a person has to log in. */
+  /** The token ends in `seconds`, and the person must log in. */
   needed(seconds: number): void;
-  /** A fresh one has been shown. */
+  /** A fresh token was sent. */
   renewed(): void;
 };
 
-const TRY_EVERY_MS = 5_000;
+const RETRY_MS = 5_000;
 
 export class Renewal {
   readonly #connection: BrowserConnection;
@@ -22,7 +22,7 @@ export class Renewal {
   readonly #events: RenewalEvents;
   readonly #stopWatching = new AbortController();
   #timer = 0;
-  #isLooking = false;
+  #isTrying = false;
 
   constructor(connection: BrowserConnection, fresh: FreshCredential, events: RenewalEvents) {
     this.#connection = connection;
@@ -33,16 +33,16 @@ export class Renewal {
         if (message.type === "expiring") void this.#begin(message.seconds);
       },
       state: (state) => {
-        // A connection that is made again shows what is then there.
+        // A new connection uses the credentials that are then current.
         this.#stop();
-        // Without a greeting before it, the server would refuse the client again.
+        // Without an earlier greeting the server would refuse again.
         if (needsLogin(state) && connection.client?.hello !== undefined) void this.#begin(undefined);
       },
     });
     const { signal } = this.#stopWatching;
-    const hurry = () => this.#timer !== 0 && document.visibilityState === "visible" && void this.#look();
-    window.addEventListener("focus", hurry, { signal });
-    document.addEventListener("visibilitychange", hurry, { signal });
+    const retry = () => this.#timer !== 0 && document.visibilityState === "visible" && void this.#try();
+    window.addEventListener("focus", retry, { signal });
+    document.addEventListener("visibilitychange", retry, { signal });
   }
 
   dispose(): void {
@@ -58,22 +58,22 @@ export class Renewal {
   async #begin(seconds: number | undefined): Promise<void> {
     this.#stop();
     const beganMs = performance.now();
-    this.#timer = window.setInterval(() => void this.#look(), TRY_EVERY_MS);
-    // The login may have been ended on purpose: the page does not question a person who logs out at once.
+    this.#timer = window.setInterval(() => void this.#try(), RETRY_MS);
+    // The person may have logged out on purpose: don't ask at once.
     if (seconds === undefined) return;
-    await this.#look();
+    await this.#try();
     if (this.#timer === 0) return;
     this.#events.needed(seconds - (performance.now() - beganMs) / 1000);
   }
 
-  async #look(): Promise<void> {
+  async #try(): Promise<void> {
     const { state } = this.#connection;
     const hasEnded = state.phase === "ended";
-    // No person waits for a session that has ended, in a page out of sight.
-    if (this.#isLooking || (hasEnded && document.visibilityState !== "visible")) return;
-    this.#isLooking = true;
+    // A hidden page does not reconnect an ended session.
+    if (this.#isTrying || (hasEnded && document.visibilityState !== "visible")) return;
+    this.#isTrying = true;
     const token = await this.#fresh();
-    this.#isLooking = false;
+    this.#isTrying = false;
     if (token === undefined || this.#timer === 0 || this.#connection.state !== state) return;
     this.#stop();
     if (hasEnded) this.#connection.retryNow();

@@ -1,35 +1,33 @@
-// A tab's memory of its place in a session, so that a reload comes back as the same client. A tab that was
-// duplicated starts with a copy of that memory and must not use it: two connections with one proof would throw each
-// other out for ever. A Web Lock tells which of the two was first, and the tab that holds it says so when it is asked: a tab
-// that is just being reloaded can't. Beside the place, over one reload, stands the input that the session has not acknowledged.
+// A tab's memory of its position in a session, so that a reload resumes as the same client. A duplicated tab has a copy and must not use
+// it, or the two would disconnect each other forever. A Web Lock tells which was first, and its holder answers when asked, which a tab
+// that is being reloaded can't. Input that the session has not acknowledged is kept over one reload.
 
 import type { KeptInput } from "sandbox-stdio/core";
 
 export interface ResumeStore {
-  /** The proof that this tab may come back with, if it has one and no other tab is using it. */
+  /** The resume token, unless another tab uses it. */
   claim(): Promise<string | undefined>;
-  /** Remembers the proof for the next load of this tab. */
+  /** Keeps the resume token for the next load of this tab. */
   keep(resume: string): void;
-  /** Remembers, for the next load of this tab, what was typed and not acknowledged; undefined: nothing. */
+  /** Keeps typed input that was not acknowledged for the next load. */
   keepInput(input: KeptInput | undefined): void;
-  /** What was remembered at the place that was claimed. It is remembered no longer: whoever takes it has it. */
+  /** The kept input of the claimed position, which is then forgotten. */
   takeInput(): KeptInput | undefined;
-  /** The place is given up, or gone. */
+  /** The position is given up or no longer exists. */
   forget(): void;
 }
 
-/** How long a tab that is just being reloaded may take to let go of its lock, on a slow device as well. */
+/** How long a tab that is being reloaded may take to release its lock, on slow devices, too. */
 const LOCK_WAIT_MS = 5_000;
-/** What is asked on the lock's channel, and what the tab that holds it answers. */
+/** Messages on the lock's channel: the question, and the answer of the holder. */
 const ASK = "who holds it?";
 const HELD = "I hold it";
-/** Longer input is not remembered, but its length is: browsers give a page about 5 MB, of which a pane has a part. */
+/** Of longer input only the length is kept: browsers give a page about 5 MB for all panes. */
 const MAX_KEPT_BYTES = 512 * 1024;
 
 /**
- * @param key Names the session among those of this origin, for one person.
- * @param storage sessionStorage, or undefined where the browser refuses it.
- * @param locks undefined where the page is in no secure context: duplicated tabs then get in each other's way.
+ * @param key Identifies the session and the person within this origin. @param storage sessionStorage, or undefined if blocked.
+ * @param locks undefined without a secure context: duplicated tabs then disconnect each other.
  */
 export function tabResumeStore(key: string, storage: Storage | undefined, locks: LockManager | undefined): ResumeStore {
   const name = `sbx.resume.${key}`;
@@ -53,7 +51,7 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
     async claim() {
       const resume = storage?.getItem(name) ?? undefined;
       if (resume !== undefined && (await hold(resume))) return resume;
-      // The tab that has the place has the input, too.
+      // The tab with the position has the input, too.
       storage?.removeItem(inputName);
       return undefined;
     },
@@ -94,7 +92,7 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** @returns undefined where it belongs to another place: a tab that was duplicated starts with a copy of everything. */
+/** @returns undefined if it belongs to another position: a duplicated tab starts with copies. */
 function inputOf(held: string, text: string): KeptInput | undefined {
   const { resume, offset, length, base64 } = JSON.parse(text) as InputRecord;
   if (resume !== held) return undefined;
@@ -102,7 +100,7 @@ function inputOf(held: string, text: string): KeptInput | undefined {
   return { offset, length, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
 }
 
-/** @returns How to let go of it; undefined where another page holds it. */
+/** @returns Releases the lock; undefined if another page holds it. */
 function lock(locks: LockManager, name: string): Promise<(() => void) | undefined> {
   const channel = new BroadcastChannel(name);
   let isHeld = false;
@@ -124,7 +122,7 @@ function lock(locks: LockManager, name: string): Promise<(() => void) | undefine
       );
     });
     channel.postMessage(ASK);
-    // Aborted: another page holds it. Refused by the browser: as if there were no locks.
+    // Aborted: another page holds the lock. Otherwise the browser refuses locks: go without.
     holding.catch((error: unknown) => {
       clearTimeout(timer);
       channel.close();
@@ -137,12 +135,12 @@ function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** sessionStorage, where the browser lets a page have it. */
+/** sessionStorage, if the browser allows it. */
 export function sessionStorageIfAllowed(): Storage | undefined {
   try {
     return window.sessionStorage;
   } catch {
-    // SecurityError: storage is blocked for this site. A reload then starts as a new client.
+    // SecurityError: storage is blocked, and a reload starts as a new client.
     return undefined;
   }
 }

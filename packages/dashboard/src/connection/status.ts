@@ -1,22 +1,22 @@
-// The page's words about its connection. Pure: state and time in, words out.
+// The text about a connection. Pure: state and time in, text out.
 
 import { CLOSE, type ClientState } from "sandbox-stdio/core";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 
-/** Everything about a session that its words are made of. */
+/** The facts that the text depends on. */
 export type SessionFacts = {
   readonly client: ClientState;
-  /** The state of the way to the process, as the server last said. */
+  /** The sandbox's connection, as last reported by the server. */
   readonly upstream: "running" | "lost" | "sleeping";
-  /** When the connection came back, by the same clock as `nowMs`; undefined while it never broke. */
+  /** Time of the last reconnect, by the clock of `nowMs`; undefined if it never broke. */
   readonly resumedAtMs: number | undefined;
-  /** Whether output was lost on the way back. */
+  /** Whether output was lost during the reconnect. */
   readonly hasMissedOutput: boolean;
-  /** Whether the browser says that it has no network. */
+  /** Whether the browser reports no network. */
   readonly isOffline?: boolean;
 };
 
-/** One word for the state, as `data-state` shows it. */
+/** Value of `data-state`. */
 export type StateName = "connecting" | "starting" | "attached" | "waiting" | "asleep" | "exited" | "refused" | "left";
 
 export type Tone = "busy" | "good" | "warn" | "bad" | "calm";
@@ -26,20 +26,20 @@ export type Status = {
   readonly name: StateName;
   readonly tone: Tone;
   readonly words: string;
-  /** Counts down beside the words; not read out, which would never end. */
+  /** Countdown beside the text; not announced to screen readers. */
   readonly seconds?: number;
-  /** Why, and what to do about it. */
+  /** The reason and what to do. */
   readonly detail?: string;
-  /** The remedies that can be had at once, the best first. */
+  /** Possible remedies, best first. */
   readonly remedies: readonly Remedy[];
-  /** Whether it is worth looking again in a second. */
+  /** Whether the text changes within a second. */
   readonly isPassing: boolean;
 };
 
-/** How long "resumed" is said. */
-const RESUMED_WORDS_MS = 5_000;
+/** How long "resumed" is shown. */
+const RESUMED_MS = 5_000;
 
-/** @param isByLink Whether a link that shares the session led here. */
+/** @param isByLink Whether a share link led here. */
 export function describe(facts: SessionFacts, nowMs: number, isByLink = false, texts = ENGLISH): Status {
   const { client } = facts;
   const words = texts.status;
@@ -62,7 +62,7 @@ export function describe(facts: SessionFacts, nowMs: number, isByLink = false, t
 function describeAttached(facts: SessionFacts, nowMs: number, words: Texts["status"]): Status {
   if (facts.upstream === "lost") return say("attached", "warn", words.reaching);
   if (facts.upstream === "sleeping") return say("asleep", "calm", words.asleep);
-  const isJustBack = facts.resumedAtMs !== undefined && nowMs < facts.resumedAtMs + RESUMED_WORDS_MS;
+  const isJustBack = facts.resumedAtMs !== undefined && nowMs < facts.resumedAtMs + RESUMED_MS;
   if (!isJustBack) return say("attached", "good", words.connected);
   const resumed = facts.hasMissedOutput ? words.resumedWithGap : words.resumed;
   return { ...say("attached", facts.hasMissedOutput ? "warn" : "good", resumed), isPassing: true };
@@ -87,8 +87,8 @@ function describeEnd(end: Extract<ClientState, { phase: "ended" }>["end"], isByL
   return say("exited", end.code === 0 ? "calm" : "bad", words, ["again", "new", "close"]);
 }
 
-/** Why a session takes no input from anybody here, in a few words; undefined where it does. */
-export function obstacleWords(client: ClientState, words = ENGLISH.obstacle): string | undefined {
+/** Why nobody can type now, as a short text; undefined if input is accepted. */
+export function obstacleText(client: ClientState, words = ENGLISH.obstacle): string | undefined {
   switch (client.phase) {
     case "attached":
       return undefined;
@@ -102,7 +102,7 @@ export function obstacleWords(client: ClientState, words = ENGLISH.obstacle): st
   }
 }
 
-/** The meaning of each refusal for the person, and its remedies. The server's own words are part of it. */
+/** What a refusal means for the person, and its remedies. Contains the server's reason. */
 function describeRefusal(code: number, reason: string, isByLink: boolean, words: Texts["refusal"]): Status {
   const refuse = (title: string, advice: string, ...remedies: Remedy[]): Status => ({
     ...say("refused", "bad", title, remedies),
@@ -112,11 +112,11 @@ function describeRefusal(code: number, reason: string, isByLink: boolean, words:
     case CLOSE.badRequest:
       return refuse(words.badAddress, words.badAddressAdvice, "new");
     case CLOSE.unauthenticated:
-      // "The ticket was revoked": no login helps. A login that has run out is told as the token's.
+      // "The ticket was revoked": a login does not help. An expired login is reported as the token's.
       if (/\bticket\b/i.test(reason) && !/\btoken\b/i.test(reason)) {
         return refuse(words.badTicket, words.badTicketAdvice);
       }
-      // "Log in, or give a token": no login was shown at all, and the server's words are for programs too.
+      // "Log in, or give a token": no credential was sent, and the server's text is for programs, too.
       if (/^log in\b/i.test(reason)) {
         const detail = isByLink ? words.linkNeedsLogin : words.logIn;
         return { ...say("refused", "bad", words.notLoggedIn, ["login"]), detail };
@@ -138,7 +138,7 @@ function describeRefusal(code: number, reason: string, isByLink: boolean, words:
   }
 }
 
-/** "cmd_not_found: Cannot find nvim" as a sentence; of any other reason what the server says behind its code, which is for programs. */
+/** "cmd_not_found: Cannot find nvim" as a sentence; any other reason without its code, which is for programs. */
 function notStarted(reason: string, words: Texts["refusal"]): string {
   const [, code = "", said = reason] = /^([a-z]+(?:_[a-z]+)+): (.+)$/s.exec(reason) ?? [];
   const [, name = said, why = ""] = /^Cannot (?:find|execute|enter) (.+?)(?:: ([^:]+))?$/s.exec(said) ?? [];
@@ -149,7 +149,7 @@ function notStarted(reason: string, words: Texts["refusal"]): string {
   return code === "" ? `${sentence(reason)} ${words.cannotStartAdvice}`.trim() : sentence(said);
 }
 
-/** A reason without the code before its words, which is for programs. */
+/** A reason without the code in front, which is for programs. */
 export function withoutCode(reason: string): string {
   return reason.replace(/^[a-z]+(?:_[a-z]+)+: /, "");
 }
@@ -165,7 +165,7 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** How many key presses these bytes were: an escape sequence is one, else each character is. */
+/** The number of key presses: an escape sequence is one, otherwise each character. */
 export function countKeys(bytes: Uint8Array): number {
   if (bytes[0] === 0x1b) return 1;
   let count = 0;

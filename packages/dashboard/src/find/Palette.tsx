@@ -1,31 +1,31 @@
-// The list of sessions and commands, searched by keyboard: the arrows choose, Enter does it, Tab leads to other actions.
+// The list of sessions and commands with a search: arrows choose, Enter runs, Tab leads to other actions.
 
 import "./palette.css";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { type PaneId, paneIdOf } from "../workspace/layout.ts";
-import type { DeskCommand } from "../workspace/layout-keys.ts";
+import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import type { SessionNames } from "../workspace/session-names.ts";
 import { paletteCommands } from "./palette-commands.ts";
 import { ageOf, attachCommand, commandLineOf, found, type PaletteEntry, sessionEntry } from "./palette-model.ts";
 import { type Opening, SessionPreview } from "./SessionPreview.tsx";
-import { endSession, type ListedSession, type Look, lastLineOf } from "./session-list.ts";
+import { endSession, type ListedSession, lastLineOf, type SessionScreen } from "./session-list.ts";
 import { useSessions } from "./use-sessions.ts";
 
 export type PaletteProps = {
-  /** Those that this page knows; the server is asked for the rest. */
+  /** Sandboxes that this page knows; the server lists the others. */
   readonly sandboxes: readonly string[];
-  /** The panes that are open here. */
+  /** The open panes. */
   readonly open: ReadonlySet<PaneId>;
-  /** Those that this person has given to sessions. */
+  /** The person's own names of sessions. */
   readonly names: SessionNames;
-  readonly onRename: (place: Place, name: string) => void;
+  readonly onRename: (target: SessionTarget, name: string) => void;
   readonly mayStart: boolean;
   readonly mayEnd: boolean;
-  readonly onOpen: (place: Place, how: Opening) => void;
-  readonly onCommand: (command: DeskCommand) => void;
+  readonly onOpen: (target: SessionTarget, how: Opening) => void;
+  readonly onCommand: (command: WorkspaceCommand) => void;
   readonly onClose: () => void;
 };
 
@@ -36,7 +36,7 @@ export function Palette(props: PaletteProps) {
   const [chosen, setChosen] = useState<string>();
   const [watched, setWatched] = useState<string>();
   const [ended, setEnded] = useState<PaneId>();
-  const [said, setSaid] = useState("");
+  const [notice, setNotice] = useState("");
   const listId = useId();
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -63,7 +63,7 @@ export function Palette(props: PaletteProps) {
   const run = (one: PaletteEntry | undefined) => {
     if (one === undefined) return;
     props.onClose();
-    if (one.kind === "session") props.onOpen(one.listed.place, "here");
+    if (one.kind === "session") props.onOpen(one.listed.target, "here");
     else props.onCommand(one.command);
   };
   const onKey = (event: KeyboardEvent) => {
@@ -80,18 +80,18 @@ export function Palette(props: PaletteProps) {
     const command = attachCommand(location.origin, listed);
     try {
       await navigator.clipboard.writeText(command);
-      setSaid(words.copied);
+      setNotice(words.copied);
     } catch {
-      // The browser forbids it: then it is to be seen at least.
-      setSaid(words.notCopied(command));
+      // Blocked by the browser: show the command instead.
+      setNotice(words.notCopied(command));
     }
   };
   const end = async (listed: ListedSession) => {
     search.current?.focus();
-    setEnded(paneIdOf(listed.place));
-    const answer = await endSession(listed.place);
+    setEnded(paneIdOf(listed.target));
+    const answer = await endSession(listed.target);
     if (!answer.ok) setEnded(undefined);
-    setSaid(answer.ok ? words.ended(listed.place.session) : (answer.reason ?? connection.unreadable));
+    setNotice(answer.ok ? words.ended(listed.target.session) : (answer.reason ?? connection.unreadable));
     sessions.refresh();
   };
 
@@ -117,7 +117,7 @@ export function Palette(props: PaletteProps) {
         onKeyDown={onKey}
       />
       <p className="sbx-palette-said" role="status">
-        {said || (sessions.isLoading ? words.loading : words.results(entries.length))}
+        {notice || (sessions.isLoading ? words.loading : words.results(entries.length))}
       </p>
       {sessions.unasked === 0 ? null : <p className="sbx-palette-said">{words.unasked(sessions.unasked)}</p>}
       {sessions.problems.map(([sandbox, why]) => (
@@ -149,7 +149,7 @@ export function Palette(props: PaletteProps) {
                   listed={one.listed}
                   name={one.name}
                   isOpen={one.isOpen}
-                  look={sessions.looks.get(one.id)}
+                  screen={sessions.screens.get(one.id)}
                 />
               )}
             </div>
@@ -159,11 +159,11 @@ export function Palette(props: PaletteProps) {
           <SessionPreview
             key={entry.id}
             listed={entry.listed}
-            look={sessions.looks.get(entry.id)}
+            screen={sessions.screens.get(entry.id)}
             mayEnd={props.mayEnd}
             onOpen={(how) => {
               props.onClose();
-              props.onOpen(entry.listed.place, how);
+              props.onOpen(entry.listed.target, how);
             }}
             onCopy={() => void copy(entry.listed)}
             onEnd={() => void end(entry.listed)}
@@ -171,7 +171,7 @@ export function Palette(props: PaletteProps) {
             onRename={(name) => {
               search.current?.focus();
               if (name === undefined) return;
-              props.onRename(entry.listed.place, name);
+              props.onRename(entry.listed.target, name);
               setChosen(entry.id);
             }}
           />
@@ -185,31 +185,29 @@ type LineProps = {
   readonly listed: ListedSession;
   readonly name: string | undefined;
   readonly isOpen: boolean;
-  readonly look: Look | undefined;
+  readonly screen: SessionScreen | undefined;
 };
 
-function SessionLine({ listed, name, isOpen, look }: LineProps) {
+function SessionLine({ listed, name, isOpen, screen }: LineProps) {
   const { palette: words, terminal } = useTexts();
-  const { place, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
+  const { target, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
   const nowMs = Date.now();
   const age = ageOf(createdAtMs, nowMs);
   const quiet = ageOf(lastOutputAtMs, nowMs);
-  const facts = [
-    exitCode === undefined ? words.state[state] : words.exited(exitCode),
-    ...(Number.isNaN(age.count) ? [] : [words.age(age.count, age.unit)]),
-    ...(Number.isNaN(quiet.count) ? [] : [words.lastOutput(quiet.count, quiet.unit)]),
-    people.length === 0 ? words.clients(clients) : words.people(people),
-    ...(isOpen ? [words.isOpen] : []),
-  ];
+  const facts = [exitCode === undefined ? words.state[state] : words.exited(exitCode)];
+  if (!Number.isNaN(age.count)) facts.push(words.age(age.count, age.unit));
+  if (!Number.isNaN(quiet.count)) facts.push(words.lastOutput(quiet.count, quiet.unit));
+  facts.push(people.length === 0 ? words.clients(clients) : words.people(people));
+  if (isOpen) facts.push(words.isOpen);
   const command = commandLineOf(listed);
   return (
     <>
       <span className="sbx-palette-name">
         {name === undefined ? null : <strong>{name} </strong>}
-        {terminal.place(place.sandbox, place.session)} <code>{command === "" ? words.shell : command}</code>
+        {terminal.place(target.sandbox, target.session)} <code>{command === "" ? words.shell : command}</code>
       </span>
       <span className="sbx-palette-facts">{facts.join(" · ")}</span>
-      <span className="sbx-palette-last">{look === undefined ? "" : lastLineOf(look)}</span>
+      <span className="sbx-palette-last">{screen === undefined ? "" : lastLineOf(screen)}</span>
     </>
   );
 }

@@ -1,43 +1,41 @@
-// One session of the list: its screen now, and the buttons for it.
+// One session of the list: its screen and the actions on it.
 
 import { type CSSProperties, useEffect, useId, useRef, useState } from "react";
 import { useTexts } from "../texts/texts-context.ts";
 import { commandLineOf } from "./palette-model.ts";
-import { type ListedSession, type Look, miniatureCols } from "./session-list.ts";
+import { type ListedSession, miniatureCols, type SessionScreen } from "./session-list.ts";
 
 export type Opening = "here" | "right" | "below";
 
 export type SessionPreviewProps = {
   readonly listed: ListedSession;
-  readonly look: Look | undefined;
+  readonly screen: SessionScreen | undefined;
   readonly mayEnd: boolean;
   readonly onOpen: (how: Opening) => void;
   readonly onCopy: () => void;
   readonly onEnd: () => void;
-  /** The name that this person has given it. */
+  /** The person's own name for it. */
   readonly name: string | undefined;
-  /** undefined: it stays as it is. */
+  /** undefined: unchanged. */
   readonly onRename: (name: string | undefined) => void;
 };
 
 export function SessionPreview(props: SessionPreviewProps) {
-  const { listed, look, mayEnd, onOpen, onCopy, onEnd, name, onRename } = props;
+  const { listed, screen, mayEnd, onOpen, onCopy, onEnd, name, onRename } = props;
   const { palette: words } = useTexts();
   const [isAsking, setAsking] = useState(false);
-  /** Who keeps a session goes on where they were. */
+  /** Whether to focus the button after a cancelled question. */
   const [isKept, setKept] = useState(false);
   const [isNaming, setNaming] = useState(false);
-  const { session } = listed.place;
-  const cols: (CSSProperties & Record<"--cols", number>) | undefined = look && {
-    "--cols": miniatureCols(look),
-  };
+  const { session } = listed.target;
+  const cols: (CSSProperties & Record<"--cols", number>) | undefined = screen && { "--cols": miniatureCols(screen) };
   return (
     <section className="sbx-preview" aria-label={session}>
-      {look === undefined ? (
+      {screen === undefined ? (
         <p className="sbx-miniature-none">{words.noScreen}</p>
       ) : (
         <div className="sbx-miniature" role="img" aria-label={words.screen(session)} style={cols}>
-          <pre aria-hidden="true">{look.lines.join("\n")}</pre>
+          <pre aria-hidden="true">{screen.lines.join("\n")}</pre>
         </div>
       )}
       {isNaming ? (
@@ -94,19 +92,19 @@ export function SessionPreview(props: SessionPreviewProps) {
 
 type EndQuestionProps = { readonly listed: ListedSession; readonly onEnd: () => void; readonly onKeep: () => void };
 
-/** A dangerous step takes a choice: Enter keeps the session. */
+/** The focus is on the safe answer. */
 function EndQuestion({ listed, onEnd, onKeep }: EndQuestionProps) {
   const { palette: words } = useTexts();
   const keep = useRef<HTMLButtonElement>(null);
   useEffect(() => keep.current?.focus(), []);
   return (
-    <div className="sbx-preview-actions" role="alertdialog" aria-label={words.endIt(listed.place.session)}>
+    <div className="sbx-preview-actions" role="alertdialog" aria-label={words.endIt(listed.target.session)}>
       <p>{words.endWhy(commandLineOf(listed))}</p>
       <button type="button" className="sbx-button" ref={keep} onClick={onKeep}>
         {words.keepIt}
       </button>
       <button type="button" className="sbx-button sbx-dangerous" onClick={onEnd}>
-        {words.endIt(listed.place.session)}
+        {words.endIt(listed.target.session)}
       </button>
     </div>
   );

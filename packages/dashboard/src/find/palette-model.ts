@@ -1,9 +1,9 @@
-// The palette's entries, and which of them match the typed text. Pure.
+// The palette's entries, and the search among them. Pure.
 
 import { quote } from "sandbox-stdio/core";
 import type { PaneId } from "../workspace/layout.ts";
 import { paneIdOf } from "../workspace/layout.ts";
-import type { DeskCommand } from "../workspace/layout-keys.ts";
+import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
 import type { SessionNames } from "../workspace/session-names.ts";
 import type { ListedSession } from "./session-list.ts";
 
@@ -13,26 +13,26 @@ export type PaletteEntry =
       readonly id: string;
       readonly listed: ListedSession;
       readonly isOpen: boolean;
-      /** The name that this person has given it. */
+      /** The person's own name for it. */
       readonly name: string | undefined;
     }
   | {
       readonly kind: "command";
       readonly id: string;
-      readonly command: DeskCommand;
+      readonly command: WorkspaceCommand;
       readonly words: string;
       readonly keys: string | undefined;
     };
 
-/** Behind it only commands are looked for. */
+/** Prefix of a query for commands only. */
 const COMMANDS_ALONE = ">";
 
 export function sessionEntry(listed: ListedSession, open: ReadonlySet<PaneId>, names: SessionNames = {}): PaletteEntry {
-  const id = paneIdOf(listed.place);
+  const id = paneIdOf(listed.target);
   return { kind: "session", id, listed, isOpen: open.has(id), name: names[id] };
 }
 
-/** Those that have each word of the query somewhere; those first in which it begins a name. In their order otherwise. */
+/** Entries that contain each word of the query, those whose name begins with it first. */
 export function found(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const isForCommands = query.startsWith(COMMANDS_ALONE);
   const text = (isForCommands ? query.slice(COMMANDS_ALONE.length) : query).trim().toLowerCase();
@@ -47,10 +47,10 @@ export function found(entries: readonly PaletteEntry[], query: string): PaletteE
   return matching.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The most characters of a command that are shown: its arguments may be whole scripts. */
+/** Shown length of a command, whose arguments may be whole scripts. */
 const MAX_LINE = 300;
 
-/** A command as one would type it. */
+/** The command line as one would type it. */
 export function commandLineOf({ command }: ListedSession): string {
   const line = wholeLineOf(command);
   return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE).replace(/[\ud800-\udbff]$/, "")}…`;
@@ -58,12 +58,12 @@ export function commandLineOf({ command }: ListedSession): string {
 
 const wholeLineOf = (command: readonly string[]) => command.map(quote).join(" ");
 
-/** The command that attaches to a session from a shell. Without a token: that is the caller's own. */
-export function attachCommand(origin: string, { place: { sandbox, session } }: Pick<ListedSession, "place">): string {
+/** The command that attaches from a shell, with the caller's own credentials. */
+export function attachCommand(origin: string, { target: { sandbox, session } }: Pick<ListedSession, "target">): string {
   return `sbx-stdio ${origin} --sandbox ${sandbox} --session ${session}`;
 }
 
-/** An age in its largest unit: seconds, minutes, hours or days. */
+/** An age in its largest unit. */
 export function ageOf(sinceMs: number, nowMs: number): { count: number; unit: "second" | "minute" | "hour" | "day" } {
   const seconds = Math.max(0, Math.floor((nowMs - sinceMs) / 1000));
   if (seconds < 60) return { count: seconds, unit: "second" };
@@ -73,11 +73,11 @@ export function ageOf(sinceMs: number, nowMs: number): { count: number; unit: "s
 }
 
 function nameOf(entry: PaletteEntry): string {
-  return entry.kind === "session" ? (entry.name ?? entry.listed.place.session) : entry.words;
+  return entry.kind === "session" ? (entry.name ?? entry.listed.target.session) : entry.words;
 }
 
 function searchedOf(entry: PaletteEntry): string {
   if (entry.kind === "command") return entry.words;
-  const { place, state, title = "", people } = entry.listed;
-  return `${entry.name ?? ""} ${place.sandbox} ${place.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
+  const { target, state, title = "", people } = entry.listed;
+  return `${entry.name ?? ""} ${target.sandbox} ${target.session} ${state} ${title} ${people.join(" ")} ${wholeLineOf(entry.listed.command)}`;
 }

@@ -1,42 +1,42 @@
-// Sandboxes and their sessions, as the server lists them, what their screens show, and how one is ended. Never throws.
+// Lists sandboxes and sessions, fetches their screens, and ends sessions. Never throws.
 
-import { isRecord } from "sandbox-stdio/core";
-import { type Answer, ask, textOf, unreadable } from "../connection/answers.ts";
-import { type Place, pathOf } from "../connection/place.ts";
+import { defined, isRecord } from "sandbox-stdio/core";
+import { type Answer, callApi, textOf, unreadable } from "../connection/api.ts";
+import { pathOf, type SessionTarget } from "../connection/session-target.ts";
 
 export type ListedSession = {
-  readonly place: Place;
+  readonly target: SessionTarget;
   readonly state: "running" | "exited" | "lost";
   readonly tty: boolean;
   readonly command: readonly string[];
   readonly createdAtMs: number;
-  /** How many are attached. */
+  /** Number of attached clients. */
   readonly clients: number;
-  /** The names of those who are attached and known by one, each once. */
+  /** Distinct names of attached people. */
   readonly people: readonly string[];
-  /** NaN where there was no output, or the server does not know. */
+  /** NaN without output, or if unknown. */
   readonly lastOutputAtMs: number;
-  /** The title that the program gave its terminal. */
+  /** The terminal's title. */
   readonly title: string | undefined;
   readonly exitCode: number | undefined;
 };
 
-/** The lines that a session shows last. */
-export type Look = { readonly cols: number; readonly lines: readonly string[] };
+/** The last lines of a session. */
+export type SessionScreen = { readonly cols: number; readonly lines: readonly string[] };
 
 const PAGE = 100;
-/** A sandbox of the default limits has no more. */
+/** A sandbox with default limits has no more. */
 const MAX_PAGES = 4;
-/** Of one on pipes, which has no screen. */
+/** For sessions on pipes, which have no screen. */
 const TAIL_BYTES = 2_048;
 const PIPE_COLS = 80;
 const PIPE_LINES = 24;
-/** Fewer columns would make larger characters than those of the list. */
+/** With fewer columns the preview would be larger than the list's text. */
 const MINIATURE_COLS = 48;
 
-/** The sandboxes in which this person's tenant has sessions that have not ended. */
+/** The sandboxes with running sessions of this person's tenant. */
 export async function listSandboxes(signal: AbortSignal): Promise<Answer<readonly string[]>> {
-  const answer = await ask("GET", "/api/sandboxes", undefined, { signal });
+  const answer = await callApi("GET", "/api/sandboxes", undefined, { signal });
   if (!answer.ok) return answer;
   if (!isRecord(answer.value) || !Array.isArray(answer.value.sandboxes)) return unreadable();
   const names = answer.value.sandboxes.map((one) => textOf(one, "sandbox"));
@@ -48,9 +48,9 @@ export async function listSessions(sandbox: string, signal?: AbortSignal): Promi
   const sessions: ListedSession[] = [];
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = new URLSearchParams({ limit: String(PAGE), ...(after === undefined ? {} : { after }) });
+    const query = new URLSearchParams({ limit: String(PAGE), ...defined({ after }) });
     const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions?${query}`;
-    const answer = await ask("GET", path, undefined, signal === undefined ? {} : { signal });
+    const answer = await callApi("GET", path, undefined, defined({ signal }));
     if (!answer.ok) return answer;
     if (!isRecord(answer.value) || !Array.isArray(answer.value.sessions)) return unreadable();
     sessions.push(...answer.value.sessions.map((one) => sessionOf(sandbox, one)).filter((one) => one !== undefined));
@@ -60,10 +60,13 @@ export async function listSessions(sandbox: string, signal?: AbortSignal): Promi
   return { ok: true, value: sessions };
 }
 
-/** @returns undefined where there is nothing to be seen, for now. */
-export async function lookAt({ place, tty }: ListedSession, signal: AbortSignal): Promise<Look | undefined> {
+/** @returns undefined if there is nothing to show now. */
+export async function fetchScreen(
+  { target, tty }: ListedSession,
+  signal: AbortSignal,
+): Promise<SessionScreen | undefined> {
   const path = tty ? "screen" : `output?tail=${TAIL_BYTES}&format=plain`;
-  const answer = await ask("GET", `${pathOf(place)}/${path}`, undefined, { signal });
+  const answer = await callApi("GET", `${pathOf(target)}/${path}`, undefined, { signal });
   if (!answer.ok || !isRecord(answer.value)) return undefined;
   if (!tty) {
     const lines = (textOf(answer.value, "output") ?? "").split("\n").slice(-PIPE_LINES);
@@ -74,19 +77,19 @@ export async function lookAt({ place, tty }: ListedSession, signal: AbortSignal)
   return { cols, lines: lines.filter((line) => typeof line === "string") };
 }
 
-/** The last line that is not empty. */
-export function lastLineOf({ lines }: Look): string {
+/** The last non-empty line. */
+export function lastLineOf({ lines }: SessionScreen): string {
   return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
 }
 
-/** How many columns a miniature has: those that are used, as a wide window with short lines would be too small to read. */
-export function miniatureCols({ cols, lines }: Look): number {
-  // Characters of two cells are few enough where lines are as long as the window is wide.
+/** Columns of a preview: only those in use, since a wide window with short lines would be unreadable. */
+export function miniatureCols({ cols, lines }: SessionScreen): number {
+  // Ignores that some characters take two cells.
   return Math.min(cols, Math.max(MINIATURE_COLS, ...lines.map((line) => line.trimEnd().length)));
 }
 
-export async function endSession(place: Place): Promise<Answer<undefined>> {
-  const answer = await ask("DELETE", pathOf(place));
+export async function endSession(target: SessionTarget): Promise<Answer<undefined>> {
+  const answer = await callApi("DELETE", pathOf(target));
   return answer.ok ? { ok: true, value: undefined } : answer;
 }
 
@@ -97,7 +100,7 @@ function sessionOf(sandbox: string, value: unknown): ListedSession | undefined {
   const names = Array.isArray(participants) ? participants.map((one) => textOf(one, "name")) : [];
   const words = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
   return {
-    place: { sandbox, session },
+    target: { sandbox, session },
     state: state === "exited" || state === "lost" ? state : "running",
     tty: value.tty === true,
     command: [textOf(value, "cmd") ?? "", ...words],

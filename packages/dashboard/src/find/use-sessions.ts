@@ -1,39 +1,37 @@
-// The sessions of a person's sandboxes while a person looks at the list, and their screens.
+// The sessions of a person's sandboxes and their screens, while the list is open.
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isFileSession } from "../connection/pipes-address.ts";
 import { isPaneSession } from "../session/panes-model.ts";
 import type { PaneId } from "../workspace/layout.ts";
 import { paneIdOf } from "../workspace/layout.ts";
-import { type ListedSession, type Look, listSandboxes, listSessions, lookAt } from "./session-list.ts";
+import { fetchScreen, type ListedSession, listSandboxes, listSessions, type SessionScreen } from "./session-list.ts";
 
-/** The answer for each sandbox. undefined: asked, and not answered yet. */
+/** A sandbox's listing; absent until the response. */
 type Listing = { readonly sessions: readonly ListedSession[] } | { readonly problem: string };
 
-const LOOK_EVERY_MS = 2_000;
-/** Calls count against the person's limit: only the newest are looked at without being chosen. */
-const LOOKED_AT = 16;
-/** Each is a call. */
+const REFRESH_MS = 2_000;
+/** Calls are rate limited: only the newest sessions get a screen without being chosen. */
+const MAX_SCREENS = 16;
+/** Each takes a call. */
 const MAX_SANDBOXES = 64;
 
 export type Sessions = {
-  /** The known ones first. */
+  /** Known ones first. */
   readonly sandboxes: readonly string[];
-  /** How many more sandboxes there are, whose sessions are not asked for. */
+  /** Number of sandboxes that are not listed. */
   readonly unasked: number;
   readonly listed: readonly ListedSession[];
   readonly isLoading: boolean;
   readonly problems: readonly (readonly [sandbox: string, why: string])[];
-  readonly looks: ReadonlyMap<PaneId, Look>;
-  /** Asks anew. */
+  readonly screens: ReadonlyMap<PaneId, SessionScreen>;
+  /** Reloads everything. */
   readonly refresh: () => void;
 };
 
 /**
- * @param knownHere The sandboxes that are known without asking.
- * @param chosen The one that is looked at again and again.
- * @param ended The one that is being ended: it is not looked at any more.
- * @param unreadable The words for an answer that can't be read.
+ * @param knownHere Sandboxes known to the page. @param chosen The session whose screen is refreshed.
+ * @param ended A session that is being ended: its screen is not fetched. @param unreadable Text for an invalid response.
  */
 export function useSessions(
   knownHere: readonly string[],
@@ -41,14 +39,14 @@ export function useSessions(
   ended: PaneId | undefined,
   unreadable: string,
 ): Sessions {
-  /** undefined: not answered yet. */
-  const [told, setTold] = useState<readonly string[]>();
+  /** undefined until the response. */
+  const [listedSandboxes, setListedSandboxes] = useState<readonly string[]>();
   const [listings, setListings] = useState<ReadonlyMap<string, Listing>>(new Map());
-  const [looks, setLooks] = useState<ReadonlyMap<PaneId, Look>>(new Map());
-  const [asked, setAsked] = useState(0);
-  const refresh = useCallback(() => setAsked((count) => count + 1), []);
-  const looked = useRef(new Set<PaneId>());
-  const all = [...new Set([...knownHere, ...(told ?? [])])];
+  const [screens, setScreens] = useState<ReadonlyMap<PaneId, SessionScreen>>(new Map());
+  const [reloads, setReloads] = useState(0);
+  const refresh = useCallback(() => setReloads((count) => count + 1), []);
+  const fetched = useRef(new Set<PaneId>());
+  const all = [...new Set([...knownHere, ...(listedSandboxes ?? [])])];
   const sandboxes = all.slice(0, MAX_SANDBOXES);
   const key = sandboxes.join(" ");
 
@@ -56,11 +54,11 @@ export function useSessions(
     const stop = new AbortController();
     void (async () => {
       const answer = await listSandboxes(stop.signal);
-      // Those that are known are asked in any case, and say what is wrong.
-      if (!stop.signal.aborted) setTold((before) => (answer.ok ? answer.value : (before ?? [])));
+      // Known sandboxes are listed in any case, and report what is wrong.
+      if (!stop.signal.aborted) setListedSandboxes((before) => (answer.ok ? answer.value : (before ?? [])));
     })();
     return () => stop.abort();
-  }, [asked]);
+  }, [reloads]);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -72,43 +70,43 @@ export function useSessions(
     };
     for (const sandbox of key.split(" ")) void load(sandbox);
     return () => stop.abort();
-  }, [key, asked, unreadable]);
+  }, [key, reloads, unreadable]);
 
   const known = sandboxes.map((sandbox) => [sandbox, listings.get(sandbox)] as const);
   const listed = known
     .flatMap(([, listing]) => (listing !== undefined && "sessions" in listing ? listing.sessions : []))
-    .filter(({ place }) => !isPaneSession(place.session) && !isFileSession(place.session))
+    .filter(({ target }) => !isPaneSession(target.session) && !isFileSession(target.session))
     .sort((a, b) => b.createdAtMs - a.createdAtMs);
 
-  const living = listed.filter(({ place }) => paneIdOf(place) !== ended);
-  const newest = living.slice(0, LOOKED_AT);
-  const newestKey = newest.map(({ place }) => paneIdOf(place)).join(" ");
+  const living = listed.filter(({ target }) => paneIdOf(target) !== ended);
+  const newest = living.slice(0, MAX_SCREENS);
+  const newestKey = newest.map(({ target }) => paneIdOf(target)).join(" ");
   useEffect(() => {
     const stop = new AbortController();
     void (async () => {
       for (const session of newest) {
-        const id = paneIdOf(session.place);
-        if (looked.current.has(id)) continue;
-        const look = await lookAt(session, stop.signal);
+        const id = paneIdOf(session.target);
+        if (fetched.current.has(id)) continue;
+        const screen = await fetchScreen(session, stop.signal);
         if (stop.signal.aborted) return;
-        looked.current.add(id);
-        if (look !== undefined) setLooks((before) => new Map(before).set(id, look));
+        fetched.current.add(id);
+        if (screen !== undefined) setScreens((before) => new Map(before).set(id, screen));
       }
     })();
     return () => stop.abort();
   }, [newestKey]);
 
-  const session = living.find(({ place }) => paneIdOf(place) === chosen);
+  const session = living.find(({ target }) => paneIdOf(target) === chosen);
   useEffect(() => {
     if (session === undefined) return;
     const stop = new AbortController();
-    const again = async () => {
-      const look = await lookAt(session, stop.signal);
+    const refreshScreen = async () => {
+      const screen = await fetchScreen(session, stop.signal);
       if (stop.signal.aborted) return;
-      if (look !== undefined) setLooks((before) => new Map(before).set(paneIdOf(session.place), look));
+      if (screen !== undefined) setScreens((before) => new Map(before).set(paneIdOf(session.target), screen));
     };
-    void again();
-    const timer = setInterval(() => void again(), LOOK_EVERY_MS);
+    void refreshScreen();
+    const timer = setInterval(() => void refreshScreen(), REFRESH_MS);
     return () => {
       clearInterval(timer);
       stop.abort();
@@ -118,6 +116,6 @@ export function useSessions(
   const problems = known.flatMap(([sandbox, listing]) =>
     listing !== undefined && "problem" in listing ? [[sandbox, listing.problem] as const] : [],
   );
-  const isLoading = told === undefined || known.some(([, listing]) => listing === undefined);
-  return { sandboxes, unasked: all.length - sandboxes.length, listed, isLoading, problems, looks, refresh };
+  const isLoading = listedSandboxes === undefined || known.some(([, listing]) => listing === undefined);
+  return { sandboxes, unasked: all.length - sandboxes.length, listed, isLoading, problems, screens, refresh };
 }

@@ -1,13 +1,13 @@
-// The tools over the terminal to find the way in it: the search, the way to the bottom, a word of the last action.
+// The terminal's tools: search, scrolling to the bottom, and notices of the last action.
 
 import { type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { useTexts } from "../texts/texts-context.ts";
-import { outcomeWords, type SearchOptions } from "./search-model.ts";
+import { outcomeText, type SearchOptions } from "./search-model.ts";
 import type { TerminalTools } from "./terminal-tools.ts";
 
 export type TerminalToolsViewProps = {
   readonly tools: TerminalTools;
-  /** Leads the keyboard back to the terminal. */
+  /** Focuses the terminal. */
   readonly onDone: () => void;
 };
 
@@ -30,11 +30,11 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
           {words.command.toBottom}
         </button>
       ) : null}
-      <span className="sbx-said" role="status" key={state.said?.count}>
-        {state.said?.words}
+      <span className="sbx-said" role="status" key={state.notice?.count}>
+        {state.notice?.text}
       </span>
       <span className="sbx-unseen sbx-announced" aria-live="polite">
-        <span key={state.announced?.count}>{state.announced?.words}</span>
+        <span key={state.announced?.count}>{state.announced?.text}</span>
       </span>
     </>
   );
@@ -52,9 +52,9 @@ function SearchBar({ tools, onDone }: TerminalToolsViewProps) {
     if (searches === 0) return;
     field.current?.focus();
     field.current?.select();
-    void search.ask(search.state.term, search.state.options);
+    void search.find(search.state.term, search.state.options);
   }, [search, searches]);
-  /** A click takes the keyboard to its button, where Enter would press that instead of finding the next match. */
+  /** Keep the focus in the field, where Enter finds the next match. */
   const backFrom = ({ detail }: MouseEvent) => {
     if (detail > 0) field.current?.focus();
   };
@@ -102,13 +102,13 @@ function SearchBar({ tools, onDone }: TerminalToolsViewProps) {
         spellCheck={false}
         autoComplete="off"
         aria-invalid={outcome.kind === "bad-pattern"}
-        onChange={(event) => void search.ask(event.target.value, options)}
+        onChange={(event) => void search.find(event.target.value, options)}
       />
       <span className="sbx-found" role="status">
-        {outcomeWords(outcome, words)}
+        {outcomeText(outcome, words)}
       </span>
       {OPTIONS.map((option) =>
-        button(...words.options[option], () => void search.ask(term, { ...options, [option]: !options[option] }), {
+        button(...words.options[option], () => void search.find(term, { ...options, [option]: !options[option] }), {
           "aria-pressed": options[option],
         }),
       )}

@@ -1,5 +1,5 @@
-// A program's calls for attention (a bell, OSC 9, OSC 777), and the progress that it tells, on one terminal. The person has chosen
-// their effect. A replay rings nothing. No React.
+// Bells and notifications of programs (BEL, OSC 9, OSC 777) and their progress, on one terminal. The person's settings choose the
+// effect. A replay has none. No React.
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
 import type { Texts } from "../texts/texts.ts";
@@ -13,7 +13,7 @@ import {
   readOsc777,
 } from "./program-notices.ts";
 
-/** The events that a person wants to notice, and how. */
+/** Which events have which effect. */
 export type Alerts = {
   readonly bellSounds: boolean;
   readonly bellFlashes: boolean;
@@ -23,10 +23,10 @@ export type Alerts = {
 
 export const QUIET: Alerts = { bellSounds: false, bellFlashes: false, bellNotifies: false, programsNotify: false };
 
-export type AttentionPorts = {
+export type AttentionOptions = {
   readonly words: Texts["attention"];
   readonly isReplay: () => boolean;
-  /** Whether the page is out of the person's sight. */
+  /** Whether the page is in the background. */
   readonly isHidden: () => boolean;
   readonly now: () => number;
   readonly progressed: (progress: Progress | undefined) => void;
@@ -35,18 +35,18 @@ export type AttentionPorts = {
   readonly flash: () => void;
 };
 
-/** Bells that come faster are one. */
+/** Bells within this interval count as one. */
 const BELL_INTERVAL_MS = 200;
 
 export class Attention {
   alerts: Alerts = QUIET;
-  readonly #ports: AttentionPorts;
+  readonly #ports: AttentionOptions;
   readonly #limit = new NoticeLimit();
   readonly #disposables: IDisposable[];
   #progress: Progress | undefined;
   #lastBellMs = Number.NEGATIVE_INFINITY;
 
-  constructor(terminal: Terminal, ports: AttentionPorts) {
+  constructor(terminal: Terminal, ports: AttentionOptions) {
     this.#ports = ports;
     this.#disposables = [
       terminal.onBell(() => this.#bell()),
@@ -55,7 +55,7 @@ export class Attention {
     ];
   }
 
-  /** A command has ended: it is at no work any more, and a person who waited for it may want to know. */
+  /** A command ended: clears the progress, and may notify. */
   commandEnded({ exit, startedAtMs, endedAtMs = this.#ports.now() }: CommandBlock): void {
     this.endProgress();
     const { alerts, words } = { alerts: this.alerts, words: this.#ports.words };

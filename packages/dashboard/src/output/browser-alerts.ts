@@ -1,13 +1,13 @@
-// Notices, a sound and a flash, as the browser makes them. Each may be forbidden, and then nothing happens.
+// Browser notifications, a sound and a flash. If the browser blocks one, nothing happens.
 
-/** Asks the person, unless the browser has an answer already. To be called from a click. @returns Whether notices may be shown. */
+/** Asks for permission unless the browser has an answer. Call from a click. @returns Whether notifications are allowed. */
 export async function mayNotify(): Promise<boolean> {
   if (!("Notification" in window)) return false;
   if (Notification.permission !== "default") return Notification.permission === "granted";
   return (await Notification.requestPermission()) === "granted";
 }
 
-/** A click on the notice leads to the page. @param tag A newer one of the same tag takes its place. */
+/** A click focuses the page. @param tag A newer notification with the same tag replaces it. */
 export function showNotice(title: string, text: string, tag: string): void {
   if (!("Notification" in window) || Notification.permission !== "granted") return;
   try {
@@ -17,13 +17,13 @@ export function showNotice(title: string, text: string, tag: string): void {
       notice.close();
     };
   } catch {
-    // TypeError: browsers on phones let only service workers do it.
+    // TypeError: on phones only service workers may notify.
   }
 }
 
 let audio: AudioContext | undefined;
 
-/** A short tone. Before the page was touched, browsers keep it silent. */
+/** A short tone. Browsers mute it until the page was clicked. */
 export function playBell(): void {
   audio ??= new AudioContext();
   const [tone, volume] = [audio.createOscillator(), audio.createGain()];
@@ -36,7 +36,7 @@ export function playBell(): void {
   tone.stop(currentTime + 0.15);
 }
 
-/** Gentle enough for people who are hurt by flashes: once, and no brighter than the ink. */
+/** One flash, no brighter than the text, which is safe for photosensitive people. */
 export function flash(element: HTMLElement): void {
   element.animate([{ opacity: 0.4 }, { opacity: 1 }], { duration: 160 });
 }

@@ -1,18 +1,20 @@
-// The commands in the scrollback, by the shell's marks (OSC 133): where each prompt stands, where its output begins and ends, and
-// how it ended. Told places; knows no terminal.
+// The commands in the scrollback, from the shell's marks (OSC 133): where prompt and output begin and end, and the exit code. Receives
+// positions; knows no terminal.
 
-/** A place that moves with its line. xterm.js's markers give such lines: -1 once the line is gone. */
-export type Place = { readonly marker: { readonly line: number }; readonly column: number };
+import { defined } from "sandbox-stdio/core";
+
+/** A position that moves with its line, as xterm.js's markers do; line -1 once the line is gone. */
+export type Position = { readonly marker: { readonly line: number }; readonly column: number };
 
 export type CommandBlock = {
-  readonly prompt: Place;
-  /** Where the typed command begins; undefined if the shell does not say. */
-  readonly line?: Place;
-  /** Where its output begins; undefined while nothing has been run. */
-  readonly output?: Place;
-  /** Where its output ended; undefined while it runs. */
-  readonly end?: Place;
-  /** Undefined while it runs, or if the shell did not say. */
+  readonly prompt: Position;
+  /** Start of the typed command; undefined if the shell does not mark it. */
+  readonly line?: Position;
+  /** Start of the output; undefined until a command runs. */
+  readonly output?: Position;
+  /** End of the output; undefined while it runs. */
+  readonly end?: Position;
+  /** undefined while it runs, or if the shell does not report it. */
   readonly exit?: number;
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;
@@ -23,23 +25,20 @@ export type MarkOutcome =
   | { readonly kind: "started"; readonly block: CommandBlock }
   | { readonly kind: "ended"; readonly block: CommandBlock };
 
-/** The oldest go: each keeps markers, which take part in every scrolling. */
+/** Limit: each block keeps markers, which take part in scrolling. */
 const MAX_BLOCKS = 1_000;
 
 export class CommandBlocks {
   #blocks: CommandBlock[] = [];
 
-  /** Oldest first, those whose prompt is gone from the scrollback left out. */
+  /** Oldest first, without those whose prompt has left the scrollback. */
   get list(): readonly CommandBlock[] {
     this.#blocks = this.#blocks.filter(({ prompt }) => prompt.marker.line >= 0);
     return this.#blocks;
   }
 
-  /**
-   * Takes the text of an OSC 133.
-   * @param here Where the cursor is; asked only where a mark is kept.
-   */
-  take(text: string, here: () => Place, nowMs: number): MarkOutcome | undefined {
+  /** Takes the text of an OSC 133. @param here The cursor's position; called only if a mark is kept. */
+  take(text: string, here: () => Position, nowMs: number): MarkOutcome | undefined {
     const [kind, ...fields] = text.split(";");
     switch (kind) {
       case "A":
@@ -53,27 +52,27 @@ export class CommandBlocks {
           startedAtMs: nowMs,
         });
       case "D": {
-        const exit = /^-?\d{1,9}$/.test(fields[0] ?? "") ? { exit: Number(fields[0]) } : {};
+        const exit = /^-?\d{1,9}$/.test(fields[0] ?? "") ? Number(fields[0]) : undefined;
         const isEnd = (block: CommandBlock) =>
           block.output !== undefined && block.end === undefined ? "ended" : undefined;
-        return this.#change(isEnd, { end: here, endedAtMs: nowMs, ...exit });
+        return this.#change(isEnd, { end: here, endedAtMs: nowMs, ...defined({ exit }) });
       }
       default:
         return undefined;
     }
   }
 
-  #prompt(place: Place): MarkOutcome {
+  #prompt(position: Position): MarkOutcome {
     const last = this.#blocks.at(-1);
-    // A line that was given up, or a prompt that was drawn again.
+    // The earlier line was cancelled, or the prompt was redrawn.
     if (last !== undefined && last.output === undefined) this.#blocks.pop();
-    const block = { prompt: place };
+    const block = { prompt: position };
     this.#blocks.push(block);
     if (this.#blocks.length > MAX_BLOCKS) this.#blocks.shift();
     return { kind: "prompt", block };
   }
 
-  #typedFrom(here: () => Place): void {
+  #typedFrom(here: () => Position): void {
     const last = this.#blocks.at(-1);
     if (last !== undefined && last.output === undefined)
       this.#blocks[this.#blocks.length - 1] = { ...last, line: here() };
@@ -86,50 +85,44 @@ export class CommandBlocks {
       end,
       ...rest
     }: Omit<CommandBlock, "prompt" | "output" | "end"> & {
-      readonly output?: () => Place;
-      readonly end?: () => Place;
+      readonly output?: () => Position;
+      readonly end?: () => Position;
     },
   ): MarkOutcome | undefined {
     const last = this.#blocks.at(-1);
     const kind = last === undefined ? undefined : kindOf(last);
     if (last === undefined || kind === undefined) return undefined;
-    const places = {
-      ...(output === undefined ? {} : { output: output() }),
-      ...(end === undefined ? {} : { end: end() }),
-    };
-    const block = { ...last, ...rest, ...places };
+    const positions = defined({ output: output?.(), end: end?.() });
+    const block = { ...last, ...rest, ...positions };
     this.#blocks[this.#blocks.length - 1] = block;
     return { kind, block };
   }
 }
 
-/** The line to scroll to for the prompt before, or after, the line at the top; undefined: there is none. */
+/** The line of the previous or next prompt relative to the top line; undefined if there is none. */
 export function promptFrom(blocks: readonly CommandBlock[], top: number, direction: "before" | "after") {
   const lines = blocks.map(({ prompt }) => prompt.marker.line).filter((line) => line >= 0);
   return direction === "before" ? lines.findLast((line) => line < top) : lines.find((line) => line > top);
 }
 
-/** The newest command whose output can be copied, of those whose prompt is not below the line. */
-export function copiableAt(blocks: readonly CommandBlock[], line: number): CommandBlock | undefined {
+/** The newest command with output whose prompt is not below the line. */
+export function copyableAt(blocks: readonly CommandBlock[], line: number): CommandBlock | undefined {
   const has = (block: CommandBlock) => block.output !== undefined && block.output.marker.line >= 0;
   return blocks.findLast((block) => has(block) && block.prompt.marker.line <= line);
 }
 
-/** One line of the screen or the scrollback. */
+/** A line of the screen or scrollback. */
 export type TextLine = {
   readonly isWrapped: boolean;
   translateToString(trimRight?: boolean, startColumn?: number, endColumn?: number): string;
 };
 
-/**
- * The text between two places, lines that only the width broke joined again.
- * @param end Undefined: to the last line that holds anything.
- */
+/** The text between two positions, with wrapped lines joined. @param end undefined: up to the last non-empty line. */
 export function textBetween(
   lineAt: (line: number) => TextLine | undefined,
   length: number,
-  from: Place,
-  end: Place | undefined,
+  from: Position,
+  end: Position | undefined,
 ): string {
   const last = end === undefined ? length - 1 : end.marker.line;
   let text = "";

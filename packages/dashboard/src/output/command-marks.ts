@@ -1,5 +1,4 @@
-// The shell's marks on one terminal of xterm.js: which commands are in the scrollback, and a mark for each in the margin, in the colour
-// of how it ended. No React.
+// The shell's marks on one terminal: the commands in the scrollback, and a mark in the margin for each, coloured by its exit. No React.
 
 import type { IDecoration, IDisposable, Terminal } from "@xterm/xterm";
 import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
@@ -7,7 +6,7 @@ import type { Texts } from "../texts/texts.ts";
 import {
   type CommandBlock,
   CommandBlocks,
-  copiableAt,
+  copyableAt,
   type MarkOutcome,
   promptFrom,
   textBetween,
@@ -15,12 +14,12 @@ import {
 
 export type CommandMarksOptions = {
   readonly words: Texts["command"];
-  /** A command has ended that was not replayed. */
+  /** A live command ended. */
   readonly ended: (block: CommandBlock) => void;
-  /** One that was not replayed had left the mouse on, or the like: it is off again. */
+  /** A live command left mouse reports or the like on; they were reset. */
   readonly leftOn: () => void;
   readonly isReplay: () => boolean;
-  /** The person clicked on a command's mark. */
+  /** A command's mark was clicked. */
   readonly copied: (text: string) => void;
   readonly now: () => number;
 };
@@ -32,18 +31,18 @@ export class CommandMarks {
   readonly #options: CommandMarksOptions;
   readonly #blocks = new CommandBlocks();
   readonly #handler: IDisposable;
-  /** Of the newest block, whose mark changes as it ends. */
+  /** The newest block's mark, which changes as the command ends. */
   #newest: Mark | undefined;
 
   constructor(terminal: Terminal, options: CommandMarksOptions) {
     this.#terminal = terminal;
     this.#options = options;
     this.#handler = terminal.parser.registerOscHandler(133, (text) => {
-      // A program on the alternate screen has no scrollback, and its lines go when it ends.
+      // The alternate screen has no scrollback, and its lines vanish with the program.
       if (terminal.buffer.active.type === "normal") this.#take(text);
       return true;
     });
-    // Later than the handler above, so that it is told first: that one lets nobody else hear.
+    // Registered after the handler above and so called first; that one consumes the sequence.
     followXterm(terminal, new TerminalModes(), REPORTING_CSI, (undo) => {
       terminal.write(undo);
       if (!options.isReplay()) options.leftOn();
@@ -54,7 +53,7 @@ export class CommandMarks {
     return this.#blocks.list;
   }
 
-  /** Brings the prompt before, or after, the line at the top to the top. @returns Whether there is one. */
+  /** Scrolls to the previous or next prompt. @returns Whether there is one. */
   scrollTo(direction: "before" | "after"): boolean {
     const line = promptFrom(this.list, this.#terminal.buffer.active.viewportY, direction);
     if (line === undefined) return false;
@@ -62,12 +61,12 @@ export class CommandMarks {
     return true;
   }
 
-  /** The output of the newest command that begins on the screen or above it; undefined: there is none. */
+  /** The output of the newest command that begins on the screen or above it. */
   outputInView(): string | undefined {
     const { viewportY } = this.#terminal.buffer.active;
     const isAtBottom = viewportY === this.#terminal.buffer.active.baseY;
-    // Scrolled to a prompt, that command is meant; at the bottom, the last.
-    const block = copiableAt(this.list, isAtBottom ? Number.POSITIVE_INFINITY : viewportY);
+    // After scrolling to a prompt, that command is meant; at the bottom, the last one.
+    const block = copyableAt(this.list, isAtBottom ? Number.POSITIVE_INFINITY : viewportY);
     return block === undefined ? undefined : this.outputOf(block);
   }
 
@@ -76,7 +75,7 @@ export class CommandMarks {
     return output === undefined ? "" : textBetween((line) => normal.getLine(line), normal.length, output, end);
   }
 
-  /** The typed command; "" if the shell does not say where it began. */
+  /** The typed command; "" if the shell does not mark it. */
   lineOf({ line, output }: CommandBlock): string {
     const { normal } = this.#terminal.buffer;
     if (line === undefined || output === undefined || line.marker.line < 0) return "";
@@ -102,11 +101,11 @@ export class CommandMarks {
   #show({ kind, block }: MarkOutcome): void {
     if (kind === "prompt") {
       const { marker } = block.prompt;
-      // Its marker is one of this terminal's: `#here` made it.
+      // The marker comes from `#here`, so it is one of xterm.js's.
       const decoration = this.#terminal.registerDecoration({ marker: marker as never, width: 1, layer: "top" });
       const mark: Mark = { block, decoration };
       this.#newest = mark;
-      // It is drawn later than printed: newer commands may have come by then.
+      // Rendered later than parsed: newer commands may have come by then.
       decoration?.onRender((element) => this.#draw(element, mark.block));
       return;
     }

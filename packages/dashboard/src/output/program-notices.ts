@@ -1,8 +1,8 @@
-// A program's messages to the person in front of it by OSC 9, 777 and 9;4: a text to notice, or how far it has come. Pure.
+// Parses notifications and progress of programs (OSC 9, 777 and 9;4). Pure.
 
 import { preview } from "../ui/clipboard.ts";
 
-/** How far a program has come; undefined: it is at no work. */
+/** A program's progress; undefined: none. */
 export type Progress =
   | { readonly kind: "percent"; readonly percent: number; readonly tone: "normal" | "failed" | "paused" }
   | { readonly kind: "unknown" };
@@ -15,10 +15,7 @@ export type Attention =
 
 const TONES: Readonly<Record<string, "normal" | "failed" | "paused">> = { 1: "normal", 2: "failed", 4: "paused" };
 
-/**
- * Reads the text of an OSC 9: `4;STATE;PERCENT` is progress (ConEmu's), another number and a semicolon something that
- * is not for a person, all else a text.
- */
+/** Parses an OSC 9: `4;STATE;PERCENT` is progress (ConEmu); other numbers with a semicolon are ignored; all else is a text. */
 export function readOsc9(data: string, before?: Progress): Attention | undefined {
   const progress = /^4;([0-4])(?:;(\d{0,3}))?$/.exec(data);
   if (progress !== null) return { kind: "progress", progress: progressOf(progress[1], progress[2], before) };
@@ -26,7 +23,7 @@ export function readOsc9(data: string, before?: Progress): Attention | undefined
   return noticeOf("", data);
 }
 
-/** Reads the text of an OSC 777, `notify;TITLE;TEXT`. */
+/** Parses an OSC 777, `notify;TITLE;TEXT`. */
 export function readOsc777(data: string): Attention | undefined {
   const [kind, title = "", ...text] = data.split(";");
   return kind === "notify" ? noticeOf(title, text.join(";")) : undefined;
@@ -41,12 +38,12 @@ function progressOf(state = "0", percent = "", before?: Progress): Progress | un
   if (state === "0") return undefined;
   const tone = TONES[state];
   if (tone === undefined) return { kind: "unknown" };
-  // A failure or a pause may leave the number out: it is where it was.
+  // A failure or pause may omit the percentage.
   const known = percent === "" ? (before?.kind === "percent" ? before.percent : 0) : Number(percent);
   return { kind: "percent", percent: Math.min(100, known), tone };
 }
 
-/** The title of a tab whose program is at work. */
+/** A tab's title with the progress. */
 export function titleWith(progress: Progress | undefined, title: string): string {
   if (progress === undefined) return title;
   if (progress.kind === "unknown") return `… ${title}`;
@@ -54,19 +51,19 @@ export function titleWith(progress: Progress | undefined, title: string): string
   return `${sign}${progress.percent}% ${title}`;
 }
 
-/** Shorter commands end before anybody has looked away. */
+/** Shorter commands are not worth a notification. */
 const LONG_COMMAND_MS = 10_000;
 
-/** Whether the end of a command is worth a notice: it took long, and the page is out of sight. */
+/** Whether a command's end is worth a notification: it took long, and the page is in the background. */
 export function isWorthNotice(startedAtMs: number | undefined, endedAtMs: number, isHidden: boolean): boolean {
   return isHidden && startedAtMs !== undefined && endedAtMs - startedAtMs >= LONG_COMMAND_MS;
 }
 
-/** Notices come at most so fast: a program may print any number. */
+/** Limits notifications, since a program may print any number. */
 export class NoticeLimit {
   readonly #times: number[] = [];
 
-  /** @returns Whether one more may be shown now: five in a minute. */
+  /** @returns Whether one more may be shown now: at most five a minute. */
   take(nowMs: number): boolean {
     while ((this.#times[0] ?? Number.POSITIVE_INFINITY) <= nowMs - 60_000) this.#times.shift();
     if (this.#times.length >= 5) return false;

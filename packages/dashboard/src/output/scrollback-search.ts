@@ -1,4 +1,4 @@
-// The search in the scrollback of one terminal: xterm.js's own addon, which comes when it is first needed. No React.
+// The search in one terminal's scrollback, by xterm.js's addon, which is loaded when first needed. No React.
 
 import type { SearchAddon } from "@xterm/addon-search";
 import type { Terminal } from "@xterm/xterm";
@@ -18,11 +18,11 @@ export class ScrollbackSearch {
   readonly #terminal: Terminal;
   readonly #changed: () => void;
   #addon: Promise<SearchAddon> | undefined;
-  /** The options of the newest search. */
+  /** The options of the last search. */
   #found: SearchOptions | undefined;
   #isDisposed = false;
 
-  /** @param changed Told when {@link state} changes. */
+  /** @param changed Called when {@link state} changes. */
   constructor(terminal: Terminal, changed: () => void) {
     this.#terminal = terminal;
     this.#changed = changed;
@@ -32,23 +32,23 @@ export class ScrollbackSearch {
     return this.#state;
   }
 
-  /** Another term, or other options: from the selection on, upwards. */
-  async ask(term: string, options: SearchOptions): Promise<void> {
+  /** Searches upwards from the selection for a new term or with new options. */
+  async find(term: string, options: SearchOptions): Promise<void> {
     const outcome = outcomeBefore(term, options);
     this.#change({ term, options, outcome });
-    if (outcome.kind === "searching") await this.#find("previous", true);
+    if (outcome.kind === "searching") await this.#run("previous", true);
     else (await this.#addon)?.clearDecorations();
   }
 
   async next(): Promise<void> {
-    if (this.#canFind()) await this.#find("next", false);
+    if (this.#canFind()) await this.#run("next", false);
   }
 
   async previous(): Promise<void> {
-    if (this.#canFind()) await this.#find("previous", false);
+    if (this.#canFind()) await this.#run("previous", false);
   }
 
-  /** Takes the colours off the screen. The last match stays selected, and the term is known the next time. */
+  /** Removes the highlights. The last match stays selected, and the term is kept. */
   close(): void {
     void this.#addon?.then((addon) => addon.clearDecorations());
     this.#change({ outcome: { kind: "nothing-asked" } });
@@ -62,18 +62,18 @@ export class ScrollbackSearch {
     return outcomeBefore(this.#state.term, this.#state.options).kind === "searching";
   }
 
-  async #find(direction: "next" | "previous", isIncremental: boolean): Promise<void> {
-    const asked = this.#state;
+  async #run(direction: "next" | "previous", isIncremental: boolean): Promise<void> {
+    const query = this.#state;
     this.#addon ??= this.#load();
     const addon = await this.#addon;
-    // Something else was asked for meanwhile, or the terminal is gone.
-    if (this.#isDisposed || asked.term !== this.#state.term || asked.options !== this.#state.options) return;
+    // The query changed meanwhile, or the terminal is gone.
+    if (this.#isDisposed || query.term !== this.#state.term || query.options !== this.#state.options) return;
     const decorations = matchColours(this.#terminal.options.theme?.background);
-    const { term, regex } = addonSearch(asked.term, asked.options);
-    const options = { regex, caseSensitive: asked.options.isCaseSensitive, decorations };
-    // The addon takes other options for the same search, and would go on to the next match.
-    if (asked.options !== this.#found) addon.clearDecorations();
-    this.#found = asked.options;
+    const { term, regex } = addonSearch(query.term, query.options);
+    const options = { regex, caseSensitive: query.options.isCaseSensitive, decorations };
+    // The addon would treat other options as the same search, and go to the next match.
+    if (query.options !== this.#found) addon.clearDecorations();
+    this.#found = query.options;
     const isFound =
       direction === "next"
         ? addon.findNext(term, options)

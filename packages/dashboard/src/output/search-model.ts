@@ -1,4 +1,4 @@
-// The term of a search in the scrollback, and the words for its outcome. Pure.
+// A scrollback search: its query, outcome and text. Pure.
 
 import type { Texts } from "../texts/texts.ts";
 
@@ -18,7 +18,7 @@ export type SearchOutcome =
   | { readonly kind: "nothing-asked" }
   | { readonly kind: "bad-pattern" }
   | { readonly kind: "searching" }
-  /** `index` counts from 0; undefined where there are too many to number. */
+  /** `index` counts from 0; undefined if there are too many to number. */
   | { readonly kind: "found"; readonly index: number | undefined; readonly count: number; readonly isMore: boolean };
 
 export const EMPTY_SEARCH: SearchState = {
@@ -27,41 +27,39 @@ export const EMPTY_SEARCH: SearchState = {
   outcome: { kind: "nothing-asked" },
 };
 
-/** More are neither coloured nor numbered. */
+/** Limit of highlighted and numbered matches. */
 export const SEARCH_LIMIT = 1_000;
 
-/** The outcome of a term before anything is searched. */
+/** The outcome before searching. */
 export function outcomeBefore(term: string, { isRegex }: SearchOptions): SearchOutcome {
   if (term === "") return { kind: "nothing-asked" };
   if (!isRegex) return { kind: "searching" };
   try {
-    // As the addon reads it. One that fits the empty text would fit everywhere.
+    // As the addon does. A pattern that matches the empty text would match everywhere.
     return new RegExp(term, "g").test("") ? { kind: "bad-pattern" } : { kind: "searching" };
   } catch {
-    // SyntaxError: the pattern is being typed, or is none.
+    // SyntaxError: an invalid or incomplete pattern.
     return { kind: "bad-pattern" };
   }
 }
 
-/** The characters that end a word, as the addon counts them: letters of every script are inside. */
+/** Word boundaries as in the addon: letters of every script are part of words. */
 const BOUNDARIES = " ~!@#$%^&*()+`\\-=\\[\\]{}|\\\\;:\"',./<>?";
 
-/**
- * The term and option for the addon. Its own whole-word search passes over a line whose first match is a part of a word.
- */
+/** Term and option for the addon, whose whole-word search skips a line if its first match is part of a word. */
 export function addonSearch(term: string, { isRegex, isWholeWord }: SearchOptions): { term: string; regex: boolean } {
   if (!isWholeWord) return { term, regex: isRegex };
   const pattern = isRegex ? term : term.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
   return { term: `(?<![^${BOUNDARIES}])(?:${pattern})(?![^${BOUNDARIES}])`, regex: true };
 }
 
-/** @param index Of the addon: -1 where there is none, or too many. */
+/** @param index The addon's: -1 for none or too many. */
 export function outcomeAfter(index: number, count: number): SearchOutcome {
   const isMore = count >= SEARCH_LIMIT;
   return { kind: "found", index: index < 0 ? undefined : index, count, isMore };
 }
 
-export function outcomeWords(outcome: SearchOutcome, words: Texts["search"]): string {
+export function outcomeText(outcome: SearchOutcome, words: Texts["search"]): string {
   switch (outcome.kind) {
     case "nothing-asked":
     case "searching":

@@ -1,5 +1,4 @@
-// Tools to find the way in a terminal: search, the commands in the scrollback, the way back to the bottom. One view of it
-// for whatever draws it. No React.
+// Navigation in a terminal: search, commands in the scrollback, scrolling to the bottom. No React.
 
 import type { Terminal } from "@xterm/xterm";
 import type { Shortcut } from "../terminal/terminal-shortcuts.ts";
@@ -9,31 +8,31 @@ import { CommandMarks } from "./command-marks.ts";
 import { ScrollbackSearch } from "./scrollback-search.ts";
 import { EMPTY_SEARCH, type SearchState } from "./search-model.ts";
 
-/** Another count is another time, of the same words too. */
-export type Said = { readonly words: string; readonly count: number };
+/** `count` tells repetitions of the same text apart. */
+export type ToolNotice = { readonly text: string; readonly count: number };
 
 export type ToolsState = {
   readonly isSearching: boolean;
-  /** How often a search was asked for: each time leads to its field. */
+  /** Number of requests for a search: each focuses the field. */
   readonly searches: number;
   readonly search: SearchState;
-  /** Whether the newest line is below the visible ones. */
+  /** Whether the newest line is out of view. */
   readonly isScrolledUp: boolean;
-  /** Said for a moment: something was copied, or there was nothing to. */
-  readonly said: Said | undefined;
-  /** Said to a screen reader alone: a command has ended. */
-  readonly announced: Said | undefined;
+  /** Shown briefly: something was copied, or there was nothing to copy. */
+  readonly notice: ToolNotice | undefined;
+  /** For screen readers: a command ended. */
+  readonly announced: ToolNotice | undefined;
 };
 
-/** Of a longer command a screen reader is told the beginning. */
+/** Announced length of a command. */
 const MAX_ANNOUNCED = 80;
 
 export type TerminalToolsOptions = {
   readonly words: Texts["command"];
   readonly isReplay: () => boolean;
   readonly commandEnded: (block: CommandBlock) => void;
-  /** How the connection is just now, in words. */
-  readonly latencyWords: () => string;
+  /** Text about the connection's latency. */
+  readonly latencyText: () => string;
 };
 
 export class TerminalTools {
@@ -41,7 +40,7 @@ export class TerminalTools {
   readonly commands: CommandMarks;
   readonly #terminal: Terminal;
   readonly #words: Texts["command"];
-  readonly #latencyWords: () => string;
+  readonly #latencyText: () => string;
   readonly #listeners = new Set<() => void>();
   readonly #disposables: { dispose(): void }[];
   #state: ToolsState = {
@@ -49,12 +48,12 @@ export class TerminalTools {
     searches: 0,
     search: EMPTY_SEARCH,
     isScrolledUp: false,
-    said: undefined,
+    notice: undefined,
     announced: undefined,
   };
 
-  constructor(terminal: Terminal, { words, isReplay, commandEnded, latencyWords }: TerminalToolsOptions) {
-    this.#latencyWords = latencyWords;
+  constructor(terminal: Terminal, { words, isReplay, commandEnded, latencyText }: TerminalToolsOptions) {
+    this.#latencyText = latencyText;
     this.#terminal = terminal;
     this.#words = words;
     this.search = new ScrollbackSearch(terminal, () => this.#change({ search: this.search.state }));
@@ -72,29 +71,28 @@ export class TerminalTools {
     this.#disposables = [
       this.search,
       this.commands,
-      // A person's scrolling, and lines that are printed meanwhile.
+      // Scrolling, and output that moves the lines.
       terminal.onScroll(() => this.#scrolled()),
       terminal.onWriteParsed(() => this.#scrolled()),
     ];
-    // xterm.js does not tell of a wheel's scrolling by onScroll.
+    // onScroll does not report scrolling by the wheel.
     const element = terminal.element?.querySelector(".xterm-scrollable-element") ?? terminal.element;
-    const looked = () => requestAnimationFrame(() => this.#scrolled());
-    for (const event of ["wheel", "pointerup", "touchmove"])
-      element?.addEventListener(event, looked, { passive: true });
-    // Not in a frame: a browser would draw one for nothing, and the key's echo would wait for the next one.
+    const moved = () => requestAnimationFrame(() => this.#scrolled());
+    for (const event of ["wheel", "pointerup", "touchmove"]) element?.addEventListener(event, moved, { passive: true });
+    // Not in an animation frame, for which the key's echo would have to wait.
     element?.addEventListener("keyup", () => this.#scrolled());
   }
 
   /** The same object until something changes. */
   readonly getState = (): ToolsState => this.#state;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** @returns Whether it is one that is done here. */
+  /** @returns Whether the shortcut was handled here. */
   do(shortcut: Shortcut): boolean {
     switch (shortcut) {
       case "search":
@@ -111,7 +109,7 @@ export class TerminalTools {
         this.toBottom();
         return true;
       case "latency":
-        this.#say(this.#latencyWords());
+        this.#say(this.#latencyText());
         return true;
       case "settings":
         return false;
@@ -148,19 +146,19 @@ export class TerminalTools {
       await navigator.clipboard.writeText(text);
       this.#say(this.#words.copied(text.split("\n").length));
     } catch {
-      // The browser's own settings forbid it, or the page has no TLS.
+      // Blocked by the browser, or no secure context.
       this.#say(this.#words.notCopied);
     }
   }
 
-  #say(words: string): void {
-    this.#change({ said: { words, count: (this.#state.said?.count ?? 0) + 1 } });
+  #say(text: string): void {
+    this.#change({ notice: { text, count: (this.#state.notice?.count ?? 0) + 1 } });
   }
 
   #announce(block: CommandBlock): void {
     const line = this.commands.lineOf(block).slice(0, MAX_ANNOUNCED);
-    const words = this.#words.announced(line, block.exit);
-    this.#change({ announced: { words, count: (this.#state.announced?.count ?? 0) + 1 } });
+    const text = this.#words.announced(line, block.exit);
+    this.#change({ announced: { text, count: (this.#state.announced?.count ?? 0) + 1 } });
   }
 
   #scrolled(): void {

@@ -1,4 +1,4 @@
-// The page's questions before a step that can't be taken back: following a link, pasting lines that would be run.
+// Questions before a risky step: following a link, pasting lines that would run.
 
 import type { ReactNode } from "react";
 import type { Question } from "../terminal/guard.ts";
@@ -8,7 +8,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 export type QuestionDialogProps = {
   readonly question: Question;
   readonly onAnswer: (isYes: boolean) => void;
-  /** Takes the file of a path out of the sandbox; undefined where this person may not. */
+  /** Downloads the path's file; undefined if this person may not. */
   readonly onDownload?: ((path: string) => void) | undefined;
 };
 
@@ -77,7 +77,7 @@ type AnswersProps = {
   readonly children?: ReactNode;
 };
 
-/** Enter cancels, as Escape does: a dangerous step takes a choice. */
+/** The focus is on the safe answer: Enter cancels, as Escape does. */
 function Answers({ yes, onAnswer, children }: AnswersProps) {
   const words = useTexts().question;
   return (

@@ -1,4 +1,4 @@
-// Why the session can't be reached, and what helps: over the terminal where nothing was ever on it, else in the corner.
+// Why the session can't be reached, and the remedies: over the terminal before anything was shown, else in the corner.
 
 import type { Remedy, Status } from "../connection/status.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -7,7 +7,7 @@ type RefusalCardProps = {
   readonly status: Status;
   readonly remedies: readonly Remedy[];
   readonly onRemedy: (remedy: Remedy) => void;
-  /** Whether there is work on the screen: nothing covers that. */
+  /** Whether something was on the screen, which must stay visible. */
   readonly hasBegun: boolean;
 };
 

@@ -1,5 +1,4 @@
-// The line under the terminal: the connection in words, its remedies, and whose session this is. It draws
-// what it is given.
+// The bar under the terminal: the connection, its remedies, and the session.
 
 import type { ReactNode } from "react";
 import type { Remedy, Status } from "../connection/status.ts";
@@ -9,19 +8,19 @@ export type StatusBarProps = {
   readonly status: Status;
   readonly place: string;
   readonly size: string;
-  /** The terminal has another size than what fits here. */
+  /** Whether the terminal has another size than the one that fits. */
   readonly isFramed: boolean;
-  /** If it has: the names of whose windows give it. */
+  /** The people whose windows set that size. */
   readonly sizedBy: readonly string[];
   readonly link: string | undefined;
   readonly isScreenReaderMode: boolean;
-  /** Whether typed text is kept off the record; undefined if there is nothing to type. */
+  /** Whether secret input is on; undefined if nothing can be typed. */
   readonly isSecret: boolean | undefined;
   readonly onSecret: (isOn: boolean) => void;
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
-  /** Elements that the page around the terminal adds at the end. */
+  /** Elements of the surrounding page, at the end. */
   readonly children?: ReactNode;
 };
 

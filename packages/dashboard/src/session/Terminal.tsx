@@ -2,7 +2,7 @@
 // see. terminal-session.ts and status.ts decide what to do; this draws.
 
 import "@xterm/xterm/css/xterm.css";
-import "../ui/ground.css";
+import "../ui/base.css";
 import "../ui/style.css";
 import "../ui/controls.css";
 import "../ui/small-windows.css";
@@ -22,7 +22,7 @@ import {
   useSyncExternalStore,
 } from "react";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
-import { obstacleWords, type Remedy } from "../connection/status.ts";
+import { obstacleText, type Remedy } from "../connection/status.ts";
 import { QUIET } from "../output/attention.ts";
 import { titleWith } from "../output/program-notices.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
@@ -31,7 +31,14 @@ import { ParticipantsBar } from "../sharing/ParticipantsBar.tsx";
 import type { ParticipantsState } from "../sharing/participants-model.ts";
 import type { GuardState } from "../terminal/guard.ts";
 import { TouchKeys } from "../terminal/TouchKeys.tsx";
-import { isAdrift, isInDialog, isInTerminal, isWithin, remedyOfKey, stepOut } from "../terminal/terminal-keys.ts";
+import {
+  isInDialog,
+  isInTerminal,
+  isUnfocused,
+  isWithin,
+  leaveTerminal,
+  remedyOfKey,
+} from "../terminal/terminal-keys.ts";
 import { shortcutOf } from "../terminal/terminal-shortcuts.ts";
 import { textsWith } from "../texts/texts.ts";
 import { TextsContext, useTexts } from "../texts/texts-context.ts";
@@ -162,7 +169,7 @@ export function Terminal(props: TerminalProps) {
     answer(false);
     files?.downloads.start(path);
   };
-  const obstacle = view === undefined ? undefined : obstacleWords(view.client, texts.obstacle);
+  const obstacle = view === undefined ? undefined : obstacleText(view.client, texts.obstacle);
   const isReadOnly = obstacle !== undefined || (room?.people !== undefined && !mayType(room.people));
   useEffect(() => {
     if (live !== undefined) live.screen.isReadOnly = isReadOnly;
@@ -187,8 +194,8 @@ export function Terminal(props: TerminalProps) {
 
   // The way out of a pane, and back, is that of the whole.
   const ways: Pick<ComponentProps<"section">, "onClick" | "onKeyDown" | "onFocusCapture" | "onBlurCapture"> = {
-    onClick: ({ nativeEvent }) => isAdrift(nativeEvent) && focus(),
-    onKeyDown: (event) => stepOut(event, section.current, live?.screen),
+    onClick: ({ nativeEvent }) => isUnfocused(nativeEvent) && focus(),
+    onKeyDown: (event) => leaveTerminal(event, section.current, live?.screen),
     onFocusCapture: (event) => {
       if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);
     },
@@ -240,7 +247,7 @@ export function Terminal(props: TerminalProps) {
               <Requests room={live.room} state={room} onDone={focus} />
               {guard?.clipboard === undefined ? null : (
                 <ClipboardToast
-                  wish={guard.clipboard}
+                  request={guard.clipboard}
                   onAnswer={(isYes) => {
                     if (guard.clipboard !== undefined) void live.guard.answerClipboard(guard.clipboard, isYes);
                     focus();

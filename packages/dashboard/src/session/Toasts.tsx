@@ -1,10 +1,10 @@
-// Messages in the corner over the terminal that wait for no answer: notices, requests for the keyboard, what a program
-// wants on the clipboard. Over it, so that its size does not change. None of them takes the focus.
+// Messages in the corner over the terminal: notices, requests for the keyboard, a program's text for the clipboard. They lie over it so
+// that its size does not change, and never take the focus.
 
 import { type ReactNode, useEffect, useReducer } from "react";
 import { nameOf } from "sandbox-stdio/core";
 import type { ParticipantsModel, ParticipantsState } from "../sharing/participants-model.ts";
-import type { ClipboardWish } from "../terminal/guard.ts";
+import type { ClipboardRequest } from "../terminal/guard.ts";
 import type { Texts } from "../texts/texts.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { preview } from "../ui/clipboard.ts";
@@ -65,16 +65,16 @@ type RequestsProps = {
   readonly onDone: () => void;
 };
 
-/** The clients that ask this person for the keyboard. The people bar says them aloud. */
+/** Requests for this person's keyboard. The participants' bar announces them. */
 export function Requests({ room, state, onDone }: RequestsProps) {
   const { people: words, keyboard } = useTexts();
-  const { people, askers } = state;
+  const { people, requesters } = state;
   if (people === undefined) return null;
   const answer = (act: () => void) => () => {
     act();
     onDone();
   };
-  return askers.map((id) => {
+  return requesters.map((id) => {
     const asks = words.asksYou(nameOf(people, id, words));
     return (
       <section className="sbx-toast sbx-request" key={id} aria-label={asks}>
@@ -94,16 +94,16 @@ export function Requests({ room, state, onDone }: RequestsProps) {
 
 type ExpiringToastProps = {
   readonly endsAtMs: number;
-  /** undefined: there is no login by this page. */
+  /** undefined: this page has no login. */
   readonly onLogin: (() => void) | undefined;
 };
 
-/** The login ends soon and does not renew itself. Counts down, which is not read out. */
+/** The login expires soon and can't be renewed. The countdown is not announced. */
 export function ExpiringToast({ endsAtMs, onLogin }: ExpiringToastProps) {
   const { notice, remedy, status } = useTexts();
-  const [, look] = useReducer((count: number) => count + 1, 0);
+  const [, refresh] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
-    const timer = setInterval(look, 1000);
+    const timer = setInterval(refresh, 1000);
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.ceil((endsAtMs - performance.now()) / 1000));
@@ -127,21 +127,21 @@ export function ExpiringToast({ endsAtMs, onLogin }: ExpiringToastProps) {
 }
 
 type ClipboardToastProps = {
-  readonly wish: ClipboardWish;
+  readonly request: ClipboardRequest;
   readonly onAnswer: (isYes: boolean) => void;
   readonly onAlways: () => void;
 };
 
-export function ClipboardToast({ wish, onAnswer, onAlways }: ClipboardToastProps) {
+export function ClipboardToast({ request, onAnswer, onAlways }: ClipboardToastProps) {
   const words = useTexts().clipboard;
   return (
-    // Another wish is another element: a click that was meant for one can't fall on the next.
-    <section className="sbx-toast sbx-clipboard" key={wish.count} aria-label={words.label}>
+    // Keyed by request so that React remounts the buttons and a late click can't hit the next one.
+    <section className="sbx-toast sbx-clipboard" key={request.count} aria-label={words.label}>
       <p role="status">{words.wants}</p>
-      <pre>{preview(wish.text)}</pre>
+      <pre>{preview(request.text)}</pre>
       <div className="sbx-answers">
         <button type="button" className="sbx-button sbx-primary" onClick={() => onAnswer(true)}>
-          {words.copy(wish.text.length)}
+          {words.copy(request.text.length)}
         </button>
         <button type="button" className="sbx-button" title={words.alwaysTitle} onClick={onAlways}>
           {words.always}

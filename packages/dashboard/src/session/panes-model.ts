@@ -1,16 +1,16 @@
-// The page's picture of a session's panes: tabs, boxes and borders, from the list that the server sends. No React, no sockets.
+// The layout of a session's panes from the server's list: tabs, boxes and borders. No React, no sockets.
 
 import type { PanesMessage } from "sandbox-stdio/core";
 
-type ToldPane = PanesMessage["panes"][number];
+type TmuxPane = PanesMessage["panes"][number];
 
-/** In percent of the window, so that the page needs no size of a character. */
+/** In percent of the window, which needs no character size. */
 export type Box = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 
-export type PaneBox = Box & { readonly pane: ToldPane };
+export type PaneBox = Box & { readonly pane: TmuxPane };
 
-/** The line to the right of a pane, or below it: dragging it resizes that pane. */
-export type Border = Box & { readonly pane: ToldPane; readonly side: "right" | "below" };
+/** The line right of a pane or below it; dragging it resizes the pane. */
+export type Border = Box & { readonly pane: TmuxPane; readonly side: "right" | "below" };
 
 export type PanesView = {
   readonly tabs: PanesMessage["windows"];
@@ -23,7 +23,7 @@ export function viewOf({ panes, windows }: PanesMessage): PanesView {
   const window = windows.find(({ active }) => active);
   if (window === undefined) return { tabs: windows, panes: [], borders: [] };
   const { cols, rows } = window;
-  // tmux tells of a zoomed window where its other panes were: only the active one is seen.
+  // For a zoomed window tmux still lists the other panes, of which only the active one is visible.
   const seen = panes.filter((pane) => pane.window === window.id && (!window.zoomed || pane.active));
   const box = (left: number, top: number, width: number, height: number): Box => ({
     left: (100 * left) / cols,
@@ -44,58 +44,58 @@ export function viewOf({ panes, windows }: PanesMessage): PanesView {
   };
 }
 
-/** The request after a border was dragged by so many characters; undefined if nothing of the pane would be left. */
+/** The resize request after dragging a border by `by` cells; undefined if nothing of the pane would be left. */
 export function dragged({ pane, side }: Border, by: number) {
   const cols = pane.cols + (side === "right" ? by : 0);
   const rows = pane.rows + (side === "below" ? by : 0);
   return by === 0 || cols < 1 || rows < 1 ? undefined : ({ type: "resize", pane: pane.id, cols, rows } as const);
 }
 
-/** The pane that tmux types into: the active one of the active window. */
-export function activePane({ panes, windows }: PanesMessage): ToldPane | undefined {
+/** The active pane of the active window. */
+export function activePane({ panes, windows }: PanesMessage): TmuxPane | undefined {
   const window = windows.find(({ active }) => active);
   return panes.find((pane) => pane.window === window?.id && pane.active);
 }
 
-/** The nearest pane that way of the same window, where its middle is at the height, or in the column, of this one. */
+/** The nearest pane in a direction that spans this pane's middle row or column. */
 export function neighbourOf(
   { panes }: PanesMessage,
   id: string,
-  way: "left" | "right" | "up" | "down",
-): ToldPane | undefined {
+  direction: "left" | "right" | "up" | "down",
+): TmuxPane | undefined {
   const from = panes.find((pane) => pane.id === id);
   if (from === undefined) return undefined;
   const x = from.left + Math.floor(from.cols / 2);
   const y = from.top + Math.floor(from.rows / 2);
-  const isBeside = way === "left" || way === "right";
-  /** How far it is that way; negative: it is not. */
-  const distance = (pane: ToldPane) => {
-    if (way === "left") return from.left - (pane.left + pane.cols);
-    if (way === "right") return pane.left - (from.left + from.cols);
-    return way === "up" ? from.top - (pane.top + pane.rows) : pane.top - (from.top + from.rows);
+  const isBeside = direction === "left" || direction === "right";
+  /** The distance in that direction; negative if it lies elsewhere. */
+  const distance = (pane: TmuxPane) => {
+    if (direction === "left") return from.left - (pane.left + pane.cols);
+    if (direction === "right") return pane.left - (from.left + from.cols);
+    return direction === "up" ? from.top - (pane.top + pane.rows) : pane.top - (from.top + from.rows);
   };
-  // The line to its right, or below it, is part of a pane.
-  const spans = (pane: ToldPane) =>
+  // A pane includes its border at the right and below.
+  const spans = (pane: TmuxPane) =>
     isBeside ? pane.top <= y && y <= pane.top + pane.rows : pane.left <= x && x <= pane.left + pane.cols;
-  const those = panes.filter((pane) => pane.window === from.window && distance(pane) >= 0 && spans(pane));
-  return those.sort((a, b) => distance(a) - distance(b))[0];
+  const candidates = panes.filter((pane) => pane.window === from.window && distance(pane) >= 0 && spans(pane));
+  return candidates.sort((a, b) => distance(a) - distance(b))[0];
 }
 
-/** The pane behind this one in its window, and behind the last one the first. */
-export function nextPane({ panes }: PanesMessage, id: string): ToldPane | undefined {
+/** The next pane of the same window, cyclically. */
+export function nextPane({ panes }: PanesMessage, id: string): TmuxPane | undefined {
   const window = panes.find((pane) => pane.id === id)?.window;
-  const those = panes.filter((pane) => pane.window === window);
-  const next = those[(those.findIndex((pane) => pane.id === id) + 1) % those.length];
+  const siblings = panes.filter((pane) => pane.window === window);
+  const next = siblings[(siblings.findIndex((pane) => pane.id === id) + 1) % siblings.length];
   return next?.id === id ? undefined : next;
 }
 
-/** The window behind the active one, and behind the last one the first. */
+/** The next window, cyclically. */
 export function nextWindow({ windows }: PanesMessage): PanesMessage["windows"][number] | undefined {
   const at = windows.findIndex(({ active }) => active);
   return windows.length < 2 ? undefined : windows[(at + 1) % windows.length];
 }
 
-/** What of a text can be a window's name. */
+/** The text as a valid window name. */
 export function windowName(text: string): string {
   return text
     .trim()
@@ -109,7 +109,7 @@ export function windowName(text: string): string {
 const MAX_NAME = 64;
 const OF_PANE = /\.pane\.\d+$/;
 
-/** The name of a pane's session: the same on every page, so that those who look at a pane share it. */
+/** The name of a pane's session: the same on every page, so that viewers of a pane share it. */
 export function paneSession(session: string, pane: string): string {
   const end = `.pane.${pane.slice(1)}`;
   if (session.length + end.length <= MAX_NAME) return session + end;
@@ -119,15 +119,15 @@ export function paneSession(session: string, pane: string): string {
   return session.slice(0, MAX_NAME - short.length) + short;
 }
 
-/** Whether a session is the page's own, of a pane: the session that it is a pane of stands for it in lists. */
+/** Whether the session belongs to a pane; lists show the pane's session instead. */
 export function isPaneSession(session: string): boolean {
   return OF_PANE.test(session);
 }
 
-/** What a pane's session is asked for with: the parameters that say where and as whom, and none that starts something. */
+/** Parameters that a pane's session keeps: none that starts something. */
 const KEPT = ["sandbox", "mode", "name"];
 
-/** @param wsUrl The address of `/attach` with which the session of the pane was asked for. */
+/** @param wsUrl The address of `/attach` of the pane's session. */
 export function paneAddress(wsUrl: string, base: string, session: string, pane: string): string {
   const from = new URL(wsUrl, base);
   const address = new URL(from.pathname, from);

@@ -1,22 +1,22 @@
-// The panes of a session that runs under tmux: as the server told them last, which of them has the focus on this page, and a
-// person's orders for them. tmux has the last word: nothing is drawn before the server tells it. No React.
+// The panes of a session under tmux: the last list from the server, the focus on this page, and commands. tmux decides: nothing is
+// drawn before the server reports it. No React.
 
 import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
-import { setTimer } from "../connection/browser-ports.ts";
+import { setTimer } from "../connection/browser-socket.ts";
 import { activePane, viewOf } from "./panes-model.ts";
 
 export type SessionPanesState = {
-  /** undefined where the session has no panes, as far as is known. */
-  readonly told: PanesMessage | undefined;
-  /** The pane that is typed into here. */
+  /** The server's last list; undefined if the session has no panes, as far as is known. */
+  readonly list: PanesMessage | undefined;
+  /** The focused pane on this page. */
   readonly focus: string | undefined;
-  /** The panes that were seen here, and are there: only what was looked at is connected. */
+  /** Panes that were visible here and still exist: only those are connected. */
   readonly opened: ReadonlySet<string>;
 };
 
-/** What is needed of a connection; {@link BrowserConnection} is one. */
-export type PanesLink = {
+/** The used part of {@link BrowserConnection}. */
+export type PanesConnection = {
   readonly mayType: boolean;
   subscribe(listener: {
     state(state: ClientState): void;
@@ -24,26 +24,26 @@ export type PanesLink = {
     reset(): void;
   }): unknown;
   send(message: ClientMessage): void;
-  /** @returns How to call it off. */
+  /** @returns Cancels. */
   after(ms: number, act: () => void): () => void;
 };
 
-/** So long the focus here may be on another pane than tmux's active one: the order for it is on its way, or was lost on a hop. */
-export const APART_MS = 3_000;
+/** How long the focus may differ from tmux's active pane, while the command is under way or lost. */
+export const SYNC_MS = 3_000;
 
-/** Refusals of an order: what it wished for does not come. */
+/** Error codes that refuse a command. */
 const REFUSALS: ReadonlySet<string> = new Set(["pane_refused", "no_such_pane", "not_stdin_holder"]);
-const NONE: SessionPanesState = { told: undefined, focus: undefined, opened: new Set() };
+const NONE: SessionPanesState = { list: undefined, focus: undefined, opened: new Set() };
 
 export class SessionPanes {
-  readonly #link: PanesLink;
+  readonly #connection: PanesConnection;
   readonly #listeners = new Set<() => void>();
   #state: SessionPanesState = NONE;
-  /** The pane that tmux was asked to make the active one, until it is. */
+  /** The pane that tmux was asked to activate, until it has. */
   #wanted: string | undefined;
-  #callOff: (() => void) | undefined;
-  /** tmux was asked once more for the pane that has the focus. */
-  #isAskedAgain = false;
+  #cancelCheck: (() => void) | undefined;
+  /** Whether tmux was asked a second time for the focused pane. */
+  #isRetried = false;
 
   static of(connection: BrowserConnection): SessionPanes {
     return new SessionPanes({
@@ -56,15 +56,15 @@ export class SessionPanes {
     });
   }
 
-  constructor(link: PanesLink) {
-    this.#link = link;
-    link.subscribe({
+  constructor(connection: PanesConnection) {
+    this.#connection = connection;
+    connection.subscribe({
       state: ({ phase }) => {
-        // An order that was on its way may be lost. What has ended has no panes.
+        // A command under way may be lost. An ended session has no panes.
         this.#wanted = undefined;
         if (phase === "ended") this.#set(NONE);
       },
-      message: (message) => this.#told(message),
+      message: (message) => this.#onMessage(message),
       reset: () => this.#set(NONE),
     });
   }
@@ -72,109 +72,109 @@ export class SessionPanes {
   /** The same object until something changes. */
   readonly getState = (): SessionPanesState => this.#state;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  get mayOrder(): boolean {
-    return this.#link.mayType;
+  get mayType(): boolean {
+    return this.#connection.mayType;
   }
 
-  /** A person has gone to a pane, of whichever window: it is to be the active one for everybody. */
+  /** Focuses a pane of any window, and makes it active for everybody. */
   focus(pane: string): void {
-    const { told, focus } = this.#state;
-    if (told === undefined || focus === pane || !told.panes.some(({ id }) => id === pane)) return;
+    const { list, focus } = this.#state;
+    if (list === undefined || focus === pane || !list.panes.some(({ id }) => id === pane)) return;
     this.#set({ ...this.#state, focus: pane });
-    this.#isAskedAgain = false;
-    if (this.#link.mayType) this.#want(pane);
+    this.#isRetried = false;
+    if (this.#connection.mayType) this.#want(pane);
   }
 
   /** Shows another window. */
   show(window: string): void {
-    const pane = this.#state.told?.panes.find((one) => one.window === window && one.active);
+    const pane = this.#state.list?.panes.find((one) => one.window === window && one.active);
     if (pane !== undefined) this.focus(pane.id);
   }
 
   split(pane: string, across: "right" | "below"): void {
-    this.#order({ type: "pane", action: "split", pane, across });
+    this.#send({ type: "pane", action: "split", pane, across });
   }
 
   act(action: "close" | "zoom" | "break", pane: string): void {
-    this.#order({ type: "pane", action, pane });
+    this.#send({ type: "pane", action, pane });
   }
 
   swap(pane: string, other: string): void {
-    if (pane !== other) this.#order({ type: "pane", action: "swap", pane, with: other });
+    if (pane !== other) this.#send({ type: "pane", action: "swap", pane, with: other });
   }
 
-  /** Takes a pane to another window, beside the pane that is active there. */
+  /** Moves a pane to another window, beside its active pane. */
   joinWindow(pane: string, window: string): void {
-    const { told } = this.#state;
-    const beside = told?.panes.find((one) => one.window === window && one.active);
-    const isThere = told?.panes.some((one) => one.window === window && one.id === pane);
+    const { list } = this.#state;
+    const beside = list?.panes.find((one) => one.window === window && one.active);
+    const isThere = list?.panes.some((one) => one.window === window && one.id === pane);
     if (beside === undefined || isThere === true) return;
-    this.#order({ type: "pane", action: "join", pane, with: beside.id, across: "right" });
+    this.#send({ type: "pane", action: "join", pane, with: beside.id, across: "right" });
   }
 
-  /** Gives a window a name; without one tmux names it by what runs there. */
+  /** Renames a window; with "" tmux names it after its program. */
   rename(window: string, name: string): void {
-    this.#order({ type: "pane", action: "rename_window", window, name });
+    this.#send({ type: "pane", action: "rename_window", window, name });
   }
 
-  /** Gives a window the place of another. */
+  /** Moves a window to another one's position. */
   moveWindow(window: string, to: string): void {
-    if (window !== to) this.#order({ type: "pane", action: "move_window", window, with: to });
+    if (window !== to) this.#send({ type: "pane", action: "move_window", window, with: to });
   }
 
   newWindow(): void {
-    this.#order({ type: "pane", action: "new_window" });
+    this.#send({ type: "pane", action: "new_window" });
   }
 
   resize(pane: string, cols: number, rows: number): void {
-    this.#link.send({ type: "resize", pane, cols, rows });
+    this.#connection.send({ type: "resize", pane, cols, rows });
   }
 
-  #order(message: ClientMessage): void {
-    // What it makes active takes the focus.
+  #send(message: ClientMessage): void {
+    // What the command activates gets the focus.
     this.#wanted = undefined;
-    this.#link.send(message);
-    this.#watch();
+    this.#connection.send(message);
+    this.#checkSoon();
   }
 
   #want(pane: string): void {
     this.#wanted = pane;
-    this.#link.send({ type: "pane", action: "select", pane });
-    this.#watch();
+    this.#connection.send({ type: "pane", action: "select", pane });
+    this.#checkSoon();
   }
 
   get #active(): string | undefined {
-    const { told } = this.#state;
-    return told && activePane(told)?.id;
+    const { list } = this.#state;
+    return list && activePane(list)?.id;
   }
 
-  /** Looks later whether focus and tmux have come together: no list tells of an order that was lost. */
-  #watch(): void {
-    this.#callOff?.();
-    this.#callOff = this.#link.after(APART_MS, () => {
-      this.#callOff = undefined;
+  /** Checks later whether focus and tmux agree: a lost command is not reported. */
+  #checkSoon(): void {
+    this.#cancelCheck?.();
+    this.#cancelCheck = this.#connection.after(SYNC_MS, () => {
+      this.#cancelCheck = undefined;
       const { focus } = this.#state;
       const active = this.#active;
-      // A person who may not type has a focus of their own. One who is not connected is told the panes on coming back.
-      if (!this.#link.mayType || focus === undefined || active === undefined || focus === active) return;
-      if (!this.#isAskedAgain) {
-        this.#isAskedAgain = true;
+      // A viewer has an own focus, and a reconnecting client receives the list.
+      if (!this.#connection.mayType || focus === undefined || active === undefined || focus === active) return;
+      if (!this.#isRetried) {
+        this.#isRetried = true;
         this.#want(focus);
         return;
       }
-      // tmux has the last word.
+      // tmux decides.
       this.#wanted = undefined;
       this.#set({ ...this.#state, focus: active });
     });
   }
 
-  #told(message: ServerMessage): void {
+  #onMessage(message: ServerMessage): void {
     if (message.type === "error" && REFUSALS.has(message.code)) this.#refused();
     if (message.type !== "panes") return;
     if (message.panes.length === 0) {
@@ -183,21 +183,21 @@ export class SessionPanes {
     }
     const before = this.#state;
     const active = activePane(message)?.id;
-    const wasActive = before.told === undefined ? undefined : activePane(before.told)?.id;
+    const wasActive = before.list === undefined ? undefined : activePane(before.list)?.id;
     const isThere = message.panes.some(({ id }) => id === before.focus);
     if (active === this.#wanted || !isThere) this.#wanted = undefined;
-    // A list from before the own wish was followed moves no focus; nor does one that makes no other pane active.
+    // An older list does not move the focus, nor one with the same active pane.
     const stays = isThere && (this.#wanted !== undefined || active === wasActive);
     const seen = viewOf(message).panes.map(({ pane }) => pane.id);
     const opened = message.panes.map(({ id }) => id).filter((id) => before.opened.has(id) || seen.includes(id));
     const focus = stays ? before.focus : active;
-    this.#set({ told: message, focus, opened: new Set(opened) });
-    if (focus === active) this.#isAskedAgain = false;
-    else if (this.#callOff === undefined) this.#watch();
+    this.#set({ list: message, focus, opened: new Set(opened) });
+    if (focus === active) this.#isRetried = false;
+    else if (this.#cancelCheck === undefined) this.#checkSoon();
   }
 
   #refused(): void {
-    if (this.#wanted === undefined || this.#state.told === undefined) return;
+    if (this.#wanted === undefined || this.#state.list === undefined) return;
     this.#wanted = undefined;
     this.#set({ ...this.#state, focus: this.#active });
   }

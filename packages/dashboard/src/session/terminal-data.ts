@@ -1,6 +1,6 @@
-// A terminal's state for tests and style sheets: the data attributes of its element. Pure.
+// Data attributes of a terminal's element, for tests and style sheets. Pure.
 
-import { keyboardStateOf } from "sandbox-stdio/core";
+import { defined, keyboardStateOf } from "sandbox-stdio/core";
 import type { Status } from "../connection/status.ts";
 import type { ParticipantsState } from "../sharing/participants-model.ts";
 import type { View } from "./terminal-session.ts";
@@ -17,8 +17,7 @@ export function dataOf(view: View | undefined, status: Status): Record<`data-${s
     "data-unsent-keys": view.unsentKeys,
     "data-missed-bytes": view.missedBytes,
     "data-framed": String(view.isFramed),
-    ...(end === undefined ? {} : { "data-exit-code": end.code }),
-    ...(end?.signal === undefined ? {} : { "data-exit-signal": end.signal }),
+    ...defined({ "data-exit-code": end?.code, "data-exit-signal": end?.signal }),
   };
 }
 

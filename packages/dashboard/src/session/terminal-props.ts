@@ -1,4 +1,4 @@
-// The properties that a page gives the Terminal component.
+// The properties of the Terminal component.
 
 import type { ITheme } from "@xterm/xterm";
 import type { ReactNode } from "react";
@@ -7,88 +7,88 @@ import type { ResumeStore } from "../connection/resume-store.ts";
 import type { Alerts } from "../output/attention.ts";
 import type { PredictionMode } from "../terminal/echo-prediction.ts";
 import type { CursorLook, Font } from "../terminal/terminal-look.ts";
-import type { RendererWish } from "../terminal/terminal-view.ts";
+import type { RendererChoice } from "../terminal/terminal-view.ts";
 import type { Scheme } from "../terminal/theme.ts";
 import type { OwnTexts } from "../texts/texts.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 
-/** Each is there unless it is false. */
+/** Each is shown unless false. */
 export type Bars = {
-  /** The bar above: the people here, and the keyboard. */
+  /** Above: participants and keyboard. */
   readonly people?: boolean;
-  /** Below: the connection in words. */
+  /** Below: the connection's status. */
   readonly status?: boolean;
-  /** On touch screens: the keys that their keyboards lack. */
+  /** On touch screens: keys that their keyboards lack. */
   readonly keys?: boolean;
 };
 
 export type TerminalProps = {
   /** Address of `/attach`, http(s) or ws(s), with the parameters of sandbox and process in its query. */
   readonly wsUrl: string;
-  /** A bearer token. Without one the browser's cookie speaks. A new one is told to the session without reconnecting. */
+  /** A bearer token; without one the browser's cookie authenticates. A new one is sent without reconnecting. */
   readonly token?: string;
-  /** The process has ended. `signal` where one killed it; `code` is then 128 and its number. */
+  /** The process ended, by `signal` if one killed it; `code` is then 128 + its number. */
   readonly onExit?: (code: number, signal?: string) => void;
-  /** The session's name; else that in `wsUrl`, else one made up for this mount. */
+  /** The session's name; default that in `wsUrl`, else a generated one. */
   readonly session?: string;
-  /** Where the place in the session is kept over a reload; read once, when the terminal is mounted. */
+  /** Keeps the position over a reload; read once, at mount. */
   readonly resumes?: ResumeStore;
-  /** `auto` (WebGL, where a graphics card draws it), `dom`, or `webgl` in any case. */
-  readonly renderer?: RendererWish;
+  /** `auto`: WebGL if a graphics card draws it. */
+  readonly renderer?: RendererChoice;
   /** Whether this person may take the keyboard without asking (scope `sandbox:admin`). The server decides. */
   readonly isAdmin?: boolean;
-  /** Asked, again and again, when the token runs out: a fresh one, or a ticket made with one; undefined as long as there is none. */
+  /** Called repeatedly when the token expires: a fresh one or a ticket made with one; undefined until there is one. */
   readonly freshCredential?: (role: Role) => Promise<string | undefined>;
-  /** The action of the button "Share"; without it there is none. */
+  /** The action of "Share", which is hidden without it. */
   readonly onShare?: () => void;
-  /** The actions of the buttons "Log in" and "New session"; without one, its button is missing. */
+  /** The actions of "Log in" and "New session", each hidden without its action. */
   readonly onLogin?: () => void;
   readonly onNewSession?: () => void;
-  /** The action of the button "Close", and of Escape after the end of the process; without it there is none. */
+  /** The action of "Close", and of Escape after the process's end. */
   readonly onClose?: () => void;
-  /** Whether the browser is to ask before it closes a page in which a person typed into a process that still runs. */
+  /** Whether the browser asks before closing a page whose person typed into a running process. */
   readonly warnsOnClose?: boolean;
-  /** Whether a screen reader follows the output, and who is to hear of a change; without them, the component keeps that. */
+  /** Screen reader mode, and its change; without them the component keeps it. */
   readonly isReader?: boolean;
   readonly onReader?: (isOn: boolean) => void;
-  /** The process names its window. */
+  /** The terminal's title changed. */
   readonly onTitle?: (title: string) => void;
-  /** Called with the session behind the component, once it is mounted: for debugging and tests. */
+  /** Receives the session after mounting, for debugging and tests. */
   readonly onReady?: (session: TerminalSession) => void;
-  /** How it looks; default dark. `system` follows the browser's preference. */
+  /** Colour scheme; default dark. `system` follows the browser. */
   readonly scheme?: Scheme | "system";
-  /** The terminal's colours that differ from the scheme's. Those around it are custom properties of CSS. */
+  /** Terminal colours that differ from the scheme's. The surroundings use CSS custom properties. */
   readonly theme?: ITheme;
   readonly font?: Font;
   readonly cursor?: CursorLook;
-  /** Whether characters are joined that a font may draw as one; the font has to have them. */
+  /** Whether to draw ligatures, if the font has them. */
   readonly hasLigatures?: boolean;
-  /** The effect of a bell and a program's notices; default nothing. */
+  /** Effects of bells and notifications; default none. */
   readonly alerts?: Alerts;
-  /** Whether keys are shown before the process has echoed them; `auto`: from 50 ms on. Default `never`. */
+  /** Echo prediction; `auto`: from 50 ms on. Default `never`. */
   readonly prediction?: PredictionMode;
-  /** Whether files are uploaded that are dropped or pasted, and downloaded; read once, when it is mounted. */
+  /** Whether files can be uploaded and downloaded; read once, at mount. */
   readonly takesFiles?: boolean;
   /**
-   * Where servers in the sandbox can be looked at: `https://{port}--{sandbox}.preview.example`, or a path of the page's server that leads
-   * on to another origin, as `/preview/{sandbox}/{port}`; read once, when it is mounted.
+   * Address of previews: `https://{port}--{sandbox}.preview.example`, or a path that redirects to another origin, such as
+   * `/preview/{sandbox}/{port}`; read once, at mount.
    */
   readonly previews?: string;
-  /** The action of Ctrl+Shift+,; without it, the key is the process's. */
+  /** The action of Ctrl+Shift+, which goes to the process without it. */
   readonly onSettings?: () => void;
-  /** Which bars stand around the terminal; default all. Without any, `data-state` alone says how the connection is. */
+  /** The bars around the terminal; default all. Without any, `data-state` alone shows the connection. */
   readonly bars?: boolean | Bars;
-  /** Texts that differ from the English ones: another language, or other words. */
+  /** Texts that replace the English ones. */
   readonly texts?: OwnTexts;
-  /** Whether it has the process's size, whatever fits, and gives none: its owner places it, as a pane. Read once, when it is mounted. */
+  /** Whether the terminal takes the process's size and its owner places it, as a pane. Read once, at mount. */
   readonly isSized?: boolean;
-  /** Drawn over the terminal, which stays behind it. `onStandIn` is told which session is typed into there, for the bar of keys. */
+  /** Drawn over the terminal. `onStandIn` receives the session that is typed into there. */
   readonly over?: (session: TerminalSession, onStandIn: (session: TerminalSession | undefined) => void) => ReactNode;
-  /** More for the end of the bar. */
+  /** More elements at the end of the status bar. */
   readonly children?: ReactNode;
 };
 
-/** What the terminal of a pane has for itself, by the name of the pane's session. */
+/** A pane's own properties, by the name of its session. */
 export type OfPane = (session: string) => Pick<TerminalProps, "resumes" | "freshCredential">;
 
 export function barsOf(bars: boolean | Bars = true): Required<Bars> {

@@ -15,9 +15,9 @@ import { EchoOverlay } from "../terminal/echo-overlay.ts";
 import { Guard } from "../terminal/guard.ts";
 import { StdioAddon } from "../terminal/terminal-addon.ts";
 import type { Look } from "../terminal/terminal-look.ts";
-import { type Renderer, type RendererWish, TerminalView } from "../terminal/terminal-view.ts";
+import { type Renderer, type RendererChoice, TerminalView } from "../terminal/terminal-view.ts";
 import { previewAddress } from "../terminal/text-links.ts";
-import { watchFingers } from "../terminal/touch.ts";
+import { handleTouch } from "../terminal/touch.ts";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 import { Files } from "../transfer/files.ts";
 import { mayHaveClusters } from "../ui/clusters.ts";
@@ -70,7 +70,7 @@ export type View = SessionFacts & {
 export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "words"> & {
   readonly look?: Look | undefined;
   readonly texts?: Texts | undefined;
-  readonly renderer?: RendererWish | undefined;
+  readonly renderer?: RendererChoice | undefined;
   /** Whether files go in and out here, over a session beside this one. */
   readonly takesFiles?: boolean | undefined;
   /** Whether it has the process's size, whatever fits, and gives none. */
@@ -176,7 +176,7 @@ export class TerminalSession {
       return made;
     };
     terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
-    this.#stopFingers = watchFingers(terminal, stage);
+    this.#stopFingers = handleTouch(terminal, stage);
     terminal.loadAddon(addon);
     const isReplay = () => addon.isDrawingReplay;
     if (takesFiles === true) {
@@ -205,7 +205,7 @@ export class TerminalSession {
       words: texts.command,
       isReplay,
       commandEnded: (block) => this.attention.commandEnded(block),
-      latencyWords: () => texts.terminal.latency(this.latency),
+      latencyText: () => texts.terminal.latency(this.latency),
     });
     terminal.onTitleChange((title) => this.#change({ title }));
     const join = (bytes: Uint8Array) => mayHaveClusters(bytes) && this.screen.joinClusters();
@@ -222,7 +222,7 @@ export class TerminalSession {
         this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
         if (isApproximate) this.#notice({ kind: "approximate" });
       },
-      message: (message) => this.#told(message),
+      message: (message) => this.#onMessage(message),
       discarded: (bytes) => this.#unsent(countKeys(bytes)),
       typed: () => {
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
@@ -319,7 +319,7 @@ export class TerminalSession {
     if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
   }
 
-  #told(message: ServerMessage): void {
+  #onMessage(message: ServerMessage): void {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
     else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
     else if (message.type === "error") this.#notice({ kind: "error", message: message.message });

@@ -1,11 +1,11 @@
-// The words for a session's state, looked at again every second while they pass.
+// A session's status text, refreshed every second while it changes.
 
 import { useEffect, useReducer } from "react";
 import { describe, type SessionFacts, type Status } from "../connection/status.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { View } from "./terminal-session.ts";
 
-/** Before the terminal is on the page. */
+/** Before the terminal is mounted. */
 const NOT_YET: SessionFacts = {
   client: { phase: "connecting", attempt: 0 },
   upstream: "running",
@@ -13,14 +13,13 @@ const NOT_YET: SessionFacts = {
   hasMissedOutput: false,
 };
 
-/** The words for now; looks again every second while they pass. */
 export function useStatus(view: View | undefined, isByLink: boolean, texts: Texts): Status {
-  const [, look] = useReducer((count: number) => count + 1, 0);
+  const [, refresh] = useReducer((count: number) => count + 1, 0);
   const status = describe(view ?? NOT_YET, performance.now(), isByLink, texts);
   const { isPassing } = status;
   useEffect(() => {
     if (!isPassing) return;
-    const timer = setInterval(look, 1000);
+    const timer = setInterval(refresh, 1000);
     return () => clearInterval(timer);
   }, [isPassing]);
   return status;

@@ -1,4 +1,4 @@
-// A person's choices for every terminal of theirs, in one dialog. It draws the preferences, and tells of each change at once.
+// A person's settings for every terminal. Draws the preferences, and reports each change at once.
 
 import { type ChangeEvent, type ReactNode, useId, useState } from "react";
 import { mayNotify } from "../output/browser-alerts.ts";
@@ -20,7 +20,7 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
   const [problem, setProblem] = useState("");
   const { theme } = preferences;
 
-  /** Notices need the browser's leave, which it gives at a click. */
+  /** Notifications need the browser's permission, which it asks for at a click. */
   const notify = async (name: "bellNotifies" | "programsNotify", isOn: boolean) => {
     const may = !isOn || (await mayNotify());
     setProblem(may ? "" : words.noticesForbidden);
@@ -79,7 +79,7 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
             max={FONT_SIZES.max}
             value={preferences.fontSize}
             onChange={(event) => {
-              // While it is being typed it may be too small to be a size.
+              // An unfinished number may be out of range.
               if (event.target.validity.valid) onChange({ fontSize: event.target.valueAsNumber });
             }}
           />
@@ -177,7 +177,7 @@ function Choice<Value extends string>({ label, value, choices, onChange }: Choic
   );
 }
 
-/** Told when the field is left or Enter is pressed: half a name is no face. */
+/** Reports the font when the field is left or Enter is pressed, not while it is typed. */
 function FontFamily({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
   const words = useTexts().settings;
   return (
@@ -206,7 +206,7 @@ function FileButton({ label, accept, onFile }: FileButtonProps) {
   const id = useId();
   const chosen = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const file = target.files?.[0];
-    // The same file, changed, is another choice.
+    // Choosing the same file again must count.
     target.value = "";
     if (file !== undefined) onFile(file);
   };

@@ -1,5 +1,6 @@
-// A person's preferences as properties of the terminal on the page. Pure.
+// A person's preferences as properties of the terminal. Pure.
 
+import { defined } from "sandbox-stdio/core";
 import type { TerminalProps } from "../session/terminal-props.ts";
 import type { Preferences } from "./preferences.ts";
 
@@ -19,8 +20,8 @@ export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chose
   const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction } = preferences;
   return {
     scheme,
-    ...(theme === undefined ? {} : { theme: theme.colours }),
-    font: { ...(fontFamily === "" ? {} : { family: fontFamily }), size: fontSize },
+    ...defined({ theme: theme?.colours }),
+    font: { ...defined({ family: fontFamily || undefined }), size: fontSize },
     cursor: { style: cursorStyle, blinks: cursorBlinks },
     hasLigatures,
     alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },

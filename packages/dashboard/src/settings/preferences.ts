@@ -1,29 +1,29 @@
-// A person's choices for every page of theirs. Kept as JSON under one name in this browser, for who is logged in also by the server
-// (preferences-remote.ts). Taken elsewhere as the same JSON. A choice that can't be read counts as never made.
+// A person's preferences, as JSON in this browser and, for a logged-in person, on the server (preferences-remote.ts). The same JSON can be
+// exported. An unreadable value counts as the default.
 
 import type { PredictionMode } from "../terminal/echo-prediction.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "../terminal/theme-import.ts";
 
 export type Preferences = {
-  /** Whether a screen reader follows the output. */
+  /** Screen reader mode. */
   readonly isReader: boolean;
-  /** Whether the browser asks before it closes a page in which a person has typed into a process that still runs. */
+  /** Whether the browser asks before closing a page whose person typed into a running process. */
   readonly warnsOnClose: boolean;
   readonly scheme: "system" | "light" | "dark" | "contrast";
-  /** An imported theme, over the scheme's colours; undefined: none. */
+  /** An imported theme over the scheme's colours. */
   readonly theme: ThemeFile | undefined;
-  /** As in CSS; "" for the usual faces. */
+  /** As in CSS; "" for the default. */
   readonly fontFamily: string;
   /** In pixels. */
   readonly fontSize: number;
   readonly hasLigatures: boolean;
   readonly cursorStyle: "block" | "bar" | "underline";
   readonly cursorBlinks: boolean;
-  /** The effect of a bell; a notice comes only while the page is out of sight. */
+  /** Effects of a bell; notifications only while the page is in the background. */
   readonly bellSounds: boolean;
   readonly bellFlashes: boolean;
   readonly bellNotifies: boolean;
-  /** Whether programs, and commands that end, are told as notices of the browser while the page is out of sight. */
+  /** Notifications of programs and finished commands while the page is in the background. */
   readonly programsNotify: boolean;
   readonly prediction: PredictionMode;
 };
@@ -48,11 +48,11 @@ export const DEFAULT_PREFERENCES: Preferences = {
 export const FONT_SIZES = { min: 6, max: 40 } as const;
 const MAX_FAMILY = 200;
 const NAME = "sbx.preferences";
-/** The format's name in a file of exported preferences. */
+/** Marks a file of exported preferences. */
 const FORMAT = "sbx-stdio preferences";
 const MAX_FILE_LENGTH = 100_000;
 
-/** Each reads its own value; undefined: it is none. */
+/** Reads each value; undefined if it is invalid. */
 const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Preferences[Name] | undefined } = {
   isReader: flag,
   warnsOnClose: flag,
@@ -75,10 +75,10 @@ export class PreferenceStore {
   readonly #storage: Pick<Storage, "getItem" | "setItem"> | undefined;
   readonly #listeners = new Set<() => void>();
   #preferences: Preferences;
-  /** Called when a person has chosen something on this page. */
+  /** Called when the person changes a preference on this page. */
   onSet: () => void = () => undefined;
 
-  /** @param storage localStorage, or undefined where the browser refuses it: then they last as long as the page. */
+  /** @param storage localStorage, or undefined if blocked: preferences then last as long as the page. */
   constructor(storage: Pick<Storage, "getItem" | "setItem"> | undefined) {
     this.#storage = storage;
     this.#preferences = readPreferences(parse(storage?.getItem(NAME) ?? "{}"));
@@ -87,43 +87,43 @@ export class PreferenceStore {
   /** The same object until something changes. */
   readonly get = (): Preferences => this.#preferences;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
   set(change: Partial<Preferences>): void {
-    // Preferences set by hand pass the same checks as those that are read.
+    // Validate as if read.
     this.take({ ...this.#preferences, ...change });
     this.onSet();
   }
 
-  /** @param kept Read as a file would be: a choice that can't be read is as if it had never been made. */
+  /** Replaces all preferences. @param kept Unreadable values become defaults. */
   take(kept: unknown): void {
     this.#preferences = readPreferences(kept);
     this.#storage?.setItem(NAME, JSON.stringify(this.#preferences));
-    this.#tell();
+    this.#notify();
   }
 
-  /** Another page of this browser has changed them. */
+  /** Another page of this browser changed them. */
   changedElsewhere(name: string | null, text: string | null): void {
     if (name !== NAME) return;
     this.#preferences = readPreferences(parse(text ?? "{}"));
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
 
-/** As a file to take along. */
+/** The content of an export file. */
 export function exportPreferences(preferences: Preferences): string {
   return `${JSON.stringify({ format: FORMAT, ...preferences }, undefined, 2)}\n`;
 }
 
-/** @returns A file's preferences, with defaults for missing ones; undefined if it is no such file. */
+/** @returns The preferences of an export file; undefined if it is none. */
 export function importPreferences(text: string): Preferences | undefined {
   const parsed = text.length > MAX_FILE_LENGTH ? undefined : parse(text);
   return fieldOf(parsed, "format") === FORMAT ? readPreferences(parsed) : undefined;
@@ -132,7 +132,7 @@ export function importPreferences(text: string): Preferences | undefined {
 function readPreferences(kept: unknown): Preferences {
   const names = Object.keys(READERS) as (keyof Preferences)[];
   const entries = names.map((name) => [name, READERS[name](fieldOf(kept, name)) ?? DEFAULT_PREFERENCES[name]]);
-  // Each has been read by its own reader.
+  // Each value was read by its own reader.
   return Object.fromEntries(entries) as Preferences;
 }
 
@@ -149,7 +149,7 @@ function readKeptTheme(value: unknown): ThemeFile | undefined {
   return Object.keys(colours).length === 0 ? undefined : { name: name.slice(0, 80), colours };
 }
 
-/** Names of faces and no more CSS: the DOM renderer writes them into a style sheet. */
+/** Font names and no other CSS: the DOM renderer writes them into a style sheet. */
 function readFamily(value: unknown): string | undefined {
   const isNames = typeof value === "string" && value.length <= MAX_FAMILY && /^[\p{L}\d .,'"_-]*$/u.test(value);
   return isNames && hasEvenQuotes(value) ? value : undefined;
@@ -175,12 +175,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not ours, or of another version.
+    // Invalid, or of another version.
     return undefined;
   }
 }
 
-/** localStorage, where the browser lets a page have it. */
+/** localStorage, if the browser allows it. */
 export function localStorageIfAllowed(): Storage | undefined {
   try {
     return window.localStorage;

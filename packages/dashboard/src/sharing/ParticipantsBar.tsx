@@ -1,4 +1,4 @@
-// The line above the terminal: the people here, who of them types, and buttons for this person. It draws what it is given.
+// The bar above the terminal: participants, who types, and this person's actions.
 
 import { type CSSProperties, type ReactNode, useState } from "react";
 import {
@@ -16,20 +16,20 @@ import { coloursOf } from "../ui/colours.ts";
 import { TAKE_KEY } from "./hand-over-key.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
 
-/** A name of so many characters is never cut, however wide they are: see `.sbx-name`. */
+/** Names up to this length are never cut: see `.sbx-name`. */
 const SHORT_NAME = 8;
 
 export type PeopleBarProps = {
   readonly room: ParticipantsModel | undefined;
   readonly state: ParticipantsState | undefined;
-  /** Why no client can type just now, with the keyboard or without; undefined if the session takes input. */
+  /** Why nobody can type now; undefined if the session accepts input. */
   readonly obstacle: string | undefined;
-  /** Whether the keyboard can be taken without asking. */
+  /** Whether this person may take the keyboard without asking. */
   readonly isAdmin: boolean;
-  /** Whether the session was made here: from a holder that has vanished, the keyboard can be taken. */
+  /** Whether this person created the session, and may take the keyboard from a holder that vanished. */
   readonly isCreator: boolean;
   readonly onShare: (() => void) | undefined;
-  /** A button was pressed: the next keys are for the process. */
+  /** Called after an action: the next keys are for the process. */
   readonly onDone: () => void;
 };
 
@@ -58,8 +58,8 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
         ))}
       </ul>
       <span className="sbx-unseen" aria-live="polite" aria-atomic="true">
-        {/* Another element each time, so that the same words are said again. */}
-        <span key={state?.news.count}>{state?.news.text}</span>
+        {/* A new element each time, so that a repeated text is announced again. */}
+        <span key={state?.notice.count}>{state?.notice.text}</span>
       </span>
       {people === undefined ? null : (
         <Keyboard people={people} obstacle={obstacle} refusedKeys={state?.refusedKeys ?? 0}>
@@ -68,8 +68,8 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
               room={room}
               done={done}
               people={people}
-              hasAsked={state?.hasAsked ?? false}
-              mayTake={isAdmin || (isCreator && state?.hasAsked === true)}
+              hasRequested={state?.hasRequested ?? false}
+              mayTake={isAdmin || (isCreator && state?.hasRequested === true)}
             />
           ) : null}
         </Keyboard>
@@ -86,7 +86,7 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
 type PersonProps = {
   readonly people: Participants;
   readonly participant: Participant;
-  /** Which of the colours of people. */
+  /** Index of the participant's colour. */
   readonly colour: number;
   readonly onGive: ((id: string) => void) | undefined;
 };
@@ -148,7 +148,7 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
 
 type NameProps = { readonly name: string; readonly title: string; readonly children: ReactNode };
 
-/** A name that may be cut is a button: pressed or reached by the keyboard, it shows the whole name. */
+/** A long name is a button that shows it in full. */
 function Name({ name, title, children }: NameProps) {
   const words = useTexts().people;
   const [isWhole, setWhole] = useState(false);
@@ -182,7 +182,7 @@ type KeyboardProps = {
   readonly children: ReactNode;
 };
 
-/** Looks like a field to type in, and like one that is locked where nothing can be typed. */
+/** Looks like an input field, locked if nothing can be typed. */
 function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
   const texts = useTexts().people;
   const keyboard = keyboardStateOf(people);
@@ -190,7 +190,7 @@ function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
   const words = obstacle ?? keyboardWords(people, texts);
   return (
     <div className="sbx-keyboard" data-keyboard={keyboard} data-open={isOpen}>
-      {/* A new key each time that somebody types in vain: the animation starts again. */}
+      {/* A new key restarts the animation each time that typed keys are refused. */}
       <span
         className="sbx-field"
         key={refusedKeys}
@@ -209,11 +209,11 @@ type KeyboardButtonsProps = {
   readonly room: ParticipantsModel;
   readonly done: (act: () => void) => () => void;
   readonly people: Participants;
-  readonly hasAsked: boolean;
+  readonly hasRequested: boolean;
   readonly mayTake: boolean;
 };
 
-function KeyboardButtons({ room, done, people, hasAsked, mayTake }: KeyboardButtonsProps) {
+function KeyboardButtons({ room, done, people, hasRequested, mayTake }: KeyboardButtonsProps) {
   const words = useTexts().keyboard;
   const keyboard = keyboardStateOf(people);
   if (keyboard === "yours") {
@@ -231,10 +231,10 @@ function KeyboardButtons({ room, done, people, hasAsked, mayTake }: KeyboardButt
   return (
     <>
       <Button
-        words={hasAsked ? words.askAgain : words.ask}
-        title={hasAsked ? words.askAgainTitle : words.askTitle}
+        words={hasRequested ? words.askAgain : words.ask}
+        title={hasRequested ? words.askAgainTitle : words.askTitle}
         act={done(() => room.ask())}
-        isPrimary={!hasAsked}
+        isPrimary={!hasRequested}
       />
       {mayTake ? <Button words={words.takeOver} title={words.takeOverTitle} act={done(() => room.take())} /> : null}
     </>
@@ -256,7 +256,7 @@ function Button({ words, title, act, isPrimary = false }: ButtonProps) {
   );
 }
 
-/** A prompt: no face that a person has. */
+/** A prompt, for programs. */
 function ProgramIcon() {
   return (
     <svg className="sbx-icon" viewBox="0 0 14 14" aria-hidden="true">

@@ -1,9 +1,8 @@
-// Sharing a session: makes a link, and lists those that are good still, to take them back. The server decides
-// what may be shared.
+// Creates, lists and revokes share links of a session. The server decides what may be shared.
 
 import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { DEFAULT_SHARE_SECONDS, type Role } from "sandbox-stdio/core";
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 import type { Texts } from "../texts/texts.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -11,9 +10,9 @@ import { listTickets, revokeTicket, type Share, share, type TicketEntry } from "
 
 const LIFETIMES = [900, 3600, 28800, 86400] as const;
 
-export type ShareDialogProps = { readonly place: Place; readonly onClose: () => void };
+export type ShareDialogProps = { readonly target: SessionTarget; readonly onClose: () => void };
 
-export function ShareDialog({ place, onClose }: ShareDialogProps) {
+export function ShareDialog({ target, onClose }: ShareDialogProps) {
   const { share: words, connection } = useTexts();
   const [made, setMade] = useState<Share>();
   const [tickets, setTickets] = useState<readonly TicketEntry[]>([]);
@@ -21,14 +20,14 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
   const [isBusy, setBusy] = useState(false);
 
   const list = useEffectEvent(async () => {
-    const answer = await listTickets(place);
+    const answer = await listTickets(target);
     if (answer.ok) setTickets(answer.value);
     else setProblem(answer.reason ?? connection.unreadable);
   });
   useEffect(() => void list(), []);
 
   const refresh = async () => {
-    const answer = await listTickets(place);
+    const answer = await listTickets(target);
     if (answer.ok) setTickets(answer.value);
   };
   const make = async (event: FormEvent<HTMLFormElement>) => {
@@ -36,7 +35,7 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
     const form = new FormData(event.currentTarget);
     const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
     setBusy(true);
-    const answer = await share(place, { role, seconds: Number(form.get("seconds")), guests: form.has("guests") });
+    const answer = await share(target, { role, seconds: Number(form.get("seconds")), guests: form.has("guests") });
     setBusy(false);
     setProblem(answer.ok ? "" : (answer.reason ?? connection.unreadable));
     if (!answer.ok) return;
@@ -44,14 +43,14 @@ export function ShareDialog({ place, onClose }: ShareDialogProps) {
     await refresh();
   };
   const revoke = async (id: string) => {
-    const answer = await revokeTicket(place, id);
+    const answer = await revokeTicket(target, id);
     setProblem(answer.ok ? "" : (answer.reason ?? connection.unreadable));
     if (answer.ok && made?.id === id) setMade(undefined);
     await refresh();
   };
 
   return (
-    <Dialog title={words.title(place.sandbox, place.session)} onClose={onClose} className="sbx-share-dialog">
+    <Dialog title={words.title(target.sandbox, target.session)} onClose={onClose} className="sbx-share-dialog">
       <form onSubmit={(event) => void make(event)}>
         <fieldset>
           <legend>{words.mayDo}</legend>
@@ -104,7 +103,7 @@ function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
       await navigator.clipboard.writeText(url);
       setOutcome(words.copied);
     } catch {
-      // The browser forbids it: the person can copy the selected text by hand.
+      // Blocked by the browser: the person can copy the selected text.
       setOutcome(words.selected);
     }
   };

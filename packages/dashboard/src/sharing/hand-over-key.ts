@@ -1,11 +1,11 @@
-// The one key that takes the keyboard from a program. It means so only while a program has the keyboard: no key reaches the process then.
+// The key that takes the keyboard from a program. It is ours only then, when no key would reach the process.
 
 import { yieldsKeyboard } from "sandbox-stdio/core";
 import type { ParticipantsModel } from "./participants-model.ts";
 
 export const TAKE_KEY = "F2";
 
-/** @returns Whether the key was for this, and is not to be typed. */
+/** @returns Whether the key was handled, and must not be typed. */
 export function takesKeyboard(event: KeyboardEvent, room: ParticipantsModel): boolean {
   const { people } = room.getState();
   const isBare = !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey;

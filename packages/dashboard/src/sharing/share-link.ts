@@ -1,22 +1,19 @@
-// The ticket in a link that shares a session. It stands in the address's fragment, which no server and no log sees, and is
-// taken out of it before anything else happens; it is kept for this tab, over the login and reloads.
+// The ticket of a share link. It comes in the URL's fragment, which no server or log sees, is removed first of all, and is kept for this
+// tab over logins and reloads.
 
-/** A ticket to share, wherever it stands in the fragment: `#s.…`, `#ticket=s.…`. */
+/** A share ticket in the fragment: `#s.…`, `#ticket=s.…`. */
 const TICKET = /(?:^#|[#&]ticket=)(s\.[\w.~-]+)/;
 const SECRETS = ["token", "ticket", "resume"];
 const STORED = "sbx.ticket";
 
-/** The parts of the browser that are needed. */
+/** The used parts of the browser. */
 export type AddressBar = {
   readonly location: Pick<Location, "pathname" | "search" | "hash">;
   readonly history: Pick<History, "replaceState">;
   readonly storage: Pick<Storage, "getItem" | "setItem"> | undefined;
 };
 
-/**
- * Takes the ticket out of the address bar and keeps it, and takes out all else that other people must not see.
- * @returns The ticket, if there was one.
- */
+/** Moves the ticket from the address bar to the tab's storage, and removes other secrets. @returns The ticket, if there was one. */
 export function takeTicket({ location, history, storage }: AddressBar): string | undefined {
   const ticket = TICKET.exec(location.hash)?.[1];
   const params = new URLSearchParams(location.search);
@@ -29,7 +26,7 @@ export function takeTicket({ location, history, storage }: AddressBar): string |
   return ticket;
 }
 
-/** The ticket that this tab was led here with. @param search The page's query, which names the session. */
+/** This tab's ticket for a session. @param search The page's query, which names the session. */
 export function keptTicket(search: string, storage: AddressBar["storage"]): string | undefined {
   return storage?.getItem(keyOf(search)) ?? undefined;
 }

@@ -1,15 +1,14 @@
-// The server's routes for tickets: a link that shares a session, the list of links, taking one back; and one for this person
-// alone, to attach with. Never throws.
+// Share links and attach tickets over HTTP. Never throws.
 
 import { isRecord, type Role } from "sandbox-stdio/core";
-import { type Answer, ask, textOf, unreadable } from "../connection/answers.ts";
-import { type Place, pathOf } from "../connection/place.ts";
+import { type Answer, callApi, textOf, unreadable } from "../connection/api.ts";
+import { pathOf, type SessionTarget } from "../connection/session-target.ts";
 
-export type ShareWish = { readonly role: Role; readonly seconds: number; readonly guests: boolean };
+export type ShareRequest = { readonly role: Role; readonly seconds: number; readonly guests: boolean };
 
 export type Share = { readonly id: string; readonly url: string; readonly expiresAt: string };
 
-/** A ticket that was made and is good still. */
+/** A valid share link. */
 export type TicketEntry = {
   readonly id: string;
   readonly role: string;
@@ -17,30 +16,30 @@ export type TicketEntry = {
   readonly expiresAt: string;
 };
 
-export async function share(place: Place, wish: ShareWish): Promise<Answer<Share>> {
-  const answer = await ask("POST", `${pathOf(place)}/share`, wish);
+export async function share(target: SessionTarget, request: ShareRequest): Promise<Answer<Share>> {
+  const answer = await callApi("POST", `${pathOf(target)}/share`, request);
   if (!answer.ok) return answer;
   const [id, url, expiresAt] = ["id", "url", "expiresAt"].map((field) => textOf(answer.value, field));
   if (id === undefined || url === undefined || expiresAt === undefined) return unreadable();
   return { ok: true, value: { id, url, expiresAt } };
 }
 
-export async function listTickets(place: Place): Promise<Answer<readonly TicketEntry[]>> {
-  const answer = await ask("GET", `${pathOf(place)}/tickets`);
+export async function listTickets(target: SessionTarget): Promise<Answer<readonly TicketEntry[]>> {
+  const answer = await callApi("GET", `${pathOf(target)}/tickets`);
   if (!answer.ok) return answer;
   const list = isRecord(answer.value) ? answer.value.tickets : undefined;
   if (!Array.isArray(list)) return unreadable();
   return { ok: true, value: list.map(entryOf).filter((entry) => entry !== undefined) };
 }
 
-export async function revokeTicket(place: Place, id: string): Promise<Answer<undefined>> {
-  const answer = await ask("DELETE", `${pathOf(place)}/tickets/${encodeURIComponent(id)}`);
+export async function revokeTicket(target: SessionTarget, id: string): Promise<Answer<undefined>> {
+  const answer = await callApi("DELETE", `${pathOf(target)}/tickets/${encodeURIComponent(id)}`);
   return answer.ok ? { ok: true, value: undefined } : answer;
 }
 
-/** A ticket that counts once, for a minute, for the person who is logged in here. */
-export async function attachTicket({ sandbox, session }: Place, role: Role): Promise<Answer<string>> {
-  const answer = await ask("POST", "/api/tickets", { sandbox, session, role });
+/** A ticket for one attach within a minute, for the logged-in person. */
+export async function attachTicket({ sandbox, session }: SessionTarget, role: Role): Promise<Answer<string>> {
+  const answer = await callApi("POST", "/api/tickets", { sandbox, session, role });
   if (!answer.ok) return answer;
   const ticket = textOf(answer.value, "ticket");
   return ticket === undefined ? unreadable() : { ok: true, value: ticket };

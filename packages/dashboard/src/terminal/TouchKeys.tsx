@@ -1,4 +1,4 @@
-// The keys that a touch keyboard lacks. Shown where the pointer is a finger (small-windows.css decides).
+// Keys that touch keyboards lack, shown on touch screens only (small-windows.css).
 
 import { useTexts } from "../texts/texts-context.ts";
 import type { Modifiers } from "../ui/modifiers.ts";
@@ -19,9 +19,9 @@ const KEYS = [
 export type TouchKeysProps = {
   readonly modifiers: Modifiers;
   readonly hasSelection: boolean;
-  /** Whether pressed keys would reach the process: without it, only copying is left. */
+  /** Whether keys would reach the process; otherwise only copying works. */
   readonly mayType: boolean;
-  /** The key as a terminal in its usual mode sends it. */
+  /** Receives the key's sequence in normal mode. */
   readonly onPress: (text: string) => void;
   readonly onModifiers: (modifiers: Modifiers) => void;
   readonly onPaste: () => void;
@@ -38,7 +38,7 @@ export function TouchKeys(props: TouchKeysProps) {
       aria-label={words[name][1]}
       aria-pressed={isOn}
       disabled={name !== "copy" && !mayType}
-      // Kept from taking the focus, which would fold the keyboard away.
+      // Keeps the focus in the terminal, or the touch keyboard would close.
       onPointerDown={(event) => event.preventDefault()}
       onClick={act}
     >

@@ -1,14 +1,14 @@
-// Another theme for a terminal whose program has set colours (OSC 4, 10, 11, 12): those stay. xterm.js drops them with the old
-// theme, and has no interface to read them.
+// Changes a terminal's theme and keeps colours that the program set (OSC 4, 10, 11, 12), which xterm.js would drop and can't report.
 
 import type { ITheme, Terminal } from "@xterm/xterm";
+import { defined } from "sandbox-stdio/core";
 
 type Colours = { foreground: unknown; background: unknown; cursor: unknown; ansi: unknown[] };
 
-/** The state that xterm.js keeps of colours. A colour that is another than the theme's is the program's. */
+/** xterm.js's private state. A colour that differs from the theme's was set by the program. */
 type ThemeService = {
   readonly colors: Colours;
-  /** The theme's, to which OSC 104 and 110 to 112 go back. */
+  /** The theme's colours, which OSC 104 and 110 to 112 restore. */
   readonly _restoreColors: Colours;
   modifyColors(change: (colours: Colours) => void): void;
 };
@@ -24,15 +24,15 @@ export function changeTheme(terminal: Terminal, theme: ITheme): void {
   if (restore !== undefined) service?.modifyColors(restore);
 }
 
-/** @returns A function that sets the program's colours again; undefined if it has set none. */
+/** @returns Sets the program's colours again; undefined if it set none. */
 function setColours({ colors, _restoreColors: own }: ThemeService): ((colours: Colours) => void) | undefined {
   const { foreground, background, cursor } = colors;
   const ansi = [...colors.ansi.entries()].filter(([index, colour]) => colour !== own.ansi[index]);
-  const special = {
-    ...(foreground === own.foreground ? {} : { foreground }),
-    ...(background === own.background ? {} : { background }),
-    ...(cursor === own.cursor ? {} : { cursor }),
-  };
+  const special = defined({
+    foreground: foreground === own.foreground ? undefined : foreground,
+    background: background === own.background ? undefined : background,
+    cursor: cursor === own.cursor ? undefined : cursor,
+  });
   if (ansi.length === 0 && Object.keys(special).length === 0) return undefined;
   return (colours) => {
     for (const [index, colour] of ansi) colours.ansi[index] = colour;

@@ -1,11 +1,10 @@
-// Draws the predicted echo over one terminal of xterm.js, in a layer of its own: the screen itself holds only what the process
-// printed. No React.
+// Draws predicted echo over a terminal in its own layer; the screen holds only what the process printed. No React.
 
 import type { IDisposable, IMarker, Terminal } from "@xterm/xterm";
 import { EchoPrediction, type PredictionMode, type Screen } from "./echo-prediction.ts";
 
-/** How often a prediction is looked at that nothing answers. */
-const LOOK_MS = 100;
+/** Interval of checks while predictions are pending. */
+const CHECK_MS = 100;
 
 export class EchoOverlay {
   mode: PredictionMode = "never";
@@ -14,12 +13,12 @@ export class EchoOverlay {
   readonly #layer: HTMLElement;
   readonly #disposables: IDisposable[];
   readonly #now: () => number;
-  /** A line and its number: lines that leave the scrollback move all others. */
+  /** A marked line with its number, since lines move when others leave the scrollback. */
   #anchor: { readonly marker: IMarker; readonly row: number } | undefined;
   #rows = 0;
   #timer = 0;
 
-  /** @param terminal One that has been opened. */
+  /** @param terminal Already opened. */
   constructor(terminal: Terminal, now: () => number) {
     this.#terminal = terminal;
     this.#now = now;
@@ -28,7 +27,7 @@ export class EchoOverlay {
     this.#layer.ariaHidden = "true";
     terminal.element?.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables = [
-      terminal.onWriteParsed(() => this.#look()),
+      terminal.onWriteParsed(() => this.#check()),
       terminal.onResize(() => this.reset()),
       terminal.onScroll(() => this.#draw()),
       terminal.buffer.onBufferChange(() => this.reset()),
@@ -39,7 +38,7 @@ export class EchoOverlay {
     this.#prediction.measured(roundTripMs);
   }
 
-  /** All that was typed has been taken. @param isStill Asked again once the output that came before is drawn. */
+  /** All input was acknowledged. @param isStill Called again once earlier output is drawn. */
   answered(isStill: () => boolean): void {
     if (this.mode === "never") return;
     this.#terminal.write("", () => {
@@ -47,14 +46,14 @@ export class EchoOverlay {
     });
   }
 
-  /** A person has typed this, and it is about to be sent. */
+  /** Text was typed and is about to be sent. */
   typed(text: string): void {
     if (this.mode === "never") return;
     this.#prediction.typed(text, this.#screen(), this.#now());
-    this.#look();
+    this.#check();
   }
 
-  /** The connection broke, or typed text must not be seen. */
+  /** Drops predictions: the connection broke, or typed text must not be shown. */
   reset(): void {
     this.#prediction.reset();
     this.#draw();
@@ -66,12 +65,12 @@ export class EchoOverlay {
     this.#layer.remove();
   }
 
-  #look(): void {
+  #check(): void {
     if (!this.#prediction.hasPending) return;
     this.#prediction.drawn(this.#screen(), this.#now());
     this.#draw();
     clearTimeout(this.#timer);
-    if (this.#prediction.hasPending) this.#timer = window.setTimeout(() => this.#look(), LOOK_MS);
+    if (this.#prediction.hasPending) this.#timer = window.setTimeout(() => this.#check(), CHECK_MS);
   }
 
   #screen(): Screen {
@@ -89,11 +88,11 @@ export class EchoOverlay {
     };
   }
 
-  /** The number of the oldest line that is held. */
+  /** The number of the oldest line. */
   #firstRow(): number {
     const kept = this.#anchor;
     if (kept !== undefined && kept.marker.line >= 0) return kept.row - kept.marker.line;
-    // Without an anchor nothing is known of the lines before: their numbers must not come again.
+    // Without an anchor earlier lines are unknown: their numbers must not be reused.
     this.#rows += 1_000_000;
     this.#prediction.reset();
     const marker = this.#terminal.registerMarker(0);

@@ -1,15 +1,15 @@
-// Which characters a person sees before the process has echoed them, as mosh predicts them. Pure: keys, screens and times in,
-// characters with their places out. Shown is only what a real echo has confirmed since the last key that ends a line. A program that
-// turns the echo off in silence can't be seen from here: hence predictions are never on unless a person asks for them.
+// Predicts the echo of typed characters, as mosh does. Pure: keys, screens and times in, characters with positions out. Predictions are
+// shown only after a real echo confirmed one since the last line end. A program that turns echo off silently can't be detected, so
+// prediction is off unless a person turns it on.
 
-/** Rows are counted from the first line ever: one that has scrolled away is never counted again. */
+/** Rows count from the first line ever, so a row number is never reused. */
 export type Cursor = { readonly row: number; readonly column: number };
 
 /** The terminal's state now. */
 export type Screen = {
   readonly cols: number;
   readonly cursor: Cursor;
-  /** The character of a cell; "" or " " where it is blank. */
+  /** The character of a cell; "" or " " if blank. */
   at(row: number, column: number): string;
 };
 
@@ -17,12 +17,12 @@ export type Predicted = { readonly row: number; readonly column: number; readonl
 
 export type PredictionMode = "never" | "auto" | "always";
 
-/** Below, a person sees no difference. */
+/** Round trips from which prediction helps. */
 const SLOW_MS = 50;
-/** Once on, it stays until the link is clearly faster. */
+/** Hysteresis: prediction turns off below this. */
 const FAST_MS = 35;
-/** How long an echo may take beyond the round trip before its prediction counts as wrong. */
-const PATIENCE_MS = 250;
+/** Time beyond two round trips after which a prediction counts as wrong. */
+const LATE_MS = 250;
 const MAX_PREDICTIONS = 200;
 const MASK = "*";
 
@@ -30,43 +30,43 @@ type Pending = Predicted & { readonly epoch: number; readonly typedAtMs: number 
 
 export class EchoPrediction {
   #pending: Pending[] = [];
-  /** Ends with every key whose effect can't be known: predictions of a later one wait for a real echo. */
+  /** Counted up at each key with an unknown effect: later predictions wait for a real echo. */
   #epoch = 1;
   #confirmedEpoch = 0;
   #isSlow = false;
   #roundTripMs = 0;
   /** Whether the echo of a key may still come. */
   #isAwaited = false;
-  /** Whether the echo of a key may still come whose place isn't known: it could be taken for that of a later one. */
+  /** Whether it may come at an unknown position, and could be taken for a later key's echo. */
   #isBlind = false;
-  /** Where the next character is expected; undefined: where the cursor is. */
+  /** Expected position of the next character; undefined: the cursor. */
   #next: Cursor | undefined;
-  /** Where the last real echo left the cursor: later output may have turned the echo off. */
+  /** Cursor after the last real echo; other output may have turned echo off. */
   #home: Cursor | undefined;
 
-  /** Told of each measured round trip. */
+  /** Call with each measured round trip. */
   measured(roundTripMs: number): void {
     this.#roundTripMs = roundTripMs;
     this.#isSlow = this.#isSlow ? roundTripMs >= FAST_MS : roundTripMs >= SLOW_MS;
   }
 
-  /** All that was typed has been taken, and the output until then is drawn. */
+  /** All input was acknowledged, and the output until then is drawn. */
   answered(): void {
     this.#isAwaited = false;
     this.#isBlind = false;
   }
 
-  /** Told of typed text before it is sent. */
+  /** Call with typed text before it is sent. */
   typed(text: string, screen: Screen, nowMs: number): void {
     for (const character of text.startsWith("\x1b") ? [text] : text) this.#key(character, screen, nowMs);
   }
 
-  /** Told after output has been drawn, and from time to time while anything is predicted. */
+  /** Call after output is drawn, and regularly while predictions are pending. */
   drawn(screen: Screen, nowMs: number): void {
     while (this.#pending[0] !== undefined) {
       const [first] = this.#pending;
       if (!this.#isEchoed(first, screen)) break;
-      // A prompt that masks typed text prints this for every key.
+      // A password prompt may print this for every key.
       if (first.character !== MASK) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, first.epoch);
       this.#home = { row: first.row, column: first.column + 1 };
       this.#pending.shift();
@@ -76,7 +76,7 @@ export class EchoPrediction {
       this.#next = undefined;
       return;
     }
-    const isLate = nowMs - first.typedAtMs > this.#roundTripMs * 2 + PATIENCE_MS;
+    const isLate = nowMs - first.typedAtMs > this.#roundTripMs * 2 + LATE_MS;
     if (isLate || !isSame(first, screen.cursor)) this.#giveUp();
   }
 
@@ -92,26 +92,26 @@ export class EchoPrediction {
     return this.#pending.length > 0;
   }
 
-  /** The screen is another one, or the connection broke. */
+  /** The screen was replaced, or the connection broke. */
   reset(): void {
     this.#giveUp();
   }
 
   #key(key: string, screen: Screen, nowMs: number): void {
     if (this.#pending.length === 0 && !isSame(this.#home, screen.cursor)) this.#newEpoch();
-    const place = this.#next ?? screen.cursor;
+    const position = this.#next ?? screen.cursor;
     const isPlain = /^[\x20-\x7e]$/.test(key);
-    const isAtEnd = place.column < screen.cols - 1 && isBlankFrom(screen, place);
+    const isAtEnd = position.column < screen.cols - 1 && isBlankFrom(screen, position);
     this.#isAwaited = true;
     if (this.#isBlind || !isPlain || !isAtEnd || this.#pending.length >= MAX_PREDICTIONS) {
       this.#giveUp();
       return;
     }
-    this.#pending.push({ ...place, character: key, epoch: this.#epoch, typedAtMs: nowMs });
-    this.#next = { row: place.row, column: place.column + 1 };
+    this.#pending.push({ ...position, character: key, epoch: this.#epoch, typedAtMs: nowMs });
+    this.#next = { row: position.row, column: position.column + 1 };
   }
 
-  /** A blank is echoed if the cursor has passed it. */
+  /** A blank counts as echoed once the cursor has passed it. */
   #isEchoed({ row, column, character }: Pending, screen: Screen): boolean {
     const isPassed = screen.cursor.row === row && screen.cursor.column > column;
     const there = screen.at(row, column);

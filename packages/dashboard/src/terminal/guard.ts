@@ -1,5 +1,5 @@
-// The page's questions to a person before it lets the output, or a clipboard, do something: open a link, paste lines that would
-// be run at once, copy what a program says. Keeps what is being asked; draws nothing.
+// Asks a person before output or clipboard cause an action: opening a link, pasting lines that would run, copying a program's text. Keeps
+// the pending questions; draws nothing.
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
 import { readClipboardWrite } from "../ui/clipboard.ts";
@@ -9,11 +9,11 @@ import { type LocalAddress, readLocal, type TextLink } from "./text-links.ts";
 
 export type Question =
   | { readonly kind: "link"; readonly target: LinkTarget }
-  /** A link that is not opened, whatever the answer. */
+  /** A link that is never opened. */
   | { readonly kind: "bad-link"; readonly uri: string }
-  /** A path in the output, to be copied. */
+  /** A path in the output, to copy. */
   | { readonly kind: "path"; readonly path: string; readonly line: number | undefined }
-  /** A server in the sandbox, and where it can be looked at; undefined: nowhere. */
+  /** A server in the sandbox, and its preview if there is one. */
   | {
       readonly kind: "local";
       readonly sandbox: string;
@@ -22,15 +22,15 @@ export type Question =
     }
   | { readonly kind: "paste"; readonly text: string; readonly lines: number };
 
-/** A program wants this on the clipboard. Another one is another object. */
-export type ClipboardWish = { readonly text: string; readonly count: number };
+/** A program's request to copy a text. Each request is another object. */
+export type ClipboardRequest = { readonly text: string; readonly count: number };
 
-export type GuardState = { readonly question: Question | undefined; readonly clipboard: ClipboardWish | undefined };
+export type GuardState = { readonly question: Question | undefined; readonly clipboard: ClipboardRequest | undefined };
 
-export type GuardPorts = {
-  /** Whether the output that is being drawn was printed before a person was here to be asked. */
+export type GuardOptions = {
+  /** Whether the output being drawn is replay. */
   readonly isReplay: () => boolean;
-  /** Whether pasted text would reach the process: else there is nothing to ask about. */
+  /** Whether pasted text would reach the process. */
   readonly mayType: () => boolean;
   readonly sandbox: string;
   readonly previewOf: (local: LocalAddress) => string | undefined;
@@ -40,14 +40,14 @@ export class Guard {
   #state: GuardState = { question: undefined, clipboard: undefined };
   readonly #listeners = new Set<() => void>();
   readonly #terminal: Terminal;
-  readonly #ports: GuardPorts;
+  readonly #ports: GuardOptions;
   readonly #disposables: IDisposable[];
-  #wishes = 0;
-  /** Whether this session's programs may write to the clipboard without being asked about, while the page is there. */
+  #requests = 0;
+  /** Whether programs may copy without asking, until the page closes. */
   #mayAlwaysCopy = false;
 
-  /** @param stage The element around the terminal: pastes are caught there, before they reach it. */
-  constructor(terminal: Terminal, stage: HTMLElement, ports: GuardPorts) {
+  /** @param stage The element around the terminal, which receives pastes first. */
+  constructor(terminal: Terminal, stage: HTMLElement, ports: GuardOptions) {
     this.#terminal = terminal;
     this.#ports = ports;
     const onPaste = (event: ClipboardEvent) => this.#pasted(event);
@@ -56,7 +56,7 @@ export class Guard {
       { dispose: () => stage.removeEventListener("paste", onPaste, true) },
       terminal.parser.registerOscHandler(52, (data) => {
         const text = ports.isReplay() ? undefined : readClipboardWrite(data);
-        if (text !== undefined) void this.#wished({ text, count: ++this.#wishes });
+        if (text !== undefined) void this.#requested({ text, count: ++this.#requests });
         return true;
       }),
     ];
@@ -65,13 +65,13 @@ export class Guard {
   /** The same object until something changes. */
   readonly getState = (): GuardState => this.#state;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** A link in the output was clicked. Its text may say anything: where it leads is shown before it is gone to. */
+  /** A link was clicked. Its text may differ from its target, which is shown first. */
   followLink(uri: string, isDirect = false): void {
     const local = readLocal(uri);
     if (local !== undefined) {
@@ -79,7 +79,7 @@ export class Guard {
       return;
     }
     const target = readLink(uri);
-    // Its text is the address: there is nothing to be shown that was not.
+    // The text is the address itself: no need to ask.
     if (isDirect && target !== undefined) {
       openWindow(target.href);
       return;
@@ -87,13 +87,13 @@ export class Guard {
     this.#change({ question: target === undefined ? { kind: "bad-link", uri } : { kind: "link", target } });
   }
 
-  /** A path, or an address of the sandbox, was chosen. */
+  /** A path or a sandbox address was clicked. */
   followText(link: TextLink): void {
     if (link.kind === "local") this.#followLocal(link.local, true);
     else this.#change({ question: { kind: "path", path: link.path, line: link.line } });
   }
 
-  /** The person's answer to the question. To be called from a click: windows may not be opened otherwise. */
+  /** Answers the question. Call from a click, or the browser blocks new windows. */
   answer(isYes: boolean): void {
     const { question } = this.#state;
     this.#change({ question: undefined });
@@ -104,23 +104,23 @@ export class Guard {
     else if (question.kind === "paste") this.#terminal.paste(question.text);
   }
 
-  /** Puts the shown text on the clipboard, or forgets it. @returns Whether it is there now. */
-  async answerClipboard(wish: ClipboardWish, isYes: boolean): Promise<boolean> {
-    if (this.#state.clipboard === wish) this.#change({ clipboard: undefined });
+  /** Copies the text, or drops the request. @returns Whether it was copied. */
+  async answerClipboard(request: ClipboardRequest, isYes: boolean): Promise<boolean> {
+    if (this.#state.clipboard === request) this.#change({ clipboard: undefined });
     if (!isYes) return false;
     try {
-      await navigator.clipboard.writeText(wish.text);
+      await navigator.clipboard.writeText(request.text);
       return true;
     } catch {
-      // The browser's own settings forbid it, or the page is not looked at.
+      // Blocked by the browser, or the page is in the background.
       return false;
     }
   }
 
-  /** Puts this on the clipboard, and from here on every text of this session's programs. */
-  alwaysCopy(wish: ClipboardWish): Promise<boolean> {
+  /** Copies this text, and later texts of this session's programs without asking. */
+  alwaysCopy(request: ClipboardRequest): Promise<boolean> {
     this.#mayAlwaysCopy = true;
-    return this.answerClipboard(wish, true);
+    return this.answerClipboard(request, true);
   }
 
   dispose(): void {
@@ -128,24 +128,24 @@ export class Guard {
     this.#listeners.clear();
   }
 
-  /** Pastes the clipboard's text, about which the browser may ask. @returns Whether it let the page have it. */
+  /** Pastes the clipboard. The browser may ask. @returns Whether it allowed that. */
   async pasteClipboard(): Promise<boolean> {
     try {
       this.#paste(await navigator.clipboard.readText());
       return true;
     } catch {
-      // The browser's own settings forbid it, or a person does.
+      // Blocked by the browser or the person.
       return false;
     }
   }
 
-  async #wished(wish: ClipboardWish): Promise<void> {
-    // Where the browser does not let it, a person's click may.
-    if (this.#mayAlwaysCopy && (await this.answerClipboard(wish, true))) return;
-    this.#change({ clipboard: wish });
+  async #requested(request: ClipboardRequest): Promise<void> {
+    // If the browser blocks it, a click may still allow it.
+    if (this.#mayAlwaysCopy && (await this.answerClipboard(request, true))) return;
+    this.#change({ clipboard: request });
   }
 
-  /** @param isDirect Its text is the address, and a person has chosen it. */
+  /** @param isDirect The text is the address, and a person chose it. */
   #followLocal(local: LocalAddress, isDirect: boolean): void {
     const preview = this.#ports.previewOf(local);
     if (isDirect && preview !== undefined) openWindow(preview);

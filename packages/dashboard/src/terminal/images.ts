@@ -1,21 +1,21 @@
-// Images in the output, sixel and iTerm2's, drawn by an addon of xterm.js. Its code is fetched for the first image, and parsing waits
-// until it is there. The addon never answers a query itself: its answers would pass the page's rule on who may answer.
+// Draws images in the output (sixel and iTerm2's) by xterm.js's addon, which is loaded for the first image while parsing waits. The addon
+// must not answer queries, since only the page decides who answers.
 
 import type { ImageAddon } from "@xterm/addon-image";
 import type { IDisposable, Terminal } from "@xterm/xterm";
 
-/** The longest sequence of one image, in characters: the output log holds no more than this many bytes. */
+/** Limit of an image's sequence, in characters: the output log holds no more bytes. */
 export const MAX_IMAGE_LENGTH = 1_048_576;
-/** Of one image: four bytes each. */
+/** Limit of an image, at four bytes each. */
 const MAX_PIXELS = 4_194_304;
-/** Of all images that a terminal keeps, in MB; the oldest go first. */
+/** Limit of a terminal's images, in MB; the oldest are dropped. */
 const MAX_KEPT_MB = 32;
 const PALETTE = 256;
 const ITERM_OSC = 1337;
-/** How often it is looked whether the addon's decoder is ready, and how many times. */
+/** Polling of the addon's decoder until it is ready. */
 const READY_POLL_MS = 5;
 const READY_POLLS = 400;
-/** VT220 with sixel, and the character sets and colours that xterm.js has. */
+/** VT220 with sixel, character sets and colours. */
 const DEVICE_ATTRIBUTES = "\x1b[?62;4;9;22c";
 
 type Handler = { put(data: Uint32Array, start: number, end: number): void };
@@ -27,7 +27,7 @@ type SixelHandler = Handler & {
 type ItermHandler = Handler & { start(): void; end(isWhole: boolean): boolean | Promise<boolean> };
 type Decoders = { readonly sixel: SixelHandler; readonly iterm: ItermHandler };
 
-/** Has the terminal draw images, and say that it does. */
+/** Has the terminal draw images and report that in its attributes. */
 export function drawImages(terminal: Terminal): IDisposable {
   const images = new Images(terminal);
   return { dispose: () => images.dispose() };
@@ -42,7 +42,7 @@ class Images {
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
-    // Programs scale their images to these.
+    // Programs need these sizes to scale images.
     terminal.options.windowOptions = { getWinSizePixels: true, getCellSizePixels: true, getWinSizeChars: true };
     const answer = (text: string) => {
       terminal.input(text, false);
@@ -66,7 +66,7 @@ class Images {
   #takeSequences(): void {
     const { parser } = this.#terminal;
     for (const each of this.#handlers) each.dispose();
-    // The newest handler is asked first: before the addon's own, which would let a broken image's fault through.
+    // The newest handler runs first: before the addon's own, which would throw on a broken image.
     this.#handlers = [
       parser.registerDcsHandler({ final: "q" }, (data, params) =>
         this.#draw(({ sixel }) => {
@@ -83,14 +83,14 @@ class Images {
     ];
   }
 
-  /** @returns Settled when the image is drawn, or can't be: what follows it in the output waits for that. */
+  /** Resolves when the image is drawn or has failed; later output waits for that. */
   async #draw(act: (decoders: Decoders) => boolean | Promise<boolean>): Promise<boolean> {
     try {
       this.#decoders ??= this.#load();
       const decoders = await this.#decoders;
       if (decoders !== undefined && !this.#isDisposed) await act(decoders);
     } catch {
-      // No such image, or the addon can't run here: then there is no picture.
+      // Invalid image, or the addon can't run here.
     }
     return true;
   }
@@ -115,7 +115,7 @@ class Images {
     return decoders;
   }
 
-  /** The answer to XTSMGRAPHICS, of which nothing can be set; undefined where it asks about no images. */
+  /** The answer to XTSMGRAPHICS, where nothing can be set; undefined for other items. */
   #graphicsAttribute(item: number, action: number): string | undefined {
     const isRead = action === 1 || action === 4;
     if (item === 1) return isRead ? `\x1b[?1;0;${PALETTE}S` : "\x1b[?1;2S";
@@ -127,7 +127,7 @@ class Images {
   }
 }
 
-/** Runs `act`, and keeps it from registering a handler of the queries that are answered here. */
+/** Runs `act` without letting it register handlers of the queries answered here. */
 function withoutAnswers({ parser }: Terminal, act: () => void): void {
   const register = parser.registerCsiHandler;
   parser.registerCsiHandler = (id, handler) =>
@@ -146,7 +146,7 @@ function feed<T>(handler: Handler, text: string, end: () => T): T {
   return end();
 }
 
-/** @throws {Error} If the addon is not the version that this was written for. */
+/** @throws {Error} If the addon has another version. */
 function decodersOf(addon: ImageAddon): Decoders {
   const { _handlers: handlers } = addon as unknown as { readonly _handlers?: ReadonlyMap<string, unknown> };
   const [sixel, iterm] = [handlers?.get("sixel"), handlers?.get("iip")];

@@ -1,18 +1,18 @@
-// Text and keys that come by way of an input method, in xterm.js's place: from its field xterm.js guesses what was typed, and so loses or
-// doubles letters, and of a key that the method has looked at (keyCode 229) it sends nothing.
+// Handles input methods in place of xterm.js, which guesses text from its field, loses or doubles letters, and sends nothing for keys that
+// an input method has processed (keyCode 229).
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
 
-/** The keyCode of every key that an input method has looked at, whether it has used it or not. */
-const LOOKED_AT = 229;
-/** Keys that write nothing by themselves, and their keyCodes. */
+/** keyCode of every key that an input method has processed, whether it used it or not. */
+const PROCESSED = 229;
+/** Keys without text, and their keyCodes. */
 const NAMED: Readonly<Record<string, number>> = {
   ...{ Backspace: 8, Tab: 9, Enter: 13, Escape: 27, PageUp: 33, PageDown: 34, End: 35, Home: 36 },
   ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Insert: 45, Delete: 46 },
   ...Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`F${index + 1}`, 112 + index])),
 };
-/** Keys that are others with Ctrl, by their place on the keyboard. */
-const PLACES: Readonly<Record<string, number>> = {
+/** Keys that have a meaning with Ctrl, by their physical position. */
+const POSITIONS: Readonly<Record<string, number>> = {
   ...{ Space: 32, BracketLeft: 219, Backslash: 220, BracketRight: 221, Minus: 189 },
   ...Object.fromEntries(Array.from({ length: 10 }, (_, digit) => [`Digit${digit}`, 48 + digit])),
 };
@@ -21,39 +21,39 @@ const MODIFIERS: ReadonlySet<string> = new Set(["Shift", "Control", "Alt", "Meta
 export type PressedKey = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "altKey" | "metaKey">;
 
 /**
- * The keyCode of a key that an input method has looked at and that is a terminal's; undefined: what it writes comes as text.
- * Where the method hides which key it is ("Process"), its place on the keyboard tells.
+ * The keyCode for the terminal of a key that an input method has processed; undefined: its text comes by itself. If the method hides the
+ * key ("Process"), its physical position tells.
  */
 export function keyCodeOf({ key, code, ctrlKey, altKey, metaKey }: PressedKey): number | undefined {
   if (Object.hasOwn(NAMED, key)) return NAMED[key];
   if (code === "Escape") return NAMED.Escape;
-  // With Alt too it is AltGr on many keyboards, which writes characters.
+  // Ctrl with Alt is AltGr on many keyboards, which types characters.
   if (!ctrlKey || altKey || metaKey) return undefined;
   const letter = /^[a-z]$/i.test(key) ? key : /^Key([A-Z])$/.exec(code)?.[1];
   if (letter !== undefined) return letter.toUpperCase().charCodeAt(0);
-  return Object.hasOwn(PLACES, code) ? PLACES[code] : undefined;
+  return Object.hasOwn(POSITIONS, code) ? POSITIONS[code] : undefined;
 }
 
 export class InputMethod implements IDisposable {
   readonly #terminal: Terminal;
   readonly #element: HTMLElement;
   readonly #leaving = new AbortController();
-  /** The text that is not committed yet; undefined: none is written. */
+  /** Uncommitted text; undefined without a composition. */
   #composed: string | undefined;
-  /** What of it was sent before its end, since a key of the terminal's came. */
+  /** The part that was sent early, because a key for the terminal came. */
   #sent = "";
-  /** A composition has ended just now: WebKit tells of the key that has ended it only then. */
+  /** A composition has just ended: WebKit reports the key that ended it only afterwards. */
   #hasJustEnded = false;
-  /** The last key was left to the method: what it writes comes as text. */
+  /** Whether the last key was left to the method, whose text follows. */
   #isLeft = false;
 
-  /** @param terminal Opened. Its owner asks {@link key} about each of its keys. */
+  /** @param terminal Already opened. Its owner calls {@link key} for each key. */
   constructor(terminal: Terminal) {
     const { element } = terminal;
     if (element === undefined) throw new TypeError("Cannot write into a terminal that is not open");
     this.#terminal = terminal;
     this.#element = element;
-    // Before xterm.js's own, which are at the field.
+    // In the capture phase, before xterm.js's handlers at the field.
     const options = { capture: true, signal: this.#leaving.signal };
     element.addEventListener("compositionstart", (event) => this.#compose(event, ""), options);
     element.addEventListener("compositionupdate", (event) => this.#compose(event, event.data), options);
@@ -65,11 +65,11 @@ export class InputMethod implements IDisposable {
     this.#leaving.abort();
   }
 
-  /** @returns Whether the key is xterm.js's to deal with. */
+  /** @returns Whether xterm.js should handle the key. */
   key(event: KeyboardEvent): boolean {
     if (event.type === "keypress") return !this.#isLeft;
     if (event.type !== "keydown") return true;
-    if (event.keyCode !== LOOKED_AT) {
+    if (event.keyCode !== PROCESSED) {
       if (!MODIFIERS.has(event.key)) {
         this.#isLeft = false;
         this.#sendComposed();
@@ -86,7 +86,7 @@ export class InputMethod implements IDisposable {
     return false;
   }
 
-  /** A key that the method does not use comes before the end of what it has written. */
+  /** Sends the uncommitted text before a key that the method does not use. */
   #sendComposed(): void {
     if (this.#composed === undefined) return;
     this.#send(this.#unsent(this.#composed));
@@ -120,7 +120,7 @@ export class InputMethod implements IDisposable {
 
   #write(event: InputEvent): void {
     const { inputType, data, isComposing } = event;
-    // Text of a composition is sent at its end; xterm.js takes none of these.
+    // Compositions are sent at their end; xterm.js ignores these events.
     if (!this.#isLeft || isComposing || inputType.includes("Composition")) return;
     event.stopPropagation();
     if (inputType === "insertText") this.#send(data ?? "");
@@ -132,7 +132,7 @@ export class InputMethod implements IDisposable {
     if (text !== "") this.#terminal.input(text);
   }
 
-  /** Over the cursor. @param text undefined: nothing is written. */
+  /** Shows uncommitted text at the cursor. @param text undefined hides it. */
   #show(text: string | undefined): void {
     const view = this.#element.querySelector<HTMLElement>(".composition-view");
     const screen = this.#element.querySelector<HTMLElement>(".xterm-screen");
@@ -158,6 +158,6 @@ function asPressed(event: KeyboardEvent, keyCode: number): KeyboardEvent {
   const named = Object.entries(NAMED).find(([, of]) => of === keyCode)?.[0];
   const written = named ?? (/^[!-~]$/.test(key) ? key : String.fromCharCode(keyCode).toLowerCase());
   const modifiers = { ctrlKey, altKey, shiftKey, metaKey };
-  const init = { key: keyCode === PLACES.Space ? " " : written, code, keyCode, location, repeat, ...modifiers };
+  const init = { key: keyCode === POSITIONS.Space ? " " : written, code, keyCode, location, repeat, ...modifiers };
   return new KeyboardEvent("keydown", { ...init, bubbles: true, cancelable: true, composed: true });
 }

@@ -1,8 +1,7 @@
-// Which characters of a line are drawn as one, so that a font with ligatures joins them. Pure; both of xterm.js's renderers draw what
-// a character joiner names in one go. The list is that of the common programming fonts: reading a font's own tables would need
-// the file, which a browser does not give.
+// Finds ligatures in a line, for xterm.js's character joiner, which draws them as one. The list covers common programming fonts: a
+// browser does not give access to a font's own tables. Pure.
 
-/** Longer ones first: the first that fits is taken. */
+/** Longest first, since the first match counts. */
 const LIGATURES = [
   ...["<-->", "<==>", "<~~>", "<!--", "====", "=======", "||=", "|||>", "<|||"],
   ...[
@@ -53,7 +52,7 @@ const PATTERN = new RegExp(
   "g",
 );
 
-/** @returns Pairs of first column and column after the last, as a character joiner of xterm.js gives them. */
+/** @returns Column ranges [start, end), as xterm.js's joiner takes them. */
 export function ligaturesIn(text: string): [number, number][] {
   return [...text.matchAll(PATTERN)].map(({ 0: whole, index }) => [index, index + whole.length]);
 }

@@ -1,17 +1,14 @@
-// Cleans pasted text before a process gets it. Pure.
+// Cleans pasted text. Pure.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a paste must not hold
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
-/**
- * Pasted text without control characters, tabs and line ends aside: they would be keys that no person pressed, or end the
- * brackets that mark it as pasted.
- */
+/** Removes control characters except tabs and line ends: they would act as keys, or end bracketed paste. */
 export function cleanPaste(text: string): string {
   return text.replace(CONTROL, "");
 }
 
-/** Whether a program that takes it for typing would act on it at once. */
+/** Whether a program without bracketed paste would act on the text at once. */
 export function hasLineEnd(text: string): boolean {
   return /[\r\n]/.test(text);
 }

@@ -1,5 +1,5 @@
-// Everything to which xterm.js 6.0, or images.ts, answers by itself while it parses: the page must catch it, so that nothing is typed into
-// a process that no person typed. From its InputHandler, every place that sends data.
+// All sequences that xterm.js 6.0 or images.ts answer while parsing, taken from xterm.js's InputHandler. The page must catch the answers,
+// so that nothing reaches the process that no person typed.
 
 import type { IDisposable, IFunctionIdentifier, Terminal } from "@xterm/xterm";
 
@@ -31,8 +31,8 @@ const OSC_QUERIES: readonly number[] = [
 ];
 
 /**
- * Calls `atQuery` just before the terminal deals with a sequence that it may answer. The terminal deals with it all the
- * same: a colour that is set stays set. It sends its answer before it goes on parsing.
+ * Calls `atQuery` just before the terminal handles a sequence that it may answer. The terminal still handles it, and sends its answer
+ * before it parses on.
  */
 export function watchQueries(terminal: Terminal, atQuery: () => void): IDisposable {
   const pass = () => {

@@ -1,9 +1,9 @@
-// Whether WebGL here is drawn by the processor: then every frame takes longer than all that there is to do between two.
+// Detects WebGL without a graphics card, which is slower than the DOM renderer.
 
-/** The names of such drivers. */
+/** Names of software drivers. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Asks the browser with a context of its own, which it gives up at once. */
+/** Checks with a temporary context. */
 export function hasSoftwareGl(): boolean {
   const canvas = document.createElement("canvas");
   const gl = canvas.getContext("webgl2", { failIfMajorPerformanceCaveat: true });

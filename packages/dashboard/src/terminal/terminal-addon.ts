@@ -1,6 +1,5 @@
-// An xterm.js addon that puts a connection on a terminal: output is acknowledged when it has been drawn, sizes change
-// between the bytes between which they changed; the emulator's own answers are sent only by the one client that is to
-// answer. No React, no layout.
+// An xterm.js addon that connects a terminal to a session: output is acknowledged once drawn, sizes change at the right byte, and the
+// terminal's answers to queries are sent only if this client is the answerer. No React, no layout.
 
 import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
 import { splitUtf8 } from "sandbox-stdio/core";
@@ -8,7 +7,7 @@ import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { watchQueries } from "./queries.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
 
-/** The part of a connection that the addon needs; {@link BrowserConnection} is one. */
+/** The used part of {@link BrowserConnection}. */
 export type TerminalLink = Pick<
   BrowserConnection,
   "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay" | "mayType"
@@ -17,21 +16,21 @@ export type TerminalLink = Pick<
 type Chunk = {
   readonly kind: "bytes";
   readonly bytes: Uint8Array;
-  /** Offset after its last byte; undefined where there is nothing to acknowledge. */
+  /** Its end offset; undefined if there is nothing to acknowledge. */
   readonly end: number | undefined;
-  /** Whether the emulator's answers to its queries are to be sent. */
+  /** Whether to send the terminal's answers. */
   readonly mayAnswer: boolean;
-  /** Whether it was printed before this client was there: others have dealt with its queries, or never will. */
+  /** Whether it is replay, whose queries were answered by others or never will be. */
   readonly isReplay: boolean;
-  /** Which client it came to. */
+  /** Counts clients: chunks of earlier ones are not acknowledged. */
   readonly epoch: number;
 };
 type Step = Chunk | { readonly kind: "size"; readonly cols: number; readonly rows: number };
 
 const CAN = 0x18;
-/** Ends whatever sequence was cut off, then clears screen, scrollback and modes (RIS). */
+/** Ends a torn sequence, then resets screen, scrollback and modes (RIS). */
 const START_OVER = Uint8Array.of(CAN, 0x1b, 0x63);
-/** Reports that a person's hand causes without meaning to type: the mouse, and the focus coming and going. */
+/** Mouse and focus reports: sent without the person typing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const REPORT = /^\x1b\[(?:[IO]$|M|<|\d+;\d+;\d+M)/;
 
@@ -40,26 +39,23 @@ export class StdioAddon implements ITerminalAddon {
   readonly #encoder = new TextEncoder();
   #terminal: Terminal | undefined;
   #look: Look | undefined;
-  #dress: TerminalLook | undefined;
+  #appliedLook: TerminalLook | undefined;
   #disposables: IDisposable[] = [];
-  /** Steps that wait until a change of size is applied, which waits until the bytes before it are drawn. */
+  /** Steps that wait for a size change, which waits until earlier bytes are drawn. */
   readonly #steps: Step[] = [];
-  /** Output that the terminal has and has not drawn, oldest first. */
+  /** Output that is written and not yet drawn, oldest first. */
   readonly #drawing: Chunk[] = [];
-  /**
-   * The start of a character whose end has not come: xterm.js loses U+2026 and its like when they come in two writes. It
-   * counts as drawn, shows nothing until it is whole, and goes before whatever is written next.
-   */
+  /** An incomplete character, held back for the next write: xterm.js loses some, such as U+2026, if they come in two writes. */
   #tail: Uint8Array = new Uint8Array(0);
-  /** The terminal is dealing with something that it may answer: its next output, before anything else happens, is an answer. */
+  /** Whether the terminal's next output is an answer to a query. */
   #isAtQuery = false;
   #epoch = 0;
-  /** Whether line ends and input are those of pipes: no terminal driver at the other end turns one into the other. */
+  /** Whether the session is on pipes, without a terminal driver that translates line ends. */
   #isPipe = false;
-  /** Changes each key before it is sent: with a modifier that stays pressed, say. */
+  /** Changes keys before they are sent, for sticky modifiers. */
   madeOfKey: (text: string) => string = (text) => text;
 
-  /** @param look How the terminal shall look; without it, its own options stay as they are. */
+  /** @param look Without it the terminal's own options stay. */
   constructor(link: TerminalLink, look?: Look) {
     this.#link = link;
     this.#look = look;
@@ -67,8 +63,8 @@ export class StdioAddon implements ITerminalAddon {
 
   set look(look: Look) {
     this.#look = look;
-    if (this.#dress !== undefined) this.#dress.look = look;
-    else if (this.#terminal !== undefined) this.#wear(this.#terminal, look);
+    if (this.#appliedLook !== undefined) this.#appliedLook.look = look;
+    else if (this.#terminal !== undefined) this.#applyLook(this.#terminal, look);
   }
 
   activate(terminal: Terminal): void {
@@ -82,16 +78,16 @@ export class StdioAddon implements ITerminalAddon {
       output: (_stream, bytes, end) => this.#output(bytes, end),
       snapshot: (bytes, offset) => this.#snapshot(bytes, offset),
       resize: (cols, rows) => {
-        // Pipes have no size: the window's is as good as any.
+        // Pipes have no size.
         if (!this.#isPipe) this.#push({ kind: "size", cols, rows });
       },
-      // The sequence that the gap may have torn must not swallow what comes after it.
+      // Ends a sequence that the gap may have torn, which would swallow what follows.
       gap: () => this.#push(this.#chunk(Uint8Array.of(CAN), undefined, false)),
       reset: () => this.#reset(),
     });
     this.#disposables = [
       { dispose: unsubscribe },
-      { dispose: () => this.#dress?.dispose() },
+      { dispose: () => this.#appliedLook?.dispose() },
       watchQueries(terminal, () => this.#atQuery()),
       terminal.onData((text) => this.#sent(text)),
       terminal.onBinary((binary) =>
@@ -101,11 +97,11 @@ export class StdioAddon implements ITerminalAddon {
         ),
       ),
     ];
-    if (this.#look !== undefined) this.#wear(terminal, this.#look);
+    if (this.#look !== undefined) this.#applyLook(terminal, this.#look);
   }
 
-  #wear(terminal: Terminal, look: Look): void {
-    this.#dress = new TerminalLook(terminal, look);
+  #applyLook(terminal: Terminal, look: Look): void {
+    this.#appliedLook = new TerminalLook(terminal, look);
   }
 
   dispose(): void {
@@ -115,14 +111,14 @@ export class StdioAddon implements ITerminalAddon {
     this.#steps.length = 0;
   }
 
-  /** Whether the terminal is drawing replay now. To be asked by its parser's handlers. */
+  /** Whether the output being drawn is replay. For handlers of its parser. */
   get isDrawingReplay(): boolean {
     return this.#drawing[0]?.isReplay ?? true;
   }
 
   // ---- From the connection -------------------------------------------------------------------------------------
 
-  /** Cut where the right to answer changes, so that each chunk has one answer to it. */
+  /** Splits output where the right to answer changes. */
   #output(bytes: Uint8Array, end: number): void {
     let start = end - bytes.length;
     while (start < end) {
@@ -156,7 +152,7 @@ export class StdioAddon implements ITerminalAddon {
     this.#advance();
   }
 
-  /** Hands on all steps that can be. A new size waits until the output in the old one is drawn. */
+  /** Runs the steps that can run. A new size waits until output of the old one is drawn. */
   #advance(): void {
     const terminal = this.#terminal;
     if (terminal === undefined) return;
@@ -183,7 +179,7 @@ export class StdioAddon implements ITerminalAddon {
 
   // ---- From the terminal ---------------------------------------------------------------------------------------
 
-  /** The answer comes while the terminal parses. It may stop in the middle of a chunk, and then a key may come. */
+  /** The answer comes during parsing. Parsing may pause within a chunk, and a key may come then. */
   #atQuery(): void {
     this.#isAtQuery = true;
     queueMicrotask(() => {
@@ -191,7 +187,7 @@ export class StdioAddon implements ITerminalAddon {
     });
   }
 
-  /** Something to send: the emulator's answer, or a person's typed or pasted text. */
+  /** Data from the terminal: an answer, or typed or pasted text. */
   #sent(text: string): void {
     if (this.#isAtQuery) {
       const isOurs = this.#drawing[0]?.mayAnswer ?? false;
@@ -203,7 +199,7 @@ export class StdioAddon implements ITerminalAddon {
     this.#type(this.#encoder.encode(this.#isPipe ? key.replaceAll("\r", "\n") : key), isReport);
   }
 
-  /** Keys that can't be sent are told to the person; a mouse that moves meanwhile is no loss. */
+  /** Sends keys. Reports that can't be sent are dropped without telling the person. */
   #type(bytes: Uint8Array, isReport: boolean): void {
     if (isReport && !this.#link.mayType) return;
     this.#link.type(bytes);

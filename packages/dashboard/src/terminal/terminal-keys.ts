@@ -1,16 +1,16 @@
-// The keys around a terminal that are the page's: after the process's end, and out of the terminal and back.
+// Keys and focus around a terminal: after the process's end, and out of the terminal and back.
 
 import type { KeyboardEvent } from "react";
 import type { TerminalView } from "./terminal-view.ts";
 
-/** The effect of a key in the terminal after the end of the process. */
+/** What a key does after the process's end. */
 export function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }: globalThis.KeyboardEvent) {
   if (!isInTerminal(target) || ctrlKey || altKey || metaKey || shiftKey || repeat) return undefined;
   return key === "Enter" ? "again" : key === "Escape" ? "close" : undefined;
 }
 
-/** Ctrl+F6 leads from the terminal, which takes every other key, to the buttons around it; it and Escape lead back. */
-export function stepOut(
+/** Ctrl+F6 moves the focus from the terminal, which takes every other key, to the buttons; it and Escape move it back. */
+export function leaveTerminal(
   event: KeyboardEvent<HTMLElement>,
   section: HTMLElement | null,
   screen: TerminalView | undefined,
@@ -19,7 +19,7 @@ export function stepOut(
   if (!(target instanceof Element) || isInDialog(target)) return;
   const isStep = event.ctrlKey && event.key === "F6";
   if (isStep && isInTerminal(target)) {
-    // Else the terminal would catch the Tab between the buttons before it and those behind it.
+    // Otherwise Tab between the buttons would end in the terminal.
     screen?.joinTabOrder(false);
     section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
   } else if ((isStep || event.key === "Escape") && !isInTerminal(target)) screen?.focus();
@@ -28,22 +28,22 @@ export function stepOut(
 }
 
 /**
- * Whether a click has left the keyboard with nothing, as one on a bar does. Not if text was selected there, to be copied; nor after a
- * touch, which would bring up the keyboard of a phone.
+ * Whether a click left nothing focused, as on a bar. Not after selecting text to copy, nor after a touch, which would open the touch
+ * keyboard.
  */
-export function isAdrift(click: MouseEvent): boolean {
+export function isUnfocused(click: MouseEvent): boolean {
   const { activeElement } = document;
   const isTouch = click instanceof PointerEvent && click.pointerType === "touch";
   const hasSelected = document.getSelection()?.isCollapsed === false;
   return (activeElement === null || activeElement === document.body) && !isTouch && !hasSelected;
 }
 
-/** Of an element that comes in the place of the one that had the keyboard. */
+/** For an element that replaces the focused one. */
 export function takeFocus(element: HTMLElement | null): void {
   element?.focus();
 }
 
-/** Whether it is in a terminal that stands within this one, as a pane's does: its keys are its own. */
+/** Whether the target is in an inner terminal, as a pane's, which handles its own keys. */
 export function isWithin(target: EventTarget | null, section: Element | null): boolean {
   return target instanceof Element && target.closest(".sbx-terminal") !== section;
 }

@@ -1,5 +1,4 @@
-// The look of one terminal of xterm.js: colours that follow the system where they shall, type, and a grey cursor where
-// nothing can be typed. No React.
+// The look of one terminal: colours that may follow the system, font and cursor, which is grey if nothing can be typed. No React.
 
 import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
 import { changeTheme } from "./change-theme.ts";
@@ -7,13 +6,13 @@ import { ligaturesIn } from "./ligatures.ts";
 import { FONT_FAMILY, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
 
 export type Font = {
-  /** As in CSS; the common monospace faces stand behind it. */
+  /** As in CSS, before the common monospace fonts. */
   readonly family?: string;
-  /** In pixels; default 14. */
+  /** Pixels; default 14. */
   readonly size?: number;
-  /** Times the face's own; default 1. */
+  /** Factor of the font's own; default 1. */
   readonly lineHeight?: number;
-  /** In pixels; default 0. */
+  /** Pixels; default 0. */
   readonly letterSpacing?: number;
   readonly weight?: FontWeight;
   readonly boldWeight?: FontWeight;
@@ -29,13 +28,13 @@ export type Look = {
   readonly font?: Font | undefined;
   /** Default a block that blinks. */
   readonly cursor?: CursorLook | undefined;
-  /** Whether characters that a font may draw as one are drawn together. */
+  /** Whether to draw ligatures. */
   readonly hasLigatures?: boolean | undefined;
 };
 
-const USUAL_CURSOR: CursorLook = { style: "block", blinks: true };
+const DEFAULT_CURSOR: CursorLook = { style: "block", blinks: true };
 
-/** While a person types, the cursor stands still: what blinks holds a browser to the display's clock, and an echo waits for it. */
+/** Class that stops the cursor's animation while typing: animations tie painting to the display's clock, which delays the echo. */
 const TYPING = "sbx-typing";
 const STILL_MS = 1_000;
 
@@ -45,17 +44,17 @@ export class TerminalLook {
   readonly #stopWatching = new AbortController();
   #look: Look;
   #isReadOnly = false;
-  /** Of xterm.js's character joiners; undefined: characters are drawn one by one. */
+  /** Id of the character joiner; undefined without ligatures. */
   #joiner: number | undefined;
   #scale = 1;
-  #typed: ReturnType<typeof setTimeout> | undefined;
+  #typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Dresses the terminal at once. */
+  /** Applies the look at once. */
   constructor(terminal: Terminal, look: Look) {
     this.#terminal = terminal;
     this.#look = look;
     this.#prefersDark.addEventListener("change", () => this.#apply(), { signal: this.#stopWatching.signal });
-    const listening = terminal.onData(() => this.#standStill());
+    const listening = terminal.onData(() => this.#pauseBlinking());
     this.#stopWatching.signal.addEventListener("abort", () => listening.dispose());
     this.#apply();
   }
@@ -74,7 +73,7 @@ export class TerminalLook {
     return this.#scale;
   }
 
-  /** Draws the type so many times as large as it was asked for. */
+  /** Factor of the font size. */
   set scale(scale: number) {
     if (scale === this.#scale) return;
     this.#scale = scale;
@@ -83,20 +82,20 @@ export class TerminalLook {
 
   dispose(): void {
     this.#stopWatching.abort();
-    clearTimeout(this.#typed);
+    clearTimeout(this.#typingTimer);
   }
 
-  #standStill(): void {
+  #pauseBlinking(): void {
     const { classList } = this.#terminal.element ?? {};
     classList?.add(TYPING);
-    clearTimeout(this.#typed);
-    this.#typed = setTimeout(() => classList?.remove(TYPING), STILL_MS);
+    clearTimeout(this.#typingTimer);
+    this.#typingTimer = setTimeout(() => classList?.remove(TYPING), STILL_MS);
   }
 
   #apply(): void {
-    const { scheme = "dark", theme, font = {}, cursor = USUAL_CURSOR, hasLigatures = false } = this.#look;
+    const { scheme = "dark", theme, font = {}, cursor = DEFAULT_CURSOR, hasLigatures = false } = this.#look;
     const actual = scheme === "system" ? (this.#prefersDark.matches ? "dark" : "light") : scheme;
-    const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : {};
+    const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : undefined;
     changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursorColours });
     const type = {
       fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
@@ -106,7 +105,7 @@ export class TerminalLook {
       fontWeight: font.weight ?? "normal",
       fontWeightBold: font.boldWeight ?? "bold",
       cursorStyle: cursor.style,
-      // Nothing that blinks asks for keys that can't be typed.
+      // A blinking cursor would invite typing.
       cursorBlink: cursor.blinks && !this.#isReadOnly,
     } as const;
     this.#joinCharacters(hasLigatures);

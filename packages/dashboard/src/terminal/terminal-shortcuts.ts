@@ -1,4 +1,4 @@
-// The keys that are the page's and not the process's: those to find something in the scrollback. Pure.
+// Shortcuts of the page that don't go to the process. Pure.
 
 export type Shortcut =
   | "search"
@@ -9,7 +9,7 @@ export type Shortcut =
   | "latency"
   | "settings";
 
-/** The fields that matter of a key that was pressed. */
+/** The used fields of a key event. */
 export type Pressed = Pick<KeyboardEvent, "code" | "key" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
 const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
@@ -22,7 +22,7 @@ const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
   Comma: "settings",
 };
 
-/** A key's action here; undefined: it is the process's. */
+/** The key's shortcut; undefined if it goes to the process. */
 export function shortcutOf({ code, ctrlKey, shiftKey, altKey, metaKey }: Pressed): Shortcut | undefined {
   if (!ctrlKey || !shiftKey || altKey || metaKey) return undefined;
   return Object.hasOwn(WITH_CTRL_SHIFT, code) ? WITH_CTRL_SHIFT[code] : undefined;

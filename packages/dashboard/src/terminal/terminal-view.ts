@@ -1,5 +1,5 @@
-// The terminal on the page: its renderer, its links, how many cells fit, and the frame around a PTY of another size.
-// It knows what fits and what the terminal has; what that is told to, its owner decides. No React.
+// The terminal on the page: renderer, links, how many cells fit, and the frame around a PTY of another size. Its owner decides which size
+// the session is told. No React.
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
@@ -19,41 +19,41 @@ import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
 import { parseUnseen } from "./unseen-writes.ts";
 
 export type Renderer = "webgl" | "dom";
-/** `webgl`: also where the processor draws it. */
-export type RendererWish = "auto" | Renderer;
+/** `webgl`: even if software renders it. */
+export type RendererChoice = "auto" | Renderer;
 export type Cells = { readonly cols: number; readonly rows: number };
 
 export type TerminalViewOptions = {
-  /** `auto`: WebGL, and the DOM where there is none, the processor draws it, or its context is lost. */
-  readonly renderer: RendererWish;
-  /** Its name for a screen reader. */
+  /** `auto`: WebGL, or the DOM without a graphics card or after the context is lost. */
+  readonly renderer: RendererChoice;
+  /** The accessible name. */
   readonly label: string;
   readonly look: Look;
-  /** Whether it has the size that it is given, whatever fits: its owner places it. */
+  /** Whether the owner sets the size, whatever fits. */
   readonly isSized?: boolean | undefined;
 };
 
 export type TerminalViewEvents = {
-  /** So many cells fit now. */
+  /** The number of cells that fit has changed. */
   fits(cells: Cells): void;
-  /** The picture has changed: size, frame, renderer. */
+  /** Size, frame or renderer has changed. */
   changed(): void;
-  /** The pointer is over a link that leads here; undefined: it has left. */
+  /** The link under the pointer; undefined: none. */
   link(uri: string | undefined): void;
-  /** A link was clicked. Direct: with Ctrl, on a text that is the address itself. */
+  /** A link was clicked. `isDirect`: with Ctrl, on a text that is the address itself. */
   follow(uri: string, isDirect: boolean): void;
-  /** A path, or an address of the sandbox, was clicked with Ctrl. */
+  /** A path or sandbox address was clicked with Ctrl. */
   followText(link: TextLink): void;
 };
 
 /** The answer to XTVERSION. */
 const NAME_AND_VERSION = "\x1bP>|xterm.js(6.0.0)\x1b\\";
-/** The space that xterm.js keeps free at the right for its scrollbar. */
+/** Width that xterm.js reserves for its scrollbar. */
 const SCROLLBAR_PX = 14;
-/** A PTY follows the window within a round trip: only what stays different for longer is framed. */
+/** A PTY follows the window within a round trip: only a lasting difference is framed. */
 const FRAME_DELAY_MS = 300;
 
-/** Smaller type can't be read: the rest is scrolled to. */
+/** Below this the text would be unreadable: the rest is scrolled. */
 const MIN_SCALE = 0.35;
 
 export class TerminalView {
@@ -65,20 +65,20 @@ export class TerminalView {
   readonly #look: TerminalLook;
   readonly #disposables: IDisposable[] = [];
   #fits: Cells | undefined;
-  /** The size of a cell, in pixels, while it was that of the type that was asked for. */
+  /** Pixels of a cell at scale 1. */
   #cell = { width: 0, height: 0 };
   #renderer: Renderer = "dom";
-  /** Settled once the renderer is chosen: its cells have their own size, and so do as many of them as fit. */
+  /** Resolves once the renderer is chosen, which determines the size of a cell. */
   readonly ready: Promise<void>;
   #isFramed = false;
   #hasClusters = false;
   #isDisposed = false;
-  /** In its place for the keyboard, where something else is drawn over it. */
+  /** Takes the focus instead, if something is drawn over the terminal. */
   standIn: Pick<TerminalView, "focus" | "joinTabOrder"> | undefined;
   #frame = 0;
   #frameTimer = 0;
 
-  /** @param stage An element with a size of its own and nothing in it. */
+  /** @param stage An empty element with its own size. */
   constructor(
     stage: HTMLElement,
     { renderer, label, look, isSized = false }: TerminalViewOptions,
@@ -91,7 +91,7 @@ export class TerminalView {
       ...TERMINAL_OPTIONS,
       linkHandler: {
         activate: (_event, uri) => events.follow(uri, false),
-        // Which schemes may be followed is decided where all links are.
+        // The guard decides which schemes may be opened.
         allowNonHttpProtocols: true,
         hover: (_event, uri) => events.link(uri),
         leave: () => events.link(undefined),
@@ -113,7 +113,7 @@ export class TerminalView {
     parseOnAfterFaults(terminal, reportError);
     parseInSlices(terminal, () => performance.now());
     parseUnseen(terminal);
-    // Programs ask at their start what a terminal is, and xterm.js does not say.
+    // Programs ask for the terminal's name, and xterm.js does not answer.
     terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
       if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);
       return true;
@@ -123,9 +123,9 @@ export class TerminalView {
     this.#disposables.push(method);
     terminal.attachCustomKeyEventHandler((event) => method.key(event) && this.#isForTerminal(event));
     terminal.textarea?.setAttribute("aria-label", label);
-    // It would be a stop of its own before the field.
+    // Otherwise an extra tab stop before the text field.
     terminal.element?.setAttribute("tabindex", "-1");
-    // Before the first change of size, which would else look like a size of another client's making.
+    // Before the first resize, which would otherwise look like another client's.
     this.#disposables.push(terminal.onResize(() => this.#resized()));
     this.#measure();
     if (this.#fits !== undefined) terminal.resize(this.#fits.cols, this.#fits.rows);
@@ -136,7 +136,7 @@ export class TerminalView {
     this.#disposables.push({ dispose: () => observer.disconnect() });
   }
 
-  /** How many cells fit; undefined while the stage is not laid out. */
+  /** The cells that fit; undefined before layout. */
   get fits(): Cells | undefined {
     return this.#fits;
   }
@@ -145,7 +145,7 @@ export class TerminalView {
     return this.#renderer;
   }
 
-  /** Whether the terminal is smaller or larger than the size that fits, and framed. */
+  /** Whether the terminal has another size than the one that fits, and is framed. */
   get isFramed(): boolean {
     return this.#isFramed;
   }
@@ -154,23 +154,23 @@ export class TerminalView {
     this.terminal.options.screenReaderMode = isOn;
   }
 
-  /** Other type is of another size, and so do as many cells fit. */
+  /** A new look may change the cells that fit. */
   set look(look: Look) {
     this.#look.scale = 1;
     this.#look.look = look;
     this.#measureSoon();
   }
 
-  /** Shown by the cursor, and said to a person who can't see it: keys go nowhere now. */
+  /** Shows by the cursor, and tells screen readers, that keys go nowhere. */
   set isReadOnly(isReadOnly: boolean) {
     const { textarea } = this.terminal;
     textarea?.setAttribute("aria-readonly", String(isReadOnly));
-    // No touch keyboard comes up if a person may not type.
+    // No touch keyboard if nothing can be typed.
     if (textarea !== undefined) textarea.inputMode = isReadOnly ? "none" : "";
     this.#look.isReadOnly = isReadOnly;
   }
 
-  /** Whether Tab leads here. Ctrl+F6 leads out, and Tab then goes on through the buttons around it. */
+  /** Whether Tab reaches the terminal. After Ctrl+F6, Tab moves through the buttons around it. */
   joinTabOrder(isIn: boolean): void {
     this.standIn?.joinTabOrder(isIn);
     if (this.terminal.textarea !== undefined) this.terminal.textarea.tabIndex = isIn ? 0 : -1;
@@ -181,27 +181,27 @@ export class TerminalView {
     else this.standIn.focus();
   }
 
-  /** How many times as large as it was asked for the type is drawn. */
+  /** Factor of the requested font size. */
   get scale(): number {
     return this.#look.scale;
   }
 
-  /** From now on characters that are one picture are drawn as one. Not before any came: each row that is drawn is read for it. */
+  /** Draws emoji clusters as one from now on. Not before the first one, since each drawn row is searched for it. */
   joinClusters(): void {
     if (this.#hasClusters) return;
     this.#hasClusters = true;
     this.terminal.registerCharacterJoiner(clustersIn);
   }
 
-  /** Puts the selection on the clipboard, and selects nothing any more. */
+  /** Copies and clears the selection. */
   copy(): void {
     this.terminal.focus();
-    // Not navigator.clipboard, which a page without TLS has not, and which may be forbidden. xterm.js says what is copied.
+    // navigator.clipboard needs a secure context and may be blocked. xterm.js supplies the text.
     document.execCommand("copy");
     this.terminal.clearSelection();
   }
 
-  /** A key that is not on the keyboard, as a terminal in its usual mode sends it. */
+  /** Types a key's sequence of normal mode. */
   press(text: string): void {
     const isCursorKey = this.terminal.modes.applicationCursorKeysMode && text.startsWith("\x1b[");
     this.terminal.input(isCursorKey ? text.replace("[", "O") : text);
@@ -232,7 +232,7 @@ export class TerminalView {
     this.#resized();
   }
 
-  /** How many cells of the size that was asked for would fit, where those on the screen are smaller. */
+  /** The cells that would fit at scale 1. */
   #unscaledFit(): Cells | undefined {
     const { clientWidth, clientHeight } = this.#stage;
     const { width, height } = this.#cell;
@@ -248,7 +248,7 @@ export class TerminalView {
     this.#events.changed();
   }
 
-  /** Gives the terminal its own size in the middle of the stage, or the whole stage. */
+  /** Gives the terminal its own size within the stage, or the whole stage. */
   #setFrame(isFramed: boolean): void {
     const element = this.terminal.element;
     const cells = element?.querySelector<HTMLElement>(".xterm-screen");
@@ -262,13 +262,13 @@ export class TerminalView {
     this.#events.changed();
   }
 
-  /** A screen that is larger than the stage is drawn smaller, not clipped. */
+  /** Scales a larger screen down, instead of clipping it. */
   #fitScale(isFramed: boolean, cells: HTMLElement): void {
     const { cols, rows } = this.terminal;
     const fits = this.#fits;
     if (this.#look.scale === 1) this.#cell = { width: cells.offsetWidth / cols, height: cells.offsetHeight / rows };
     const needed = isFramed && fits !== undefined ? Math.min(1, fits.cols / cols, fits.rows / rows) : 1;
-    // In steps: a size that changes by a hair must not be drawn anew.
+    // In steps, so that tiny changes don't redraw.
     this.#look.scale = Math.max(MIN_SCALE, Math.floor(needed * 40) / 40);
   }
 
@@ -281,10 +281,10 @@ export class TerminalView {
       if (this.#isDisposed) return;
       webgl = new WebglAddon();
     } catch {
-      // The file did not come, or there is no WebGL 2 here, which the addon says by throwing: the DOM renderer stays.
+      // The addon did not load, or there is no WebGL 2: the DOM renderer stays.
       return;
     }
-    // The context goes when the driver restarts, or when too many pages have one. The DOM renderer takes over.
+    // The context is lost when the driver restarts or too many pages use one. The DOM renderer takes over.
     webgl.onContextLoss(() => {
       webgl.dispose();
       this.#setRenderer("dom");
@@ -292,7 +292,7 @@ export class TerminalView {
     try {
       this.terminal.loadAddon(webgl);
     } catch {
-      // As above: it says so only now.
+      // Also without WebGL 2.
       webgl.dispose();
       return;
     }
@@ -307,12 +307,12 @@ export class TerminalView {
     this.#events.changed();
   }
 
-  /** Ctrl+Shift+C copies, and Ctrl+F6 leads out of the terminal, which takes every other key, Tab included. */
+  /** Ctrl+Shift+C copies, and Ctrl+F6 leaves the terminal, which takes every other key. */
   #isForTerminal(event: KeyboardEvent): boolean {
     if (event.ctrlKey && event.shiftKey && event.code === "KeyC" && this.terminal.hasSelection()) {
       if (event.type === "keydown") {
         event.preventDefault();
-        // Not navigator.clipboard, which a page without TLS has not, and which may be forbidden. xterm.js says what is copied.
+        // As in copy().
         document.execCommand("copy");
       }
       return false;

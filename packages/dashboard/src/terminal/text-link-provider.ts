@@ -1,16 +1,15 @@
-// Paths and addresses of the sandbox as links of xterm.js. They are followed with Ctrl alone: a click without it is for the selection,
-// and for the program. No React.
+// Paths and sandbox addresses as links of xterm.js. They open with Ctrl only: a plain click selects, or goes to the program. No React.
 
 import type { IBufferLine, IBufferRange, ILink, ILinkProvider, Terminal } from "@xterm/xterm";
 import { findTextLinks, type TextLink } from "./text-links.ts";
 
 export type TextLinkEvents = {
   readonly follow: (link: TextLink) => void;
-  /** The pointer is over this link; undefined: it has left. */
+  /** The link under the pointer; undefined: none. */
   readonly hover: (words: string | undefined) => void;
 };
 
-/** Lines that only the width has broken are read together, so many. */
+/** Limit of wrapped rows that are read together. */
 const MAX_ROWS = 20;
 
 type Cell = { readonly row: number; readonly column: number };
@@ -42,12 +41,12 @@ export function textLinkProvider(terminal: Terminal, events: TextLinkEvents): IL
   };
 }
 
-/** Ctrl, and on a Mac also Command. */
+/** Ctrl, or Command on a Mac. */
 export function isWithCtrl({ ctrlKey, metaKey }: Pick<MouseEvent, "ctrlKey" | "metaKey">): boolean {
   return ctrlKey || metaKey;
 }
 
-/** The line, with those that it continues and that continue it, and for each UTF-16 unit its cell. */
+/** The whole wrapped line, and the cell of each UTF-16 unit. */
 export function textAround(terminal: Pick<Terminal, "buffer" | "cols">, row: number): Text {
   const buffer = terminal.buffer.active;
   let first = row;
@@ -75,7 +74,7 @@ function readLine(line: IBufferLine, cols: number, row: number, cells: Cell[]): 
   return text;
 }
 
-/** Counted from 1, the end included, as xterm.js does. */
+/** From 1 with an inclusive end, as xterm.js counts. */
 function rangeOf(cells: readonly Cell[], start: number, end: number): IBufferRange | undefined {
   const [first, last] = [cells[start], cells[end - 1]];
   if (first === undefined || last === undefined) return undefined;

@@ -1,4 +1,6 @@
-// Finds unmarked links in a line of output: paths, and addresses of a server in the sandbox. Pure.
+// Finds paths and sandbox addresses in a line of output. Pure.
+
+import { defined } from "sandbox-stdio/core";
 
 export type TextLink =
   | { readonly kind: "path"; readonly path: string; readonly line?: number; readonly column?: number }
@@ -6,19 +8,19 @@ export type TextLink =
 
 export type Found = { readonly start: number; readonly end: number; readonly link: TextLink };
 
-/** A server inside the sandbox, as a program there prints its address. */
+/** A server in the sandbox, as a program there prints its address. */
 export type LocalAddress = { readonly port: number; readonly path: string };
 
-/** Longer lines are read to here: a program's output must not cost more. */
+/** Limit of a searched line. */
 const MAX_LINE = 2_000;
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "0.0.0.0", "[::1]", "[::]"]);
-/** The host must not be the end of another name, nor the scheme's, whose links the addon finds. */
+/** The host must not end another name or follow a scheme, whose links the addon finds. */
 const LOCAL = /(?<![\w.:/@-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d{1,5}(?![\d.])(?:\/[^\s"'<>`|\\^{}]*)?/g;
-/** A path has a slash in it, or a file's line behind it; compilers and tests print both. */
+/** A path contains a slash or is followed by a line number, as compilers and tests print it. */
 const PATH = /(?<![\w.:/@~-])(?:~|\.{1,2})?(?:\/?[\w.@+-]+\/)*\/?[\w.@+-]+(?::(\d{1,7})(?::(\d{1,7}))?)?(?![\w/])/g;
 const TRAILING = /[.,;:!?)\]}'"]+$/;
 
-/** Finds the links of one line of text, from left to right, none over another. */
+/** The links of a line, from left to right without overlaps. */
 export function findTextLinks(line: string): readonly Found[] {
   const text = line.slice(0, MAX_LINE);
   const local = findLocal(text);
@@ -41,12 +43,15 @@ function findPaths(text: string): Found[] {
     const bare = line === undefined ? whole.replace(TRAILING, "") : whole;
     const path = line === undefined ? bare : bare.slice(0, bare.indexOf(":"));
     if (!isPath(path, line !== undefined)) return [];
-    const place = { ...(line ? { line: Number(line) } : {}), ...(column ? { column: Number(column) } : {}) };
-    return [{ start: index, end: index + bare.length, link: { kind: "path", path, ...place } }];
+    const position = defined({
+      line: line ? Number(line) : undefined,
+      column: column ? Number(column) : undefined,
+    });
+    return [{ start: index, end: index + bare.length, link: { kind: "path", path, ...position } }];
   });
 }
 
-/** "and/or" and "1/2" are no paths: a relative one has a dot somewhere, or a line behind it. */
+/** A relative path has a dot or a line number: "and/or" and "1/2" are none. */
 function isPath(path: string, hasLine: boolean): boolean {
   if (!/[\p{L}\d]/u.test(path)) return false;
   if (/^(?:\/|~\/|\.{1,2}\/)/.test(path)) return true;
@@ -55,7 +60,7 @@ function isPath(path: string, hasLine: boolean): boolean {
   return path.includes("/") ? hasExtension : hasLine && hasExtension;
 }
 
-/** Where addresses with a scheme stand: no path begins inside of them. */
+/** Ranges of URLs, in which no path begins. */
 function addresses(text: string): { start: number; end: number }[] {
   return [...text.matchAll(/\b[a-z][a-z\d+.-]*:\/\/\S+/gi)].map(({ 0: whole, index }) => ({
     start: index,
@@ -63,7 +68,7 @@ function addresses(text: string): { start: number; end: number }[] {
   }));
 }
 
-/** @returns The server in the sandbox that an http address of a loopback host means; undefined for all others. */
+/** @returns The sandbox server that an http URL of a loopback host means; undefined for other URLs. */
 export function readLocal(uri: string): LocalAddress | undefined {
   const url = URL.parse(uri);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
@@ -73,10 +78,9 @@ export function readLocal(uri: string): LocalAddress | undefined {
 }
 
 /**
- * The address of a preview of that server.
- * @param template The server's template: `https://{port}--{sandbox}.preview.example`, or a path of the page's own server that leads on
- * to another origin, as `/preview/{sandbox}/{port}`; undefined: there are none.
- * @returns undefined where the template is none whose origin is another than the page's.
+ * @param template `https://{port}--{sandbox}.preview.example`, or a path that redirects to another origin, such as
+ *   `/preview/{sandbox}/{port}`.
+ * @returns The preview's address; undefined without a template for another origin than the page's.
  */
 export function previewAddress(
   local: LocalAddress,
@@ -89,11 +93,11 @@ export function previewAddress(
   const filled = template.replaceAll("{port}", String(local.port)).replaceAll("{sandbox}", encodeURIComponent(sandbox));
   const base = URL.parse(filled, isPath ? pageOrigin : undefined);
   if (base === null || base.origin === "null") return undefined;
-  // In the page's own origin a program of the sandbox would act as the person: such a path only leads on.
+  // On the page's origin a sandbox program could act as the person; a path only redirects.
   if (!isPath && base.origin === pageOrigin) return undefined;
   const isSafe = base.protocol === "https:" || base.hostname === "localhost" || base.hostname.endsWith(".localhost");
   if (!isPath && !isSafe) return undefined;
-  // The path is only ever a path: "//other.example" must not become a host.
+  // "//other.example" must not become a host.
   const rest = local.path.replace(/^[/\\]+/, "");
   return `${base.origin}${isPath ? base.pathname.replace(/\/$/, "") : ""}/${rest}`;
 }

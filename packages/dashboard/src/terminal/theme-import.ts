@@ -1,8 +1,9 @@
-// A theme that a person has for another terminal: iTerm2's .itermcolors, or a VS Code theme. Text in, colours out. Pure.
+// Imports themes of iTerm2 (.itermcolors) and VS Code. Text in, colours out. Pure.
 
 import type { ITheme } from "@xterm/xterm";
+import { defined } from "sandbox-stdio/core";
 
-/** The colours that a file may give. All are `#rrggbb`, selections also `#rrggbbaa`. */
+/** The colours of a file, all `#rrggbb`, selections also `#rrggbbaa`. */
 export type Colours = Partial<Record<ColourName, string>>;
 export type ColourName = (typeof COLOUR_NAMES)[number];
 
@@ -45,13 +46,13 @@ const ITERM: Readonly<Record<string, ColourName>> = {
   ...Object.fromEntries(ANSI_NAMES.map((name, index) => [`Ansi ${index} Color`, name])),
 };
 
-/** One without an end goes to the end of the text: were that no match, each of many beginnings would look that far. */
+/** An unterminated entry matches to the end of the text; otherwise each of many beginnings would be searched that far. */
 const ITERM_ENTRY = /<key>([^<]{1,80})<\/key>\s*<dict>([\s\S]*?)(?:<\/dict>|$)/g;
 const ITERM_PARTS = ["Red", "Green", "Blue"].map(
   (part) => new RegExp(`<key>${part} Component</key>\\s*<(?:real|integer)>([\\d.eE+-]+)<`),
 );
 
-/** VS Code's names, the better first. */
+/** VS Code's names, preferred first. */
 const VS_CODE: Readonly<Record<string, readonly string[]>> = {
   background: ["terminal.background", "editor.background"],
   foreground: ["terminal.foreground", "editor.foreground"],
@@ -64,12 +65,12 @@ const VS_CODE: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** A theme's file is some KiB; more is something else. */
+/** Theme files have some KiB. */
 export const MAX_THEME_LENGTH = 1_000_000;
 
 export type ThemeFile = { readonly name: string; readonly colours: Colours };
 
-/** @returns undefined if the text is no theme, or names no colour of a terminal. */
+/** @returns undefined if the text is no theme, or has no terminal colours. */
 export function readTheme(fileName: string, text: string): ThemeFile | undefined {
   if (text.length > MAX_THEME_LENGTH) return undefined;
   const fromName = fileName.replace(/\.[a-z\d-]+$/i, "");
@@ -80,7 +81,7 @@ export function readTheme(fileName: string, text: string): ThemeFile | undefined
 
 type Read = { readonly name?: string; readonly colours: Colours };
 
-/** A property list: names of colours, and of each its parts between 0 and 1. */
+/** A property list of colours with components from 0 to 1. */
 function readIterm(text: string): Read {
   const colours: Colours = {};
   for (const [, key = "", dict = ""] of text.matchAll(ITERM_ENTRY)) {
@@ -101,7 +102,7 @@ function readVsCode(text: string): Read | undefined {
   try {
     parsed = JSON.parse(withoutComments(text));
   } catch {
-    // Neither JSON nor JSON with comments.
+    // Not JSON, even with comments.
     return undefined;
   }
   const from = field(parsed, "colors");
@@ -113,10 +114,10 @@ function readVsCode(text: string): Read | undefined {
     if (read !== undefined) colours[name] = read;
   }
   const name = field(parsed, "name");
-  return { ...(typeof name === "string" && name !== "" ? { name } : {}), colours };
+  return { ...defined({ name: typeof name === "string" && name !== "" ? name : undefined }), colours };
 }
 
-/** @returns `#rrggbb` or `#rrggbbaa`; undefined if it is no colour in hexadecimal. */
+/** @returns `#rrggbb` or `#rrggbbaa`; undefined if invalid. */
 export function readColour(text: string): string | undefined {
   const hex = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/i.exec(text)?.[1]?.toLowerCase();
   if (hex === undefined) return undefined;
@@ -124,8 +125,8 @@ export function readColour(text: string): string | undefined {
 }
 
 /**
- * JSON as editors write it: with comments, and with commas before closing brackets. A text or comment without an end goes to the end of
- * all: were that no match, each of a million beginnings would look that far.
+ * JSON with comments and trailing commas, as editors write it. Unterminated strings and comments match to the end of the text; otherwise
+ * each of a million beginnings would be searched that far.
  */
 function withoutComments(text: string): string {
   const plain = text.replace(

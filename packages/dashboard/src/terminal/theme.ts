@@ -1,4 +1,4 @@
-// How the terminal looks: colours and type. The dark background and foreground are those of the project's first sketch.
+// Colours and fonts of the terminal.
 
 import type { ITerminalOptions, ITheme } from "@xterm/xterm";
 
@@ -54,7 +54,7 @@ const LIGHT: ITheme = {
   brightWhite: "#73738b",
 };
 
-/** Every colour but black by 7 to 1. */
+/** Every colour but black has a contrast of at least 7:1. */
 const CONTRAST: ITheme = {
   background: "#000000",
   foreground: "#ffffff",
@@ -82,17 +82,14 @@ const CONTRAST: ITheme = {
 
 export const THEMES: Readonly<Record<Scheme, ITheme>> = { dark: DARK, light: LIGHT, contrast: CONTRAST };
 
-/** Where nothing can be typed: the cursor is grey. */
+/** The cursor if nothing can be typed. */
 export const READ_ONLY_CURSORS: Readonly<Record<Scheme, ITheme>> = {
   dark: { cursor: "#565676", cursorAccent: "#d5d5e3" },
   light: { cursor: "#b3b3c9", cursorAccent: "#26263c" },
   contrast: { cursor: "#808080", cursorAccent: "#ffffff" },
 };
 
-/**
- * How the matches of a search are drawn behind their text, which keeps its colours. The one that was gone to is selected, which
- * hides what is drawn behind it: it has a border.
- */
+/** Backgrounds of search matches. The current match is selected, which hides its background, so it has a border. */
 const DARK_MATCHES = {
   matchBackground: "#4d3d00",
   matchOverviewRuler: "#d6a800",
@@ -107,15 +104,15 @@ const LIGHT_MATCHES = {
   activeMatchBorder: "#c44d00",
 } as const;
 
-/** @param background Of the terminal, as #rrggbb; any other counts as dark. */
+/** @param background The terminal's, as #rrggbb; anything else counts as dark. */
 export function matchColours(background: string | undefined): typeof DARK_MATCHES | typeof LIGHT_MATCHES {
   const [, red = "0", green = "0", blue = "0"] = /^#(\w\w)(\w\w)(\w\w)/.exec(background ?? "") ?? [];
   const [r, g, b] = [red, green, blue].map((part) => Number.parseInt(part, 16));
-  // The weights of brightness as the eye has it.
+  // Perceived brightness.
   return 0.3 * (r ?? 0) + 0.59 * (g ?? 0) + 0.11 * (b ?? 0) > 127 ? LIGHT_MATCHES : DARK_MATCHES;
 }
 
-/** Monospace faces of the common systems, then their emoji faces. */
+/** Monospace fonts of common systems, then their emoji fonts. */
 export const FONT_FAMILY = [
   '"JetBrains Mono"',
   '"Cascadia Mono"',
@@ -131,10 +128,7 @@ export const FONT_FAMILY = [
   '"Noto Color Emoji"',
 ].join(", ");
 
-/**
- * The least contrast of text to its background, by renderer. The DOM's of xterm.js 6.0 takes inverse text for
- * foreground on foreground and would turn it grey: there, none is asked for.
- */
+/** Minimum contrast by renderer. The DOM renderer of xterm.js 6.0 would turn inverse text grey, so it has none. */
 export const MINIMUM_CONTRAST = { webgl: 3, dom: 1 } as const;
 
 export const TERMINAL_OPTIONS: ITerminalOptions = {

@@ -1,9 +1,9 @@
-// Fingers on the terminal: dragging scrolls, a long press selects words, a tap gives the focus. xterm.js 6.0 does none of it.
+// Touch on the terminal: dragging scrolls, a long press selects words, a tap focuses. xterm.js 6.0 does none of it.
 
 import type { Terminal } from "@xterm/xterm";
 
 const LONG_PRESS_MS = 500;
-/** A finger that has moved so far, in pixels, drags. */
+/** Pixels of movement from which a touch is a drag. */
 const SLACK_PX = 8;
 
 type Cell = { readonly x: number; readonly y: number };
@@ -12,8 +12,8 @@ type Gesture =
   | { readonly kind: "scroll"; y: number; rest: number }
   | { readonly kind: "select"; readonly from: Cell };
 
-/** @param stage The element around the terminal. @returns How to stop. */
-export function watchFingers(terminal: Terminal, stage: HTMLElement): () => void {
+/** @param stage The element around the terminal. @returns Removes the handlers. */
+export function handleTouch(terminal: Terminal, stage: HTMLElement): () => void {
   const stop = new AbortController();
   const { signal } = stop;
   let gesture: Gesture | undefined;
@@ -81,14 +81,14 @@ export function watchFingers(terminal: Terminal, stage: HTMLElement): () => void
   stage.addEventListener(
     "touchend",
     (event) => {
-      // The mouse events that a browser makes of a touch would end the selection.
+      // The mouse events after a touch would clear the selection.
       if (gesture?.kind === "select") event.preventDefault();
       end();
     },
     { signal, passive: false },
   );
   stage.addEventListener("touchcancel", end, { signal });
-  // A long press selects, and opens no menu.
+  // A long press selects and must not open a menu.
   stage.addEventListener("contextmenu", (event) => gesture?.kind === "select" && event.preventDefault(), { signal });
   return () => {
     end();
@@ -96,7 +96,7 @@ export function watchFingers(terminal: Terminal, stage: HTMLElement): () => void
   };
 }
 
-/** Scrolls as a wheel does: a program that takes the wheel, or has no scrollback, gets it. */
+/** Scrolls like a wheel, which goes to a program that handles it or has no scrollback. */
 function scrollBy(terminal: Terminal, stage: HTMLElement, lines: number, rowHeight: number, touch: Touch): void {
   const isPrograms = terminal.buffer.active.type === "alternate" || terminal.modes.mouseTrackingMode !== "none";
   if (!isPrograms) {
@@ -111,7 +111,7 @@ function scrollBy(terminal: Terminal, stage: HTMLElement, lines: number, rowHeig
   }
 }
 
-/** Selects from the word at one cell to the word at another. */
+/** Selects from one cell's word to another's. */
 function selectWords(terminal: Terminal, a: Cell, b: Cell): void {
   const isForward = a.y < b.y || (a.y === b.y && a.x <= b.x);
   const [first, last] = isForward ? [a, b] : [b, a];

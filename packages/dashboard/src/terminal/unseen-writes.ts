@@ -1,16 +1,16 @@
-// Has a terminal go on parsing in a page out of sight. xterm.js parses in timers, which a browser runs once a second there:
-// output would come at the pace of that, and so would the process.
+// Keeps a terminal parsing in a hidden page. xterm.js parses in timers, which browsers run once a second there: output, and with it the
+// process, would slow down to that.
 
 import type { Terminal } from "@xterm/xterm";
 
 type WriteBuffer = {
   write: (...args: unknown[]) => unknown;
   _innerWrite: (...args: unknown[]) => unknown;
-  /** Parses; where it takes long, answers with a promise, behind which it goes on. */
+  /** Parses; if that takes long, returns a promise and continues after it. */
   _action: (...args: unknown[]) => Promise<boolean> | undefined;
 };
 
-/** @throws {Error} Where the terminal is not the version that this was written for. */
+/** @throws {Error} If the terminal has another version. */
 export function parseUnseen(terminal: Terminal): void {
   const buffer = (terminal as unknown as { readonly _core?: { readonly _writeBuffer?: WriteBuffer } })._core
     ?._writeBuffer;
@@ -26,16 +26,16 @@ export function parseUnseen(terminal: Terminal): void {
   };
 }
 
-/** A promise of which xterm.js uses `catch(…).then(…)`: the last of these sets a timer. */
+/** A promise for xterm.js's `catch(…).then(…)`, which sets a timer in `then`. */
 function goingOnPromptly(result: Promise<boolean>): Promise<boolean> {
   const failed = (onError: (error: unknown) => Promise<boolean>) => ({
-    // biome-ignore lint/suspicious/noThenProperty: stands for the promise that xterm.js would get
+    // biome-ignore lint/suspicious/noThenProperty: replaces the promise that xterm.js would get
     then: (goOn: (result: boolean) => void) => result.catch(onError).then((it) => withPromptTimers(() => goOn(it))),
   });
   return Object.assign(Promise.resolve(true), { catch: failed }) as Promise<boolean>;
 }
 
-/** A timer without a delay that is set while `act` runs is a message instead: no browser holds that back. */
+/** Replaces timers without a delay that are set during `act` by messages, which browsers don't throttle. */
 function withPromptTimers<T>(act: () => T): T {
   const { setTimeout } = window;
   const prompt = (callback: () => void, ms?: number): unknown => {

@@ -1,39 +1,55 @@
-// Every text that the page or the component shows, in English. Another language, or other words, replace any of them: see
-// textsWith. The server's words (the reason of a refusal, the message of an error) stay as they are. Pure.
+// Every text of the page and the component, in English. A page may replace any of them by `textsWith`. The server's own words (the
+// reason of a refusal, the message of an error) stay as they are. Pure.
 
-import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
-import { ENGLISH_DESK } from "./english-desk.ts";
-import { count } from "./english-numbers.ts";
-import { ENGLISH_PANES } from "./english-panes.ts";
-import { ENGLISH_TOOLS } from "./english-tools.ts";
+import { PARTICIPANT_WORDS, stoppingWords, type WhyLeftOut } from "sandbox-stdio/core";
 
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const number = new Intl.NumberFormat("en");
+
+/** "1 line", "2,000 lines". */
+const count = (of: number, one: string, many = `${one}s`): string => `${number.format(of)} ${of === 1 ? one : many}`;
+
+/** What of a folder is not in its saved archive: whoever unpacks it would be led out of the folder, or the like. */
+export type SkippedMembers = {
+  readonly count: number;
+  /** The name of the first member that was left out. */
+  readonly name: string;
+  readonly why: WhyLeftOut;
+};
+
+const WHY_LEFT_OUT: Readonly<Record<SkippedMembers["why"], string>> = {
+  "leads-out": "points outside of the folder",
+  "below-link": "has the path of a link or lies below one",
+  "not-in-archive": "is a hard link to a file outside of the archive",
+  special: "is not a file, folder or link",
+  "no-name": "is not a valid name",
+  "too-many-links": "exceeds the limit of links",
+};
 
 export const ENGLISH = {
   /** Cards of the page, before there is a terminal. */
   page: {
     name: "sbx-stdio",
-    asking: "One moment…",
+    asking: "Loading…",
     anonymous:
-      "A shell in a sandbox of your own. It lives on while you are away: close this tab, lose the network, and go on from any device.",
+      "A shell in your own sandbox. It keeps running while you are away: close this tab or lose the network, and continue on any device.",
     firstSteps:
-      "Log in, and it opens. “Sessions” (Ctrl+Shift+P) lists what can be done there: more sessions, panes beside each other, settings. Files that you drop are uploaded.",
-    unreachable: "The server does not answer",
+      "Log in to start. “Sessions” (Ctrl+Shift+P) lists sessions and commands: tabs, panes, settings. Drop files to upload them.",
+    unreachable: "Cannot reach the server",
     tryAgain: "Try again",
     offline: "Offline",
-    offlineText:
-      "Only the page itself is kept in this browser: no session, no output, no login. It goes on when the network is back.",
+    offlineText: "This browser stores only the page, no session and no login. It continues when the network is back.",
     runThis: "Run this?",
-    asksToStart: (sandbox: string) => `The link asks to start, in sandbox ${sandbox}:`,
+    asksToStart: (sandbox: string) => `This link wants to run in sandbox ${sandbox}:`,
     run: "Run",
-    loggedIn: "Logged in: this window can be closed.",
-    onlyIfTrusted: "Only if you trust where the link came from.",
+    loggedIn: "Logged in. You can close this window.",
+    onlyIfTrusted: "Run it only if you trust the source of this link.",
     /** One of the wishes of a link. */
     withVariable: (pair: string) => `with ${pair}`,
     inDirectory: (path: string) => `in ${path}`,
     closed: "Closed",
-    closedText: (place: string) => `${place} is still there, as its process left it.`,
-    openAgain: "Open it again",
+    closedText: (place: string) => `The session ${place} still exists.`,
+    openAgain: "Reopen",
     newSession: "New session",
     notLoggedIn: "Not logged in",
     guest: "Guest",
@@ -46,24 +62,24 @@ export const ENGLISH = {
     place: (sandbox: string, session: string) => `${sandbox} / ${session}`,
     size: (cols: number, rows: number) => `${cols}×${rows}`,
     latency: ({ roundTripMs, bytesBehind }: { roundTripMs: number | undefined; bytesBehind: number }) => {
-      const trip = roundTripMs === undefined ? "No key was timed yet" : `A key takes ${Math.round(roundTripMs)} ms`;
-      return `${trip}; ${count(bytesBehind, "byte")} still to be drawn`;
+      const trip = roundTripMs === undefined ? "No key measured yet" : `Key round trip ${Math.round(roundTripMs)} ms`;
+      return `${trip}; ${count(bytesBehind, "byte")} to draw`;
     },
   },
   /** The connection in words. */
   status: {
     connecting: "Connecting…",
-    connectingAgain: "Connecting again…",
+    connectingAgain: "Reconnecting…",
     starting: "Starting the container…",
     connected: "Connected",
-    reaching: "Reaching the sandbox again…",
+    reaching: "Reconnecting to the sandbox…",
     asleep: "Asleep: press a key to wake it",
     resumed: "Resumed, nothing was lost",
-    resumedWithGap: "Resumed, with output missing",
-    lost: "Connection lost: back in",
-    offline: "Offline: goes on when the network is back",
+    resumedWithGap: "Resumed, some output was lost",
+    lost: "Connection lost: retrying in",
+    offline: "Offline: reconnects when the network is back",
     seconds: (seconds: number) => `${seconds} s`,
-    left: "Left the session",
+    left: "Detached",
     exited: (code: number) => `Process exited with code ${code}`,
     killed: (signal: string, code: number) => `Process killed by ${signal} (${code})`,
   },
@@ -77,30 +93,30 @@ export const ENGLISH = {
   },
   /** The meaning of a refusal, and its remedies. The server's reason stands before the advice. */
   refusal: {
-    badAddress: "The address is not right",
-    badAddressAdvice: "Check what the address of this page asks for.",
-    badTicket: "The link does not count any more",
-    badTicketAdvice: "Ask whoever sent it for another.",
+    badAddress: "Invalid address",
+    badAddressAdvice: "Check the parameters in this page's address.",
+    badTicket: "This link is no longer valid",
+    badTicketAdvice: "Ask for a new link.",
     notLoggedIn: "Not logged in",
-    linkNeedsLogin: "This link is for people who log in.",
-    logIn: "Log in: the session waits.",
-    logInAgain: "Log in again: the session waits.",
+    linkNeedsLogin: "This link requires a login.",
+    logIn: "Log in to continue.",
+    logInAgain: "Log in again to continue.",
     forbidden: "Not allowed",
-    forbiddenAdvice: "Ask whoever runs this for the right to use this sandbox.",
-    gone: "The session is gone",
-    goneAdvice: "Start it again under its name, or another with a fresh shell.",
+    forbiddenAdvice: "Ask the operator for access to this sandbox.",
+    gone: "The session no longer exists",
+    goneAdvice: "Start it again, or open a new session.",
     conflict: "Disconnected",
-    conflictAdvice: "Take it back, or start a session of another name.",
-    cannotStart: "The command can't be started",
+    conflictAdvice: "Retry, or start a new session.",
+    cannotStart: "Cannot start the command",
     cannotStartAdvice: "Check its name and the directory.",
     /** By the server's code for it. */
     cannotStartWhy: {
-      cmd_not_found: (name: string) => `There is no command ${name} here.`,
-      cmd_not_executable: (name: string, why: string) => `${name} can't be run${why === "" ? "" : `: ${why}`}.`,
-      bad_cwd: (name: string, why: string) => `The directory ${name} can't be entered${why === "" ? "" : `: ${why}`}.`,
+      cmd_not_found: (name: string) => `Command not found: ${name}.`,
+      cmd_not_executable: (name: string, why: string) => `Cannot execute ${name}${why === "" ? "" : `: ${why}`}.`,
+      bad_cwd: (name: string, why: string) => `Cannot enter the directory ${name}${why === "" ? "" : `: ${why}`}.`,
     },
-    misunderstood: "The server did not understand this page",
-    misunderstoodAdvice: "Reload it: it may be of another version.",
+    misunderstood: "The server rejected a request of this page",
+    misunderstoodAdvice: "Reload the page: it may be outdated.",
     other: (code: number) => `Refused (${code})`,
   },
   remedy: { retry: "Retry now", login: "Log in", again: "Start again", new: "New session", close: "Close" },
@@ -110,38 +126,36 @@ export const ENGLISH = {
   notice: {
     dismiss: "Dismiss",
     refused: (message: string) => `Refused: ${message}`,
-    expiring: "The login that lets you in here ends in",
-    expiringAdvice: "Log in again in a window of its own: nothing here is lost.",
+    expiring: "Your login expires in",
+    expiringAdvice: "Log in again in a new window: nothing here is lost.",
     stopping: (seconds: number) => stoppingWords(seconds),
-    startedOver: (reason: string) => `What was here before is gone (${reason}): started over`,
-    approximate: "There was more output than could be followed: the screen may not be exact until it is drawn anew",
-    shortened:
-      "The scrollback begins later than it did: the older output is no longer kept, or is too long to be drawn again",
+    startedOver: (reason: string) => `The previous session is gone (${reason}): started a new one`,
+    approximate: "Too much output to follow: the screen may be inexact until the program redraws it",
+    shortened: "Older output is missing from the scrollback: it is no longer available, or too long to be drawn again",
     unsent: (keys: number) => `${count(keys, "key")} typed while disconnected: not sent`,
-    missed: (bytes: number) =>
-      `${count(bytes, "byte")} of output are missing: they came faster than they could be kept`,
+    missed: (bytes: number) => `${count(bytes, "byte")} of output were lost: they came faster than they could be sent`,
   },
   bar: {
-    size: "Columns by rows of the terminal",
-    framedSize: "Columns by rows of the terminal: another window on this session is smaller",
+    size: "Terminal size (columns by rows)",
+    framedSize: "Terminal size (columns by rows), limited by another window on this session",
     /** Behind the size: whose window it is. */
     sizedBy: (names: readonly string[]) => `by ${names.length > 2 ? `${names.length} others` : names.join(" or ")}`,
     sizedByTitle: (names: readonly string[]) =>
       names.length === 1
-        ? `Columns by rows of the terminal: as large as the window of ${names[0]}`
-        : `Columns by rows of the terminal: as large as the smallest window of ${names.join(", ")}`,
+        ? `Terminal size (columns by rows), set by the window of ${names[0]}`
+        : `Terminal size (columns by rows), set by the smallest window of ${names.join(", ")}`,
     secret: "Secret input",
     secretOn: "Secret input on",
-    secretTitle: "Before a password: ask the server to record only how much you type, not what",
-    secretOnTitle: "The server is asked to record only how much you type. Press to end that",
+    secretTitle: "For passwords: have the server record only how much you type, not what",
+    secretOnTitle: "The server records only how much you type. Press to turn this off",
     reader: "Reader",
-    readerTitle: "Let a screen reader follow the output",
+    readerTitle: "Screen reader mode: announce the output",
   },
   people: {
     ...PARTICIPANT_WORDS,
     label: "People",
     who: "Who is here",
-    wholeName: (name: string) => `The whole name: ${name}`,
+    wholeName: (name: string) => `Full name: ${name}`,
     /** Words about a person, joined after the name. */
     you: "you",
     isViewer: "viewer",
@@ -160,7 +174,7 @@ export const ENGLISH = {
     takeIt: "Take it",
     takeItTitle: "Take the keyboard",
     takeItWith: (key: string) => `Take it (${key})`,
-    yieldTitle: "A program has the keyboard: it is yours at once",
+    yieldTitle: "A program has the keyboard, and gives it up at once",
     ask: "Ask",
     askTitle: "Ask for the keyboard",
     askAgain: "Ask again",
@@ -170,59 +184,270 @@ export const ENGLISH = {
   },
   clipboard: {
     label: "Clipboard",
-    wants: "The program wants to put this on your clipboard:",
+    wants: "A program wants to copy this to your clipboard:",
     copy: (characters: number) => `Copy ${count(characters, "character")}`,
-    always: "Always here",
+    always: "Always allow",
     alwaysTitle: "Let the programs of this session write to the clipboard until this page is closed",
     ignore: "Ignore",
   },
   question: {
     open: (to: string) => `Open ${to}?`,
-    leadsTo: "The link leads to this address, whatever its text says:",
+    leadsTo: "The link opens this address:",
     openIt: "Open",
-    notOpened: "This link is not opened",
-    notOpenedWhy: "Only http, https and mailto addresses are. It leads to:",
-    path: "A path in the sandbox",
+    notOpened: "Link blocked",
+    notOpenedWhy: "Only http, https and mailto links can be opened. This one leads to:",
+    path: "Path in the sandbox",
     copyPath: "Copy",
     downloadPath: "Download",
     local: (port: number) => `Port ${port} of the sandbox`,
-    preview: "What runs there is shown in an origin of its own:",
+    preview: "The preview opens on a separate origin:",
     noPreview:
-      "The address is inside the sandbox, and this server shows no previews, or not to you: PREVIEW_HOST sets them up. On your own machine it is there after:",
+      "This address is inside the sandbox, and this server shows no previews, or not to you (see PREVIEW_HOST). To reach it from your machine, run:",
     forward: (origin: string, sandbox: string, port: number) =>
       `sbx-stdio forward ${origin} --sandbox ${sandbox} ${port}`,
     paste: (lines: number) => `Paste ${count(lines, "line")}?`,
-    pasteWhy:
-      "The program has not asked to be told of pastes: it takes each line as if you had typed it and pressed Enter.",
+    pasteWhy: "The program does not use bracketed paste: each line runs as if you had typed it and pressed Enter.",
     pasteIt: (lines: number) => `Paste ${count(lines, "line")}`,
     cancel: "Cancel",
     close: "Close",
   },
-  ...ENGLISH_TOOLS,
-  ...ENGLISH_DESK,
-  ...ENGLISH_PANES,
+  /** Search in the scrollback. */
+  search: {
+    label: "Search",
+    term: "Find",
+    options: {
+      isCaseSensitive: ["Aa", "Case sensitive"],
+      isWholeWord: ["“ ”", "Whole words"],
+      isRegex: [".*", "Regular expression"],
+    } satisfies Record<string, readonly [on: string, said: string]>,
+    previous: "↑",
+    previousTitle: "Previous (Enter)",
+    next: "↓",
+    nextTitle: "Next (Shift+Enter)",
+    close: "×",
+    closeTitle: "Close (Escape)",
+    none: "Not found",
+    badPattern: "Invalid pattern",
+    count: (found: number, isMore: boolean) => `${number.format(found)}${isMore ? "+" : ""} found`,
+    place: (index: number, found: number, isMore: boolean) =>
+      `${number.format(index)} of ${number.format(found)}${isMore ? "+" : ""}`,
+  },
+  /** The commands in the scrollback, by the shell's marks. */
+  command: {
+    ended: (exit: number | undefined) =>
+      exit === undefined ? "Ended: click to copy output" : `Exit ${exit}: click to copy output`,
+    announced: (line: string, exit: number | undefined) =>
+      `${line === "" ? "The command" : line}: ${exit === undefined ? "ended" : `exit ${exit}`}`,
+    copied: (lines: number) => `Copied ${count(lines, "line")} of output`,
+    notCopied: "The browser blocked copying",
+    leftOn: "The ended program left mouse reports on: they are off again",
+    nothingToCopy: "No command output to copy here",
+    unmarked: "This shell has no shell integration",
+    first: "This is the first command in the scrollback",
+    toBottom: "↓ Newest",
+    toBottomTitle: "Scroll to the newest line (Ctrl+Shift+End)",
+  },
+  /** Notices of the browser, while the page is out of sight. */
+  attention: {
+    bell: "Bell",
+    fromProgram: "Message from a program",
+    commandEnded: (exit: number | undefined) =>
+      exit === undefined ? "Command ended" : exit === 0 ? "Command finished" : `Command failed (exit code ${exit})`,
+    tookSeconds: (seconds: number) => `Took ${number.format(seconds)} s`,
+  },
+  settings: {
+    open: "Settings",
+    /** Where there is no room for the word. */
+    openSign: "⚙\u{fe0e}",
+    openTitle: "Settings (Ctrl+Shift+,)",
+    title: "Settings",
+    close: "Close",
+    colours: "Colours",
+    scheme: "Scheme",
+    schemes: { system: "system", light: "light", dark: "dark", contrast: "high contrast" },
+    noOwnTheme: "No imported theme",
+    ownTheme: (name: string) => `Theme: ${name}`,
+    importTheme: "Import a theme…",
+    removeTheme: "Remove",
+    noTheme: (file: string) => `${file} is not a theme of iTerm2 or VS Code`,
+    type: "Text",
+    fontFamily: "Font",
+    usualFonts: "Default",
+    fontSize: "Size in pixels",
+    cursor: "Cursor",
+    cursors: { block: "block", bar: "bar", underline: "underline" },
+    attention: "Notifications",
+    flags: {
+      hasLigatures: "Ligatures",
+      cursorBlinks: "Blinking cursor",
+      bellSounds: "Play a sound on a bell",
+      bellFlashes: "Flash on a bell",
+      bellNotifies: "Notify on a bell while the page is in the background",
+      programsNotify: "Notify on program messages and finished commands while the page is in the background",
+      warnsOnClose: "Warn before closing a page with a running process",
+      isReader: "Screen reader mode",
+    },
+    noticesForbidden: "The browser blocks notifications from this page",
+    prediction: "Show keys before the process echoes them",
+    predictions: { never: "never", auto: "on slow connections", always: "always" },
+    predictionWarning:
+      "Keys are predicted from earlier echoes. If a program turns echo off silently, a key of a password may be visible for a moment.",
+    exportAll: "Export",
+    importAll: "Import…",
+    noPreferences: (file: string) => `${file} is not a settings file of this page`,
+  },
+  /** Files that are dropped or pasted. */
+  upload: {
+    label: "Upload",
+    drop: "Drop to upload to the shell's directory",
+    sending: (files: number, directory: string | undefined) =>
+      `Uploading ${count(files, "file")}${directory === undefined ? "" : ` to ${directory}`}`,
+    progress: (sent: number, total: number) => `${number.format(sent)} of ${count(total, "byte")}`,
+    cancel: "Cancel",
+    dismiss: "Dismiss",
+    failed: (reason: string) => `Not uploaded: ${reason}`,
+    refused: {
+      nothing: "Nothing to upload",
+      "too-many": "Not uploaded: at most 10,000 files at a time",
+      "too-large": "Not uploaded: at most 1 GiB at a time",
+      "bad-name": "Not uploaded: a file has an invalid name",
+      unreadable: "Not uploaded: the browser cannot read the files",
+    },
+  },
+  /** Files that a person takes out of the sandbox. */
+  download: {
+    label: "Download",
+    wants: "A program wants to save this file on your computer:",
+    save: "Save",
+    ignore: "Ignore",
+    receiving: (path: string) => `Downloading ${path}`,
+    progress: (received: number, total: number | undefined) =>
+      total === undefined ? count(received, "byte") : `${number.format(received)} of ${count(total, "byte")}`,
+    cancel: "Cancel",
+    dismiss: "Dismiss",
+    partial: (path: string, { count: left, name, why }: SkippedMembers) =>
+      `Downloaded ${path} without ${count(left, "member")} of the archive: ${name} ${WHY_LEFT_OUT[why]}${left === 1 ? "" : ", …"}`,
+    failed: {
+      failed: (path: string, reason: string) => `Not downloaded: ${path}${reason === "" ? "" : `: ${reason}`}`,
+      "too-large": (path: string) => `Not downloaded: ${path} is larger than 1 GiB`,
+      incomplete: (path: string) => `Not downloaded: ${path} changed during the download, or data was lost`,
+    },
+  },
+  /** Tabs and panes. */
+  desk: {
+    tabs: "Tabs",
+    tab: (names: readonly string[]) => names.join(", "),
+    pane: (place: string) => `Pane ${place}`,
+    sessions: "Sessions",
+    /** Where there is no room for the word. */
+    sessionsSign: "☰",
+    sessionsTitle: (keys: string) => `Sessions and commands (${keys})`,
+    new: "New tab",
+    closeTab: (name: string) => `Close tab ${name} (its sessions keep running)`,
+    closePane: (place: string) => `Close pane ${place} (the session keeps running)`,
+    drag: "Drag to an edge of another pane or to the tabs",
+    divider: "Divider (move with the arrow keys)",
+    nothing: "No open sessions",
+    nothingText: "Closed sessions keep running: find them in the list of sessions.",
+    notKept: "The tabs could not be saved for other devices",
+  },
+  /** The list of sessions and commands. */
+  palette: {
+    title: "Sessions and commands",
+    search: "Search",
+    placeholder: "Session, command or sandbox; > for commands only",
+    list: "Sessions and commands",
+    results: (of: number) => (of === 0 ? "Nothing found" : `${count(of, "entry", "entries")}`),
+    loading: "Loading sessions…",
+    unlisted: (sandbox: string, why: string) => `Cannot list the sessions of ${sandbox}: ${why}`,
+    shell: "shell",
+    isOpen: "open here",
+    unasked: (of: number) => `${count(of, "more sandbox", "more sandboxes")} not listed`,
+    people: (names: readonly string[]) => `${names.join(", ")} attached`,
+    lastOutput: (of: number, unit: "second" | "minute" | "hour" | "day") => `output ${count(of, unit)} ago`,
+    clients: (of: number) => (of === 0 ? "nobody attached" : `${count(of, "client")} attached`),
+    state: { running: "running", exited: "exited", lost: "lost" },
+    exited: (code: number) => `exited with ${code}`,
+    age: (of: number, unit: "second" | "minute" | "hour" | "day") => `${count(of, unit)} old`,
+    screen: (session: string) => `Screen of ${session}`,
+    noScreen: "No output",
+    open: "Open",
+    openRight: "Open to the right",
+    openBelow: "Open below",
+    copy: "Copy attach command",
+    copied: "Copied",
+    notCopied: (command: string) => `The browser blocked copying: ${command}`,
+    rename: "Rename…",
+    nameOf: (session: string) => `Name for ${session}`,
+    nameIt: "Save name",
+    nameWhy: (session: string) =>
+      `Only you see this name, on all your devices. Links and other people use ${session}. Leave empty for no name.`,
+    end: "End…",
+    endIt: (session: string) => `End ${session}`,
+    endWhy: (command: string) => `This kills the process: ${command}`,
+    keepIt: "Cancel",
+    ended: (session: string) => `${session} has ended`,
+    command: {
+      new: "New session in a new tab",
+      newIn: (sandbox: string) => `New session in sandbox ${sandbox}`,
+      divideRight: "Split right",
+      divideBelow: "Split down",
+      close: "Close pane (the session keeps running)",
+      ownTab: "Move pane to a new tab",
+      nextTab: "Next tab",
+      previousTab: "Previous tab",
+      tabRight: "Move tab right",
+      tabLeft: "Move tab left",
+      focus: (direction: string) => `Focus the pane ${direction}`,
+      move: (direction: string) => `Swap with the pane ${direction}`,
+      grow: (direction: string) => `Move the divider ${direction}`,
+    },
+    direction: { left: "to the left", right: "to the right", up: "above", down: "below" },
+    way: { left: "to the left", right: "to the right", up: "up", down: "down" },
+  },
+  /** Windows and panes of a session that runs under tmux. */
+  panes: {
+    windows: "Windows",
+    window: (index: number, name: string) => `${index + 1}: ${name}`,
+    pane: (id: string, name: string) => `Pane ${name === "" ? id : `${name} (${id})`}`,
+    newWindow: "New window",
+    renameWindow: ["✎", "Rename window (F2)"],
+    windowName: "Window name",
+    /** What stands on a button, and what is said of it. */
+    splitRight: ["◫", "Split right"],
+    splitBelow: ["⊟", "Split down"],
+    zoom: ["⤢", "Zoom pane"],
+    move: ["⠿", "Swap with the next pane, or drag: onto another pane, into a window, or behind the windows"],
+    joinNext: ["⇥", "Move pane to the next window"],
+    breakOut: ["⇱", "Move pane to a new window"],
+    close: ["×", "Close pane (ends its program)"],
+    closing: (id: string) => `Pane ${id}:`,
+    closeNow: "End program",
+    keep: "Cancel",
+    border: "Border (move with the arrow keys)",
+  } satisfies Record<string, string | readonly [on: string, said: string] | ((...of: never[]) => string)>,
   share: {
     title: (sandbox: string, session: string) => `Share ${sandbox} / ${session}`,
-    mayDo: "Whoever has the link may",
-    lookOn: "look on",
+    mayDo: "Anyone with the link can",
+    lookOn: "view",
     type: "type",
     for: "for",
     lifetime: { 900: "15 minutes", 3600: "an hour", 28800: "8 hours", 86400: "a day" },
     guests: "without logging in",
-    make: "Make a link",
+    make: "Create link",
     close: "Close",
-    link: (until: string) => `The link, good until ${until}. It is shown only now.`,
+    link: (until: string) => `Link, valid until ${until}. It is shown only once.`,
     copy: "Copy",
     copied: "Copied",
-    selected: "Selected: copy it with Ctrl+C",
-    links: "Links that are good now",
-    mayLookOn: "may look on",
-    mayType: "may type",
-    guestsToo: "guests too",
-    loggedIn: "logged in",
+    selected: "Selected: press Ctrl+C to copy",
+    links: "Active links",
+    mayLookOn: "can view",
+    mayType: "can type",
+    guestsToo: "guests allowed",
+    loggedIn: "login required",
     until: (until: string) => `until ${until}`,
     revoke: "Revoke",
-    revokeTitle: (until: string) => `Revoke the link that is good until ${until}`,
+    revokeTitle: (until: string) => `Revoke the link valid until ${until}`,
     time: (date: Date) => time.format(date),
   },
   /** Keys on a touch screen: their labels, and a screen reader's words. */
@@ -245,10 +470,10 @@ export const ENGLISH = {
   } satisfies { label: string; [key: string]: string | readonly [on: string, said: string] },
   /** Words for when no server answered: the reason of a refusal, or of a wait. */
   connection: {
-    badCredential: "the token or ticket has characters that it can't have",
+    badCredential: "the token or ticket contains invalid characters",
     offline: "this device is offline",
-    unreachable: "the server can't be reached, or refused the connection",
-    unreadable: "the server's answer can't be read",
+    unreachable: "the server is unreachable, or refused the connection",
+    unreadable: "the server sent an invalid response",
   },
 };
 

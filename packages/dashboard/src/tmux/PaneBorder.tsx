@@ -1,4 +1,4 @@
-// The border of a pane, to its right or below it: dragged, or moved by the arrow keys, it resizes the pane by whole cells.
+// A pane's right or lower border: dragged or moved by arrow keys, it resizes the pane by whole cells.
 
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useRef } from "react";
 import type { Border } from "../session/panes-model.ts";
@@ -15,29 +15,29 @@ export function PaneBorder({ border, cell, onResize }: PaneBorderProps) {
   const { panes: words } = useTexts();
   const { side, pane, left, top, width, height } = border;
   const isRight = side === "right";
-  /** Where it was taken, and the border as it was then. */
-  const taken = useRef<{ readonly at: number; readonly border: Border; by: number }>(undefined);
-  const say = (from: Border, by: number) => {
+  /** Start of the drag: pointer position and border. */
+  const drag = useRef<{ readonly at: number; readonly border: Border; by: number }>(undefined);
+  const resize = (from: Border, by: number) => {
     const size = dragged(from, by);
     if (size !== undefined) onResize(size.cols, size.rows);
   };
   const at = ({ clientX, clientY }: PointerEvent) => (isRight ? clientX : clientY);
   const onMove = (event: PointerEvent) => {
-    const from = taken.current;
+    const from = drag.current;
     if (from === undefined || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
     const by = Math.round((at(event) - from.at) / (isRight ? cell.width : cell.height));
     if (by === from.by) return;
     from.by = by;
-    // Back where it was: `dragged` asks for nothing then.
+    // Back at the start `dragged` requests nothing.
     if (by === 0) onResize(from.border.pane.cols, from.border.pane.rows);
-    else say(from.border, by);
+    else resize(from.border, by);
   };
   const onKey = (event: KeyboardEvent) => {
     const [less, more] = isRight ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
     const by = event.key === less ? -1 : event.key === more ? 1 : 0;
     if (by === 0 || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    say(border, by);
+    resize(border, by);
   };
   const style: CSSProperties = { left: `${left}%`, top: `${top}%` };
   return (
@@ -57,11 +57,11 @@ export function PaneBorder({ border, cell, onResize }: PaneBorderProps) {
       onPointerDown={(event) => {
         event.preventDefault();
         event.currentTarget.setPointerCapture(event.pointerId);
-        taken.current = { at: at(event), border, by: 0 };
+        drag.current = { at: at(event), border, by: 0 };
       }}
       onPointerMove={onMove}
       onPointerUp={() => {
-        taken.current = undefined;
+        drag.current = undefined;
       }}
       onKeyDown={onKey}
     />

@@ -1,4 +1,4 @@
-// One pane of a session that runs under tmux: a terminal on the pane's own session, of the size that tmux gives it.
+// One pane of a session under tmux: a terminal on the pane's own session, with the size that tmux gives it.
 
 import { memo, useEffect, useState } from "react";
 import { Terminal } from "../session/Terminal.tsx";
@@ -11,7 +11,7 @@ export type PaneTerminalProps = Omit<TerminalProps, "bars" | "isSized" | "onRead
   readonly onLive: (id: string, live: TerminalSession) => void;
 };
 
-/** The pane is there, so its session can be: tried again so often, each time after twice as long. */
+/** The pane exists, so its session should: reconnect attempts, each after twice the delay. */
 const TRIES = 6;
 const FIRST_MS = 500;
 
@@ -21,15 +21,15 @@ export const PaneTerminal = memo(function PaneTerminal({ id, isSecret, onLive, .
     if (live !== undefined) onLive(id, live);
   }, [live, id, onLive]);
   useEffect(() => live?.setSecret(isSecret), [live, isSecret]);
-  useEffect(() => (live === undefined ? undefined : comeBack(live)), [live]);
+  useEffect(() => (live === undefined ? undefined : reconnect(live)), [live]);
   return <Terminal {...props} bars={false} isSized onReady={setLive} />;
 });
 
-/** The session of a pane that was closed ends, and its element goes. If that stays, the end was of an earlier pane of this number. */
-function comeBack({ connection, getView, subscribe }: TerminalSession): () => void {
+/** Reconnects an ended session. A closed pane's element goes; if it stays, an earlier pane of this number had ended. */
+function reconnect({ connection, getView, subscribe }: TerminalSession): () => void {
   let tries = 0;
   let timer: number | undefined;
-  const look = () => {
+  const check = () => {
     const { client } = getView();
     if (client.phase === "attached") tries = 0;
     if (client.phase !== "ended" || timer !== undefined || tries === TRIES) return;
@@ -44,7 +44,7 @@ function comeBack({ connection, getView, subscribe }: TerminalSession): () => vo
     );
     tries += 1;
   };
-  const stop = subscribe(look);
+  const stop = subscribe(check);
   return () => {
     stop();
     clearTimeout(timer);

@@ -1,34 +1,35 @@
-// The line above a session's panes: its windows as tabs, and what can be done with the pane that has the focus.
+// The bar above a session's panes: windows as tabs, and actions on the focused pane.
 
 import { type DragEvent, useState, useSyncExternalStore } from "react";
 import { nextPane, nextWindow } from "../session/panes-model.ts";
 import type { SessionPanes } from "../session/session-panes.ts";
+import { takeFocus } from "../terminal/terminal-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { PaneWindows } from "./PaneWindows.tsx";
 
 export type PaneToolsProps = {
   readonly panes: SessionPanes;
   readonly mayOrder: boolean;
-  /** The pane or the window that is being dragged. */
+  /** The dragged pane or window. */
   readonly dragged: string | undefined;
   readonly onDrag: (dragged: string | undefined) => void;
-  /** A button was pressed, or a question answered: the keyboard is the terminal's again. */
+  /** Called after an action: focuses the pane. */
   readonly onDone: () => void;
 };
 
 export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneToolsProps) {
   const { panes: words } = useTexts();
-  const { told, focus } = useSyncExternalStore(panes.subscribe, panes.getState);
-  /** The pane that was asked to be closed, which a person is asked about. */
-  const [asked, setAsked] = useState<string>();
+  const { list, focus } = useSyncExternalStore(panes.subscribe, panes.getState);
+  /** The pane whose closing a person is asked about. */
+  const [closingId, setClosingId] = useState<string>();
   const [naming, setNaming] = useState<string>();
-  if (told === undefined) return null;
-  const next = focus === undefined ? undefined : nextPane(told, focus);
-  const otherWindow = nextWindow(told);
-  const isZoomed = told.windows.some(({ active, zoomed }) => active && zoomed);
-  const closing = told.panes.some(({ id }) => id === asked) ? asked : undefined;
+  if (list === undefined) return null;
+  const next = focus === undefined ? undefined : nextPane(list, focus);
+  const otherWindow = nextWindow(list);
+  const isZoomed = list.windows.some(({ active, zoomed }) => active && zoomed);
+  const closing = list.panes.some(({ id }) => id === closingId) ? closingId : undefined;
   const answer = () => {
-    setAsked(undefined);
+    setClosingId(undefined);
     onDone();
   };
   const onFocus = (act: (pane: string) => void) => () => {
@@ -38,12 +39,12 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
     order(pane);
     onDone();
   };
-  const button = ([sign, said]: readonly [string, string], act: (pane: string) => void, more = {}) => (
+  const button = ([sign, label]: readonly [string, string], act: (pane: string) => void, more = {}) => (
     <button
       type="button"
       className="sbx-quiet"
-      aria-label={said}
-      title={said}
+      aria-label={label}
+      title={label}
       disabled={!mayOrder}
       onClick={onFocus(act)}
       {...more}
@@ -55,7 +56,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
     <div className="sbx-tmux-tools">
       <PaneWindows
         panes={panes}
-        windows={told.windows}
+        windows={list.windows}
         mayOrder={mayOrder}
         dragged={dragged}
         onDrag={onDrag}
@@ -76,7 +77,7 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
       >
         +
       </button>
-      {button(words.renameWindow, () => setNaming(told.windows.find(({ active }) => active)?.id))}
+      {button(words.renameWindow, () => setNaming(list.windows.find(({ active }) => active)?.id))}
       <span className="sbx-tmux-room" />
       {button(
         words.splitRight,
@@ -124,9 +125,9 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
             { "aria-pressed": isZoomed },
           )}
       {closing === undefined ? (
-        button(words.close, setAsked)
+        button(words.close, setClosingId)
       ) : (
-        // It stays while the focus moves, by a click or by tmux: it names its pane, and ends that one.
+        // The question stays while the focus moves, and names its pane.
         // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.
         <span
           className="sbx-tmux-question"
@@ -158,9 +159,4 @@ export function PaneTools({ panes, mayOrder, dragged, onDrag, onDone }: PaneTool
       )}
     </div>
   );
-}
-
-/** Of an element that comes in the place of the one that was pressed. */
-function takeFocus(element: HTMLElement | null): void {
-  element?.focus();
 }

@@ -1,5 +1,5 @@
-// The windows of a session that runs under tmux, as tabs. The arrows lead along them, Enter shows one, with Shift they move it,
-// F2 names it; the mouse drags a window to another place, and a pane into a window, or to one of its own.
+// The windows of a session under tmux, as tabs. Arrows move the focus, Enter shows a window, Shift+arrow moves it, F2 renames it; the mouse
+// drags windows to other positions, and panes into windows.
 
 import { type DragEvent, type KeyboardEvent, useRef } from "react";
 import type { PanesMessage } from "sandbox-stdio/core";
@@ -11,13 +11,13 @@ export type PaneWindowsProps = {
   readonly panes: SessionPanes;
   readonly windows: PanesMessage["windows"];
   readonly mayOrder: boolean;
-  /** The pane or the window that is being dragged. */
+  /** The dragged pane or window. */
   readonly dragged: string | undefined;
   readonly onDrag: (dragged: string | undefined) => void;
-  /** The window that is being named. */
+  /** The window being renamed. */
   readonly naming: string | undefined;
   readonly onNaming: (window: string | undefined) => void;
-  /** A window was chosen: the keyboard is the terminal's again. */
+  /** Called after an action: focuses the pane. */
   readonly onDone: () => void;
 };
 
@@ -25,7 +25,7 @@ export function PaneWindows(props: PaneWindowsProps) {
   const { panes, windows, mayOrder, dragged, onDrag, naming, onNaming, onDone } = props;
   const { panes: words } = useTexts();
   const list = useRef<HTMLDivElement>(null);
-  /** The name was asked for at its tab, which has the keyboard after it. */
+  /** Whether renaming started at its tab, which gets the focus back. */
   const isNamedAtTab = useRef(false);
   const focusTab = (window: string | undefined) => {
     const tab = list.current?.querySelector(`[data-window="${window}"]`);
@@ -125,7 +125,7 @@ export function PaneWindows(props: PaneWindowsProps) {
             if (event.key === "Enter") named(naming, event.currentTarget.value);
             else if (event.key === "Escape") endNaming(naming);
             else return;
-            // Else Escape would lead on to the terminal.
+            // Otherwise Escape would focus the terminal.
             event.stopPropagation();
             event.preventDefault();
           }}

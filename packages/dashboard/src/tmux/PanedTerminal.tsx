@@ -1,11 +1,11 @@
-// A terminal that draws the windows and panes of its session, if that runs under tmux; any other session as it is.
+// A terminal that draws the windows and panes of a session under tmux; other sessions as usual.
 
 import { Terminal } from "../session/Terminal.tsx";
 import type { OfPane, TerminalProps } from "../session/terminal-props.ts";
 import { SessionPanesView } from "./SessionPanesView.tsx";
 
 export type PanedTerminalProps = TerminalProps & {
-  /** Absent: this person may open no pane. */
+  /** Absent: this person may open no panes. */
   readonly ofPane?: OfPane | undefined;
 };
 

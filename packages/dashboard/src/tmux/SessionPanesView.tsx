@@ -1,5 +1,5 @@
-// The windows and panes of a session that runs under tmux, over its terminal, in the same cells: windows as tabs, panes where
-// tmux has them. Each pane is a terminal on a session of its own. session-panes.ts decides; this draws.
+// The windows and panes of a session under tmux, drawn over its terminal in the same cells. Each pane is a terminal on its own session.
+// session-panes.ts decides; this draws.
 
 import "./session-panes.css";
 import {
@@ -12,6 +12,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
+import { defined } from "sandbox-stdio/core";
 import { neighbourOf, paneAddress, paneSession, viewOf } from "../session/panes-model.ts";
 import type { OfPane, TerminalProps } from "../session/terminal-props.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
@@ -23,16 +24,16 @@ import { PaneTools } from "./PaneTools.tsx";
 
 export type SessionPanesViewProps = {
   readonly live: TerminalSession;
-  /** Of the session as a whole. */
+  /** Properties of the whole session. */
   readonly whole: TerminalProps;
   readonly ofPane: OfPane;
-  /** Told which pane's session is typed into; undefined: the session's own. */
+  /** Receives the session of the focused pane; undefined: the session's own. */
   readonly onStandIn: (session: TerminalSession | undefined) => void;
 };
 
 type Cell = { readonly width: number; readonly height: number; readonly scale: number };
 
-const WAYS: Readonly<Record<string, "left" | "right" | "up" | "down">> = {
+const DIRECTIONS: Readonly<Record<string, "left" | "right" | "up" | "down">> = {
   ArrowLeft: "left",
   ArrowRight: "right",
   ArrowUp: "up",
@@ -41,7 +42,7 @@ const WAYS: Readonly<Record<string, "left" | "right" | "up" | "down">> = {
 
 export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPanesViewProps) {
   const { panes } = live;
-  const { told, focus, opened } = useSyncExternalStore(panes.subscribe, panes.getState);
+  const { list, focus, opened } = useSyncExternalStore(panes.subscribe, panes.getState);
   const { session, isSecret, client } = useSyncExternalStore(live.subscribe, live.getView);
   const cell = useCell(live.screen);
   const { panes: words } = useTexts();
@@ -49,21 +50,21 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   const [lives, setLives] = useState<ReadonlyMap<string, TerminalSession>>(new Map());
   const [dragged, setDragged] = useState<string>();
   const onLive = useCallback((id: string, one: TerminalSession) => setLives((all) => new Map(all).set(id, one)), []);
-  // A pane that is gone is let go of, with its terminal and scrollback.
+  // Release the terminals of closed panes.
   useEffect(() => {
-    const ids = new Set(told?.panes.map(({ id }) => id));
+    const ids = new Set(list?.panes.map(({ id }) => id));
     setLives((all) => {
       const kept = [...all].filter(([id]) => ids.has(id));
       return kept.length === all.size ? all : new Map(kept);
     });
-  }, [told]);
-  // A viewer makes no session, and so opens no pane.
+  }, [list]);
+  // A viewer can't start sessions, so it opens no pane.
   const role = client.phase === "attached" ? client.hello.you.role : undefined;
   const [isDriver, setDriver] = useState(false);
   useEffect(() => {
     if (role !== undefined) setDriver(role === "driver");
   }, [role]);
-  const view = useMemo(() => (told === undefined ? undefined : viewOf(told)), [told]);
+  const view = useMemo(() => (list === undefined ? undefined : viewOf(list)), [list]);
   const isDrawn = isDriver && view !== undefined && view.panes.length > 0;
 
   const focused = focus === undefined ? undefined : lives.get(focus);
@@ -84,21 +85,21 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
     onStandIn(isDrawn ? focused : undefined);
     return () => onStandIn(undefined);
   }, [isDrawn, focused, onStandIn]);
-  // The focus follows tmux where it is in a pane, or nowhere: not from a button, a dialog or another terminal. A pane of another window
-  // takes it once that is seen.
+  // The focus follows tmux from a pane or from nowhere, but not from a button, dialog or other terminal. A pane of another window gets
+  // it once it is visible.
   const isMeant = useRef(false);
   useEffect(() => {
     const { activeElement } = document;
     const root = ground.current;
     if (!isDrawn || !isFocusSeen || root === null || root.closest("[inert]") !== null) return;
     const isHere = root.contains(activeElement) && activeElement?.closest(".xterm") !== null;
-    // The terminal behind keeps the focus until the browser has noticed that it is not seen any more.
+    // The terminal behind keeps the focus until the browser notices that it is hidden.
     const isNowhere = activeElement === null || activeElement === document.body;
     const isBehind = activeElement === live.screen.terminal.textarea;
     if (isHere || isNowhere || isBehind || isMeant.current) focused?.screen.focus();
     if (focused !== undefined) isMeant.current = false;
   }, [isDrawn, isFocusSeen, focused, live]);
-  const takeKeyboard = () => {
+  const focusPane = () => {
     if (panes.getState().focus === focus) focused?.screen.focus();
     else isMeant.current = true;
   };
@@ -106,22 +107,22 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   const { scheme, theme, font, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts } = whole;
   const scale = cell?.scale ?? 1;
   const drawnFont = useMemo(() => ({ ...font, size: (font?.size ?? 14) * scale }), [font, scale]);
-  if (!isDrawn || told === undefined || cell === undefined) return null;
-  const window = told.windows.find(({ active }) => active);
+  if (!isDrawn || list === undefined || cell === undefined) return null;
+  const window = list.windows.find(({ active }) => active);
   const isSeen = new Set(view.panes.map(({ pane }) => pane.id));
-  const place = (left: number, top: number, cols: number, rows: number): CSSProperties => ({
+  const boxStyle = (left: number, top: number, cols: number, rows: number): CSSProperties => ({
     left: left * cell.width,
     top: top * cell.height,
     width: cols * cell.width,
     height: rows * cell.height,
   });
   const onKey = (event: KeyboardEvent) => {
-    const way = WAYS[event.key];
+    const direction = DIRECTIONS[event.key];
     const isFree = event.altKey && event.shiftKey && !event.ctrlKey && !event.metaKey && isSeen.size > 1;
-    if (way === undefined || !isFree || focus === undefined) return;
+    if (direction === undefined || !isFree || focus === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    const to = neighbourOf(told, focus, way);
+    const to = neighbourOf(list, focus, direction);
     if (to !== undefined) panes.focus(to.id);
   };
   return (
@@ -131,11 +132,11 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
         mayOrder={live.connection.mayType}
         dragged={dragged}
         onDrag={setDragged}
-        onDone={takeKeyboard}
+        onDone={focusPane}
       />
       <div className="sbx-tmux-ground" ref={ground}>
-        <div className="sbx-tmux-window" style={place(0, 0, window?.cols ?? 0, window?.rows ?? 0)}>
-          {told.panes
+        <div className="sbx-tmux-window" style={boxStyle(0, 0, window?.cols ?? 0, window?.rows ?? 0)}>
+          {list.panes
             .filter(({ id }) => opened.has(id))
             .map(({ id, name, left, top, cols, rows }) => {
               const own = paneSession(session, id);
@@ -148,13 +149,13 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
                   data-seen={isSeen.has(id)}
                   inert={!isSeen.has(id)}
                   aria-label={words.pane(id, name)}
-                  style={place(left, top, cols, rows)}
+                  style={boxStyle(left, top, cols, rows)}
                   onFocusCapture={() => panes.focus(id)}
                 >
                   <PaneTerminal
-                    {...given({ scheme, theme, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts })}
-                    {...given({ token: whole.token, previews: whole.previews, takesFiles: whole.takesFiles })}
-                    {...given({
+                    {...defined({ scheme, theme, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts })}
+                    {...defined({ token: whole.token, previews: whole.previews, takesFiles: whole.takesFiles })}
+                    {...defined({
                       warnsOnClose: whole.warnsOnClose,
                       isAdmin: whole.isAdmin,
                       onSettings: whole.onSettings,
@@ -197,13 +198,7 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   );
 }
 
-/** Without the properties that are not there: a component that is given `undefined` has none. */
-function given<Props extends object>(props: Props): { [Name in keyof Props]: Exclude<Props[Name], undefined> } {
-  const there = Object.entries(props).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(there) as { [Name in keyof Props]: Exclude<Props[Name], undefined> };
-}
-
-/** The size of a cell of the terminal behind, as it is drawn now: panes stand in its cells. */
+/** The drawn size of a cell of the terminal behind, on whose grid the panes lie. */
 function useCell(screen: TerminalView): Cell | undefined {
   const [cell, setCell] = useState<Cell>();
   useEffect(() => {

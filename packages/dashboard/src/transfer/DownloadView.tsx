@@ -1,6 +1,7 @@
-// A download as it goes, and the question before one that a program wants.
+// A download's progress, and the question before a program's download.
 
 import { useSyncExternalStore } from "react";
+import { defined } from "sandbox-stdio/core";
 import { useTexts } from "../texts/texts-context.ts";
 import { preview } from "../ui/clipboard.ts";
 import type { Downloads } from "./downloads.ts";
@@ -23,14 +24,15 @@ export function DownloadView({ downloads, onDone }: DownloadViewProps) {
           <span role="status">{words.receiving(state.path)}</span>
           <progress
             aria-label={words.label}
-            {...(state.totalBytes === undefined
-              ? {}
-              : { max: Math.max(1, state.totalBytes), value: state.receivedBytes })}
+            {...defined({
+              max: state.totalBytes === undefined ? undefined : Math.max(1, state.totalBytes),
+              value: state.totalBytes === undefined ? undefined : state.receivedBytes,
+            })}
           />
           <span className="sbx-found">{words.progress(state.receivedBytes, state.totalBytes)}</span>
         </>
       ) : state.kind === "partial" ? (
-        <span role="status">{words.partial(state.path, state.leftOut)}</span>
+        <span role="status">{words.partial(state.path, state.skipped)}</span>
       ) : (
         <span role="status">{words.failed[state.end](state.path, state.reason)}</span>
       )}
@@ -41,20 +43,20 @@ export function DownloadView({ downloads, onDone }: DownloadViewProps) {
   );
 }
 
-/** A program asks: it says which file, and a person says whether. */
+/** A program names a file, and the person decides. */
 export function DownloadToast({ downloads, onDone }: DownloadViewProps) {
-  const { wish } = useSyncExternalStore(downloads.subscribe, downloads.getView);
+  const { request } = useSyncExternalStore(downloads.subscribe, downloads.getView);
   const words = useTexts().download;
-  if (wish === undefined) return null;
+  if (request === undefined) return null;
   const answer = (isYes: boolean) => () => {
-    downloads.answer(wish, isYes);
+    downloads.answer(request, isYes);
     onDone();
   };
   return (
-    // Another wish is another element: a click that was meant for one can't fall on the next.
-    <section className="sbx-toast sbx-clipboard" key={wish.count} aria-label={words.label}>
+    // Keyed by request so that React remounts the buttons and a late click can't hit the next one.
+    <section className="sbx-toast sbx-clipboard" key={request.count} aria-label={words.label}>
       <p role="status">{words.wants}</p>
-      <pre>{preview(wish.path)}</pre>
+      <pre>{preview(request.path)}</pre>
       <div className="sbx-answers">
         <button type="button" className="sbx-button sbx-primary" onClick={answer(true)}>
           {words.save}

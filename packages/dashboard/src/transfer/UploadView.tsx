@@ -1,4 +1,4 @@
-// An upload as it goes: where to drop, how far it is, why it was refused.
+// An upload's progress, the area to drop files, and refusals.
 
 import { useSyncExternalStore } from "react";
 import { useTexts } from "../texts/texts-context.ts";

@@ -1,28 +1,33 @@
-// One download: the bytes of a session of its own on pipes, which survives breaks as every session does.
+// One download over its own session on pipes, which survives reconnects like any session.
 
 import { STREAM_STDERR, STREAM_STDOUT, TarFault, TarFilter } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { withoutCode } from "../connection/status.ts";
-import type { LeftOut } from "../texts/english-tools.ts";
+import type { SkippedMembers } from "../texts/texts.ts";
 import { folderOf, type Header, MAX_DOWNLOAD_BYTES, readHeader, shownName } from "./download-plan.ts";
 
 export type DownloadEnd =
-  | { readonly kind: "done"; readonly header: Header; readonly content: Blob; readonly leftOut: LeftOut | undefined }
-  /** Nothing is saved. `reason` comes from the server, or from the command. */
+  | {
+      readonly kind: "done";
+      readonly header: Header;
+      readonly content: Blob;
+      readonly skipped: SkippedMembers | undefined;
+    }
+  /** Nothing is saved. `reason` comes from the server or the command. */
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "too-large" }
-  /** Some of it was lost, or it changed while it was read. */
+  /** Data was lost, or the file changed meanwhile. */
   | { readonly kind: "incomplete" }
   | { readonly kind: "cancelled" };
 
 export type DownloadProgress = { readonly receivedBytes: number; readonly totalBytes: number | undefined };
 
-/** The browser keeps a Blob where it likes, on the disk too; an array it keeps in memory. */
+/** Size from which data moves from memory into a Blob, which the browser may keep on disk. */
 const PART_BYTES = 8 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 const MAX_HEADER = 64;
-/** The command's words, where it fails. */
-const MAX_SAID = 4_096;
+/** Limit of the command's error text. */
+const MAX_STDERR = 4_096;
 
 export class Download {
   readonly #connection: BrowserConnection;
@@ -36,9 +41,9 @@ export class Download {
   #keptBytes = 0;
   /** Present while a folder's archive is read. */
   #filter: TarFilter | undefined;
-  #leftOut: LeftOut | undefined;
+  #skipped: SkippedMembers | undefined;
   readonly #path: string;
-  #said = "";
+  #stderr = "";
   #isOver = false;
   #finish: (end: DownloadEnd) => void = () => undefined;
 
@@ -48,13 +53,13 @@ export class Download {
     this.#progressed = progressed;
   }
 
-  /** Receives it whole, or nothing of it. Never rejects. */
+  /** Receives everything or nothing. Never rejects. */
   async run(): Promise<DownloadEnd> {
     const ended = new Promise<DownloadEnd>((resolve) => {
       this.#finish = (end) => {
         if (this.#isOver) return;
         this.#isOver = true;
-        // The command may be in the middle of it.
+        // The command may still be sending.
         if (end.kind !== "done" && end.kind !== "failed") this.#connection.client?.send({ type: "kill" });
         this.#connection.leave();
         resolve(end);
@@ -64,18 +69,19 @@ export class Download {
     this.#connection.subscribe({
       output: (stream, bytes, end) => {
         if (stream === STREAM_STDOUT) this.#received(bytes);
-        else if (stream === STREAM_STDERR && this.#said.length < MAX_SAID)
-          this.#said += errors.decode(bytes, { stream: true });
+        else if (stream === STREAM_STDERR && this.#stderr.length < MAX_STDERR)
+          this.#stderr += errors.decode(bytes, { stream: true });
         this.#connection.dealtWith(end);
       },
       gap: () => this.#finish({ kind: "incomplete" }),
-      // The first attach may have been answered: its bytes are sent again from the start.
+      // A new client would send all bytes again.
       reset: () => this.#finish({ kind: "incomplete" }),
       state: (state) => {
         if (state.phase !== "ended") return;
         const { end } = state;
         if (end.kind === "exit" && end.code === 0) this.#finish(this.#whole());
-        else if (end.kind === "exit") this.#finish({ kind: "failed", reason: this.#said.trim() || `exit ${end.code}` });
+        else if (end.kind === "exit")
+          this.#finish({ kind: "failed", reason: this.#stderr.trim() || `exit ${end.code}` });
         else this.#finish({ kind: "failed", reason: end.kind === "refused" ? withoutCode(end.reason) : "" });
       },
     });
@@ -111,7 +117,7 @@ export class Download {
     else this.#progressed({ receivedBytes: this.#receivedBytes, totalBytes });
   }
 
-  /** @returns Whether it can be part of what it is said to be. */
+  /** @returns Whether the bytes are valid. */
   #take(bytes: Uint8Array): boolean {
     if (this.#filter === undefined) {
       this.#keep(bytes);
@@ -130,8 +136,8 @@ export class Download {
     return new TarFilter(folderOf(this.#path), {
       write: (bytes) => this.#keep(bytes),
       leftOut: (name, why) => {
-        const first = this.#leftOut ?? { count: 0, name: shownName(name), why };
-        this.#leftOut = { ...first, count: first.count + 1 };
+        const first = this.#skipped ?? { count: 0, name: shownName(name), why };
+        this.#skipped = { ...first, count: first.count + 1 };
       },
     });
   }
@@ -156,6 +162,6 @@ export class Download {
     if (header.kind === "file" && header.size !== this.#receivedBytes) return { kind: "incomplete" };
     if (this.#filter?.end() === false) return { kind: "incomplete" };
     this.#putAway();
-    return { kind: "done", header, content: this.#content, leftOut: this.#leftOut };
+    return { kind: "done", header, content: this.#content, skipped: this.#skipped };
   }
 }

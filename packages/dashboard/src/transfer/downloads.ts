@@ -1,17 +1,16 @@
-// Files on their way out of one terminal's sandbox. A person asks for one, or a program does, which a person has to agree to: nothing
-// that is printed starts a transfer. No React.
+// Downloads from one terminal's sandbox. A program's request needs the person's consent: output never starts a transfer. No React.
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
-import type { LeftOut } from "../texts/english-tools.ts";
+import type { SkippedMembers } from "../texts/texts.ts";
 import { Download, type DownloadEnd, type DownloadProgress } from "./download.ts";
-import { MAX_WISHES, readDownloadWish, savedName } from "./download-plan.ts";
+import { MAX_REQUESTS, readDownloadRequest, savedName } from "./download-plan.ts";
 
 export type DownloadState =
   | { readonly kind: "idle" }
   | ({ readonly kind: "receiving"; readonly path: string } & DownloadProgress)
-  /** The download is saved, without some members of its archive. */
-  | { readonly kind: "partial"; readonly path: string; readonly leftOut: LeftOut }
+  /** Saved without some members of the archive. */
+  | { readonly kind: "partial"; readonly path: string; readonly skipped: SkippedMembers }
   | {
       readonly kind: "failed";
       readonly path: string;
@@ -19,38 +18,38 @@ export type DownloadState =
       readonly reason: string;
     };
 
-/** A program wants this file saved. Another request is another object. */
-export type DownloadWish = { readonly path: string; readonly count: number };
+/** A program's request. Each one is another object. */
+export type DownloadRequest = { readonly path: string; readonly count: number };
 
-export type DownloadsView = { readonly state: DownloadState; readonly wish: DownloadWish | undefined };
+export type DownloadsView = { readonly state: DownloadState; readonly request: DownloadRequest | undefined };
 
-export type DownloadsPorts = {
-  /** Whether the output that is being drawn was printed before a person was here to be asked. */
+export type DownloadsOptions = {
+  /** Whether the output being drawn is replay. */
   readonly isReplay: () => boolean;
-  /** Only who may type is asked: a program speaks to them. */
+  /** Only a person who may type is asked. */
   readonly mayType: () => boolean;
-  /** A connection to a pipes session beside, which sends this file. */
+  /** Connects to the session that sends this file. */
   readonly connect: (path: string) => BrowserConnection;
   readonly save: (name: string, content: Blob) => void;
 };
 
 export class Downloads {
-  readonly #ports: DownloadsPorts;
+  readonly #ports: DownloadsOptions;
   readonly #listeners = new Set<() => void>();
   readonly #handler: { dispose(): void };
-  #view: DownloadsView = { state: { kind: "idle" }, wish: undefined };
-  #wishes: readonly DownloadWish[] = [];
+  #view: DownloadsView = { state: { kind: "idle" }, request: undefined };
+  #requests: readonly DownloadRequest[] = [];
   #count = 0;
   #waiting: string[] = [];
   #download: Download | undefined;
   #isDisposed = false;
 
-  constructor(terminal: Terminal, ports: DownloadsPorts) {
+  constructor(terminal: Terminal, ports: DownloadsOptions) {
     this.#ports = ports;
     this.#handler = terminal.parser.registerOscHandler(633, (text) => {
-      const path = readDownloadWish(text);
+      const path = readDownloadRequest(text);
       if (path === undefined) return false;
-      if (!ports.isReplay() && ports.mayType()) this.#wished(path);
+      if (!ports.isReplay() && ports.mayType()) this.#requested(path);
       return true;
     });
   }
@@ -58,26 +57,26 @@ export class Downloads {
   /** The same object until something changes. */
   readonly getView = (): DownloadsView => this.#view;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
   /** The person's answer to a program's request. */
-  answer(wish: DownloadWish, isYes: boolean): void {
-    this.#wishes = this.#wishes.filter((each) => each !== wish);
-    this.#change({ wish: this.#wishes[0] });
-    if (isYes) this.start(wish.path);
+  answer(request: DownloadRequest, isYes: boolean): void {
+    this.#requests = this.#requests.filter((each) => each !== request);
+    this.#change({ request: this.#requests[0] });
+    if (isYes) this.start(request.path);
   }
 
-  /** Begins a download, or lets it wait for the one under way. To be called by what a person does, and nothing else. */
+  /** Starts or queues a download. Call only for a person's action. */
   start(path: string): void {
     if (this.#download === undefined) void this.#run(path);
     else this.#waiting.push(path);
   }
 
-  /** Gives up the one under way, and those that wait for it. */
+  /** Cancels the current and queued downloads. */
   cancel(): void {
     this.#waiting = [];
     this.#download?.cancel();
@@ -94,10 +93,10 @@ export class Downloads {
     this.#listeners.clear();
   }
 
-  #wished(path: string): void {
-    if (this.#wishes.length >= MAX_WISHES || this.#wishes.some((each) => each.path === path)) return;
-    this.#wishes = [...this.#wishes, { path, count: ++this.#count }];
-    this.#change({ wish: this.#wishes[0] });
+  #requested(path: string): void {
+    if (this.#requests.length >= MAX_REQUESTS || this.#requests.some((each) => each.path === path)) return;
+    this.#requests = [...this.#requests, { path, count: ++this.#count }];
+    this.#change({ request: this.#requests[0] });
   }
 
   async #run(path: string): Promise<void> {
@@ -110,8 +109,8 @@ export class Downloads {
     this.#download = undefined;
     if (this.#isDisposed) return;
     if (end.kind === "done") this.#ports.save(savedName(path, end.header), end.content);
-    if (end.kind === "done" && end.leftOut !== undefined)
-      this.#change({ state: { kind: "partial", path, leftOut: end.leftOut } });
+    if (end.kind === "done" && end.skipped !== undefined)
+      this.#change({ state: { kind: "partial", path, skipped: end.skipped } });
     else if (end.kind === "done" || end.kind === "cancelled") this.#change({ state: { kind: "idle" } });
     else
       this.#change({ state: { kind: "failed", path, end: end.kind, reason: end.kind === "failed" ? end.reason : "" } });
@@ -125,12 +124,12 @@ export class Downloads {
   }
 }
 
-/** Hands it to the browser, which puts it where the person's downloads go. */
+/** Saves a file by the browser. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // The browser reads it after this, and says not when it has: it is let go with the page, or in a while.
+  // The browser does not report when it has read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

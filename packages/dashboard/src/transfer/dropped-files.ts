@@ -1,24 +1,22 @@
-// Files that were dropped or pasted on the page, alone and in folders. The browser's own objects in, a list out.
+// Reads dropped and pasted files and folders into a list.
 
 import type { Offered } from "./upload-plan.ts";
 
 export type OfferedFile = Offered & { readonly modifiedAtMs: number; readonly file: File | undefined };
 
-/** Whether something that is dragged over the page holds files. */
+/** Whether a drag contains files. */
 export function hasFiles(transfer: DataTransfer | null): boolean {
   return transfer?.types.includes("Files") ?? false;
 }
 
-/** To be called while the event is handled: the browser takes its list back then. @param most Reads no more than these and one. */
+/** Call during the event, after which the browser clears its list. @param most Stops after one file more. */
 export function filesOf(transfer: DataTransfer, most: number): Promise<readonly OfferedFile[]> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (entries.length > 0) return walk(entries, most);
   return Promise.resolve([...transfer.files].map((file) => offered(file.name, file)));
 }
 
-/**
- * The pictures on the clipboard, where the browser lets the page read it. The key that pastes text alone tells a page of no picture.
- */
+/** Images on the clipboard, if the browser allows reading it. The shortcut for pasting plain text does not report them. */
 export async function clipboardPictures(clipboard: Clipboard | undefined): Promise<readonly File[]> {
   try {
     const items = (await clipboard?.read()) ?? [];
@@ -29,12 +27,12 @@ export async function clipboardPictures(clipboard: Clipboard | undefined): Promi
     const pictures = await Promise.all(blobs);
     return pictures.map((blob) => new File([blob], `picture.${/^image\/(\w+)/.exec(blob.type)?.[1] ?? "bin"}`));
   } catch {
-    // The person or the browser does not allow it.
+    // Blocked by the person or the browser.
     return [];
   }
 }
 
-/** What would open in place of the page if it was dropped beside a terminal is dropped on nothing. */
+/** Ignores files dropped beside a terminal, which the browser would open in place of the page. */
 export function refuseDrops(page: Window): void {
   const refuse = (event: DragEvent) => {
     if (event.defaultPrevented || !hasFiles(event.dataTransfer)) return;
@@ -45,7 +43,7 @@ export function refuseDrops(page: Window): void {
   page.addEventListener("drop", refuse);
 }
 
-/** A picture from the clipboard has no name of its own. */
+/** Names pasted images, which have no name. */
 export function pastedFiles(files: readonly File[], now: Date): readonly OfferedFile[] {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return files.map((file, index) => {
@@ -84,7 +82,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-/** The browser gives them in parts of a hundred; an empty one is the end. */
+/** The browser returns batches of a hundred, and an empty one at the end. */
 async function childrenOf(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = entry.createReader();
   const children: FileSystemEntry[] = [];

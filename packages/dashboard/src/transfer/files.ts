@@ -1,4 +1,4 @@
-// Files on their way into and out of one terminal's sandbox, each over a session beside the terminal's own. No React.
+// Uploads and downloads of one terminal, each over a session beside the terminal's own. No React.
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
@@ -13,7 +13,7 @@ export class Files {
   readonly downloads: Downloads;
 
   /**
-   * @param stage The element around the terminal. To be made before other watchers of its pastes.
+   * @param stage The element around the terminal. Create before other listeners for its pastes.
    * @param url The address of the terminal's session.
    */
   constructor(

@@ -1,15 +1,18 @@
-// How files come into the sandbox: which may, under which names, by which command, and the text typed at the cursor then. Pure.
+// Uploads: which files are allowed, the command that receives them, and the text typed afterwards. Pure.
 
 import { latin1, type TarEntry } from "sandbox-stdio/core";
 import { pipesAddress } from "../connection/pipes-address.ts";
 
-/** A file to upload: its path below the target, with slashes between folders. */
+/** A file or folder to upload, by its relative path. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
+
+/** The folder of the archive that holds all of them: what is beside it is ours, whatever their names are. */
+const FILES = "files";
 
 /** What the archive says of it. */
 export function entryOf({ path, size, modifiedAtMs, isFolder }: Offered & { readonly modifiedAtMs: number }): TarEntry {
   const kind = isFolder ? "folder" : "file";
-  const name = latin1(new TextEncoder().encode(path));
+  const name = latin1(new TextEncoder().encode(`${FILES}/${path}`));
   return { name, kind, size, mode: isFolder ? 0o755 : 0o644, modifiedAt: modifiedAtMs / 1000 };
 }
 
@@ -29,25 +32,24 @@ export function planUpload(offered: readonly Offered[]): Plan {
   return { kind: "ready", bytes, files };
 }
 
-/** Whether a path leads nowhere but below. */
+/** Whether a path stays below the target. */
 function isBelow(path: string): boolean {
   return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !part.includes("\0"));
 }
 
 /** The last entry of the archive: without it, it was cut short, and nothing of it is kept. */
-export const WHOLE = ".sbx-upload-is-whole";
+export const WHOLE: TarEntry = { name: "upload-is-whole", kind: "file", size: 0, mode: 0o644, modifiedAt: 0 };
 
 /**
- * Unpacks its standard input beside the files there, and moves it there once it is whole. A name that is taken gets a
- * number before it; nothing is written over. Says each path, ended by a NUL.
+ * Unpacks standard input into a hidden folder and moves the files out once complete. Existing names get a number in front; nothing is
+ * overwritten. Prints each path, NUL-terminated.
  */
 export const RECEIVE = `d=$(mktemp -d ./.sbx-upload.XXXXXX) || exit
 trap 'trap "" HUP INT TERM; cd "$h"; rm -rf -- "$d"' EXIT
 h=$PWD
 trap 'exit 1' HUP INT TERM
-tar xf - -C "$d" && [ -e "$d/${WHOLE}" ] || exit 1
-rm -- "$d/${WHOLE}"
-cd "$d" || exit
+tar xf - -C "$d" && [ -e "$d/${WHOLE.name}" ] || exit 1
+cd "$d/${FILES}" || exit
 for n in * .[!.]* ..?*; do
   [ -e "$n" ] || [ -L "$n" ] || continue
   t=$n i=1
@@ -55,17 +57,17 @@ for n in * .[!.]* ..?*; do
   mv -- "$n" "$h/$t" && printf '%s\\0' "$h/$t" || exit
 done`;
 
-/** The address of the session that receives it. @param cwd Where the shell is, as far as it has said. */
+/** The address of the receiving session. @param cwd The shell's directory if known. */
 export function receiveAddress(wsUrl: string, base: string, cwd: string | undefined): string {
   return pipesAddress(wsUrl, base, [RECEIVE], cwd);
 }
 
-/** The paths that {@link RECEIVE} has said. */
-export function pathsOf(said: string): readonly string[] {
-  return said.split("\0").filter((path) => path !== "");
+/** The paths that {@link RECEIVE} printed. */
+export function pathsOf(output: string): readonly string[] {
+  return output.split("\0").filter((path) => path !== "");
 }
 
-/** Paths as words of a shell, with a blank after them. Control characters would be keys: such a path is left out. */
+/** Paths quoted for a shell, each followed by a space. Paths with control characters, which act as keys, are left out. */
 export function typedPaths(paths: readonly string[]): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these would be keys
   const typable = paths.filter((path) => !/[\x00-\x1f\x7f-\x9f]/.test(path));
@@ -76,7 +78,7 @@ function quoted(path: string): string {
   return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Reads the text of an OSC 633 that says where a shell is (`P;Cwd=…`, escaped as VS Code does). */
+/** Parses the OSC 633 with a shell's directory (`P;Cwd=…`, escaped as VS Code does). */
 export function readWorkingDirectory(text: string): string | undefined {
   const escaped = /^P;Cwd=(.*)$/s.exec(text)?.[1];
   if (escaped === undefined) return undefined;

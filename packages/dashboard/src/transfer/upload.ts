@@ -1,4 +1,4 @@
-// One upload: an archive into a session of its own on pipes, which survives breaks as every session does.
+// One upload: an archive into its own session on pipes, which survives reconnects like any session.
 
 import { STREAM_STDERR, STREAM_STDOUT, tarEnd, tarHeader, tarPadding } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
@@ -8,27 +8,27 @@ import { entryOf, pathsOf, WHOLE } from "./upload-plan.ts";
 
 export type UploadEnd =
   | { readonly kind: "done"; readonly paths: readonly string[] }
-  /** Nothing of it is kept in the sandbox. `reason` comes from the server, or from the command. */
+  /** Nothing is kept in the sandbox. `reason` comes from the server or the command. */
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "cancelled" };
 
-/** The command's words, where it fails. */
-const MAX_SAID = 65_536;
+/** Limit of the command's output. */
+const MAX_OUTPUT = 65_536;
 
 export class Upload {
   readonly #connection: BrowserConnection;
   readonly #progressed: (sentBytes: number) => void;
   #written = 0;
   #isCancelled = false;
-  #goOn: () => void = () => undefined;
+  #continue: () => void = () => undefined;
 
-  /** @param progressed Told how many bytes of the archive the sandbox has taken. */
+  /** @param progressed Receives the bytes of the archive that the sandbox has taken. */
   constructor(connection: BrowserConnection, progressed: (sentBytes: number) => void) {
     this.#connection = connection;
     this.#progressed = progressed;
   }
 
-  /** Sends them, and waits for the command's end. Never rejects. */
+  /** Sends the files and waits for the command's end. Never rejects. */
   async run(files: readonly OfferedFile[]): Promise<UploadEnd> {
     const ended = this.#watch();
     await this.#connection.start();
@@ -36,10 +36,10 @@ export class Upload {
     try {
       await this.#send(files);
     } catch (error) {
-      // A file can't be read, or changed while it was.
+      // A file is unreadable or changed meanwhile.
       problem = error instanceof Error ? error.message : String(error);
     }
-    // Without its last entry, the sandbox throws the sent archive away.
+    // Without its last entry the sandbox discards the archive.
     this.#connection.client?.endInput();
     const end = await ended;
     if (this.#isCancelled) return { kind: "cancelled" };
@@ -48,33 +48,33 @@ export class Upload {
 
   cancel(): void {
     this.#isCancelled = true;
-    this.#goOn();
+    this.#continue();
   }
 
   #watch(): Promise<UploadEnd> {
     const connection = this.#connection;
     const out = new TextDecoder();
     const errors = new TextDecoder();
-    const said = { stdout: "", stderr: "" };
+    const texts = { stdout: "", stderr: "" };
     return new Promise((resolve) => {
       connection.subscribe({
         output: (stream, bytes, end) => {
-          if (stream === STREAM_STDOUT && said.stdout.length < MAX_SAID)
-            said.stdout += out.decode(bytes, { stream: true });
-          if (stream === STREAM_STDERR && said.stderr.length < MAX_SAID)
-            said.stderr += errors.decode(bytes, { stream: true });
+          if (stream === STREAM_STDOUT && texts.stdout.length < MAX_OUTPUT)
+            texts.stdout += out.decode(bytes, { stream: true });
+          if (stream === STREAM_STDERR && texts.stderr.length < MAX_OUTPUT)
+            texts.stderr += errors.decode(bytes, { stream: true });
           connection.dealtWith(end);
         },
         inputDrained: () => {
           this.#progressed(this.#written - (connection.client?.unackedInput ?? 0));
-          this.#goOn();
+          this.#continue();
         },
         state: (state) => {
           if (state.phase !== "ended") return;
-          this.#goOn();
+          this.#continue();
           const { end } = state;
-          if (end.kind === "exit" && end.code === 0) resolve({ kind: "done", paths: pathsOf(said.stdout) });
-          else if (end.kind === "exit") resolve({ kind: "failed", reason: said.stderr.trim() || `exit ${end.code}` });
+          if (end.kind === "exit" && end.code === 0) resolve({ kind: "done", paths: pathsOf(texts.stdout) });
+          else if (end.kind === "exit") resolve({ kind: "failed", reason: texts.stderr.trim() || `exit ${end.code}` });
           else resolve({ kind: "failed", reason: end.kind === "refused" ? withoutCode(end.reason) : "" });
         },
       });
@@ -95,7 +95,7 @@ export class Upload {
       if (size !== entry.size) throw new Error(`${entry.path} changed while it was read`);
       await this.#write(tarPadding(size));
     }
-    await this.#write(tarHeader(entryOf({ path: WHOLE, size: 0, modifiedAtMs: 0, isFolder: false })));
+    await this.#write(tarHeader(WHOLE));
     await this.#write(tarEnd());
   }
 
@@ -109,7 +109,7 @@ export class Upload {
     if (this.#isOver || client === undefined) return false;
     this.#written += bytes.length;
     const mayGoOn = new Promise<void>((resolve) => {
-      this.#goOn = resolve;
+      this.#continue = resolve;
     });
     if (bytes.length > 0 && !client.write(bytes)) await mayGoOn;
     return !this.#isOver;

@@ -1,5 +1,4 @@
-// Files that are dropped or pasted on one terminal: uploaded to where its shell is, one drop after the other, and their paths typed at the
-// cursor. No React.
+// Uploads of files dropped or pasted on one terminal, into its shell's directory. Their paths are typed at the cursor. No React.
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
@@ -16,21 +15,21 @@ export type UploadState =
       readonly files: number;
       readonly totalBytes: number;
       readonly sentBytes: number;
-      /** Where they go; undefined: where sessions begin. */
+      /** The target; undefined: where sessions begin. */
       readonly directory: string | undefined;
     }
   | { readonly kind: "failed"; readonly reason: string };
 
-export type UploadsPorts = {
-  /** Whether this person may type here: a person who may type may upload. */
+export type UploadsOptions = {
+  /** Only a person who may type may upload. */
   readonly mayUpload: () => boolean;
-  /** A connection to a pipes session beside, which begins in this directory. */
+  /** Connects to the session that receives files in this directory. */
   readonly connect: (directory: string | undefined) => BrowserConnection;
 };
 
 export class Uploads {
   readonly #terminal: Terminal;
-  readonly #ports: UploadsPorts;
+  readonly #ports: UploadsOptions;
   readonly #listeners = new Set<() => void>();
   readonly #stop = new AbortController();
   readonly #handler: { dispose(): void };
@@ -38,8 +37,8 @@ export class Uploads {
   #directory: string | undefined;
   #upload: Upload | undefined;
 
-  /** @param stage The element around the terminal. To be made before other watchers of its pastes. */
-  constructor(terminal: Terminal, stage: HTMLElement, ports: UploadsPorts) {
+  /** @param stage The element around the terminal. Create before other listeners for its pastes. */
+  constructor(terminal: Terminal, stage: HTMLElement, ports: UploadsOptions) {
     this.#terminal = terminal;
     this.#ports = ports;
     this.#handler = terminal.parser.registerOscHandler(633, (text) => {
@@ -60,13 +59,13 @@ export class Uploads {
   /** The same object until something changes. */
   readonly getState = (): UploadState => this.#state;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** Where the shell is, as far as it has said. */
+  /** The shell's directory, if it has reported one. */
   get directory(): string | undefined {
     return this.#directory;
   }
@@ -92,7 +91,7 @@ export class Uploads {
 
   #hovers(event: DragEvent): void {
     if (!hasFiles(event.dataTransfer)) return;
-    // A file that is dropped on a page which does not take it opens in place of the page.
+    // The browser would open a dropped file in place of the page.
     event.preventDefault();
     if (event.dataTransfer !== null) event.dataTransfer.dropEffect = this.#isOpen ? "copy" : "none";
     if (this.#isOpen && this.#state.kind !== "hovering") this.#change({ kind: "hovering" });
@@ -104,13 +103,13 @@ export class Uploads {
     if (this.#isOpen) void this.#take(filesOf(event.dataTransfer, UPLOAD_LIMITS.files));
   }
 
-  /** Text goes before a picture of it, which office programs put beside. */
+  /** Prefers text to an image of it, which office programs add. */
   #pasted(event: ClipboardEvent): void {
     const transfer = event.clipboardData;
     if (transfer?.types.length === 0) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      void this.#pasteUntold();
+      void this.#pasteImages();
       return;
     }
     if (transfer === null || transfer.files.length === 0 || transfer.types.includes("text/plain")) return;
@@ -119,8 +118,8 @@ export class Uploads {
     if (this.#isOpen) void this.#take(Promise.resolve(pastedFiles([...transfer.files], new Date())));
   }
 
-  /** A paste that told of nothing: of a picture, by the key for text alone. */
-  async #pasteUntold(): Promise<void> {
+  /** Handles a paste without data: an image pasted by the shortcut for plain text. */
+  async #pasteImages(): Promise<void> {
     const files = this.#isOpen ? await clipboardPictures(navigator.clipboard) : [];
     if (files.length > 0 && this.#isOpen) await this.#take(Promise.resolve(pastedFiles(files, new Date())));
   }
@@ -130,7 +129,7 @@ export class Uploads {
     try {
       files = await offered;
     } catch {
-      // A folder that the browser may not read, or that is gone.
+      // An unreadable folder.
       this.#change({ kind: "refused", why: "unreadable" });
       return;
     }
@@ -144,7 +143,7 @@ export class Uploads {
     const sending = { kind: "sending", files: plan.files, totalBytes: plan.bytes, directory } as const;
     this.#change({ ...sending, sentBytes: 0 });
     const upload = new Upload(this.#ports.connect(directory), (sent) => {
-      // Of the archive, which is a little longer than its files.
+      // The archive is slightly longer than its files.
       this.#change({ ...sending, sentBytes: Math.min(sent, plan.bytes) });
     });
     this.#upload = upload;

@@ -1,17 +1,16 @@
-// A modal dialog on the browser's own <dialog>: it keeps the focus, and Escape or a click beside it closes it.
+// A modal <dialog>: it keeps the focus, and Escape or a click beside it closes it.
 
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 
 export type DialogProps = {
   readonly title: string;
-  /** Closed without an answer. */
   readonly onClose: () => void;
   readonly children: ReactNode;
   readonly className?: string;
 };
 
-/** Where a session has panes, its own field stands behind them, and can't have the focus. */
-const TYPED_INTO = [
+/** Fields that get the focus back: panes first, since a session's own field lies behind its panes. */
+const FOCUS_TARGETS = [
   '.sbx-tmux-pane[data-focus="true"] .xterm-helper-textarea',
   '.sbx-tmux-pane[data-seen="true"] .xterm-helper-textarea',
   ".xterm-helper-textarea",
@@ -20,20 +19,20 @@ const TYPED_INTO = [
 export function Dialog({ title, onClose, children, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the browser paints: an element that is gone can give the focus back to nothing.
+  // Before painting: a removed element can't return the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
     const terminal = terminalOf(document.activeElement) ?? terminalOf(element) ?? document;
     element?.showModal();
     return () => {
       element?.close();
-      // Keys typed after a dialog are meant for the process, not for the button that opened it.
-      const field = TYPED_INTO.map((each) => terminal.querySelector(each)).find((each) => each !== null);
+      // Keys typed next are for the process, not for the button that opened the dialog.
+      const field = FOCUS_TARGETS.map((each) => terminal.querySelector(each)).find((each) => each !== null);
       if (field instanceof HTMLElement) field.focus();
     };
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the browser's own way to cancel a dialog.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser handles Escape.
     <dialog
       className={`sbx-ground sbx-dialog ${className}`}
       ref={dialog}
@@ -42,7 +41,7 @@ export function Dialog({ title, onClose, children, className = "" }: DialogProps
         event.preventDefault();
         onClose();
       }}
-      // Its content covers it: only its ground around the content is the dialog itself.
+      // Only the backdrop is the dialog itself; its content covers the rest.
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       <div className="sbx-dialog-content">

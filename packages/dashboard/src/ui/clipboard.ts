@@ -1,12 +1,9 @@
-// OSC 52, by which a program writes to the clipboard: reads the program's request. Pure.
+// OSC 52: a program's request to write to the clipboard. Pure.
 
-/** Text beyond this is not offered: a person could not look through it. */
+/** Limit of an offered text, which a person should be able to check. */
 export const MAX_CLIPBOARD_BYTES = 256 * 1024;
 
-/**
- * Reads the text of an OSC 52, `SELECTION;BASE64`.
- * @returns The text to copy; undefined if the program would read (never allowed) or clear, or the text can't be decoded.
- */
+/** Parses an OSC 52, `SELECTION;BASE64`. @returns The text; undefined for reading (never allowed), clearing or invalid data. */
 export function readClipboardWrite(data: string): string | undefined {
   const base64 = /^[cpqs0-7]*;([A-Za-z0-9+/]+={0,2})$/.exec(data)?.[1];
   if (base64 === undefined || base64.length > Math.ceil(MAX_CLIPBOARD_BYTES / 3) * 4) return undefined;
@@ -14,7 +11,7 @@ export function readClipboardWrite(data: string): string | undefined {
   try {
     binary = atob(base64);
   } catch {
-    // The only thing that atob throws for: no base64 after all.
+    // Not base64.
     return undefined;
   }
   return new TextDecoder().decode(Uint8Array.from(binary, (unit) => unit.charCodeAt(0)));
@@ -22,7 +19,7 @@ export function readClipboardWrite(data: string): string | undefined {
 
 const PREVIEW_LENGTH = 160;
 
-/** The beginning of a text as one line, control characters made visible. */
+/** The beginning of a text on one line, with control characters visible. */
 export function preview(text: string): string {
   const line = text
     .slice(0, PREVIEW_LENGTH)

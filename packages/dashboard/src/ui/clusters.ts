@@ -1,18 +1,18 @@
-// Characters that are one picture, in more cells than one: flags, skin colours, people at work. Each keeps the cells that the shell's
-// own line editor counts on (wcwidth), and they are drawn in one go, in the first of them. Pure.
+// Finds emoji of several code points: flags, skin tones, joined emoji. Each keeps the cells that line editors count (wcwidth), and is drawn
+// as one in the first of them. Pure.
 
-/** Where it is not found, nothing is joined: two regional indicators, a skin colour, a joiner. */
+/** Text without any of these has no cluster: two regional indicators, a skin tone, a joiner. */
 const SIGN = /\p{RI}\p{RI}|\p{EMod}|\u200d/u;
 const CLUSTER = /\p{RI}\p{RI}|\p{Emoji}(?:\p{EMod}|\ufe0f)?(?:\u200d\p{Emoji}(?:\p{EMod}|\ufe0f)?)*/gu;
 
-/** Emoji outside the first 65,536 characters begin with it in UTF-8; without one of them there is no cluster of more than a cell. */
+/** First UTF-8 byte of code points above U+FFFF, which every wide cluster contains. */
 const FIRST_BYTE = 0xf0;
 
 export function mayHaveClusters(bytes: Uint8Array): boolean {
   return bytes.includes(FIRST_BYTE);
 }
 
-/** @returns Pairs of first column and column after the last, as a character joiner of xterm.js gives them. */
+/** @returns Column ranges [start, end), as xterm.js's joiner takes them. */
 export function clustersIn(text: string): [number, number][] {
   if (!SIGN.test(text)) return [];
   return [...text.matchAll(CLUSTER)]

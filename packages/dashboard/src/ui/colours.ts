@@ -1,14 +1,10 @@
-// The colours of people: one for each client, the same on every page. Pure; the colours themselves are in ground.css.
+// Colours of participants, the same on every page. The values are in base.css. Pure.
 
 import { colourIndex } from "sandbox-stdio/core";
 
-/** How many there are. */
 export const COLOURS = 12;
 
-/**
- * The colour of each, in the order in which they came: no two have the same as long as there are enough. Clients that know the
- * same people get the same answer.
- */
+/** A colour for each participant in order of arrival, distinct as long as there are enough. Deterministic. */
 export function coloursOf(participants: readonly { readonly id: string }[]): number[] {
   const taken = new Set<number>();
   return participants.map(({ id }) => {

@@ -1,16 +1,16 @@
-// Ctrl and Alt that stay pressed for the next key: the bytes that a terminal sends for a key with them. Pure.
+// Sticky Ctrl and Alt: the bytes that a key sends with them. Pure.
 
 export type Modifiers = { readonly isControl: boolean; readonly isAlt: boolean };
 
 export const NO_MODIFIERS: Modifiers = { isControl: false, isAlt: false };
 
-/** A cursor key or one of that block, as a terminal sends it without modifiers. */
+/** A cursor key without modifiers. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const CURSOR_KEY = /^\x1b[[O]([A-DFH])$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const NUMBERED_KEY = /^\x1b\[(\d+)~$/;
 
-/** The text that one key sends with these modifiers. Text of more than one character, pasted perhaps, is left as it is. */
+/** A key's text with the modifiers. Longer text, such as a paste, is unchanged. */
 export function withModifiers(text: string, { isControl, isAlt }: Modifiers): string {
   if (!isControl && !isAlt) return text;
   const code = 1 + (isAlt ? 2 : 0) + (isControl ? 4 : 0);
@@ -22,7 +22,7 @@ export function withModifiers(text: string, { isControl, isAlt }: Modifiers): st
   return `${isAlt ? "\x1b" : ""}${isControl ? controlOf(text) : text}`;
 }
 
-/** As a keyboard does it: letters and the characters about them, the space, and "?" for delete. */
+/** Control characters as keyboards send them, including space and "?" for DEL. */
 function controlOf(key: string): string {
   if (key === " ") return "\0";
   if (key === "?") return "\x7f";

@@ -1,8 +1,8 @@
-// The panes, each where the layout has it. All are siblings in an order that never changes, so that no terminal is made anew, or
-// loses the focus, when one moves; those of other tabs stand out of sight.
+// The panes at their positions. All are siblings in a fixed order, so that moving one does not remount its terminal or lose the focus;
+// panes of other tabs are out of view.
 
 import { type CSSProperties, type DragEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import {
   type Box,
@@ -13,7 +13,7 @@ import {
   type PaneId,
   paneIdOf,
   panesOf,
-  placesOf,
+  targetsOf,
 } from "./layout.ts";
 import { edgeAt } from "./layout-keys.ts";
 import type { SessionNames } from "./session-names.ts";
@@ -23,7 +23,7 @@ export type PanesProps = {
   readonly tabs: readonly LayoutTab[];
   readonly names: SessionNames;
   readonly current: number;
-  /** Whether there is a line of tabs for it. */
+  /** Whether there is a tab bar. */
   readonly hasTabs: boolean;
   readonly shown: ReadonlySet<PaneId>;
   readonly dragged: PaneId | number | undefined;
@@ -32,10 +32,15 @@ export type PanesProps = {
   readonly onFocus: (id: PaneId) => void;
   readonly onClose: (id: PaneId) => void;
   readonly onResize: (path: string, share: number) => void;
-  readonly children: (id: PaneId, place: Place) => ReactNode;
+  readonly children: (id: PaneId, target: SessionTarget) => ReactNode;
 };
 
-type Standing = { readonly place: Place; readonly box: Box; readonly tab: number; readonly hasOthers: boolean };
+type PanePosition = {
+  readonly target: SessionTarget;
+  readonly box: Box;
+  readonly tab: number;
+  readonly hasOthers: boolean;
+};
 
 const STEP = 0.05;
 
@@ -43,22 +48,22 @@ export function Panes(props: PanesProps) {
   const { tabs, current, shown, dragged } = props;
   const { desk: words, terminal } = useTexts();
   const ground = useRef<HTMLDivElement>(null);
-  const standing = new Map<PaneId, Standing>();
+  const positions = new Map<PaneId, PanePosition>();
   for (const [tab, { root }] of tabs.entries()) {
     const panes = panesOf(root);
-    for (const { id, place, box } of panes) standing.set(id, { place, box, tab, hasOthers: panes.length > 1 });
+    for (const { id, target, box } of panes) positions.set(id, { target, box, tab, hasOthers: panes.length > 1 });
   }
   const seen = tabs[current];
   const focus = seen?.focus;
-  const nameOf = (place: Place) => props.names[paneIdOf(place)];
-  const inTab = seen === undefined ? [] : placesOf(seen.root).map((place) => nameOf(place) ?? place.session);
+  const nameOf = (target: SessionTarget) => props.names[paneIdOf(target)];
+  const inTab = seen === undefined ? [] : targetsOf(seen.root).map((target) => nameOf(target) ?? target.session);
   const panel = props.hasTabs ? { role: "tabpanel", "aria-label": words.tab(inTab) } : {};
   return (
     <div className="sbx-panes" id={PANES_ID} ref={ground} {...panel}>
       {[...shown].map((id) => {
-        const pane = standing.get(id);
+        const pane = positions.get(id);
         if (pane === undefined) return null;
-        const name = nameOf(pane.place) ?? terminal.place(pane.place.sandbox, pane.place.session);
+        const name = nameOf(pane.target) ?? terminal.place(pane.target.sandbox, pane.target.session);
         const isSeen = pane.tab === current;
         return (
           <section
@@ -97,7 +102,7 @@ export function Panes(props: PanesProps) {
                 </button>
               </header>
             ) : null}
-            <div className="sbx-pane-body">{props.children(id, pane.place)}</div>
+            <div className="sbx-pane-body">{props.children(id, pane.target)}</div>
             {dragged !== undefined && isSeen && dragged !== id && dragged !== current ? (
               <DropGround onDrop={(direction) => props.onDrop(id, direction)} />
             ) : null}
@@ -173,10 +178,10 @@ function DividerHandle({ divider, ground, onResize }: DividerProps) {
       onPointerMove={move}
       onKeyDown={(event) => {
         const [less, more] = isRow ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
-        const way = event.key === less ? -STEP : event.key === more ? STEP : 0;
-        if (way === 0) return;
+        const change = event.key === less ? -STEP : event.key === more ? STEP : 0;
+        if (change === 0) return;
         event.preventDefault();
-        onResize(path, share + way);
+        onResize(path, share + change);
       }}
     />
   );

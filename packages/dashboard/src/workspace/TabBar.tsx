@@ -1,9 +1,9 @@
-// The line of tabs above the panes. The arrows lead along it, Enter shows one, with Shift they move it, Delete closes it; the mouse drags.
+// The tab bar. Arrows move the focus, Enter shows a tab, Shift+arrow moves it, Delete closes it; the mouse drags.
 
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from "react";
 import { flushSync } from "react-dom";
 import { useTexts } from "../texts/texts-context.ts";
-import { type LayoutTab, type PaneId, paneIdOf, placesOf } from "./layout.ts";
+import { type LayoutTab, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
 import type { SessionNames } from "./session-names.ts";
 
 /** The id of the element that a tab controls. */
@@ -13,10 +13,10 @@ export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
   readonly names: SessionNames;
   readonly current: number;
-  /** The element that is dragged now: a pane, or a tab by its number. */
+  /** The dragged pane, or a tab's index. */
   readonly dragged: PaneId | number | undefined;
   readonly onDrag: (dragged: number | undefined) => void;
-  /** Something was let go before the `index`th tab. */
+  /** Something was dropped before the tab at `index`. */
   readonly onDrop: (index: number) => void;
   readonly onShow: (index: number) => void;
   readonly onMove: (index: number, to: number) => void;
@@ -34,7 +34,7 @@ export function TabBar(props: TabBarProps) {
     const to = (index + tabs.length) % tabs.length;
     list.current?.querySelectorAll<HTMLElement>("[role=tab]")[to]?.focus();
   };
-  /** An element that is moved or goes loses the focus. A frame later would be too late for the next key. */
+  /** Moved or removed elements lose the focus. A frame later would be too late for the next key. */
   const focusTabAfter = (change: () => void, index: number) => {
     flushSync(change);
     focusTab(index);
@@ -73,13 +73,13 @@ export function TabBar(props: TabBarProps) {
         onDrop={(event) => drop(event, tabs.length)}
       >
         {tabs.map(({ root }, index) => {
-          const name = words.tab(placesOf(root).map((place) => props.names[paneIdOf(place)] ?? place.session));
+          const name = words.tab(targetsOf(root).map((target) => props.names[paneIdOf(target)] ?? target.session));
           const isCurrent = index === current;
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; the tab in it has the keys.
             <div
               className="sbx-tab"
-              key={placesOf(root).map(paneIdOf).join(" ")}
+              key={targetsOf(root).map(paneIdOf).join(" ")}
               role="presentation"
               data-current={isCurrent}
               draggable
@@ -109,7 +109,7 @@ export function TabBar(props: TabBarProps) {
                 type="button"
                 className="sbx-quiet sbx-tab-close"
                 tabIndex={-1}
-                // Only tabs can stand in a list of tabs: a person who uses keys closes one with Delete.
+                // A tablist may contain only tabs: keyboard users close one with Delete.
                 aria-hidden="true"
                 title={words.closeTab(name)}
                 onClick={() => props.onClose(index)}

@@ -1,10 +1,10 @@
-// A person's changes of a layout. Each gives a new one, or the same object where nothing changes or there is no room. Pure.
+// Changes of a layout. Each returns a new one, or the same object if nothing changes or there is no room. Pure.
 
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 import {
   type Area,
   type Axis,
-  allPlaces,
+  allTargets,
   type Direction,
   depthOf,
   has,
@@ -15,31 +15,31 @@ import {
   type PaneId,
   paneIdOf,
   panesOf,
-  placesOf,
   tabOf,
+  targetsOf,
 } from "./layout.ts";
 
-/** No part is ever less than this of a split. */
+/** Minimum share of a split. */
 export const MIN_SHARE = 0.1;
 
-/** Shows a session: where it is open already, else in a tab of its own behind the current one. */
-export function open(layout: Layout, place: Place): Layout {
-  const id = paneIdOf(place);
+/** Focuses a session if it is open, else opens it in a new tab after the current one. */
+export function open(layout: Layout, target: SessionTarget): Layout {
+  const id = paneIdOf(target);
   if (tabOf(layout, id) !== -1) return focus(layout, id);
-  if (allPlaces(layout).length >= MAX_PANES) return layout;
-  return insertTab(layout, tabWith(place), layout.current + 1);
+  if (allTargets(layout).length >= MAX_PANES) return layout;
+  return insertTab(layout, tabWith(target), layout.current + 1);
 }
 
-/** Divides a pane, or moves a session that is open elsewhere to stand beside it. */
-export function split(layout: Layout, at: PaneId, direction: Direction, place: Place): Layout {
-  const id = paneIdOf(place);
+/** Splits a pane for a session, which is moved if it is open elsewhere. */
+export function split(layout: Layout, at: PaneId, direction: Direction, target: SessionTarget): Layout {
+  const id = paneIdOf(target);
   if (id === at) return layout;
   const without = remove(layout, id);
   const index = tabOf(without, at);
   const tab = without.tabs[index];
-  if (tab === undefined || allPlaces(without).length >= MAX_PANES) return layout;
+  if (tab === undefined || allTargets(without).length >= MAX_PANES) return layout;
   const axis: Axis = direction === "left" || direction === "right" ? "row" : "column";
-  const added: Area = { kind: "pane", place };
+  const added: Area = { kind: "pane", target };
   const isFirst = direction === "left" || direction === "up";
   const root = replace(tab.root, at, (pane) => ({
     kind: "split",
@@ -51,20 +51,20 @@ export function split(layout: Layout, at: PaneId, direction: Direction, place: P
   return { tabs: without.tabs.with(index, { root, focus: id }), current: index };
 }
 
-/** Takes a session off the layout; it lives on. */
+/** Closes a pane; its session keeps running. */
 export function close(layout: Layout, id: PaneId): Layout {
   return remove(layout, id);
 }
 
-/** Gives a pane a tab of its own, before the tab that is now the `index`th. */
+/** Moves a pane to a new tab at `index`. */
 export function moveToOwnTab(layout: Layout, id: PaneId, index: number): Layout {
-  const place = allPlaces(layout).find((one) => paneIdOf(one) === id);
+  const target = allTargets(layout).find((one) => paneIdOf(one) === id);
   const from = layout.tabs[tabOf(layout, id)];
-  if (place === undefined || from === undefined || from.root.kind === "pane") return layout;
-  return insertTab(remove(layout, id), tabWith(place), index);
+  if (target === undefined || from === undefined || from.root.kind === "pane") return layout;
+  return insertTab(remove(layout, id), tabWith(target), index);
 }
 
-/** Moves a tab to stand as the `to`th. */
+/** Moves a tab to the index `to`. */
 export function moveTab(layout: Layout, from: number, to: number): Layout {
   const moved = layout.tabs[from];
   const target = Math.max(0, Math.min(to, layout.tabs.length - 1));
@@ -74,18 +74,18 @@ export function moveTab(layout: Layout, from: number, to: number): Layout {
   return { tabs, current: seen === undefined ? 0 : tabs.indexOf(seen) };
 }
 
-/** Has two panes of one tab change places. */
+/** Swaps two panes of a tab. */
 export function swap(layout: Layout, a: PaneId, b: PaneId): Layout {
   const index = tabOf(layout, a);
   const tab = layout.tabs[index];
   if (tab === undefined || a === b || !has(tab.root, b)) return layout;
-  const places = placesOf(tab.root);
-  const placeOf = (id: PaneId) => places.find((place) => paneIdOf(place) === id);
-  const [first, second] = [placeOf(a), placeOf(b)];
+  const targets = targetsOf(tab.root);
+  const targetOf = (id: PaneId) => targets.find((target) => paneIdOf(target) === id);
+  const [first, second] = [targetOf(a), targetOf(b)];
   if (first === undefined || second === undefined) return layout;
-  const exchanged = mapPlaces(tab.root, (place) => {
-    const id = paneIdOf(place);
-    return id === a ? second : id === b ? first : place;
+  const exchanged = mapTargets(tab.root, (target) => {
+    const id = paneIdOf(target);
+    return id === a ? second : id === b ? first : target;
   });
   return { ...layout, tabs: layout.tabs.with(index, { ...tab, root: exchanged }) };
 }
@@ -97,7 +97,7 @@ export function focus(layout: Layout, id: PaneId): Layout {
   return { tabs: layout.tabs.with(index, { ...tab, focus: id }), current: index };
 }
 
-/** Shows another tab; beyond the last comes the first. */
+/** Shows a tab, cyclically. */
 export function showTab(layout: Layout, index: number): Layout {
   const count = layout.tabs.length;
   if (count === 0) return layout;
@@ -105,7 +105,7 @@ export function showTab(layout: Layout, index: number): Layout {
   return current === layout.current ? layout : { ...layout, current };
 }
 
-/** Moves a divider of the tab that is seen. @param path As `Divider.path`. */
+/** Moves a divider of the current tab. @param path As `Divider.path`. */
 export function resize(layout: Layout, path: string, share: number): Layout {
   const tab = layout.tabs[layout.current];
   if (tab === undefined || !Number.isFinite(share)) return layout;
@@ -114,12 +114,12 @@ export function resize(layout: Layout, path: string, share: number): Layout {
   return root === tab.root ? layout : { ...layout, tabs: layout.tabs.with(layout.current, { ...tab, root }) };
 }
 
-/** Moves the nearest divider that lies across a direction, that way, by a part of the whole. */
+/** Moves the nearest divider on the direction's axis by a share of the whole. */
 export function resizeBy(layout: Layout, id: PaneId, direction: Direction, step: number): Layout {
   const tab = layout.tabs[layout.current];
   if (tab === undefined || !has(tab.root, id)) return layout;
   const axis: Axis = direction === "left" || direction === "right" ? "row" : "column";
-  const way = direction === "right" || direction === "down" ? step : -step;
+  const change = direction === "right" || direction === "down" ? step : -step;
   let nearest: { path: string; share: number } | undefined;
   for (let area = tab.root, path = ""; area.kind === "split"; ) {
     if (area.axis === axis) nearest = { path, share: area.share };
@@ -127,11 +127,11 @@ export function resizeBy(layout: Layout, id: PaneId, direction: Direction, step:
     path += part;
     area = area.parts[part];
   }
-  return nearest === undefined ? layout : resize(layout, nearest.path, nearest.share + way);
+  return nearest === undefined ? layout : resize(layout, nearest.path, nearest.share + change);
 }
 
-function tabWith(place: Place): LayoutTab {
-  return { root: { kind: "pane", place }, focus: paneIdOf(place) };
+function tabWith(target: SessionTarget): LayoutTab {
+  return { root: { kind: "pane", target }, focus: paneIdOf(target) };
 }
 
 function insertTab(layout: Layout, tab: LayoutTab, index: number): Layout {
@@ -155,7 +155,7 @@ function remove(layout: Layout, id: PaneId): Layout {
   };
 }
 
-/** Which pane gets the focus of one that goes: the one that has its place then. */
+/** The pane that gets a removed pane's focus: the one that takes its area. */
 function heir(tab: LayoutTab, root: Area, id: PaneId): PaneId {
   const gone = panesOf(tab.root).find((pane) => pane.id === id)?.box ?? { x: 0, y: 0, width: 0, height: 0 };
   const [x, y] = [gone.x + gone.width / 2, gone.y + gone.height / 2];
@@ -165,7 +165,7 @@ function heir(tab: LayoutTab, root: Area, id: PaneId): PaneId {
 }
 
 function without(area: Area, id: PaneId): Area | undefined {
-  if (area.kind === "pane") return paneIdOf(area.place) === id ? undefined : area;
+  if (area.kind === "pane") return paneIdOf(area.target) === id ? undefined : area;
   const first = without(area.parts[0], id);
   const second = without(area.parts[1], id);
   if (first === undefined) return second;
@@ -174,13 +174,13 @@ function without(area: Area, id: PaneId): Area | undefined {
 }
 
 function replace(area: Area, id: PaneId, by: (pane: Area) => Area): Area {
-  if (area.kind === "pane") return paneIdOf(area.place) === id ? by(area) : area;
+  if (area.kind === "pane") return paneIdOf(area.target) === id ? by(area) : area;
   return { ...area, parts: [replace(area.parts[0], id, by), replace(area.parts[1], id, by)] };
 }
 
-function mapPlaces(area: Area, to: (place: Place) => Place): Area {
-  if (area.kind === "pane") return { kind: "pane", place: to(area.place) };
-  return { ...area, parts: [mapPlaces(area.parts[0], to), mapPlaces(area.parts[1], to)] };
+function mapTargets(area: Area, to: (target: SessionTarget) => SessionTarget): Area {
+  if (area.kind === "pane") return { kind: "pane", target: to(area.target) };
+  return { ...area, parts: [mapTargets(area.parts[0], to), mapTargets(area.parts[1], to)] };
 }
 
 function withShare(area: Area, path: string, share: number): Area {

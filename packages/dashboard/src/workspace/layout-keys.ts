@@ -1,13 +1,13 @@
-// A person's commands for tabs and panes, and their keys. In a terminal Ctrl+Shift with a letter means nothing to the process;
-// Alt+Shift and an arrow does, and leads to other panes only where there are any. Pure.
+// Commands for tabs and panes, and their keys. Ctrl+Shift with a letter means nothing to terminals; Alt+Shift with an arrow does, and is
+// taken only if there are other panes. Pure.
 
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
 import { focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
 
-export type DeskCommand =
+export type WorkspaceCommand =
   | { readonly do: "palette" }
-  /** Where no sandbox is named: in that of the pane with the focus. */
+  /** Default sandbox: that of the focused pane. */
   | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
   | { readonly do: "close" }
@@ -20,9 +20,9 @@ export type Key = Pick<KeyboardEvent, "code" | "ctrlKey" | "shiftKey" | "altKey"
 const CTRL = "Ctrl+Shift+";
 const ALT = "Alt+Shift+";
 
-const KEYS: Readonly<Record<string, DeskCommand>> = {
+const KEYS: Readonly<Record<string, WorkspaceCommand>> = {
   [`${CTRL}P`]: { do: "palette" },
-  // Firefox never tells a page of the one above.
+  // Firefox does not pass the key above to pages.
   [`${CTRL}K`]: { do: "palette" },
   [`${CTRL}D`]: { do: "divide", direction: "right" },
   [`${CTRL}E`]: { do: "divide", direction: "down" },
@@ -35,31 +35,31 @@ const KEYS: Readonly<Record<string, DeskCommand>> = {
   [`${CTRL}]`]: { do: "show-tab", by: 1 },
 };
 
-/** Of a divider, in parts of the whole. */
+/** Step of a divider, as a share. */
 const STEP = 0.05;
 
-/** @returns undefined for a key that is the terminal's: with one pane alone, those that lead to others are. */
-export function commandOfKey(key: Key, hasOthers: boolean): DeskCommand | undefined {
+/** @returns undefined for a key of the terminal. With a single pane, keys to other panes are the terminal's. */
+export function commandOfKey(key: Key, hasOthers: boolean): WorkspaceCommand | undefined {
   if (key.ctrlKey === key.altKey || !key.shiftKey || key.metaKey) return undefined;
   const command = KEYS[(key.ctrlKey ? CTRL : ALT) + nameOf(key.code)];
   const isForOthers = command?.do === "focus" || command?.do === "show-tab" || command?.do === "close";
   return isForOthers && !hasOthers ? undefined : command;
 }
 
-/** The keys of a command as people write them; undefined: it has none. */
-export function keysOfCommand(command: DeskCommand): string | undefined {
+/** A command's keys as people write them; undefined if it has none. */
+export function keysOfCommand(command: WorkspaceCommand): string | undefined {
   const keys = Object.entries(KEYS).filter(([, other]) => JSON.stringify(other) === JSON.stringify(command));
   return keys.length === 0 ? undefined : keys.map(([key]) => key).join(", ");
 }
 
-/** A key's label, as people write it. */
+/** A key's label. */
 function nameOf(code: string): string {
   const brackets: Readonly<Record<string, string>> = { BracketLeft: "[", BracketRight: "]" };
   return brackets[code] ?? code.replace(/^Key|^Arrow/, "");
 }
 
-/** The layout after a command that needs nothing else: the same object if the command does nothing. */
-export function applied(layout: Layout, command: DeskCommand): Layout {
+/** The layout after a command that needs nothing else. */
+export function applied(layout: Layout, command: WorkspaceCommand): Layout {
   const id = focusOf(layout);
   if (id === undefined) return layout;
   switch (command.do) {
@@ -87,7 +87,7 @@ export function applied(layout: Layout, command: DeskCommand): Layout {
   }
 }
 
-/** At which edge of a pane something is let go. @param x, y Within it, from 0 to 1. */
+/** The nearest edge of a pane. @param x, y Within it, from 0 to 1. */
 export function edgeAt(x: number, y: number): Direction {
   const distances: readonly (readonly [Direction, number])[] = [
     ["left", x],

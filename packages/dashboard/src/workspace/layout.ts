@@ -1,18 +1,17 @@
-// Which sessions a person has open, and how they stand beside each other: tabs, each one pane or divided again and again. Only
-// reads a layout; layout-edits.ts changes one. Pure.
+// A person's open sessions as tabs, each a tree of panes. Only reads a layout; layout-edits.ts changes one. Pure.
 
-import type { Place } from "../connection/place.ts";
+import type { SessionTarget } from "../connection/session-target.ts";
 
-/** A session stands once in a layout: this names its pane. */
+/** A session appears once in a layout, so it identifies its pane. */
 export type PaneId = string;
 
-export type Pane = { readonly kind: "pane"; readonly place: Place };
+export type Pane = { readonly kind: "pane"; readonly target: SessionTarget };
 
-/** Two parts beside each other (`row`), or one above the other (`column`). */
+/** Two parts side by side (`row`) or stacked (`column`). */
 export type Split = {
   readonly kind: "split";
   readonly axis: Axis;
-  /** How much of it the first part has, from 0 to 1. */
+  /** Share of the first part, from 0 to 1. */
   readonly share: number;
   readonly parts: readonly [Area, Area];
 };
@@ -24,78 +23,78 @@ export type LayoutTab = { readonly root: Area; readonly focus: PaneId };
 
 export type Layout = {
   readonly tabs: readonly LayoutTab[];
-  /** Which tab is seen. */
+  /** Index of the shown tab. */
   readonly current: number;
 };
 
 export type Direction = "left" | "right" | "up" | "down";
 
-/** Of the whole, from 0 to 1. */
+/** As shares of the whole. */
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
-export type PlacedPane = { readonly id: PaneId; readonly place: Place; readonly box: Box };
+export type PlacedPane = { readonly id: PaneId; readonly target: SessionTarget; readonly box: Box };
 
 export type Divider = {
-  /** Which split it is of: 0 or 1 for each part on the way from the root. */
+  /** The split's path from the root: 0 or 1 for each part. */
   readonly path: string;
   readonly axis: Axis;
   readonly share: number;
-  /** The split's part of the whole. */
+  /** The split's area. */
   readonly box: Box;
 };
 
 export const NOTHING_OPEN: Layout = { tabs: [], current: 0 };
 
-/** So many sessions can be open: the kept layout has to fit into the server's limit of 16 KiB. */
+/** Limit of open sessions: the stored layout must fit into the server's 16 KiB. */
 export const MAX_PANES = 64;
-/** How often an area can be divided again. */
+/** Limit of nested splits. */
 export const MAX_DEPTH = 8;
 
 const WHOLE: Box = { x: 0, y: 0, width: 1, height: 1 };
 
-export function paneIdOf({ sandbox, session }: Place): PaneId {
+export function paneIdOf({ sandbox, session }: SessionTarget): PaneId {
   return `${sandbox}/${session}`;
 }
 
-export function placesOf(area: Area): Place[] {
-  return area.kind === "pane" ? [area.place] : area.parts.flatMap(placesOf);
+export function targetsOf(area: Area): SessionTarget[] {
+  return area.kind === "pane" ? [area.target] : area.parts.flatMap(targetsOf);
 }
 
-export function allPlaces(layout: Layout): Place[] {
-  return layout.tabs.flatMap(({ root }) => placesOf(root));
+export function allTargets(layout: Layout): SessionTarget[] {
+  return layout.tabs.flatMap(({ root }) => targetsOf(root));
 }
 
-/** Which tab a pane is in; -1: in none. */
+/** The tab's index; -1 for none. */
 export function tabOf(layout: Layout, id: PaneId): number {
   return layout.tabs.findIndex(({ root }) => has(root, id));
 }
 
 export function has(area: Area, id: PaneId): boolean {
-  return area.kind === "pane" ? paneIdOf(area.place) === id : area.parts.some((part) => has(part, id));
+  return area.kind === "pane" ? paneIdOf(area.target) === id : area.parts.some((part) => has(part, id));
 }
 
-/** The pane that has the focus; undefined: nothing is open. */
+/** The focused pane; undefined if nothing is open. */
 export function focusOf(layout: Layout): PaneId | undefined {
   return layout.tabs[layout.current]?.focus;
 }
 
-export function focusedPlace(layout: Layout): Place | undefined {
+export function focusedTarget(layout: Layout): SessionTarget | undefined {
   const focus = focusOf(layout);
-  return allPlaces(layout).find((place) => paneIdOf(place) === focus);
+  return allTargets(layout).find((target) => paneIdOf(target) === focus);
 }
 
 export function depthOf(area: Area): number {
   return area.kind === "pane" ? 0 : 1 + Math.max(...area.parts.map(depthOf));
 }
 
-/** Where each pane of an area stands. */
+/** The position of each pane. */
 export function panesOf(area: Area, box: Box = WHOLE): PlacedPane[] {
-  if (area.kind === "pane") return [{ id: paneIdOf(area.place), place: area.place, box }];
+  if (area.kind === "pane") return [{ id: paneIdOf(area.target), target: area.target, box }];
   const [first, second] = boxesOf(area, box);
   return [...panesOf(area.parts[0], first), ...panesOf(area.parts[1], second)];
 }
 
-/** The dividers that a person can drag to give one part more. */
+/** The draggable dividers. */
 export function dividersOf(area: Area, box: Box = WHOLE, path = ""): Divider[] {
   if (area.kind === "pane") return [];
   const [first, second] = boxesOf(area, box);
@@ -121,7 +120,7 @@ function boxesOf({ axis, share }: Split, { x, y, width, height }: Box): [Box, Bo
   ];
 }
 
-/** The pane of the same tab that stands next in a direction, nearest to the middle; undefined at the edge. */
+/** The nearest adjacent pane of the tab in a direction. */
 export function neighbourOf(layout: Layout, id: PaneId, direction: Direction): PaneId | undefined {
   const tab = layout.tabs[tabOf(layout, id)];
   if (tab === undefined) return undefined;

@@ -1,32 +1,31 @@
-// The names that a person has given to sessions: theirs alone, on each of their devices. A session's own name is its address, which
-// links, logs and other people have, and stays. Pure.
+// A person's own names of sessions, on all of their devices. A session's real name, in links, logs and for others, stays. Pure.
 
 import { isName, isRecord } from "sandbox-stdio/core";
 import type { PaneId } from "./layout.ts";
 
-/** By session, the one that was named last at the end. */
+/** By session, latest last. */
 export type SessionNames = Readonly<Record<PaneId, string>>;
 
 const MAX_NAMES = 64;
 const MAX_LENGTH = 40;
-/** What the names may take of the room that the server gives a layout: the largest layout leaves it. */
+/** The names' part of the server's limit for a layout. */
 const MAX_BYTES = 2_048;
 
-/** A name as it is kept: one line, none if it is empty. */
+/** Normalizes a name to one line. */
 export function cleanName(text: string): string {
-  // Of what is not seen only the joiner of emoji stays.
+  // Of invisible characters keep only the emoji joiner.
   const line = text.replaceAll(/(?:[\p{Cc}\s]|[^\P{Cf}\u200d])+/gu, " ").trim();
   return [...line].slice(0, MAX_LENGTH).join("").trim();
 }
 
-/** With another name for a session; "" takes the name back. Those that were named first go if there are too many. */
+/** Sets a name; "" removes it. The oldest are dropped if there are too many. */
 export function withName(names: SessionNames, id: PaneId, text: string): SessionNames {
   const { [id]: _, ...others } = names;
   const name = cleanName(text);
   return fitting(name === "" ? others : { ...others, [id]: name });
 }
 
-/** The names to keep if another device has named sessions meanwhile: theirs, and those that were changed here. */
+/** Merges with another device's names: theirs, and those changed here. */
 export function mergeNames(base: SessionNames, mine: SessionNames, theirs: SessionNames): SessionNames {
   let merged = theirs;
   for (const id of new Set([...Object.keys(base), ...Object.keys(mine)])) {
@@ -35,7 +34,7 @@ export function mergeNames(base: SessionNames, mine: SessionNames, theirs: Sessi
   return merged;
 }
 
-/** Whatever of a value can be read. */
+/** The valid entries of a value. */
 export function readNames(value: unknown): SessionNames {
   if (!isRecord(value)) return {};
   let names: SessionNames = {};

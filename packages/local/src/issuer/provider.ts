@@ -51,9 +51,9 @@ export async function approve(
   provider: Provider,
   people: People,
   person: Person,
-  { client_id: clientId, scope, resource }: { client_id?: string; scope?: string; resource?: string },
+  { client_id: clientId = "", scope, resource }: { client_id?: string; scope?: string; resource?: string },
 ): Promise<string> {
-  const grant = new provider.Grant({ accountId: person.sub, ...(clientId === undefined ? {} : { clientId }) });
+  const grant = new provider.Grant({ accountId: person.sub, clientId });
   const granted = grantedScope(scope);
   grant.addOIDCScope(granted);
   if (resource !== undefined) grant.addResourceScope(resource, granted);

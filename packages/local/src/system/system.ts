@@ -7,13 +7,13 @@ import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from 
 import { BIN, ROOT } from "../base/paths.ts";
 import { anyFreePort } from "../base/ports.ts";
 import { type Issuer, startIssuer } from "../issuer/issuer.ts";
-import { CLI_CLIENT_ID, type TokenMinter, tokenMinter, WEB_CLIENT_ID } from "../issuer/tokens.ts";
+import { type TokenMinter, tokenMinter } from "../issuer/tokens.ts";
 import { ChildKeeper } from "../processes/children.ts";
 import { RUN_MARK } from "../processes/proc.ts";
 import { Revival } from "../processes/revival.ts";
-import { Server } from "../processes/server.ts";
-import { bundleFile, bundleWorker } from "./worker-bundle.ts";
-import { dotenv, workerEnv } from "./worker-env.ts";
+import { Server, type ServerOptions } from "../processes/server.ts";
+import { type BundleOptions, bundleFile, bundleWorker } from "./worker-bundle.ts";
+import { dotenv, workerEnv, workerVars } from "./worker-env.ts";
 
 const WORKER_SERVER = join(ROOT, "packages/local/src/system/worker-server.ts");
 
@@ -41,7 +41,7 @@ export interface SystemOptions {
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;
   /** Stops the system, in mid-start too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface System {
@@ -77,160 +77,184 @@ export interface System {
  * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const { dir } = options;
-  const keysDir = options.keysDir ?? dir;
-  const sandboxesDir = join(dir, "sandboxes");
-  for (const path of [dir, keysDir, sandboxesDir]) makePrivateDirectory(path);
-
-  const port = options.ports?.worker ?? (await anyFreePort());
-  const bridgePort = options.ports?.bridge ?? (await anyFreePort());
-  const origin = `http://localhost:${port}`;
-  const bridgeUrl = `http://127.0.0.1:${bridgePort}`;
-  const bridgeToken = randomBytes(32).toString("base64url");
-  const newSecret = (): string => randomBytes(32).toString("base64url");
+  const { dir, keysDir = dir, ports, signal } = options;
+  for (const path of [dir, keysDir, join(dir, "sandboxes")]) makePrivateDirectory(path);
   const sessionSecret = await readOrCreatePrivateFile(join(keysDir, "session-secret"), newSecret);
-
-  const keeper = new ChildKeeper();
-  let issuer: Issuer | undefined;
-  let reportFailure: (message: string) => void = () => undefined;
-  const failed = new Promise<string>((resolve) => {
-    reportFailure = resolve;
+  const system = new LocalSystem(options, {
+    keysDir,
+    port: ports?.worker ?? (await anyFreePort()),
+    bridgePort: ports?.bridge ?? (await anyFreePort()),
+    sessionSecret: sessionSecret.trim(),
   });
-
-  const bridge = new Server(
-    keeper,
-    {
-      name: "bridge",
-      command: join(BIN, "bun"),
-      args: [join(ROOT, "sandbox/stdio-ws.ts")],
-      cwd: ROOT,
-      env: childEnv({
-        HOST: "127.0.0.1",
-        PORT: String(bridgePort),
-        STDIO_TOKEN_FD: "3",
-        SANDBOX_ROOT: sandboxesDir,
-        STDIO_BELL_URL: `${origin}/internal/bell`,
-        [RUN_MARK]: keeper.runId,
-        ...options.bridgeEnv,
-      }),
-      secret: bridgeToken,
-      logFile: join(dir, "logs/bridge.log"),
-      healthUrl: `${bridgeUrl}/healthz`,
-      readyWithinMs: 30_000,
-      // It ends its sessions itself, and some of them only after SIGHUP and SIGTERM.
-      graceMs: 15_000,
-    },
-    reportFailure,
-  );
-
-  let revival: Revival | undefined;
-  const varsFile = join(dir, "worker.env");
-  const env = workerEnv(dir);
-  const bundle = {
-    outDir: options.bundle ?? join(dir, "bundle"),
-    logFile: join(dir, "logs/bundle.log"),
-    entry: options.workerEntry,
-    env,
-  };
-  const worker = new Server(
-    keeper,
-    {
-      name: "Worker",
-      command: process.execPath,
-      args: [
-        WORKER_SERVER,
-        String(port),
-        bundleFile(bundle),
-        varsFile,
-        join(dir, "state"),
-        ...(options.workerFlags ?? []),
-      ],
-      cwd: ROOT,
-      env,
-      logFile: join(dir, "logs/worker.log"),
-      healthUrl: `${origin}/healthz`,
-      readyWithinMs: 120_000,
-      // It starts a workerd that died again, without end and without telling people.
-      fatalLine: /Workers runtime crashed unexpectedly/,
-      graceMs: 5_000,
-    },
-    (message) => (revival === undefined ? reportFailure(message) : void revival.crashed(message)),
-  );
-
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    stopping ??= (async () => {
-      // The Worker first: without its clients the bridge has nothing left to tell anybody.
-      await worker.stop();
-      await bridge.stop();
-      await issuer?.close();
-      keeper.close();
-    })();
-    return stopping;
-  };
-
-  options.signal?.addEventListener("abort", stop);
+  const stop = (): void => void system.stop();
+  signal?.addEventListener("abort", stop);
   try {
-    options.signal?.throwIfAborted();
-    issuer = await startIssuer({
-      port: options.ports?.issuer ?? 0,
+    signal?.throwIfAborted();
+    await system.start();
+  } catch (error) {
+    await system.stop();
+    signal?.throwIfAborted();
+    throw error;
+  }
+  return system;
+}
+
+const newSecret = (): string => randomBytes(32).toString("base64url");
+
+type Places = { readonly keysDir: string; port: number; bridgePort: number; sessionSecret: string };
+
+class LocalSystem implements System {
+  readonly origin: string;
+  readonly bridgeUrl: string;
+  readonly bridgeToken = newSecret();
+  readonly dir: string;
+  readonly sandboxesDir: string;
+  readonly worker: Server;
+  readonly bridge: Server;
+  readonly failed: Promise<string>;
+  readonly #options: SystemOptions;
+  readonly #places: Places;
+  readonly #keeper = new ChildKeeper();
+  readonly #bundle: BundleOptions;
+  readonly #varsFile: string;
+  #reportFailure: (message: string) => void = () => undefined;
+  #issuer: Issuer | undefined;
+  #mint: TokenMinter | undefined;
+  #revival: Revival | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: SystemOptions, places: Places) {
+    const { dir, workerFlags = [] } = options;
+    this.#options = options;
+    this.#places = places;
+    this.dir = dir;
+    this.sandboxesDir = join(dir, "sandboxes");
+    this.origin = `http://localhost:${places.port}`;
+    this.bridgeUrl = `http://127.0.0.1:${places.bridgePort}`;
+    this.failed = new Promise((resolve) => {
+      this.#reportFailure = resolve;
+    });
+    const bridgeEnv = {
+      HOST: "127.0.0.1",
+      PORT: String(places.bridgePort),
+      SANDBOX_ROOT: this.sandboxesDir,
+      STDIO_BELL_URL: `${this.origin}/internal/bell`,
+      [RUN_MARK]: this.#keeper.runId,
+      ...options.bridgeEnv,
+    };
+    const bridge = bridgeServer(dir, this.bridgeUrl, this.bridgeToken, bridgeEnv);
+    this.bridge = new Server(this.#keeper, bridge, (message) => this.#reportFailure(message));
+    this.#varsFile = join(dir, "worker.env");
+    this.#bundle = {
+      outDir: options.bundle ?? join(dir, "bundle"),
+      logFile: join(dir, "logs/bundle.log"),
+      entry: options.workerEntry,
+      env: workerEnv(dir),
+    };
+    const args = [String(places.port), bundleFile(this.#bundle), this.#varsFile, join(dir, "state"), ...workerFlags];
+    this.worker = new Server(this.#keeper, workerServer(dir, this.origin, args), (message) =>
+      this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
+    );
+  }
+
+  get pids() {
+    return { worker: this.worker.pid, bridge: this.bridge.pid };
+  }
+
+  get issuerUrl(): string {
+    return this.#issuer?.url ?? "";
+  }
+
+  readonly mintToken: TokenMinter = (request) => {
+    if (this.#mint === undefined) throw new Error("The system has not started");
+    return this.#mint(request);
+  };
+
+  restartWorker(): Promise<void> {
+    return this.worker.restart();
+  }
+
+  restartBridge(): Promise<void> {
+    return this.bridge.restart();
+  }
+
+  async start(): Promise<void> {
+    const { ports, bundle, onRevival, workerVars: moreVars, ...options } = this.#options;
+    const { keysDir, sessionSecret } = this.#places;
+    this.#issuer = await startIssuer({
+      port: ports?.issuer ?? 0,
       dir: keysDir,
-      publicOrigin: origin,
+      publicOrigin: this.origin,
       accessTokens: options.accessTokens,
       accessTokenLifetime: options.accessTokenLifetime,
       deviceInterval: options.deviceInterval,
     });
+    this.#mint = await tokenMinter({ keysDir, issuerUrl: this.issuerUrl });
     const vars = {
-      BRIDGE_URL: bridgeUrl,
-      STDIO_TOKEN: bridgeToken,
-      OAUTH_ISSUER: issuer.url,
-      OAUTH_AUDIENCE: `${CLI_CLIENT_ID},${WEB_CLIENT_ID}`,
-      OAUTH_CLIENT_ID: WEB_CLIENT_ID,
-      PUBLIC_ORIGIN: origin,
-      // Browsers lead all names below localhost to this machine.
-      PREVIEW_HOST: `*.localhost:${port}`,
-      SESSION_SECRET: sessionSecret.trim(),
+      ...workerVars(this, sessionSecret),
       // The bridge has them from the environment.
       LOG_LEVEL: process.env.LOG_LEVEL ?? "",
       STDIO_TRACE: process.env.STDIO_TRACE ?? "",
-      ...options.workerVars,
+      ...moreVars,
     };
     // A file, not --var: command lines are for all users of a machine to read.
-    writePrivateFile(varsFile, dotenv(vars));
-    const bundled = options.bundle === undefined ? bundleWorker(keeper, bundle) : Promise.resolve();
-    await Promise.all([bridge.start(), bundled.then(() => worker.start())]);
+    writePrivateFile(this.#varsFile, dotenv(vars));
+    const bundled = bundle === undefined ? bundleWorker(this.#keeper, this.#bundle) : Promise.resolve();
+    await Promise.all([this.bridge.start(), bundled.then(() => this.worker.start())]);
     // Not before: one that crashes in its first start would do so in every other.
-    if (options.onRevival !== undefined) {
-      revival = new Revival({
+    if (onRevival !== undefined) {
+      this.#revival = new Revival({
         name: "Worker",
-        restart: () => worker.restart(),
-        say: options.onRevival,
-        giveUp: reportFailure,
+        restart: () => this.worker.restart(),
+        say: onRevival,
+        giveUp: this.#reportFailure,
         now: () => performance.now(),
       });
     }
-  } catch (error) {
-    await stop();
-    options.signal?.throwIfAborted();
-    throw error;
   }
 
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    // The Worker first: without its clients the bridge has nothing left to tell anybody.
+    await this.worker.stop();
+    await this.bridge.stop();
+    await this.#issuer?.close();
+    this.#keeper.close();
+  }
+}
+
+function bridgeServer(dir: string, url: string, token: string, env: Record<string, string>): ServerOptions {
   return {
-    origin,
-    bridgeUrl,
-    bridgeToken,
-    issuerUrl: issuer.url,
-    dir,
-    sandboxesDir,
-    worker,
-    bridge,
-    get pids() {
-      return { worker: worker.pid, bridge: bridge.pid };
-    },
-    mintToken: await tokenMinter({ keysDir, issuerUrl: issuer.url }),
-    restartWorker: () => worker.restart(),
-    restartBridge: () => bridge.restart(),
-    failed,
-    stop,
+    name: "bridge",
+    command: join(BIN, "bun"),
+    args: [join(ROOT, "sandbox/stdio-ws.ts")],
+    cwd: ROOT,
+    env: childEnv({ STDIO_TOKEN_FD: "3", ...env }),
+    secret: token,
+    logFile: join(dir, "logs/bridge.log"),
+    healthUrl: `${url}/healthz`,
+    readyWithinMs: 30_000,
+    // It ends its sessions itself, and some of them only after SIGHUP and SIGTERM.
+    graceMs: 15_000,
+  };
+}
+
+function workerServer(dir: string, origin: string, args: readonly string[]): ServerOptions {
+  return {
+    name: "Worker",
+    command: process.execPath,
+    args: [WORKER_SERVER, ...args],
+    cwd: ROOT,
+    env: workerEnv(dir),
+    logFile: join(dir, "logs/worker.log"),
+    healthUrl: `${origin}/healthz`,
+    readyWithinMs: 120_000,
+    // It starts a workerd that died again, without end and without telling people.
+    fatalLine: /Workers runtime crashed unexpectedly/,
+    graceMs: 5_000,
   };
 }

@@ -33,7 +33,7 @@ const INSTRUCTIONS =
   "full-screen programs. Offsets count bytes and stay good after the exit. A call may be repeated: nothing is done twice where " +
   "session, or at, is given.";
 
-export function mcpServer(host: ToolHost, version = "0.1.0"): McpServer {
+export function mcpServer(host: ToolHost, version = "0.2.0"): McpServer {
   const server = new McpServer({ name: "sbx-stdio", version }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) {
     const { name, title, description, output, annotations } = tool;
@@ -74,11 +74,9 @@ async function call(tool: Tool, args: Fields, host: ToolHost, context: ServerCon
   const token = _meta?.progressToken;
   const asked = tool.waits === undefined ? 0 : Number(args[tool.waits] ?? 0);
   const isCut = token === undefined && asked > SILENT_MS;
-  const fields = {
-    ...args,
-    ...(tool.waits !== undefined && isCut ? { [tool.waits]: SILENT_MS } : {}),
-    ...(args.maxBytes === undefined ? {} : { maxBytes: Math.min(Number(args.maxBytes), OUTPUT_BYTES) }),
-  };
+  const fields: Record<string, unknown> = { ...args };
+  if (tool.waits !== undefined && isCut) fields[tool.waits] = SILENT_MS;
+  if (args.maxBytes !== undefined) fields.maxBytes = Math.min(Number(args.maxBytes), OUTPUT_BYTES);
   const stop = token === undefined || asked === 0 ? undefined : tellProgress(context, token, asked);
   try {
     return await answered(tool, fields, isCut, (asked) => ask(tool, asked, host, signal));

@@ -16,6 +16,11 @@ export const PREVIEW_PATH = "/preview";
 export const PREVIEW_PREFIX = "x-preview-";
 /** The status that the server in the sandbox has answered with; absent in an answer of the bridge's own. */
 export const PREVIEW_STATUS = "x-preview-status";
+/**
+ * In the query of a request: its answer is to begin with a byte of the bridge's own. As a header of an answer: it does so. After
+ * an answer without a body on a new connection, workerd's client of a container's port fails the next request on it.
+ */
+export const PREVIEW_LEAD = "stdio-lead";
 
 /** Of one connection (RFC 9110 §7.6.1), or made anew for the next. */
 const OF_A_HOP: ReadonlySet<string> = new Set([

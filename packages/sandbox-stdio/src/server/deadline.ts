@@ -1,13 +1,20 @@
-// One wake-up for everything that a shell has to do at some time. Knows no timers: the shell has them.
+// The deadlines of a shell: its parts say when they are due, and one timer serves all of them. Knows no timers: the shell has them.
 
-/** The calls of a deadline to its shell. All times are milliseconds of one clock. */
+/** A part of a shell that has something to do at certain times. All times are milliseconds of one clock. */
+export interface Timed {
+  /** When {@link tick} is due; undefined or infinity for never. */
+  nextTickMs(nowMs: number): number | undefined;
+  /** Does what is due. It may be called early, when nothing is due yet. */
+  tick(nowMs: number): void;
+}
+
 export interface DeadlinePorts {
   now(): number;
-  /** When something is due next; infinity for never. */
-  nextMs(nowMs: number): number;
-  /** Does the tasks that are due. May be early by a fraction of a millisecond: then none is due yet. */
-  due(nowMs: number): void;
-  /** Has `wake` called once, after so many whole milliseconds. @returns Calls that off. */
+  /** The parts that count just now, in the order in which they are served. */
+  parts(): readonly Timed[];
+  /** The parts have been served. */
+  served(): void;
+  /** Calls `wake` once, after this many whole milliseconds. @returns Cancels that. */
   wakeIn(ms: number, wake: () => void): () => void;
 }
 
@@ -25,7 +32,7 @@ export class Deadline {
   look(): void {
     if (this.#isStopped) return;
     const nowMs = this.#ports.now();
-    const nextMs = this.#ports.nextMs(nowMs);
+    const nextMs = earliest(this.#ports.parts().map((part) => part.nextTickMs(nowMs)));
     if (nextMs >= this.#wakeAtMs && nextMs !== Number.POSITIVE_INFINITY) return;
     this.#callOff?.();
     this.#callOff = undefined;
@@ -51,10 +58,15 @@ export class Deadline {
     this.#callOff = undefined;
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     try {
-      this.#ports.due(this.#ports.now());
+      const nowMs = this.#ports.now();
+      for (const part of this.#ports.parts()) part.tick(nowMs);
     } finally {
       // Without the next wake-up the shell would never look again.
-      this.look();
+      try {
+        this.#ports.served();
+      } finally {
+        this.look();
+      }
     }
   }
 }

@@ -1,361 +1,294 @@
-// The client and its outbox as a command line uses them: breaks that come often, input in crumbs, lives that follow one
-// another. Sockets and timers are in this file's hands.
+// A client that comes, waits for who does not answer, comes back, and ends. Time is in this file's hands.
 
 import { describe, expect, test } from "vitest";
-import { Random } from "../../../local/src/base/random.ts";
-import { BACKOFF_BASE_MS } from "../../src/client/retry.ts";
-import {
-  type ClientOptions,
-  type ClientSocketEvents,
-  encodeFrame,
-  InputSender,
-  MAX_UNACKED_INPUT_BYTES,
-  STREAM_STDOUT,
-  StdioClient,
-} from "../../src/index.ts";
-import { SILENT } from "../support/client-events.ts";
-import { hello } from "../support/hello.ts";
+import { encodeFrame, StdioClient } from "../../src/index.ts";
+import { attached, harness, PIPES } from "../support/client-harness.ts";
+import { bytes } from "../support/fixtures.ts";
 
-/** A client whose connections are moved by hand, with the greatest chance: every backoff is as long as it may be. */
-function harness(options: Partial<ClientOptions> = {}) {
-  const sockets: {
-    sent: (string | Uint8Array)[];
-    farewell: number | "abort" | undefined;
-    events: ClientSocketEvents;
-  }[] = [];
-  const queries: string[] = [];
-  const waits: { ms: number; callback: () => void }[] = [];
-  let now = 0;
-  const client = new StdioClient(
-    { session: "main", ...options },
-    {
-      connect: (query, events) => {
-        queries.push([...query].map(([name, value]) => `${name}=${value}`).join("&"));
-        const socket = {
-          sent: [] as (string | Uint8Array)[],
-          farewell: undefined as number | "abort" | undefined,
-          events,
-        };
-        sockets.push(socket);
-        return {
-          send: (message) => void socket.sent.push(message),
-          close: (code) => {
-            socket.farewell = code;
-          },
-          abort: () => {
-            socket.farewell = "abort";
-          },
-        };
-      },
-      setTimer: (ms, callback) => {
-        const wait = { ms, callback };
-        waits.push(wait);
-        return () => void (waits.includes(wait) && waits.splice(waits.indexOf(wait), 1));
-      },
-      now: () => now,
-      random: () => 1,
-    },
-    SILENT,
-  );
-  client.start();
-  const socket = () => {
-    const last = sockets.at(-1);
-    if (last === undefined) throw new Error("Cannot find a connection");
-    return last;
-  };
-  return {
-    client,
-    queries,
-    socket,
-    greet: (offset: number, stdin = 0, over: object = {}) => {
-      socket().events.open();
-      socket().events.text(JSON.stringify({ ...helloAt(offset, stdin), ...over }));
-    },
-    /** Cuts the connection and lets the wait pass. @returns How long it was, ms. */
-    cut: () => {
+describe("coming", () => {
+  test("A2, R10: it names its session, and comes back with its proof, its place and a higher number", () => {
+    const { output, sockets, cut } = attached({ offset: 100, live: 100 });
+    output("abc");
+    cut();
+    expect(sockets.map(({ query }) => query)).toEqual(["session=main", "session=main&resume=r-a&offset=103&stdin=0"]);
+    expect(sockets.map(({ attempt }) => attempt)).toEqual(["10000000.1", "10000000.3"]);
+  });
+
+  test("it says what it is doing, and that the container is on its way", () => {
+    const { client, greet, say, told, phases, cut } = harness();
+    client.start();
+    say({ type: "status", status: "starting" });
+    greet();
+    cut();
+    greet();
+    expect(phases()).toEqual(["connecting", "starting", "attached", "waiting", "connecting", "attached"]);
+    const states = told("state").map(([, state]) => (state as { isResumed?: boolean }).isResumed);
+    expect([states[2], states[5]]).toEqual([false, true]);
+  });
+
+  test("F4: output before hello, of a type that is not known, and texts of one, count for nothing", () => {
+    const { client, greet, output, say, socket, told } = harness();
+    client.start();
+    output("early");
+    greet();
+    socket().events.binary(new Uint8Array([9, 1, 2]));
+    say({ type: "weather" });
+    output("ok");
+    expect(told("output")).toEqual([["output", "ok", 2]]);
+  });
+
+  test("an offset without a proof is nobody's place: it is not asked for, and not acknowledged", () => {
+    const { client, sockets, texts } = attached({}, { offset: 100 });
+    client.dealtWith(0);
+    expect([sockets[0]?.query, texts("ack"), client.resumePoint?.offset]).toEqual(["session=main", [], 0]);
+  });
+
+  test("before the first greeting it gives up after as many attempts as it was told", () => {
+    const { client, cut } = harness({ firstAttempts: 3 });
+    client.start();
+    for (let i = 0; i < 3; i += 1) cut();
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 1006, reason: "cut" } });
+  });
+
+  test("R11a: told how long it may try, it gives up then, and not over what the machine slept through", () => {
+    const { client, time, cut } = attached({}, { giveUpMs: 600_000 });
+    cut();
+    const brokenAtMs = time.now;
+    time.now += 5_000_000; // Asleep in an attempt: it counts as 5 minutes.
+    cut();
+    expect(client.state.phase).toBe("connecting");
+    for (let i = 0; i < 100 && client.state.phase !== "ended"; i += 1) cut();
+    const triedMs = time.now - brokenAtMs - 5_000_000 + 300_000;
+    expect([triedMs >= 600_000, triedMs < 630_000]).toEqual([true, true]);
+    const reason = "gave up after 10 min: cut";
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 1006, reason } });
+  });
+
+  test("R11a: a greeting begins its patience anew", () => {
+    const { client, greet, socket, wait } = attached({}, { giveUpMs: 20_000 });
+    for (let i = 0; i < 10; i += 1) {
+      wait(1);
       socket().events.closed(1006, "cut");
-      const wait = waits.at(-1);
-      if (wait === undefined) throw new Error("Cannot find a wait");
-      now += wait.ms;
-      waits.pop();
-      wait.callback();
-      return wait.ms;
-    },
-  };
-}
-
-/** Of pipes, on which only `me` is. */
-function helloAt(offset: number, stdin: number) {
-  const you = { id: "me", name: "", role: "driver" } as const;
-  return hello({
-    ...{ sandbox: "default", tty: false, offset, live: offset, stdin, resume: "proof", delivery: "lossless" },
-    ...{ you, answerer: { id: "", offset: 0 }, participants: [you] },
-  });
-}
-
-describe("L10: input that is refused", () => {
-  test.each([
-    ["not_stdin_holder", 65_536],
-    ["stdin_closed", 262_144],
-  ])("%s: %i bytes are sent at most, and what is not sent yet is dropped, and not sent later", (code, most) => {
-    const { client, greet, socket } = harness();
-    greet(0, 0, code === "not_stdin_holder" ? { mode: "exclusive", holder: "another" } : {});
-    const sentBytes = () =>
-      socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
-    const paste = new Uint8Array(1_000_001).map((_, i) => i % 251);
-    for (let at = 0; at < paste.length; at += 100_000) client.write(paste.subarray(at, at + 100_000));
-    expect([sentBytes(), client.unackedInput]).toEqual([most, 1_000_001]);
-    // The server tells of the refusal before it counts the bytes as taken.
-    socket().events.text(JSON.stringify({ type: "error", code, message: "" }));
-    expect([sentBytes(), client.unackedInput]).toEqual([most, most]);
-    socket().events.text(`{"type":"stdin_ack","offset":${most}}`);
-    expect([sentBytes(), client.unackedInput]).toEqual([most, 0]);
-    // What is written then goes on where that ended, unless the process takes no more for good.
-    const isLate = code === "stdin_closed";
-    const before = socket().sent.length;
-    client.write(new Uint8Array([7, 8]));
-    client.write(new Uint8Array([9]));
-    expect(socket().sent.slice(before)).toEqual(isLate ? [] : [new Uint8Array([7, 8]), new Uint8Array([9])]);
-    client.endInput();
-    expect(socket().sent.at(-1)).toBe(`{"type":"eof","offset":${isLate ? most : most + 3}}`);
+      wait(15_000);
+      greet();
+    }
+    expect(client.state.phase).toBe("attached");
   });
 
-  test("L10b: a client that waits for the keyboard sends the rest of its input once it has it", () => {
-    const { client, greet, socket } = harness();
-    greet(0, 0, { mode: "exclusive", holder: "another" });
-    client.write(new Uint8Array(100_000));
-    const sentBytes = () =>
-      socket().sent.reduce((sum, frame) => sum + (typeof frame === "string" ? 0 : frame.length), 0);
-    expect(sentBytes()).toBe(65_536);
-    socket().events.text('{"type":"stdin_holder","id":"me"}');
-    expect(sentBytes()).toBe(100_000);
+  test("a connection that fails at once, within the call that makes it, is waited for like any other", () => {
+    const phases: string[] = [];
+    let timers = 0;
+    const ignore = () => undefined;
+    const client = new StdioClient(
+      { session: "s" },
+      {
+        connect: (_query, events) => {
+          events.closed(1006, "no route");
+          return { send: ignore, close: ignore, abort: ignore };
+        },
+        setTimer: () => {
+          timers += 1;
+          return ignore;
+        },
+        now: () => 0,
+        random: () => 0,
+      },
+      {
+        ...{ output: ignore, snapshot: ignore, resize: ignore, gap: ignore, message: ignore, discarded: ignore },
+        inputDrained: ignore,
+        state: ({ phase }) => phases.push(phase),
+      },
+    );
+    client.start();
+    expect([phases, timers]).toEqual([["connecting", "waiting"], 1]);
   });
-});
-
-test("an end of input that is refused drops nothing: the input itself is taken", () => {
-  const { client, greet, socket } = harness();
-  greet(0);
-  client.write(new Uint8Array(1_000_000));
-  socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
-  expect(client.unackedInput).toBe(1_000_000);
-});
-
-test("I9a: an end of input refused before the other driver left is told again, though it hears so late", () => {
-  const { client, greet, socket } = harness();
-  greet(0);
-  client.endInput();
-  const eofs = () => socket().sent.filter((frame) => frame === '{"type":"eof","offset":0}').length;
-  expect(eofs()).toBe(1);
-  socket().events.text('{"type":"leave","id":"other"}');
-  expect(eofs()).toBe(1);
-  socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
-  expect(eofs()).toBe(2);
-  // Nothing has changed since: it would be refused again.
-  socket().events.text('{"type":"error","code":"not_stdin_holder","message":""}');
-  expect(eofs()).toBe(2);
 });
 
 describe("a connection that breaks often", () => {
-  test("as long as each one moves bytes, the waits do not grow", () => {
-    const { greet, socket, cut } = harness();
-    const waits: number[] = [];
-    for (let offset = 0; offset < 8; offset += 1) {
-      greet(offset);
-      socket().events.binary(encodeFrame(STREAM_STDOUT, new Uint8Array(1)));
-      waits.push(cut());
-    }
-    expect(waits).toEqual([BACKOFF_BASE_MS, ...Array(7).fill(2 * BACKOFF_BASE_MS)]);
+  test("R11: a client that was greeted never gives up by itself, and waits longer each time up to 15 s", () => {
+    const { client, cut } = attached({}, { firstAttempts: 1 });
+    const waits = Array.from({ length: 10 }, () => cut());
+    expect(waits).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 15_000, 15_000, 15_000]);
+    expect(client.state.phase).toBe("connecting");
   });
 
-  test("an acknowledgement of input counts as well as output", () => {
-    const { client, greet, socket, cut } = harness();
-    const waits: number[] = [];
-    for (let taken = 0; taken < 5; taken += 1) {
-      greet(0, taken);
-      client.write(new Uint8Array(1));
-      socket().events.text(JSON.stringify({ type: "stdin_ack", offset: taken + 1 }));
-      waits.push(cut());
-    }
-    expect(waits).toEqual([BACKOFF_BASE_MS, ...Array(4).fill(2 * BACKOFF_BASE_MS)]);
-  });
-
-  test("a server that greets and breaks without moving a byte is waited for longer each time", () => {
-    const { greet, cut } = harness();
-    const waits: number[] = [];
-    for (let i = 0; i < 4; i += 1) {
-      greet(0);
-      waits.push(cut());
-    }
-    expect(waits).toEqual([1, 2, 4, 8].map((factor) => factor * BACKOFF_BASE_MS));
+  test.each<[string, number[], (one: ReturnType<typeof harness>, count: number) => void]>([
+    [
+      "as long as it moves output, the waits do not grow",
+      [200, 400, 400, 400],
+      ({ greet, output }, count) => {
+        greet({ ...PIPES, offset: count, live: count });
+        output(1);
+      },
+    ],
+    [
+      "an acknowledgement of input counts as well as output",
+      [200, 400, 400, 400],
+      ({ client, greet, say }, count) => {
+        greet({ ...PIPES, stdin: count });
+        client.write(bytes("x"));
+        say({ type: "stdin_ack", offset: count + 1 });
+      },
+    ],
+    [
+      "greeted without moving a byte, it is waited for longer each time",
+      [200, 400, 800, 1_600],
+      ({ greet }) => greet(PIPES),
+    ],
+  ])("%s", (_what, waits, use) => {
+    const one = harness();
+    one.client.start();
+    const waited = waits.map((_, count) => {
+      use(one, count);
+      return one.cut();
+    });
+    expect(waited).toEqual(waits);
   });
 });
 
-describe("one life after another", () => {
+describe("silence", () => {
+  test("C4: it pings as soon as it is open, and every 15 s", () => {
+    const { client, socket, texts, wait } = harness();
+    const pings: number[] = [];
+    const count = () => pings.push(texts("ping").length);
+    client.start();
+    count();
+    socket().events.open();
+    count();
+    wait(14_999);
+    count();
+    wait(1);
+    count();
+    expect(pings).toEqual([0, 1, 1, 2]);
+  });
+
+  test("C4: a server that has said nothing for 40 s is dropped and come back to; any word starts the count anew", () => {
+    const { client, greet, output, say, seen, socket, sockets, wait } = attached();
+    wait(39_000);
+    say({ type: "pong" });
+    wait(39_000);
+    output("x");
+    wait(39_999);
+    expect([client.state.phase, socket().closed]).toEqual(["attached", undefined]);
+    wait(1);
+    expect(socket().closed).toBe("abort");
+    expect(client.state).toMatchObject({ phase: "waiting", reason: "nothing was heard for 40 s" });
+    // What that connection still reports counts for nothing.
+    wait(200);
+    greet({ offset: 1, live: 1 });
+    const before = seen.length;
+    sockets[0]?.events.text('{"type":"exit","code":0,"offset":0}');
+    sockets[0]?.events.binary(encodeFrame(1, bytes("late")));
+    sockets[0]?.events.closed(1006, "late");
+    expect([seen.length, client.state.phase]).toEqual([before, "attached"]);
+  });
+
+  test("C4: a connection that never opens counts as silent too", () => {
+    const { client, socket, sockets, wait } = harness();
+    client.start();
+    wait(40_000);
+    expect([socket().closed, client.state.phase, sockets.length]).toEqual(["abort", "waiting", 1]);
+  });
+
+  test("C4: a session that does not greet for 200 s, though pings are answered, is come to anew", () => {
+    const { client, greet, say, socket, sockets, wait } = harness();
+    const pong = (seconds: number) => {
+      for (let i = 0; i < seconds; i += 10) {
+        say({ type: "pong" });
+        wait(10_000);
+      }
+    };
+    client.start();
+    socket().events.open();
+    pong(100);
+    say({ type: "status", status: "starting" });
+    pong(90);
+    wait(9_999);
+    expect([socket().closed, client.state.phase]).toEqual([undefined, "starting"]);
+    wait(1);
+    expect(socket().closed).toBe("abort");
+    expect(client.state).toMatchObject({ phase: "waiting", reason: "the session has not answered for 200 s" });
+    wait(200);
+    greet();
+    pong(300);
+    expect([sockets.length, client.state.phase]).toEqual([2, "attached"]);
+  });
+});
+
+describe("the end", () => {
+  test("X1: the exit ends it, with its code and signal, and the connection is closed with 1000", () => {
+    const { client, say, socket, sockets, cut } = attached();
+    say({ type: "exit", code: 143, signal: "SIGTERM", offset: 0 });
+    cut();
+    expect([client.state, socket().closed, sockets.length]).toEqual([
+      { phase: "ended", end: { kind: "exit", code: 143, signal: "SIGTERM" } },
+      1000,
+      1,
+    ]);
+  });
+
+  test("C5: a bye that says never ends it with its code and reason, without waiting for the close", () => {
+    const { client, say } = attached();
+    say({ type: "bye", code: 4401, reason: "token expired", retry: "never" });
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 4401, reason: "token expired" } });
+  });
+
+  test("C5: a bye that says now is followed at once, but not over and over; its connection is dropped, not left", () => {
+    const { greet, say, sockets, time } = attached();
+    const waits = Array.from({ length: 6 }, () => {
+      const [from, count] = [time.now, sockets.length];
+      say({ type: "bye", code: 1012, reason: "restarted", retry: "now" });
+      time.run(from + 60_000, () => sockets.length > count);
+      const waited = Math.round(time.now - from);
+      greet();
+      return waited;
+    });
+    expect([waits, sockets[0]?.closed]).toEqual([[0, 0, 0, 1_600, 3_200, 6_400], "abort"]);
+  });
+
+  test("C5, R11: a bye that says after, or an HTTP answer that says when, is followed after so long", () => {
+    const { say, socket, sockets, wait } = attached();
+    say({ type: "bye", code: 4503, reason: "starting", retry: "after", seconds: 3 });
+    wait(2_999);
+    expect(sockets.length).toBe(1);
+    wait(1);
+    expect(sockets.length).toBe(2);
+    socket().events.closed(4429, "too many", 7);
+    wait(6_999);
+    expect(sockets.length).toBe(2);
+    wait(1);
+    expect(sockets.length).toBe(3);
+  });
+
+  test("R11: a close with 1000 and no last word is a lost connection", () => {
+    const { client, socket } = attached();
+    socket().events.closed(1000, "");
+    expect(client.state.phase).toBe("waiting");
+  });
+
+  test("R8: leaving closes with 1000, and nothing happens afterwards", () => {
+    const { client, socket, seen, cut } = attached();
+    client.leave();
+    client.leave();
+    const before = seen.length;
+    cut(1000);
+    const left = { phase: "ended", end: { kind: "left" } };
+    expect([socket().closed, seen.length, client.state]).toEqual([1000, before, left]);
+  });
+
   test("suspending drops the connection without leaving, and the resume point is what was dealt with", () => {
-    const { client, greet, socket } = harness();
-    greet(0);
-    socket().events.binary(encodeFrame(STREAM_STDOUT, new Uint8Array(10)));
+    const { client, output, socket } = attached(PIPES);
+    output(10);
     client.dealtWith(4);
     client.suspend();
-    expect(socket().farewell).toBe("abort");
-    expect(client.state).toEqual({ phase: "ended", end: { kind: "left" } });
-    expect(client.resumePoint).toEqual({ session: "main", resume: "proof", offset: 4 });
+    expect([socket().closed, client.state]).toEqual(["abort", { phase: "ended", end: { kind: "left" } }]);
+    expect(client.resumePoint).toEqual({ session: "main", resume: "r-a", offset: 4 });
   });
 
-  test("a later life asks for what was not dealt with, and numbers its input from where the session stands", () => {
-    const { client, queries, greet, socket } = harness({ resume: "proof", offset: 4 });
-    expect(queries).toEqual(["session=main&resume=proof&offset=4&attempt=10000000.1"]);
-    greet(4, 1000);
-    client.write(new Uint8Array([7]));
-    client.endInput();
-    expect(socket().sent.slice(-2)).toEqual([new Uint8Array([7]), '{"type":"eof","offset":1001}']);
-  });
-});
-
-describe("the outbox", () => {
-  test("gathers crumbs that wait into one frame, in order", () => {
-    const outbox = new InputSender();
-    for (let i = 0; i < 5; i += 1) outbox.write(new Uint8Array([i]));
-    expect(outbox.next()).toEqual(new Uint8Array([0, 1, 2, 3, 4]));
-    expect(outbox.next()).toBeUndefined();
-  });
-
-  test("sends a large chunk without copying it", () => {
-    const outbox = new InputSender();
-    const chunk = new Uint8Array(100_000);
-    outbox.write(chunk);
-    const frame = outbox.next();
-    expect([frame?.length, frame?.buffer === chunk.buffer]).toEqual([65_536, true]);
-  });
-
-  test("sends each byte once, again only after a rewind, however acknowledgements, chunks and breaks fall", () => {
-    const seed = 20261120;
-    const random = new Random(seed);
-    for (let round = 0; round < 15; round += 1) {
-      const outbox = new InputSender();
-      outbox.rewind(0);
-      let written = 0;
-      let taken = 0;
-      /** Where the present connection stands. */
-      let wire = 0;
-      while (written < 400_000) {
-        const length = random.next() < 0.3 ? Math.floor(random.next() * 80_000) : Math.floor(random.next() * 20);
-        outbox.write(Uint8Array.from({ length }, (_, i) => (written + i) % 251));
-        written += length;
-        for (let frame = outbox.next(); frame !== undefined; frame = outbox.next()) {
-          if (!frame.every((byte, i) => byte === (wire + i) % 251)) {
-            throw new Error(`seed ${seed}, round ${round}: the frame of ${frame.length} bytes at ${wire} is wrong`);
-          }
-          wire += frame.length;
-          if (wire - taken > MAX_UNACKED_INPUT_BYTES) throw new Error(`seed ${seed}, round ${round}: too much is out`);
-          if (random.next() < 0.1) break;
-        }
-        const isBreak = random.next() < 0.2;
-        taken += Math.floor(random.next() * (wire - taken + 1));
-        if (isBreak) {
-          outbox.rewind(taken);
-          wire = taken;
-        } else outbox.ack(taken);
-        expect([outbox.acked, outbox.length, outbox.isAllSent]).toEqual([taken, written - taken, wire === written]);
-      }
-    }
-  });
-
-  test("a quarter of a megabyte of single bytes is sent again in no more than a few frames", () => {
-    const outbox = new InputSender();
-    outbox.rewind(0);
-    for (let i = 0; i < MAX_UNACKED_INPUT_BYTES; i += 1) outbox.write(new Uint8Array([i % 251]));
-    for (let i = 0; i < 2; i += 1) {
-      let frames = 0;
-      while (outbox.next() !== undefined) frames += 1;
-      expect(frames).toBe(4);
-      outbox.rewind(0);
-    }
-  });
-});
-
-describe("I11: secret input", () => {
-  const ON = '{"type":"secret","on":true}';
-  const OFF = '{"type":"secret","on":false}';
-  /** What was sent, without pings and acknowledgements: input as its text. */
-  const sent = (messages: readonly (string | Uint8Array)[]) =>
-    messages
-      .map((message) => (typeof message === "string" ? message : new TextDecoder().decode(message)))
-      .filter((text) => !/"(ping|ack)"/.test(text));
-
-  test("is told before what is typed, and ended once all that was secret is acknowledged", () => {
-    const { client, socket, greet } = harness();
-    greet(0);
-    client.setSecret(true);
-    client.type(new TextEncoder().encode("hunter2"));
-    client.setSecret(false);
-    expect(client.isSecret).toBe(false);
-    expect(sent(socket().sent)).toEqual([ON, "hunter2"]);
-    socket().events.text('{"type":"stdin_ack","offset":6}');
-    expect(sent(socket().sent)).toEqual([ON, "hunter2"]);
-    socket().events.text('{"type":"stdin_ack","offset":7}');
-    expect(sent(socket().sent)).toEqual([ON, "hunter2", OFF]);
-  });
-
-  test("is told again after a break, before what is sent again", () => {
-    const { client, socket, greet, cut } = harness();
-    greet(0);
-    client.setSecret(true);
-    client.type(new TextEncoder().encode("hunter2"));
-    client.setSecret(false);
-    cut();
-    greet(0);
-    expect(sent(socket().sent)).toEqual([ON, "hunter2"]);
-  });
-
-  test("that is asked for while there is no connection begins with the next", () => {
-    const { client, socket, greet } = harness();
-    client.setSecret(true);
-    greet(0);
-    expect(sent(socket().sent)).toEqual([ON]);
-    client.setSecret(false);
-    expect(sent(socket().sent)).toEqual([ON, OFF]);
-  });
-
-  test("that is wanted again before it has ended goes on without a word", () => {
-    const { client, socket, greet } = harness();
-    greet(0);
-    client.setSecret(true);
-    client.type(new TextEncoder().encode("a"));
-    client.setSecret(false);
-    client.setSecret(true);
-    socket().events.text('{"type":"stdin_ack","offset":1}');
-    expect([client.isSecret, sent(socket().sent)]).toEqual([true, [ON, "a"]]);
-  });
-
-  test("that an earlier life of the client asked for goes on, until this one ends it", () => {
-    const { client, socket, greet } = harness({ resume: "proof" });
-    greet(0);
-    socket().events.text(ON);
-    expect([client.isSecret, sent(socket().sent)]).toEqual([true, []]);
-    client.setSecret(false);
-    expect([client.isSecret, sent(socket().sent)]).toEqual([false, [OFF]]);
-  });
-
-  test("that the server does not keep secret is off, and is not asked for by itself again", () => {
-    const { client, socket, greet, cut } = harness();
-    greet(0);
-    client.setSecret(true);
-    socket().events.text(OFF);
-    expect([client.isSecret, sent(socket().sent)]).toEqual([false, [ON]]);
-    cut();
-    greet(0);
-    expect(sent(socket().sent)).toEqual([]);
-  });
-
-  test("whose end was lost with a connection is ended on the next", () => {
-    const { client, socket, greet, cut } = harness();
-    greet(0);
-    client.setSecret(true);
-    client.setSecret(false);
-    cut();
-    greet(0);
-    socket().events.text(ON);
-    expect([client.isSecret, sent(socket().sent)]).toEqual([false, [OFF]]);
+  test("a server that says what can't be read is dropped: browsers can't close with 1008", () => {
+    const { client, socket } = harness();
+    client.start();
+    socket().events.text("{}");
+    expect([socket().closed, client.state.phase]).toEqual(["abort", "waiting"]);
   });
 });

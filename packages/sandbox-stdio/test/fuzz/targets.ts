@@ -17,6 +17,7 @@ import { type ControlResult, parseClientMessage, parseServerMessage } from "../.
 import { decodeFrame, decodeStdin, encodeFrame, encodeStdin } from "../../src/wire/frames.ts";
 import { parseInnerCommand, parseInnerMessage } from "../../src/wire/inner-messages.ts";
 import { parseListings } from "../../src/wire/listing.ts";
+import { FROM_CLIENT, FROM_SERVER, INNER_COMMANDS, INNER_MESSAGES } from "../support/messages.ts";
 
 export type Target = {
   readonly name: string;
@@ -25,42 +26,6 @@ export type Target = {
   check(input: Uint8Array): string;
 };
 
-const CLIENT_TEXTS = [
-  '{"type":"resize","cols":120,"rows":40}',
-  '{"type":"signal","signal":"SIGINT"}',
-  '{"type":"eof","offset":12}',
-  '{"type":"ack","offset":65536}',
-  '{"type":"ping"}',
-  '{"type":"auth","token":"abc"}',
-  '{"type":"request_stdin"}',
-  '{"type":"grant_stdin","to":"a"}',
-  '{"type":"force_take"}',
-  '{"type":"kill"}',
-  '{"type":"stdin","pane":"left","data":"ls\\r"}',
-  '{"type":"resize","pane":"%3","cols":80,"rows":24}',
-  '{"type":"pane","action":"split","pane":"%0","across":"below"}',
-  '{"type":"pane","action":"resize_window","window":"@1","cols":80,"rows":24}',
-];
-const PANES_TEXT =
-  '{"type":"panes","panes":[{"id":"%0","name":"left","window":"@0","active":true,"cols":80,"rows":24,"left":0,"top":0}],"windows":[{"id":"@0","name":"sh","active":true,"cols":80,"rows":24,"zoomed":false}]}';
-const SERVER_TEXTS = [
-  '{"type":"hello","protocol":"stdio.v1","sandbox":"dev","session":"s","incarnation":"i","tty":true,"cols":80,"rows":24,"offset":0,"live":0,"stdin":0,"resume":"r","window":524288,"delivery":"live","you":{"id":"a","name":"A","role":"driver"},"answerer":{"id":"a","offset":0},"holder":"a","mode":"collaborative","participants":[{"id":"a","name":"A","role":"driver"}]}',
-  '{"type":"gap","from":0,"to":10}',
-  '{"type":"exit","code":143,"signal":"SIGTERM","offset":10}',
-  '{"type":"bye","code":4401,"reason":"token expired","retry":"after","seconds":3}',
-  '{"type":"status","status":"lost"}',
-  PANES_TEXT,
-];
-const INNER_TEXTS = [
-  '{"type":"attach","client":"a","slot":1,"name":"A","role":"driver","admin":false,"delivery":"live","acknowledges":true,"acked":0,"window":65536,"cols":80,"rows":24}',
-  '{"type":"detach","client":"a","how":"left"}',
-  '{"type":"ack","client":"a","offset":1,"window":65536}',
-  '{"type":"stdin_ack","client":"a","offset":1}',
-  '{"type":"error","client":"a","code":"stdin_closed","message":"m"}',
-  '{"type":"pane","client":"a","order":"{\\"type\\":\\"stdin\\",\\"pane\\":\\"left\\",\\"data\\":\\"x\\"}"}',
-  PANES_TEXT,
-  '{"type":"hello","protocol":"stdio.inner.v1","incarnation":"i","tty":true,"mode":"exclusive","delivery":"live","cols":80,"rows":24,"offset":0,"live":0,"holder":"","creator":"a","cmd":["sh"],"createdAt":"2026-01-01T00:00:00Z","clients":[{"id":"a","role":"driver","stdin":0,"acked":0,"isAbsent":false}],"gone":["b"]}',
-];
 const FOREIGN_TEXTS = [
   '{"type":"input","data":"ls\\n"}',
   '{"AuthToken":"t","columns":80,"rows":24}',
@@ -96,7 +61,7 @@ function textTarget<M extends { readonly type: string }>(
 function dialectTarget(dialect: Dialect): Target {
   return {
     name: `dialect ${dialect.name}`,
-    seeds: [...CLIENT_TEXTS, ...FOREIGN_TEXTS],
+    seeds: [...FROM_CLIENT, ...FOREIGN_TEXTS],
     check: (input) => {
       const kinds = [input, decodeUtf8(input)].map((frame) => {
         const decoded = dialect.decode(frame);
@@ -287,10 +252,10 @@ function loggedSome(): OutputLog {
 const dialects = new Map(DIALECT_ROUTES.map(({ dialect }) => [dialect.name, dialect]));
 
 export const TARGETS: readonly Target[] = [
-  textTarget("what a client says", CLIENT_TEXTS, parseClientMessage),
-  textTarget("what a server says", SERVER_TEXTS, parseServerMessage),
-  textTarget("what a Durable Object says", INNER_TEXTS, parseInnerCommand),
-  textTarget("what a bridge says", [...INNER_TEXTS, ...SERVER_TEXTS], parseInnerMessage),
+  textTarget("what a client says", FROM_CLIENT, parseClientMessage),
+  textTarget("what a server says", FROM_SERVER, parseServerMessage),
+  textTarget("what a Durable Object says", INNER_COMMANDS, parseInnerCommand),
+  textTarget("what a bridge says", INNER_MESSAGES, parseInnerMessage),
   ...[...dialects.values()].map(dialectTarget),
   frames,
   stdinFrames,

@@ -2,13 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { MAX_CONTROL_OUT_BYTES, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, parseListings } from "../../src/index.ts";
-import { InnerRig, join } from "../support/fixtures.ts";
+import { joined } from "../support/fixtures.ts";
 
 /** A session with one client, greeted. */
 function attached() {
-  const hop = new InnerRig().connect().flush();
-  const { client, peer } = join(hop.session, "a");
-  hop.flush();
+  const { hop, client, peer } = joined();
   const say = (message: object) => hop.inner.receive(JSON.stringify(message), hop.bridge.clock.ms);
   return { hop, client, peer, say };
 }

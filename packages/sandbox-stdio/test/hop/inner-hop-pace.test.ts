@@ -2,13 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { type ClientRecord, MAX_FRAME_BYTES, type RelaySession } from "../../src/index.ts";
-import { InnerRig, join, output } from "../support/fixtures.ts";
+import { InnerRig, join, joined, output, pass } from "../support/fixtures.ts";
 
 describe("pace across the inner hop", () => {
   test("W9: a client that comes back with an empty screen is paced from where it starts again", () => {
-    const hop = new InnerRig().connect().flush();
-    const { client } = join(hop.session, "a");
-    hop.flush();
+    const { hop, client } = joined();
     output(hop.bridge, "x".repeat(40_000));
     hop.flush();
     hop.session.command(client, { type: "ack", offset: 40_000 });
@@ -135,8 +133,7 @@ describe("a live session with viewers alone", () => {
     let wasHeld = false;
     for (let done = 0; done < bytes; done += perMs) {
       output(hop.bridge, "x".repeat(perMs));
-      hop.bridge.clock.ms += 1;
-      hop.bridge.session.tick();
+      pass(hop.bridge, 1);
       hop.flush();
       wasHeld ||= hop.bridge.session.shouldHold;
     }

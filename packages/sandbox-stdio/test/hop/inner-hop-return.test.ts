@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { RESUME_GRACE_MS } from "../../src/index.ts";
-import { bytes, FakePeer, InnerRig, join, request, takeAll } from "../support/fixtures.ts";
+import { bytes, FakePeer, InnerRig, join, joined, pass, request, takeAll } from "../support/fixtures.ts";
 
 describe("who is known after a break of the inner hop", () => {
   test("H6: a client that left while it was broken can't be resumed, and the bridge forgets it", () => {
@@ -22,9 +22,7 @@ describe("who is known after a break of the inner hop", () => {
   });
 
   test("H6: a client that has left can't be resumed after a restart of the Durable Object either", () => {
-    const hop = new InnerRig().connect().flush();
-    const { client } = join(hop.session, "a");
-    hop.flush();
+    const { hop, client } = joined();
     hop.session.leave(client);
     const next = hop.flush().restarted().connect().flush();
     expect(next.session.attach(request("a", { isResume: true }), new FakePeer())).toMatchObject({ code: 4404 });
@@ -96,8 +94,7 @@ describe("who is known after a break of the inner hop", () => {
     next.session.stdin(again.client, bytes(" world"), 5);
     next.flush();
     expect(takeAll(hop.bridge.session, next.remote("a"))).toBe("hello world");
-    hop.bridge.clock.ms += 20;
-    hop.bridge.session.tick();
+    pass(hop.bridge, 20);
     next.flush();
     expect(again.client.input.taken).toBe(11);
   });
@@ -181,12 +178,10 @@ describe("who is known after a break of the inner hop", () => {
   });
 
   test("H8: input of the holder that waited out a long break is written, not refused", () => {
-    const hop = new InnerRig({ mode: "exclusive" }).connect().flush();
-    const { peer, client } = join(hop.session, "a");
-    hop.flush().cut();
+    const { hop, peer, client } = joined({ mode: "exclusive" });
+    hop.cut();
     hop.session.stdin(client, bytes("hello"));
-    hop.bridge.clock.ms += RESUME_GRACE_MS;
-    hop.bridge.session.tick();
+    pass(hop.bridge, RESUME_GRACE_MS);
     expect(hop.bridge.session.keyboard.holder).toBe("");
     hop.connect().flush();
     expect(takeAll(hop.bridge.session, hop.remote("a"))).toBe("hello");
@@ -214,8 +209,7 @@ describe("who is known after a break of the inner hop", () => {
       hop.session.command(to.client, { type: "grant_stdin", to: "from" });
       hop.session.stdin(from.client, bytes("again"));
       hop.session.command(from.client, { type: "release_stdin" });
-      hop.bridge.clock.ms += awayMs;
-      hop.bridge.session.tick();
+      pass(hop.bridge, awayMs);
       hop.connect().flush();
       const written = hop.bridge.upstream.asked.filter(([, , kind]) => kind === "bytes");
       expect(written.map(([, id, , what]) => [id, what])).toEqual([

@@ -2,13 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { InnerServer, RESUME_GRACE_MS } from "../../src/index.ts";
-import { bytes, InnerRig, join, output, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, joined, output, pass, takeAll } from "../support/fixtures.ts";
 
 describe("input across breaks of the inner hop", () => {
   test("H5: what the process took between the greeting and the attach is confirmed to the client", () => {
-    const hop = new InnerRig().connect().flush();
-    const { peer, client } = join(hop.session, "a");
-    hop.flush();
+    const { hop, peer, client } = joined();
     hop.session.stdin(client, bytes("hello"));
     hop.flush();
     hop.connect();
@@ -45,8 +43,7 @@ describe("input across breaks of the inner hop", () => {
     hop.flush();
     // The writer beside the process still has the record of before.
     takeAll(hop.bridge.session, waiting);
-    hop.bridge.clock.ms += 20;
-    hop.bridge.session.tick();
+    pass(hop.bridge, 20);
     hop.flush();
     expect(again.peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 5 }]);
   });
@@ -68,9 +65,7 @@ test("H3: output that is greeted with came when the bridge says so, and later ou
 
 describe("acknowledgements of input across the inner hop", () => {
   test("I2: they come 20 ms after the first byte, or at once from 128 KiB on", () => {
-    const hop = new InnerRig().connect().flush();
-    const { client } = join(hop.session, "a");
-    hop.flush();
+    const { hop, client } = joined();
     for (let at = 0; at < 3; at += 1) hop.session.stdin(client, new Uint8Array(65_536), at * 65_536);
     hop.flush();
     const take = (count: number) => {
@@ -79,8 +74,7 @@ describe("acknowledgements of input across the inner hop", () => {
       return client.input.taken;
     };
     expect([take(65_536), take(65_535), take(1), take(1)]).toEqual([0, 0, 131_072, 131_072]);
-    hop.bridge.clock.ms += 20;
-    hop.bridge.session.tick();
+    pass(hop.bridge, 20);
     hop.flush();
     expect(client.input.taken).toBe(131_073);
   });
@@ -88,16 +82,13 @@ describe("acknowledgements of input across the inner hop", () => {
 
 describe("input of a client that does not acknowledge, across the inner hop", () => {
   test("L4: what the process takes makes room for more, however much there is of it in all", () => {
-    const hop = new InnerRig().connect().flush();
-    const { peer, client } = join(hop.session, "a", { acknowledges: false, canResume: false });
-    hop.flush();
+    const { hop, peer, client } = joined({}, { acknowledges: false, canResume: false });
     let taken = 0;
     for (let i = 0; i < 100; i += 1) {
       hop.session.stdin(client, new Uint8Array(65_536));
       hop.flush();
       taken += takeAll(hop.bridge.session, hop.remote("a")).length;
-      hop.bridge.clock.ms += 20;
-      hop.bridge.session.tick();
+      pass(hop.bridge, 20);
       hop.flush();
     }
     expect([peer.end, taken, client.input.queuedBytes, client.input.taken]).toEqual([
@@ -127,9 +118,8 @@ describe("output after a break of the inner hop", () => {
   });
 
   test("H4: a size that changed while it was broken, with no output since, is told", () => {
-    const hop = new InnerRig({ tty: true }).connect().flush();
-    const { peer } = join(hop.session, "a");
-    hop.flush().cut();
+    const { hop, peer } = joined({ tty: true });
+    hop.cut();
     hop.bridge.log.markSize(100, 40);
     hop.connect().flush();
     expect(peer.of("resize")).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 0 }]);
@@ -186,3 +176,13 @@ test("H10: a bridge that closes says so once", () => {
 function raise(): never {
   throw new Error("no such client");
 }
+
+test("A13b: the end of output is told again over a new inner hop, where the one before was lost with it", () => {
+  const { hop, peer } = joined();
+  output(hop.bridge, "last");
+  hop.bridge.session.outputEnded();
+  hop.connect().flush().connect().flush();
+  expect([peer.output, peer.of("output_end")]).toEqual(["last", [{ type: "output_end", offset: 4 }]]);
+  // Input goes on.
+  expect(hop.session.exit).toBeUndefined();
+});

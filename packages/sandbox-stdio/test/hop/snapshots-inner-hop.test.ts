@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { OutputLog, RESUME_GRACE_MS, SNAPSHOT_PATIENCE_MS, type Snapshot } from "../../src/index.ts";
-import { bytes, InnerRig, join, output, relayRig } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, output, pass, relayRig } from "../support/fixtures.ts";
 import { CountingSource, heard, PTY } from "../support/screens.ts";
 
 describe("over the inner hop", () => {
@@ -49,8 +49,7 @@ describe("over the inner hop", () => {
     const { peer } = join(at.session, "b");
     at.flush();
     expect([asked(), at.session.nextTickMs]).toEqual([1, at.bridge.clock.ms + SNAPSHOT_PATIENCE_MS]);
-    at.bridge.clock.ms += 300;
-    at.bridge.session.tick();
+    pass(at.bridge, 300);
     expect(asked()).toBe(2);
     at.bridge.session.snapshotReady(snapshot(100_000));
     at.flush();

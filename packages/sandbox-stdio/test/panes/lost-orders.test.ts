@@ -1,14 +1,12 @@
 // B8: an order about panes that was on its way when the inner hop broke is told as lost, and one that came is not.
 
 import { expect, test } from "vitest";
-import { InnerRig, join } from "../support/fixtures.ts";
+import { joined } from "../support/fixtures.ts";
 
 const ORDER = { type: "pane", action: "zoom", pane: "%1" } as const;
 
 function attached() {
-  const hop = new InnerRig({ tty: true }).connect().flush();
-  const { peer, client } = join(hop.session, "a");
-  hop.flush();
+  const { hop, peer, client } = joined({ tty: true });
   const errors = () => peer.of("error").map(({ code }) => code);
   return { hop, client, errors, say: () => hop.session.command(client, ORDER) };
 }

@@ -1,8 +1,9 @@
 // B9: text for a pane by name goes by the same rights, limits and record as all other input.
 
 import { describe, expect, test } from "vitest";
-import { type InputRecorder, PLAIN, ServerConnection, STDIO } from "../../src/index.ts";
-import { join, relayRig, request, rig, text } from "../support/fixtures.ts";
+import { type InputRecorder, PLAIN, STDIO } from "../../src/index.ts";
+import { join, relayRig, rig, text } from "../support/fixtures.ts";
+import { speaking } from "../support/speaking.ts";
 
 const ORDER = { type: "stdin", pane: "left", data: "é\r" } as const;
 
@@ -56,21 +57,12 @@ describe("B9: text for a pane", () => {
     ["refused", "viewer", "too much input was refused"],
   ] as const)("L10: that is %s has a budget, in either dialect", (_fate, role, reason) => {
     for (const dialect of [STDIO, PLAIN]) {
-      const at = rig({ tty: true, delivery: "live" });
-      const closes: [number, string][] = [];
-      const connection = new ServerConnection(
-        dialect,
-        { send: () => undefined, close: (...close) => void closes.push(close), isWritable: () => true },
-        at.clock.ms,
-      );
-      const { acknowledges } = dialect;
-      connection.attach(at.session, request("a", { role, acknowledges, delivery: "live" }));
+      const one = speaking(rig({ tty: true, delivery: "live" }), { dialect, role, delivery: "live" }).attach();
       const frame = JSON.stringify({ ...ORDER, data: "x".repeat(role === "viewer" ? 16_000 : 1) });
-      let sent = 0;
-      for (; closes.length === 0 && sent < 5_000; sent += 1) connection.receive(frame, at.clock.ms);
-      expect(closes).toEqual([[1008, reason]]);
+      const taken = one.hear(frame, 5_000);
+      expect(one.closes).toEqual([[1008, reason]]);
       // No more than the burst, or than a client may have sent before it hears of the refusal.
-      expect(sent).toBeLessThanOrEqual(role === "viewer" ? 40 : 2_001);
+      expect(taken).toBeLessThan(role === "viewer" ? 40 : 2_001);
     }
   });
 });

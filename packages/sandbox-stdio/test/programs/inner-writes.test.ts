@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { type ClientRecord, PROGRAM_GRACE_MS, type WriteOutcome, type WriteWish } from "../../src/index.ts";
-import { InnerRig, join, output, takeAll } from "../support/fixtures.ts";
+import { InnerRig, join, output, pass, takeAll } from "../support/fixtures.ts";
 
 /** Latin-1 is what bytes travel as. */
 const typed = (bytes: string): WriteWish => ({ bytes });
@@ -102,8 +102,7 @@ test("W2: a 65th program is refused, and the first is never forgotten", async ()
   for (const client of writers) hop.session.programs.endCall(client);
   for (const at of [hop.bridge, hop.relay]) {
     if (at === undefined) continue;
-    at.clock.ms += PROGRAM_GRACE_MS + 1;
-    at.session.tick();
+    pass(at, PROGRAM_GRACE_MS + 1);
   }
   hop.flush();
   // Others come and go, more than are remembered of clients that left.

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { OutputReceiver } from "../../src/client/output-receiver.ts";
 import {
   ACK_DELAY_MS,
-  type BudgetLimits,
   DEFAULT_BUDGET,
   DIALECT_ROUTES,
   type Dialect,
@@ -14,49 +13,17 @@ import {
   STDIO,
 } from "../../src/index.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
-import { bytes, join, output, request, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
+import { speaking } from "../support/speaking.ts";
 
 const KIB = 1024;
 const DIALECTS = new Map(DIALECT_ROUTES.map(({ dialect }) => [dialect.name, dialect]));
 
-function speaking(
-  at = rig({ tty: true, delivery: "live" }),
-  over: {
-    dialect?: Dialect;
-    role?: "driver" | "viewer";
-    isResume?: boolean;
-    limits?: BudgetLimits;
-    keeps?: number;
-  } = {},
-) {
-  const { dialect = STDIO, role = "viewer", isResume = false, limits, keeps } = over;
-  const closes: [number, string][] = [];
-  const socket = {
-    send: () => undefined,
-    close: (code: number, reason: string) => void closes.push([code, reason]),
-    isWritable: () => true,
-  };
-  const connection = new ServerConnection(dialect, socket, at.clock.ms, {}, limits);
-  const { acknowledges, canResume } = dialect;
-  return {
-    at,
-    connection,
-    closes,
-    attach() {
-      const wish = { acknowledges, canResume, role, isResume, ...(keeps === undefined ? {} : { keeps }) };
-      connection.attach(at.session, request("a", { ...wish, delivery: "live" }));
-      return this;
-    },
-    /** @returns How many of `count` such frames were taken before the close. */
-    say(frame: Frame, count: number): number {
-      for (let i = 0; i < count; i += 1) {
-        connection.receive(typeof frame === "string" ? frame : frame.slice(), at.clock.ms);
-        if (connection.isEnded) return i;
-      }
-      return count;
-    },
-  };
-}
+const LIVE = { tty: true, delivery: "live" } as const;
+
+/** A viewer, unless said otherwise, that has been greeted. */
+const greeted = (speaker: Parameters<typeof speaking>[1] = {}, at = rig(LIVE)) =>
+  speaking(at, { role: "viewer", delivery: "live", ...speaker }).attach();
 
 /** What a client of each dialect types with. */
 const typed = (dialect: Dialect, text: string): Frame => {
@@ -68,36 +35,35 @@ const resized = (dialect: Dialect): string =>
 
 describe.each([...DIALECTS.values()])("L10: of $name", (dialect) => {
   test("2,000 messages at once and then 200 a second; one more closes with 1008, and its place is free", () => {
-    const one = speaking(undefined, { dialect }).attach();
-    expect(one.say(resized(dialect), 2_000)).toBe(2_000);
+    const one = greeted({ dialect });
+    expect(one.hear(resized(dialect), 2_000)).toBe(2_000);
     one.at.clock.ms += 500;
-    expect(one.say(resized(dialect), 101)).toBe(100);
+    expect(one.hear(resized(dialect), 101)).toBe(100);
     expect([one.closes, one.at.session.client("a")]).toEqual([[[1008, "too many messages"]], undefined]);
   });
 
   test("refused input: 256 KiB at once and then 64 KiB a second", () => {
-    const one = speaking(undefined, { dialect }).attach();
+    const one = greeted({ dialect });
     const piece = typed(dialect, "x".repeat(8_192));
-    expect(one.say(piece, 32)).toBe(32);
+    expect(one.hear(piece, 32)).toBe(32);
     one.at.clock.ms += 1_000;
-    expect(one.say(piece, 9)).toBe(8);
+    expect(one.hear(piece, 9)).toBe(8);
     expect(one.closes).toEqual([[1008, "too much input was refused"]]);
   });
 
   test("nothing of input that is accepted: a paste key by key, as long as anybody likes", () => {
-    const one = speaking(undefined, { dialect, role: "driver" }).attach();
-    const client = one.at.session.client("a");
-    if (client === undefined) throw new Error("unreachable");
+    const one = greeted({ dialect, role: "driver" });
+    const { client } = one;
     for (let done = 0; done < 20_000; done += 1_000) {
-      expect(one.say(typed(dialect, "x"), 1_000)).toBe(1_000);
+      expect(one.hear(typed(dialect, "x"), 1_000)).toBe(1_000);
       takeAll(one.at.session, client);
     }
   });
 
   test("nothing of a tab that is dragged to another size for a minute, 120 times a second", () => {
-    const one = speaking(undefined, { dialect, role: "driver" }).attach();
+    const one = greeted({ dialect, role: "driver" });
     for (let second = 0; second < 60; second += 1) {
-      expect(one.say(resized(dialect), 120)).toBe(120);
+      expect(one.hear(resized(dialect), 120)).toBe(120);
       one.at.clock.ms += 1_000;
     }
   });
@@ -106,17 +72,17 @@ describe.each([...DIALECTS.values()])("L10: of $name", (dialect) => {
 describe("L10: of stdio.v1", () => {
   test("refused input: as much at once as its window holds, and all else as before", () => {
     const at = rig({ tty: true, delivery: "live", mode: "exclusive", inputWindow: 1_048_576 });
-    const one = speaking(at, { role: "driver", keeps: 1_048_576 }).attach();
+    const one = greeted({ role: "driver", keeps: 1_048_576 }, at);
     join(at.session, "b");
     at.session.setHolder("b");
-    expect(one.say(new Uint8Array(65_536), 16)).toBe(16);
-    expect(one.say(resized(STDIO), 100)).toBe(100);
-    expect(one.say(new Uint8Array(1), 1)).toBe(0);
+    expect(one.hear(new Uint8Array(65_536), 16)).toBe(16);
+    expect(one.hear(resized(STDIO), 100)).toBe(100);
+    expect(one.hear(new Uint8Array(1))).toBe(0);
     expect(one.closes).toEqual([[1008, "too much input was refused"]]);
   });
 
   test("pings cost nothing", () => {
-    expect(speaking().attach().say('{"type":"ping"}', 10_000)).toBe(10_000);
+    expect(greeted().hear('{"type":"ping"}', 10_000)).toBe(10_000);
   });
 
   test.each([
@@ -132,47 +98,46 @@ describe("L10: of stdio.v1", () => {
   ])("%j costs one", (text) => {
     const frame = text === "" ? new Uint8Array(0) : text;
     // Of acknowledgements the first is free: none came before it.
-    expect(speaking().attach().say(frame, 3_000)).toBe(text.includes('"ack"') ? 2_001 : 2_000);
+    expect(greeted().hear(frame, 3_000)).toBe(text.includes('"ack"') ? 2_001 : 2_000);
   });
 
   test("what is answered before the session is there costs one, too", () => {
-    expect(speaking().say('{"type":"nonsense"}', 3_000)).toBe(2_000);
+    expect(speaking(rig(LIVE)).hear('{"type":"nonsense"}', 3_000)).toBe(2_000);
   });
 
   test("a budget is a client's: another connection of the same has what is left, less what it said before its attach", () => {
-    const one = speaking(undefined, { role: "driver" }).attach();
-    one.say('{"type":"nonsense"}', 1_000);
+    const one = greeted({ role: "driver" });
+    one.hear('{"type":"nonsense"}', 1_000);
     one.connection.closed(1006);
-    const two = speaking(one.at, { role: "driver", isResume: true });
-    two.say('{"type":"nonsense"}', 600);
+    const two = speaking(one.at, { role: "driver", delivery: "live", isResume: true });
+    two.hear('{"type":"nonsense"}', 600);
     two.attach();
-    expect(two.say('{"type":"nonsense"}', 1_000)).toBe(400);
+    expect(two.hear('{"type":"nonsense"}', 1_000)).toBe(400);
   });
 
   test("acknowledgements cost nothing that set 16 KiB or a snapshot free, or come 20 ms after the last", () => {
     const limits = { ...DEFAULT_BUDGET, messageBurst: 1, messagesPerSecond: 1 };
-    const one = speaking(undefined, { limits }).attach();
-    const client = one.at.session.client("a");
-    if (client?.greeted === undefined) throw new Error("unreachable");
-    const { reader } = client.greeted;
+    const one = greeted({ limits });
+    const flow = one.client.greeted?.reader.flow;
     let offset = 0;
     for (let i = 0; i < 50; i += 1) {
       output(one.at, "x".repeat(16 * KIB));
       offset += 16 * KIB;
-      expect(one.say(`{"type":"ack","offset":${offset}}`, 1)).toBe(1);
-      reader.flow.drew(offset + 1, 10);
+      expect(one.hear(`{"type":"ack","offset":${offset}}`)).toBe(1);
+      flow?.drew(offset + 1, 10);
       output(one.at, "xx");
       offset += 2;
-      expect(one.say(`{"type":"ack","offset":${offset}}`, 1)).toBe(1);
+      expect(one.hear(`{"type":"ack","offset":${offset}}`)).toBe(1);
     }
     for (let i = 0; i < 50; i += 1) {
       one.at.clock.ms += 20;
-      expect(one.say(`{"type":"ack","offset":${offset}}`, 1)).toBe(1);
+      expect(one.hear(`{"type":"ack","offset":${offset}}`)).toBe(1);
     }
     one.at.clock.ms += 19;
-    expect([one.say(`{"type":"ack","offset":${offset}}`, 1), one.say(`{"type":"ack","offset":${offset}}`, 1)]).toEqual([
-      1, 0,
-    ]);
+    expect([
+      one.hear(`{"type":"ack","offset":${offset}}`, 1),
+      one.hear(`{"type":"ack","offset":${offset}}`, 1),
+    ]).toEqual([1, 0]);
   });
 
   test.each([
@@ -234,52 +199,48 @@ describe("L10c: input that was on its way when the right to type was taken", () 
   /** A driver who has typed, and lost the keyboard since. */
   function overtaken(dialect: Dialect = STDIO, typedBytes = 1) {
     const at = rig({ tty: true, delivery: "live", mode: "exclusive" });
-    const one = speaking(at, { dialect, role: "driver", limits }).attach();
+    const one = greeted({ dialect, role: "driver", limits }, at);
     join(at.session, "b");
-    const client = at.session.client("a");
-    if (client === undefined) throw new Error("unreachable");
-    expect(one.say(new Uint8Array(typedBytes), 1)).toBe(1);
-    return { ...one, client, take: () => at.session.setHolder("b") };
+    expect(one.hear(new Uint8Array(typedBytes))).toBe(1);
+    return { ...one, client: one.client, take: () => at.session.setHolder("b") };
   }
 
   test("costs nothing up to 256 KiB behind the last acknowledgement, in whole frames and in keys", () => {
     const one = overtaken();
     one.take();
-    expect(one.say(new Uint8Array(65_536), 3)).toBe(3);
-    expect(one.say(new Uint8Array(1), 65_535)).toBe(65_535);
+    expect(one.hear(new Uint8Array(65_536), 3)).toBe(3);
+    expect(one.hear(new Uint8Array(1), 65_535)).toBe(65_535);
     expect(one.closes).toEqual([]);
-    expect(one.say(new Uint8Array(2), 1)).toBe(0);
+    expect(one.hear(new Uint8Array(2))).toBe(0);
     expect(one.closes).toEqual([[1008, "too much input was refused"]]);
   });
 
   test("what was acknowledged before makes room for more of it, and each loss of the right counts anew", () => {
     const one = overtaken(STDIO, 65_536);
     takeAll(one.at.session, one.client);
-    one.at.clock.ms += 1_000;
-    one.at.session.tick();
+    pass(one.at, 1_000);
     one.take();
-    expect(one.say(new Uint8Array(65_536), 4)).toBe(4);
+    expect(one.hear(new Uint8Array(65_536), 4)).toBe(4);
     one.at.session.setHolder("a");
-    expect(one.say(new Uint8Array(1), 1)).toBe(1);
+    expect(one.hear(new Uint8Array(1))).toBe(1);
     takeAll(one.at.session, one.client);
-    one.at.clock.ms += 1_000;
-    one.at.session.tick();
+    pass(one.at, 1_000);
     one.take();
-    expect(one.say(new Uint8Array(65_536), 5)).toBe(4);
+    expect(one.hear(new Uint8Array(65_536), 5)).toBe(4);
   });
 
   test("a client that gave the keyboard away itself knew, and one that never typed did", () => {
     const one = overtaken();
-    one.say('{"type":"grant_stdin","to":"b"}', 1);
-    expect([one.client.id, one.at.session.keyboard.holder, one.say(new Uint8Array(2), 1)]).toEqual(["a", "b", 0]);
-    const viewer = speaking(undefined, { limits }).attach();
-    expect(viewer.say(new Uint8Array(2), 1)).toBe(0);
+    one.hear('{"type":"grant_stdin","to":"b"}', 1);
+    expect([one.client.id, one.at.session.keyboard.holder, one.hear(new Uint8Array(2), 1)]).toEqual(["a", "b", 0]);
+    const viewer = greeted({ limits });
+    expect(viewer.hear(new Uint8Array(2))).toBe(0);
   });
 
   test("empty frames cost a message each, whoever has the keyboard", () => {
     const one = overtaken();
     one.take();
-    expect(one.say(new Uint8Array(0), 3)).toBe(1);
+    expect(one.hear(new Uint8Array(0), 3)).toBe(1);
   });
 
   test("nor does what waits of a client without acknowledgements, which had come before", () => {
@@ -287,7 +248,7 @@ describe("L10c: input that was on its way when the right to type was taken", () 
     one.take();
     takeAll(one.at.session, one.client);
     expect([one.closes, one.client.feed.bytes]).toEqual([[], 0]);
-    expect(one.say(new Uint8Array(262_145), 2)).toBe(1);
+    expect(one.hear(new Uint8Array(262_145), 2)).toBe(1);
   });
 });
 
@@ -296,16 +257,16 @@ test("L9: what a viewer sends, or a driver without the keyboard, is no activity;
     for (const role of ["viewer", "driver"] as const) {
       const at = rig({ tty: true, delivery: "live", mode: "exclusive" });
       join(at.session, "holder");
-      const one = speaking(at, { dialect, role }).attach();
+      const one = greeted({ dialect, role }, at);
       const before = one.connection.activity;
-      one.say(typed(dialect, "x"), 5);
-      one.say(resized(dialect), 5);
-      if (dialect.name.startsWith("pty")) one.say('{"type":"resize"}', 5);
+      one.hear(typed(dialect, "x"), 5);
+      one.hear(resized(dialect), 5);
+      if (dialect.name.startsWith("pty")) one.hear('{"type":"resize"}', 5);
       expect([dialect.name, role, one.connection.activity - before]).toEqual([dialect.name, role, 0]);
       if (role === "viewer") continue;
       at.session.setHolder("a");
-      one.say(typed(dialect, "x"), 1);
-      one.say(resized(dialect), 1);
+      one.hear(typed(dialect, "x"), 1);
+      one.hear(resized(dialect), 1);
       const held = one.connection.activity - before;
       output(at, "y");
       expect([dialect.name, held >= 2, one.connection.activity - before > held]).toEqual([dialect.name, true, true]);

@@ -8,11 +8,16 @@ function shell() {
   let onDue: () => void = () => undefined;
   const deadline = new Deadline({
     now: () => state.now,
-    nextMs: () => state.next,
-    due: (nowMs) => {
-      state.dueAt.push(nowMs);
-      onDue();
-    },
+    parts: () => [
+      {
+        nextTickMs: () => state.next,
+        tick: (nowMs) => {
+          state.dueAt.push(nowMs);
+          onDue();
+        },
+      },
+    ],
+    served: () => undefined,
     wakeIn: (ms, call) => {
       state.asked.push(ms);
       wake = call;

@@ -3,12 +3,13 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Frame, PLAIN, ServerConnection, SIGNALS, STDIO } from "../../src/index.ts";
+import { type Dialect, type Frame, PLAIN, SIGNALS, STDIO } from "../../src/index.ts";
 import { encodeStdin } from "../../src/wire/frames.ts";
-import { bytes, InnerRig, join, type Rig, request, rig } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, type Rig, rig } from "../support/fixtures.ts";
+import { speaking } from "../support/speaking.ts";
 
 const seed = Number(process.env.SEED ?? 6);
-const RUNS = Number(process.env.HOSTILE_RUNS ?? 600);
+const RUNS = Number(process.env.HOSTILE_RUNS ?? 300);
 
 const size = fc.record({ cols: fc.integer({ min: 1, max: 1000 }), rows: fc.integer({ min: 1, max: 500 }) });
 const id = fc.constantFrom("holder", "viewer", "other", "nobody", "");
@@ -41,16 +42,9 @@ function reached({ upstream }: Rig, from: number): unknown[] {
     );
 }
 
-function connect(at: Rig, name: string, dialect: typeof STDIO): { connection: ServerConnection; isClosed(): boolean } {
-  let isClosed = false;
-  const close = () => {
-    isClosed = true;
-  };
-  const connection = new ServerConnection(dialect, { send: () => undefined, close, isWritable: () => true }, 0);
-  const role = name === "viewer" ? "viewer" : "driver";
-  const { acknowledges } = dialect;
-  connection.attach(at.session, request(name, { role, acknowledges, delivery: "live", size: { cols: 10, rows: 5 } }));
-  return { connection, isClosed: () => isClosed };
+function connect(at: Rig, id: string, dialect: Dialect) {
+  const role = id === "viewer" ? "viewer" : "driver";
+  return speaking(at, { id, role, dialect, delivery: "live", size: { cols: 10, rows: 5 } }).attach();
 }
 
 describe.each([
@@ -70,9 +64,9 @@ describe.each([
         const frame: Frame = one.what instanceof Uint8Array ? one.what : JSON.stringify(one.what);
         let client = open.get(one.who);
         // Closed for what it said, it comes back: by another name it would only be one more.
-        if (client === undefined || client.isClosed()) client = connect(at, one.who, dialect);
+        if (client?.closed !== undefined || client === undefined) client = connect(at, one.who, dialect);
         open.set(one.who, client);
-        client.connection.receive(frame, 0);
+        client.hear(frame);
       }
       expect(reached(at, from)).toEqual([]);
       expect(at.session.keyboard.holder).toBe("holder");

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { RESUME_GRACE_MS } from "../../src/index.ts";
-import { bytes, InnerRig, join, output, rig, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
 
 const TTY = { tty: true, delivery: "live" } as const;
 
@@ -43,8 +43,7 @@ describe("who answers", () => {
     join(at.session, "b");
     at.session.vanish(holder.client, true);
     expect(at.session.answerer.id).toBe("");
-    at.clock.ms += RESUME_GRACE_MS;
-    at.session.tick();
+    pass(at, RESUME_GRACE_MS);
     expect(at.session.answerer.id).toBe("b");
   });
 
@@ -93,9 +92,7 @@ describe("K7: answers in an exclusive session", () => {
 
 describe("H13: the bridge answers where the Durable Object has nobody", () => {
   test("it is told from where on, and where somebody else does", () => {
-    const hop = new InnerRig(TTY).connect().flush();
-    const { client } = join(hop.session, "a");
-    hop.flush();
+    const { hop, client } = joined(TTY);
     output(hop.bridge, "12345");
     hop.flush();
     hop.session.leave(client);
@@ -146,9 +143,8 @@ describe("H13: the bridge answers where the Durable Object has nobody", () => {
   });
 
   test("while the hop is broken nothing changes at the bridge, and it is told when it is back", () => {
-    const hop = new InnerRig(TTY).connect().flush();
-    const { client } = join(hop.session, "a");
-    hop.flush().cut();
+    const { hop, client } = joined(TTY);
+    hop.cut();
     output(hop.bridge, "12345");
     expect(hop.bridge.session.answerer.id).toBe("a");
     hop.session.leave(client);
@@ -157,9 +153,7 @@ describe("H13: the bridge answers where the Durable Object has nobody", () => {
   });
 
   test("a Durable Object that is made anew does not know who answered what, and says so", () => {
-    const hop = new InnerRig(TTY).connect().flush();
-    const { client } = join(hop.session, "a");
-    hop.flush();
+    const { hop, client } = joined(TTY);
     hop.session.command(client, { type: "ack", offset: 0 });
     hop.flush();
     output(hop.bridge, "12345");

@@ -5,7 +5,7 @@ import { RelayedAcks } from "../../src/hop/relayed-acks.ts";
 import { type ClientRecord, describePace, MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../../src/index.ts";
 import type { Pressure } from "../../src/session/patience.ts";
 import type { InnerCommand } from "../../src/wire/inner-messages.ts";
-import { InnerRig, join, output, type Rig, rig } from "../support/fixtures.ts";
+import { InnerRig, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
 
 const LOG_BYTES = 1 << 20;
 const PIECE_BYTES = 32_768;
@@ -60,11 +60,9 @@ test("W7c: the process waits for a viewer that keeps up and is three quarters of
 test("W7a: the process does not wait for one that has acknowledged nothing for 200 ms", () => {
   const one = crowd();
   fill(one);
-  one.at.clock.ms += 199;
-  one.at.session.tick();
+  pass(one.at, 199);
   expect(one.at.session.shouldHold).toBe(true);
-  one.at.clock.ms += 1;
-  one.at.session.tick();
+  pass(one.at, 1);
   expect([one.at.session.shouldHold, one.at.session.nextTickMs]).toEqual([false, undefined]);
 });
 
@@ -101,8 +99,7 @@ test("W7c: of many slow viewers none gets the process to wait for more than a te
     }
     if (at.session.shouldHold) heldMs += 5;
     else write(one);
-    at.clock.ms += 5;
-    at.session.tick();
+    pass(at, 5);
   }
   expect([heldMs > 500, heldMs <= 250 + 10_000 / 10]).toEqual([true, true]);
 });

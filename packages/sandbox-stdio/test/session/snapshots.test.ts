@@ -13,7 +13,7 @@ import {
   SNAPSHOT_PATIENCE_MS,
   Window,
 } from "../../src/index.ts";
-import { bytes, FakePeer, join, output, request, rig } from "../support/fixtures.ts";
+import { bytes, FakePeer, join, output, pass, request, rig } from "../support/fixtures.ts";
 import { CountingSource, flooded, heard, PTY } from "../support/screens.ts";
 
 describe("whoever attaches to a PTY", () => {
@@ -73,8 +73,7 @@ describe("whoever attaches to a PTY", () => {
     const at = flooded();
     const { peer } = join(at.session, "a");
     expect([at.session.shouldHold, at.session.nextTickMs]).toEqual([true, at.clock.ms + SNAPSHOT_PATIENCE_MS]);
-    at.clock.ms += SNAPSHOT_PATIENCE_MS;
-    at.session.tick();
+    pass(at, SNAPSHOT_PATIENCE_MS);
     expect([peer.hello.offset, peer.hello.approximate]).toEqual([at.log.startOffset, true]);
     // Late, and of no more use.
     at.answer();
@@ -135,8 +134,7 @@ describe("a client that waits for its snapshot", () => {
     at.session.stdin(old.client, bytes("hello"), 0);
     const { peer } = join(at.session, "a", { isResume: true });
     at.session.wrote(old.client, 5);
-    at.clock.ms += 20;
-    at.session.tick();
+    pass(at, 20);
     expect(peer.told).toEqual([]);
     at.answer();
     expect([peer.hello.stdin, peer.of("stdin_ack")]).toEqual([5, []]);
@@ -201,8 +199,7 @@ describe("a client that fell behind", () => {
     const offset = at.viewer.client.greeted?.reader.cursor ?? 0;
     at.session.command(at.viewer.client, { type: "ack", offset });
     expect([at.asked(), at.session.shouldHold, at.session.nextTickMs]).toEqual([1, false, at.clock.ms + 1000]);
-    at.clock.ms += 1000;
-    at.session.tick();
+    pass(at, 1000);
     expect([at.asked(), at.session.shouldHold]).toEqual([2, true]);
   });
 
@@ -213,8 +210,7 @@ describe("a client that fell behind", () => {
     at.answer();
     const { peer } = join(at.session, "b");
     expect([at.asked(), at.session.nextTickMs]).toEqual([1, at.clock.ms + 300]);
-    at.clock.ms += 300;
-    at.session.tick();
+    pass(at, 300);
     expect([at.asked(), peer.told]).toEqual([2, []]);
   });
 

@@ -191,6 +191,12 @@ export function output(
   at.session.appended();
 }
 
+/** So much time goes by. */
+export function pass({ session, clock }: { readonly session: SessionCore; readonly clock: Clock }, ms: number): void {
+  clock.ms += ms;
+  session.tick();
+}
+
 /** Tells of the process that it has taken everything that waits. */
 export function takeAll(session: ProcessSession, client: ClientRecord): string {
   let taken = "";
@@ -318,4 +324,12 @@ export class InnerRig {
   exited(status: ExitStatus): void {
     this.bridge.session.exited(status);
   }
+}
+
+/** Both ends, with a client `a` that the bridge knows. */
+export function joined(over: Partial<SessionFacts> = {}, wish: Partial<AttachRequest> = {}) {
+  const hop = new InnerRig(over).connect().flush();
+  const one = join(hop.session, "a", wish);
+  hop.flush();
+  return { hop, ...one };
 }

@@ -9,6 +9,9 @@ import { Random } from "../../../local/src/base/random.ts";
 import { TarFilter } from "../../src/tar/tar-filter.ts";
 import { type TarEntry, tarEnd, tarHeader, tarPadding } from "../../src/tar/tar-writer.ts";
 
+/** Each unpacks three archives by a real tar. */
+const ROUNDS = Number(process.env.FUZZ_RUNS ?? 8);
+
 let home: string;
 beforeEach(() => {
   home = fs.mkdtempSync(join(tmpdir(), "sbx-filter-"));
@@ -116,14 +119,10 @@ describe("what an archive may not do", () => {
     [
       "links that lead out",
       [
-        link("a", "/etc"),
-        link("b", ".."),
-        link("c/d", "../../.bashrc"),
-        link("e", "f/../.."),
+        ...[link("a", "/etc"), link("b", ".."), link("c/d", "../../.bashrc"), link("e", "f/../.."), link("h", "")],
         link("g", "C:\\x"),
-        link("h", ""),
       ],
-      ["a", "b", "c/d", "e", "g", "h"].map((name) => `${name}: leads-out`),
+      ["a", "b", "c/d", "e", "h", "g"].map((name) => `${name}: leads-out`),
     ],
     [
       "members below a link",
@@ -143,14 +142,8 @@ describe("what an archive may not do", () => {
     [
       "hard links to what is not in it, and to a link",
       [
-        file("f"),
-        link("l", "f"),
-        hard("a", "../../.ssh/id_rsa"),
-        hard("b", "/etc/passwd"),
-        hard("c", "l"),
-        hard("d", "gone"),
-        hard("e", "F/../f"),
-        hard("g", "f"),
+        ...[file("f"), link("l", "f"), hard("a", "../../.ssh/id_rsa"), hard("b", "/etc/passwd"), hard("c", "l")],
+        ...[hard("d", "gone"), hard("e", "F/../f"), hard("g", "f")],
       ],
       ["a: leads-out", "b: leads-out", "c: not-in-archive", "d: not-in-archive", "e: leads-out"],
     ],
@@ -189,7 +182,7 @@ describe("what an archive may not do", () => {
     const one = <T>(from: readonly T[]): T => from[random.int(0, from.length - 1)] as T;
     const path = () => Array.from({ length: random.int(1, 3) }, () => one(["a", "b", "c", "d", "..", "."])).join("/");
     const target = () => `${"../".repeat(random.int(0, 3))}${path()}`;
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       for (let archive = 0; archive < 3; archive += 1) {
         const members = Array.from({ length: 12 }, () => one([file, folder, link, link, hard])(path(), target()));
         // A folder's second word is what it says of itself.

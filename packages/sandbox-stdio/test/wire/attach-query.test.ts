@@ -252,22 +252,7 @@ test("A1: what is written is read as it was meant", () => {
       expect(back).toMatchObject(rest);
       if (process_ !== undefined) expect(back.process).toMatchObject(process_);
     }),
-    { seed: 6, numRuns: 300 },
-  );
-});
-
-test("A1: no query makes the reader throw", () => {
-  const name = fc.constantFrom(
-    ..."sandbox session cmd arg env tty cols rows cwd name role mode delivery keep wake offset stdin resume attempt token".split(
-      " ",
-    ),
-  );
-  fc.assert(
-    fc.property(fc.array(fc.tuple(name, fc.string({ unit: "binary" })), { maxLength: 8 }), (pairs) => {
-      const result = parseAttachQuery(new URLSearchParams(pairs));
-      if (!result.ok) expect(result.detail).toMatch(/^"[a-z]+" /);
-    }),
-    { seed: 7, numRuns: 500 },
+    { seed: 6, numRuns: 100 },
   );
 });
 

@@ -1,8 +1,7 @@
-// Contexts: servers, sandboxes and sessions by name, in the configuration folder; the file of the current folder; and what
-// the environment says. Holds no token.
+// Contexts (named defaults in the configuration folder), the `.sbx.json` of the current folder, and variables of the environment.
 
 import path from "node:path";
-import { isName, isRecord } from "sandbox-stdio/core";
+import { defined, isName, isRecord } from "sandbox-stdio/core";
 import type { Context, ContextCommand, Defaults, TokenCommandFrom } from "../args/cli-command.ts";
 import type { Environment } from "../base/environment.ts";
 import { usage } from "../base/outcome.ts";
@@ -15,23 +14,23 @@ import { configDirectory } from "./logins.ts";
 type Contexts = { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> };
 
 const FOLDER_FIELDS: readonly string[] = ["server", "sandbox", "session"];
-/** Of a file that anybody may have made, so many are repeated. */
-const MAX_TOLD = 3;
+/** Limits of what is quoted from a file that anybody may have written. */
+const MAX_SHOWN = 3;
 const MAX_FIELD_LENGTH = 40;
 const FIELDS = ["server", "sandbox", "session", "tokenCommand"] as const;
 
 /**
- * The defaults, unless an option says otherwise: the context, then the folder's file, then the environment.
- * @param chosen The context that an option names: that wins over all of them. @throws {CliError}
+ * Defaults from the context, overridden by the folder's file, overridden by the environment.
+ * @param chosen The context of --context, which overrides all of them. @throws {CliError}
  */
 export function readDefaults(env: Environment, folder: string, chosen?: string): Defaults {
   const { current, contexts } = readContexts(env);
   const name = chosen ?? (env.SBX_CONTEXT || current);
   const context = name === undefined ? {} : Object.hasOwn(contexts, name) ? contexts[name] : undefined;
-  if (context === undefined) throw usage(`there is no context "${name}": see sbx-stdio context list`);
-  // A command from a folder that anybody may have made would be run here.
-  const { place: found, unused, words } = readFolderFile(folder, env);
-  const given = defined({
+  if (context === undefined) throw usage(`no context "${name}"; see sbx-stdio context list`);
+  // A token command from the folder's file would run a stranger's code: it is never read.
+  const { target: found, unused, words } = readFolderFile(folder, env);
+  const given = present({
     server: env.SBX_URL,
     sandbox: env.SBX_SANDBOX,
     session: env.SBX_SESSION,
@@ -44,18 +43,20 @@ export function readDefaults(env: Environment, folder: string, chosen?: string):
     const named = all[field];
     // A name such as ".." would be another path of the server.
     if (named !== undefined && !isName(named))
-      throw usage(`"${named}" is no name of a ${field}: ${whence(field, words)}`);
+      throw usage(`invalid ${field} name "${named}" from ${originOf(field, words)}`);
   }
   const tokenCommandFrom = whoSaysCommand(context, given, chosen);
   return {
     ...all,
-    ...(isServerFound ? { isServerFound } : {}),
     folderFile: words,
-    ...(unused.length > 0 ? { unusedFields: unused } : {}),
-    ...(name === undefined ? {} : { contextName: name }),
-    ...(context.server === undefined ? {} : { contextServer: context.server }),
-    ...(tokenCommandFrom === undefined ? {} : { tokenCommandFrom }),
-    ...(env.SBX_TOKEN_ORIGIN ? { tokenOrigin: env.SBX_TOKEN_ORIGIN } : {}),
+    ...defined({
+      isServerFound: isServerFound || undefined,
+      unusedFields: unused.length > 0 ? unused : undefined,
+      contextName: name,
+      contextServer: context.server,
+      tokenCommandFrom,
+      tokenOrigin: env.SBX_TOKEN_ORIGIN || undefined,
+    }),
   };
 }
 
@@ -65,8 +66,7 @@ function whoSaysCommand(context: Context, given: Context, chosen: string | undef
   return context.tokenCommand === undefined ? undefined : "the context";
 }
 
-const whence = (field: string, folderFile: string) =>
-  `it stands in a context, in ${folderFile} or in SBX_${field.toUpperCase()}`;
+const originOf = (field: string, folderFile: string) => `the context, ${folderFile} or SBX_${field.toUpperCase()}`;
 
 export function contextNames(env: Environment): string[] {
   return Object.keys(readContexts(env).contexts);
@@ -86,52 +86,51 @@ export function runContext({ action }: ContextCommand, env: Environment): string
     }
     case "set": {
       const before = Object.hasOwn(contexts, action.name) ? contexts[action.name] : {};
-      const context = { ...before, ...defined(action.context) };
+      const context = { ...before, ...present(action.context) };
       writeJsonFile(contextsFile(env), { current: action.name, contexts: { ...contexts, [action.name]: context } });
       return "";
     }
     default: {
       const { [action.name]: _, ...others } = contexts;
-      if (!Object.hasOwn(contexts, action.name)) throw usage(`there is no context "${action.name}"`);
+      if (!Object.hasOwn(contexts, action.name)) throw usage(`no context "${action.name}"`);
       if (action.do === "use") writeJsonFile(contextsFile(env), { current: action.name, contexts });
-      else
-        writeJsonFile(contextsFile(env), {
-          ...(current === undefined || current === action.name ? {} : { current }),
-          contexts: others,
-        });
+      else {
+        const rest = current === action.name ? undefined : current;
+        writeJsonFile(contextsFile(env), { ...defined({ current: rest }), contexts: others });
+      }
       return "";
     }
   }
 }
 
-/** Not the line that prints the token: it may hold a secret. */
+/** Without the token command, which may contain a secret. */
 function listed(contexts: Contexts["contexts"], current: string | undefined) {
   const all = Object.entries(contexts).map(([name, { server, sandbox, session, tokenCommand }]) => {
-    const place = defined({ server, sandbox, session });
-    return { name, isCurrent: name === current, ...place, hasTokenCommand: tokenCommand !== undefined };
+    const target = present({ server, sandbox, session });
+    return { name, isCurrent: name === current, ...target, hasTokenCommand: tokenCommand !== undefined };
   });
   return { contexts: all };
 }
 
-type FromFolder = { readonly place: Context; readonly unused: readonly string[]; readonly words: string };
+type FromFolder = { readonly target: Context; readonly unused: readonly string[]; readonly words: string };
 
 function readFolderFile(folder: string, env: Environment): FromFolder {
   const found = findFolderFile(folder, env);
   const file = readJsonFile(found.path) ?? {};
-  const { tokenCommand: _, ...place } = contextOf(file);
+  const { tokenCommand: _, ...target } = contextOf(file);
   const unused = Object.keys(file).filter((key) => !FOLDER_FIELDS.includes(key) || typeof file[key] !== "string");
-  return { place, unused, words: found.words };
+  return { target, unused, words: found.words };
 }
 
-/** @returns A line for a person about fields that are most likely misspelt; undefined where there are none. */
-export function unusedWords({ unusedFields = [], folderFile = "" }: Defaults): string | undefined {
-  const told = unusedFields.slice(0, MAX_TOLD).map((field) => `"${field.slice(0, MAX_FIELD_LENGTH)}"`);
-  if (told.length === 0) return undefined;
-  const more = unusedFields.length > MAX_TOLD ? " and more" : "";
-  return oneLine(`${folderFile}: ${told.join(", ")}${more} means nothing: it takes ${FIELD_WORDS}`);
+/** @returns A warning about fields of the folder's file that are ignored, probably misspelt. */
+export function unknownFieldsWarning({ unusedFields = [], folderFile = "" }: Defaults): string | undefined {
+  const shown = unusedFields.slice(0, MAX_SHOWN).map((field) => `"${field.slice(0, MAX_FIELD_LENGTH)}"`);
+  if (shown.length === 0) return undefined;
+  const more = unusedFields.length > MAX_SHOWN ? " and more" : "";
+  return oneLine(`${folderFile}: ignored ${shown.join(", ")}${more}; expected ${FIELD_WORDS}`);
 }
 
-const FIELD_WORDS = '"server", "sandbox" and "session", each a text';
+const FIELD_WORDS = '"server", "sandbox" and "session" as strings';
 
 function readContexts(env: Environment): Contexts {
   const value = readJsonFile(contextsFile(env));
@@ -141,7 +140,8 @@ function readContexts(env: Environment): Contexts {
   );
   const contexts = Object.fromEntries(entries);
   const { current } = value;
-  return { contexts, ...(typeof current === "string" && Object.hasOwn(contexts, current) ? { current } : {}) };
+  const isKnown = typeof current === "string" && Object.hasOwn(contexts, current);
+  return { contexts, ...defined({ current: isKnown ? current : undefined }) };
 }
 
 function contextOf(value: Record<string, unknown>): Context {
@@ -150,7 +150,8 @@ function contextOf(value: Record<string, unknown>): Context {
   );
 }
 
-function defined(context: Context): Context {
+/** Without fields that are undefined or empty. */
+function present(context: Context): Context {
   return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined && value !== ""));
 }
 

@@ -1,14 +1,15 @@
-// Where the access token comes from: an option, the environment, or a login that oauth.do stored; and logging in and out.
+// Chooses the access token: an option, the environment, a token command, or the login stored by oauth.do. Logs in and out.
 
 import path from "node:path";
 import type { TokenStorage } from "oauth.do/node";
-import type { Place, TokenCommandFrom } from "../args/cli-command.ts";
+import { defined } from "sandbox-stdio/core";
+import type { Target, TokenCommandFrom } from "../args/cli-command.ts";
 import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
 import type { Environment } from "../base/environment.ts";
-import { fetchFailure, networkPhrase } from "../base/network-words.ts";
+import { fetchFailure, networkReason } from "../base/network-errors.ts";
 import { CliError } from "../base/outcome.ts";
-import { NAME_KIND } from "../base/own-names.ts";
 import { oneLine, plain } from "../base/plain-text.ts";
+import { NAME_KIND } from "../base/session-names.ts";
 import { CONFIRMED_BY } from "../base/stdin.ts";
 import {
   configDirectory,
@@ -20,41 +21,41 @@ import {
   rememberLogin,
 } from "./logins.ts";
 
-/** The client that an issuer other than oauth.do's knows us as. */
+/** Our client id at issuers other than oauth.do's. */
 const OWN_CLIENT_ID = "sbx-stdio-cli";
-/** A token is taken for good as long as it has this much life left: oauth.do's own rule. */
+/** Limit of a token command. */
 const TOKEN_COMMAND_MS = 60_000;
-const MAX_SAID = 300;
+const MAX_STDERR_LENGTH = 300;
 const noToken = ({ httpBase }: Endpoint) =>
-  `no access token: log in with \`sbx-stdio login ${httpBase}\`, or give one with SBX_TOKEN or --token`;
+  `no access token; log in with \`sbx-stdio login ${httpBase}\`, or set SBX_TOKEN or --token`;
 
 export type TokenSource = {
-  /** A token that is good now. @throws {CliError} */
+  /** A valid token. @throws {CliError} */
   readonly token: () => Promise<string>;
-  /** Where it comes from, for a person. */
+  /** The source as messages name it. */
   readonly from: string;
-  /** Whether a later call may give a fresher one. */
+  /** Whether a later call may return a fresher token. */
   readonly isRenewable: boolean;
-  /** Why a credential that is there is not sent to this server, for a person. */
+  /** Why an existing credential is not sent to this server. */
   readonly withheld?: string;
 };
 
-type Credentials = Omit<Place, "sandbox">;
+type Credentials = Omit<Target, "sandbox">;
 
 /**
- * The first of: --token, --token-command or the line of the context that --context names, SBX_TOKEN, DO_TOKEN,
- * SBX_TOKEN_COMMAND, the context's line, the stored login; as far as they may be sent to this server.
- * @param hasTicket Whether the address came with a ticket. Unless it is the person's own server, another chose it: then only
- * what is typed now, or was made for it, is sent.
+ * The first allowed one of: --token, --token-command or the token command of --context, SBX_TOKEN, DO_TOKEN, SBX_TOKEN_COMMAND, the
+ * current context's token command, the stored login.
+ * @param hasTicket Whether the address came with a share link. Unless it is the person's own server, only credentials given for it
+ *   are sent.
  */
-export function tokenSource(place: Credentials, env: Environment, hasTicket = false): TokenSource {
-  const { token: flag, tokenCommandFrom, endpoint, isOwnServer } = place;
+export function tokenSource(target: Credentials, env: Environment, hasTicket = false): TokenSource {
+  const { token: flag, tokenCommandFrom, endpoint, isOwnServer } = target;
   const isShared = (hasTicket && isOwnServer !== true) || endpoint.isFound === true;
   const option = flag?.trim();
   if (option) return { from: "--token", token: async () => sendable(option), isRenewable: false };
-  const command = commandSource(place, isShared);
-  const isSaidNow = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
-  if (command !== undefined && isSaidNow) return command;
+  const command = commandSource(target, isShared);
+  const isExplicit = tokenCommandFrom === "--token-command" || tokenCommandFrom === "--context";
+  if (command !== undefined && isExplicit) return command;
   const given = (env.SBX_TOKEN || env.DO_TOKEN)?.trim();
   const { origin } = endpoint;
   if (given && isForOrigin(env, origin, isShared)) {
@@ -62,10 +63,12 @@ export function tokenSource(place: Credentials, env: Environment, hasTicket = fa
   }
   if (command !== undefined) return command;
   if (given && !isShared && !hasTicket) {
-    const error = new CliError(`SBX_TOKEN is for ${env.SBX_TOKEN_ORIGIN}, as SBX_TOKEN_ORIGIN says, not for ${origin}`);
+    const error = new CliError(
+      `SBX_TOKEN is not sent to ${origin}: SBX_TOKEN_ORIGIN restricts it to ${env.SBX_TOKEN_ORIGIN}`,
+    );
     return { from: "SBX_TOKEN", token: () => Promise.reject(error), isRenewable: false };
   }
-  return loginSource(place, env, { given, isShared, hasTicket });
+  return loginSource(target, env, { given, isShared, hasTicket });
 }
 
 function commandSource({ tokenCommand, tokenCommandFrom = "the context" }: Credentials, isShared: boolean) {
@@ -81,44 +84,45 @@ const FROM_COMMAND: Readonly<Record<TokenCommandFrom, string>> = {
   "the context": "the context's token command",
 };
 
-/** @param given A token of the environment that is not for this server. */
+/** @param given A token of the environment that is for another server. */
 function loginSource(
   { endpoint, tokenCommand, tokenCommandElsewhere: elsewhere, tokenCommandFrom = "the context" }: Credentials,
   env: Environment,
   { given, isShared, hasTicket }: { given: string | undefined; isShared: boolean; hasTicket: boolean },
 ): TokenSource {
-  const { origin, foundIn = ".sbx.json of this folder" } = endpoint;
+  const { origin, foundIn = ".sbx.json in this folder" } = endpoint;
   const issuer = loginFor(env, endpoint, isShared);
   const token = () =>
     storedToken(env, endpoint, issuer).catch((error: unknown) => {
       if (elsewhere === undefined || !(error instanceof CliError)) throw error;
-      throw new CliError(`${error.message}; ${FROM_COMMAND[tokenCommandFrom]} is for ${elsewhere} alone`);
+      throw new CliError(`${error.message}; ${FROM_COMMAND[tokenCommandFrom]} is only for ${elsewhere}`);
     });
   const login = { from: "the stored login", token, isRenewable: true };
   if (!isShared || issuer !== undefined || !(given || tokenCommand || hasLogin(env))) return login;
-  const chooser = hasTicket ? "the ticket's sender" : foundIn;
-  const line = `the token command is not used for ${origin}, which ${chooser} chose: --token-command sends what it prints`;
+  const chooser = hasTicket ? "a share link" : foundIn;
+  const line = `the token command is not used for ${origin}, an address from ${chooser}; allow it with --token-command`;
   const withheld = given
-    ? `SBX_TOKEN is not sent to ${origin}, which ${chooser} chose: SBX_TOKEN_ORIGIN=${origin} or --token sends it`
+    ? `SBX_TOKEN is not sent to ${origin}, an address from ${chooser}; allow it with SBX_TOKEN_ORIGIN=${origin} or --token`
     : tokenCommand
       ? line
-      : `no login was made for ${origin}, which ${chooser} chose: \`sbx-stdio login ${origin}\` makes one`;
-  return { ...login, withheld, ...(hasTicket ? {} : { token: () => Promise.reject(new CliError(withheld)) }) };
+      : `not logged in to ${origin}, an address from ${chooser}; log in with \`sbx-stdio login ${origin}\``;
+  if (hasTicket) return { ...login, withheld };
+  return { ...login, withheld, token: () => Promise.reject(new CliError(withheld)) };
 }
 
-/** Whether SBX_TOKEN is for this server: SBX_TOKEN_ORIGIN's, else any that a person typed. @throws {CliError} */
+/** Whether SBX_TOKEN is for this server: that of SBX_TOKEN_ORIGIN, else any that a person typed. @throws {CliError} */
 function isForOrigin(env: Environment, origin: string, isShared: boolean): boolean {
   const { SBX_TOKEN_ORIGIN: bound } = env;
   return bound ? readEndpoint(bound).origin === origin : !isShared;
 }
 
-/** @throws {CliError} If no request could carry it. */
+/** @throws {CliError} If an HTTP header can't carry the token. */
 function sendable(token: string): string {
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new CliError("the access token has characters that it can't have");
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new CliError("the access token contains invalid characters");
   return token;
 }
 
-/** The same if a ticket lets in: a person without a token, or with none that can be sent, may be a guest. */
+/** The token if it is available: with a ticket, a person without one may be a guest. */
 export function optionalToken(source: TokenSource): () => Promise<string | undefined> {
   return async () => {
     try {
@@ -136,30 +140,30 @@ async function storedToken(env: Environment, endpoint: Endpoint, issuer: Issuer 
   const stored = (await storage.getTokenData?.()) ?? null;
   if (stored === null) throw new CliError(noToken(endpoint));
   if (!endpoint.isPrivate) {
-    throw new CliError(`the stored login is not sent to ${endpoint.origin}, where others can read it: use https`);
+    throw new CliError(`the stored login is not sent to ${endpoint.origin} without encryption; use https`);
   }
   try {
     const { token } = await quietly(async () => {
       const { ensureLoggedIn } = await oauth(issuer);
-      // It renews a token that has run out. Where it can't it would begin a login, and first of all print so.
+      // Renews an expired token. If that fails it would start a login, and first print a text.
       return ensureLoggedIn({ storage, openBrowser: false, print: () => refuseLogin(endpoint) });
     });
     return token;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`the stored login can't be used: ${phraseOf(error)}`, undefined, { cause: error });
+    throw new CliError(`cannot use the stored login: ${phraseOf(error)}`, undefined, { cause: error });
   }
 }
 
-/** The output of a shell's line. @throws {CliError} If it fails, or prints nothing. */
+/** The output of a shell command. @throws {CliError} If it fails or prints nothing. */
 async function tokenOf(line: string): Promise<string> {
   const { execFile } = await import("node:child_process");
-  // The line may run this program, too: what confirms our input, and names our session, is not there for its.
+  // The command may run this program, too: don't pass on what belongs to our own input and session.
   const { [CONFIRMED_BY]: _, [NAME_KIND]: __, ...env } = process.env;
   return new Promise((resolve, reject) => {
     execFile("sh", ["-c", line], { encoding: "utf8", timeout: TOKEN_COMMAND_MS, env }, (error, stdout, stderr) => {
-      const said = oneLine(stderr.slice(-MAX_SAID));
-      const why = said === "" && error !== null ? `it ended with ${error.code ?? error.signal}` : said;
+      const reason = oneLine(stderr.slice(-MAX_STDERR_LENGTH));
+      const why = reason === "" && error !== null ? `exit code or signal ${error.code ?? error.signal}` : reason;
       if (error !== null) reject(new CliError(`the token command failed: ${why}`));
       else if (stdout.trim() === "") reject(new CliError("the token command printed no token"));
       else resolve(stdout.trim());
@@ -168,86 +172,85 @@ async function tokenOf(line: string): Promise<string> {
 }
 
 function refuseLogin({ httpBase }: Endpoint): never {
-  throw new CliError(`the stored login has run out: log in again with \`sbx-stdio login ${httpBase}\``);
+  throw new CliError(`the stored login has expired; log in again with \`sbx-stdio login ${httpBase}\``);
 }
 
-/** Logs in by the device flow, unless a stored token is still good. @param say Lines for a person. */
+/** Logs in by the device flow unless a stored token is valid. @param say Prints a line. */
 export async function login(
-  wish: Issuer & { endpoint: Endpoint | undefined; mayOpenBrowser: boolean; isForced: boolean },
+  request: Issuer & { endpoint: Endpoint | undefined; mayOpenBrowser: boolean; isForced: boolean },
   env: Environment,
   say: (line: string) => void,
 ): Promise<void> {
-  const issuer = await issuerOf(wish, env, say);
+  const issuer = await issuerOf(request, env, say);
   const storage = await openStorage(env, issuer);
-  if (wish.isForced) await storage.removeToken();
+  if (request.isForced) await storage.removeToken();
   const print = (text: string) => {
-    // The issuer's words are among them.
+    // The text contains the issuer's words.
     for (const line of text.split("\n")) if (line.trim() !== "") say(plain(line.trimEnd()));
     const address = /Or open: (https?:\S+)/.exec(text)?.[1];
-    if (address !== undefined && wish.mayOpenBrowser) void openBrowser(address, env);
+    if (address !== undefined && request.mayOpenBrowser) void openBrowser(address, env);
   };
   try {
     const { isNewLogin } = await quietly(async () => {
       const { ensureLoggedIn } = await oauth(issuer);
-      // Not its own way to open a browser: where there is none, it ends the program.
+      // oauth.do would end the program if it can't open a browser.
       return ensureLoggedIn({ storage, openBrowser: false, print });
     });
-    if (!isNewLogin) say("Already logged in (log in again: --force)");
+    if (!isNewLogin) say("Already logged in; use --force to log in again");
   } catch (error) {
     const why = fetchFailure(error);
     const message = why === undefined ? `cannot log in: ${phraseOf(error)}` : await unreachable(issuer, why);
     throw new CliError(message, undefined, { cause: error });
   }
-  rememberLogin(env, issuer, wish.endpoint);
+  rememberLogin(env, issuer, request.endpoint);
 }
 
 /**
- * What is not said is as at the last login for that server, so that logging in again needs nothing but its address. A server of
- * this machine may name an issuer of this machine; what any other names is only said, as its choice could cost a token.
+ * The issuer to log in to. Without options it is that of the last login for the server. A server on this machine may name a local
+ * issuer; one that any other server names is only suggested, since a wrong choice could leak a token.
  */
 async function issuerOf(
-  wish: Issuer & { endpoint: Endpoint | undefined },
+  request: Issuer & { endpoint: Endpoint | undefined },
   env: Environment,
   say: (line: string) => void,
 ): Promise<Issuer> {
-  const said = {
-    issuer: wish.issuer ?? (env.OAUTH_API_URL || undefined),
-    clientId: wish.clientId ?? (env.OAUTH_CLIENT_ID || undefined),
+  const explicit = {
+    issuer: request.issuer ?? (env.OAUTH_API_URL || undefined),
+    clientId: request.clientId ?? (env.OAUTH_CLIENT_ID || undefined),
   };
-  if (said.issuer !== undefined || said.clientId !== undefined || wish.endpoint === undefined) return said;
-  const before = loginFor(env, wish.endpoint, true);
+  if (explicit.issuer !== undefined || explicit.clientId !== undefined || request.endpoint === undefined)
+    return explicit;
+  const before = loginFor(env, request.endpoint, true);
   if (before !== undefined) return before;
   const { issuersOf } = await import("./server-issuers.ts");
-  const named = await issuersOf(wish.endpoint);
-  const here = wish.endpoint.isLoopback ? named.find(({ isLoopback }) => isLoopback) : undefined;
+  const named = await issuersOf(request.endpoint);
+  const here = request.endpoint.isLoopback ? named.find(({ isLoopback }) => isLoopback) : undefined;
   if (here !== undefined) return { issuer: here.httpBase };
-  const issuer = loginFor(env, wish.endpoint, false) ?? said;
-  const asked = issuer.issuer ?? (await import("./oauth.ts")).getConfig().apiUrl;
-  if (named.length > 0 && !named.some(({ origin }) => origin === URL.parse(asked)?.origin)) {
+  const issuer = loginFor(env, request.endpoint, false) ?? explicit;
+  const chosen = issuer.issuer ?? (await import("./oauth.ts")).getConfig().apiUrl;
+  if (named.length > 0 && !named.some(({ origin }) => origin === URL.parse(chosen)?.origin)) {
     const list = named.map(({ httpBase }) => httpBase).join(" or ");
-    say(`The server names ${list} as its issuer, and this login is at ${asked}: --issuer URL chooses`);
+    say(`The server's issuer is ${list}, but this login uses ${chosen}; choose with --issuer URL`);
   }
   return issuer;
 }
 
 async function unreachable({ issuer }: Issuer, why: Error): Promise<string> {
-  const usual = issuer === undefined ? (await import("./oauth.ts")).getConfig().apiUrl : undefined;
-  return unreachableWords(issuer, usual ?? "", networkPhrase(why));
+  const fallback = issuer === undefined ? (await import("./oauth.ts")).getConfig().apiUrl : "";
+  return unreachableMessage(issuer, fallback, networkReason(why));
 }
 
-/** @param usual The issuer that is asked where none is named. */
-export function unreachableWords(named: string | undefined, usual: string, why: string): string {
+/** @param fallback The default issuer, used if none is named. */
+export function unreachableMessage(named: string | undefined, fallback: string, why: string): string {
   if (named !== undefined) {
     return `cannot reach the issuer ${named} (${why}); choose another with --issuer and --client-id`;
   }
-  return `cannot reach ${usual} (${why}), the issuer where none is named; name your server's: --issuer URL --client-id ID (\`npm start\` prints both)`;
+  return `cannot reach the default issuer ${fallback} (${why}); choose your server's with --issuer URL --client-id ID (\`npm start\` prints both)`;
 }
 
 /**
- * Forgets the tokens of every issuer that was logged in to; or the login for one server, with its token unless another
- * server's login has the same.
- * @param endpoint The one server.
- * @throws {CliError} Where no login was made for it.
+ * Forgets every login, or that for one server. A token that another server's login shares is kept.
+ * @throws {CliError} If there is no login for the server.
  */
 export async function logout(env: Environment, endpoint?: Endpoint): Promise<void> {
   const forget = async (issuer: Issuer) => (await openStorage(env, issuer)).removeToken();
@@ -258,7 +261,9 @@ export async function logout(env: Environment, endpoint?: Endpoint): Promise<voi
   }
   const forgotten = forgetLogin(env, endpoint);
   if (forgotten === undefined) {
-    throw new CliError(`no login was made for ${endpoint.origin}; \`sbx-stdio logout\` alone forgets all there are`);
+    throw new CliError(
+      `not logged in to ${endpoint.origin}; \`sbx-stdio logout\` without an address forgets every login`,
+    );
   }
   if (!forgotten.isShared) await forget(forgotten.issuer);
 }
@@ -268,14 +273,11 @@ export async function logout(env: Environment, endpoint?: Endpoint): Promise<voi
 async function oauth(issuer: Issuer): Promise<typeof import("./oauth.ts")> {
   const module = await import("./oauth.ts");
   const clientId = issuer.clientId ?? (issuer.issuer === undefined ? undefined : OWN_CLIENT_ID);
-  module.configure({
-    ...(issuer.issuer === undefined ? {} : { apiUrl: issuer.issuer }),
-    ...(clientId === undefined ? {} : { clientId }),
-  });
+  module.configure(defined({ apiUrl: issuer.issuer, clientId }));
   return module;
 }
 
-/** oauth.do's own place for its own issuer, shared with other programs; a file for each other one. */
+/** oauth.do's own storage for its own issuer, shared with other programs; a file for each other issuer. */
 async function openStorage(env: Environment, issuer: Issuer): Promise<TokenStorage> {
   const { createSecureStorage, getConfig, SecureFileTokenStorage } = await import("./oauth.ts");
   if (issuer.issuer === undefined) return createSecureStorage(getConfig().storagePath);
@@ -284,7 +286,7 @@ async function openStorage(env: Environment, issuer: Issuer): Promise<TokenStora
   return new SecureFileTokenStorage(path.join(configDirectory(env), "tokens", name));
 }
 
-/** oauth.do tells the console of its troubles, at length and on standard output too; what it throws says enough. */
+/** Silences oauth.do, which also writes to standard output; its errors say enough. */
 async function quietly<T>(work: () => Promise<T>): Promise<T> {
   const saved = { log: console.log, warn: console.warn, error: console.error };
   const silent = () => undefined;
@@ -304,14 +306,14 @@ async function openBrowser(address: string, env: Environment): Promise<void> {
     stdio: "ignore",
     detached: true,
   });
-  // No browser: the address has been printed.
+  // Without a browser the printed address is enough.
   child.once("error", () => undefined);
   child.unref();
 }
 
 function phraseOf(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));
-  // fetch says only that it failed; why is the cause.
+  // fetch reports only a failure; the cause has the reason.
   const { cause } = error;
   return oneLine(cause instanceof Error && cause.message !== "" ? cause.message : error.message);
 }

@@ -1,4 +1,4 @@
-// Where `.sbx.json` is: in the current folder, or above it in the same repository or below the home folder, where it is one's own.
+// Finds `.sbx.json`: in the current folder, or above it in the same repository or below the home folder if it is one's own.
 
 import fs from "node:fs";
 import os from "node:os";
@@ -10,28 +10,28 @@ const NAME = ".sbx.json";
 
 export type FolderFile = {
   readonly path: string;
-  /** For a person. */
+  /** As messages name it. */
   readonly words: string;
 };
 
-/** The nearest. That of the current folder may be anybody's, also a file that can't be read; one above it must be this user's. */
+/** The nearest file. The current folder's may be anybody's, even unreadable; one above it must belong to this user. */
 export function findFolderFile(folder: string, env: Environment): FolderFile {
-  const own = { path: path.join(folder, NAME), words: `${NAME} of this folder` };
-  if (lookAt(own.path) !== undefined) return own;
+  const own = { path: path.join(folder, NAME), words: `${NAME} in this folder` };
+  if (statsOf(own.path) !== undefined) return own;
   for (const above of foldersAbove(folder, env)) {
     const file = path.join(above, NAME);
-    if (isOurs(lookAt(file))) return { path: file, words: oneLine(`${NAME} of ${above}`) };
+    if (isOurs(statsOf(file))) return { path: file, words: oneLine(`${NAME} in ${above}`) };
   }
   return own;
 }
 
-/** Up to the home folder or the repository's root, whichever comes first; none where there is neither. */
+/** Folders up to the home folder or the repository's root; none if there is neither. */
 function foldersAbove(folder: string, env: Environment): readonly string[] {
   const home = realPath(env.HOME || os.homedir());
   const above: string[] = [];
   for (let at = folder; ; at = path.dirname(at)) {
     if (at !== folder) above.push(at);
-    if (at === home || lookAt(path.join(at, ".git")) !== undefined) return above;
+    if (at === home || statsOf(path.join(at, ".git")) !== undefined) return above;
     if (path.dirname(at) === at) return [];
   }
 }
@@ -40,8 +40,8 @@ function isOurs(stats: fs.Stats | undefined): boolean {
   return stats !== undefined && (process.getuid === undefined || stats.uid === process.getuid());
 }
 
-/** @returns undefined where there is none, or it may not be looked at. */
-function lookAt(file: string): fs.Stats | undefined {
+/** @returns undefined if the file does not exist or is not accessible. */
+function statsOf(file: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(file);
   } catch {
@@ -49,7 +49,7 @@ function lookAt(file: string): fs.Stats | undefined {
   }
 }
 
-/** As the current folder's is told: without links. */
+/** Without symlinks, as the current folder. */
 function realPath(folder: string): string {
   try {
     return fs.realpathSync(folder);

@@ -1,21 +1,24 @@
-// Which login is for which server, as `login` was told: which server may get it. Holds no token.
+// Which login belongs to which server. Holds no token.
 
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { isRecord } from "sandbox-stdio/core";
+import { defined, isRecord } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
 import type { Environment } from "../base/environment.ts";
 import { cannotRead, readJsonFile, writeJsonFile } from "../base/small-file.ts";
 import { configFolder } from "./config-folder.ts";
 
-/** The issuer of tokens, and our client id there. Absent: oauth.do's own. */
+/** An issuer and our client id there. Without issuer: oauth.do's own. */
 export type Issuer = { readonly issuer?: string | undefined; readonly clientId?: string | undefined };
 
 type Logins = {
-  /** The login that named no server: for any address that a person types. */
+  /** The login without a server: for any address that a person types. */
   readonly unbound?: Issuer;
-  /** By origin. */
+  /**
+   * The login that a server may receive; undefined if there is none.
+   * @param isShared Whether another person chose the address: then only a login for exactly that server counts.
+   */
   readonly servers: Readonly<Record<string, Issuer>>;
 };
 
@@ -32,60 +35,56 @@ export function loginFor(env: Environment, endpoint: Endpoint, isShared: boolean
   if (issuer) return { issuer, clientId: clientId || undefined };
   const known = own ?? unbound;
   if (known !== undefined) return known;
-  // oauth.do's own login, perhaps another program's: unless `login` bound it to a server.
+  // oauth.do's own login, perhaps of another program, unless `login` bound it to a server.
   return Object.values(servers).some(({ issuer }) => issuer === undefined) ? undefined : {};
 }
 
-/** Whether any login is known here, for whatever server. */
+/** Whether there is any login. */
 export function hasLogin(env: Environment): boolean {
   const { servers, unbound } = readLogins(env);
   return unbound !== undefined || Object.keys(servers).length > 0;
 }
 
-/** @param endpoint The server that the login is for; undefined: whatever address a person types. */
+/** @param endpoint The login's server; undefined for any address that a person types. */
 export function rememberLogin(env: Environment, issuer: Issuer, endpoint: Endpoint | undefined): void {
   const logins = readLogins(env);
   if (endpoint === undefined) writeJsonFile(loginsFile(env), { ...logins, unbound: issuer });
   else writeJsonFile(loginsFile(env), { ...logins, servers: { ...logins.servers, [endpoint.origin]: issuer } });
 }
 
-/**
- * Forgets which login a server takes.
- * @returns The issuer, and whether another server still takes its token; undefined where no login was made for this server.
- */
+/** @returns The forgotten login and whether another server shares its token; undefined if there was none. */
 export function forgetLogin(env: Environment, endpoint: Endpoint): { issuer: Issuer; isShared: boolean } | undefined {
   const { servers, unbound } = readLogins(env);
   const { [endpoint.origin]: issuer, ...others } = servers;
   if (issuer === undefined) return undefined;
-  writeJsonFile(loginsFile(env), { servers: others, ...(unbound === undefined ? {} : { unbound }) });
-  const rest = [...Object.values(others), ...(unbound === undefined ? [] : [unbound])];
+  writeJsonFile(loginsFile(env), { servers: others, ...defined({ unbound }) });
+  const rest = [...Object.values(others), unbound].filter((one) => one !== undefined);
   return { issuer, isShared: rest.some((one) => one.issuer === issuer.issuer) };
 }
 
-/** Forgets all logins. @returns Their issuers. */
+/** @returns The issuers of the forgotten logins. */
 export function forgetLogins(env: Environment): Issuer[] {
   const { servers, unbound } = readLogins(env);
   fs.rmSync(loginsFile(env), { force: true });
-  return [...Object.values(servers), ...(unbound === undefined ? [] : [unbound])];
+  return [...Object.values(servers), unbound].filter((one) => one !== undefined);
 }
 
 export function configDirectory(env: Environment): string {
   return configFolder({ platform: process.platform, home: env.HOME || os.homedir(), env });
 }
 
-/** @throws {CliError} Where the file is spoilt: with its bindings forgotten, a login would go to servers that it is not for. */
+/** @throws {CliError} If the file is invalid: without its bindings a login could go to the wrong server. */
 function readLogins(env: Environment): Logins {
   const file = loginsFile(env);
   const { unbound, servers = {} } = readJsonFile(file) ?? {};
-  if (!isRecord(servers)) throw cannotRead(file, "it lists no logins");
+  if (!isRecord(servers)) throw cannotRead(file, "not a list of logins");
   const known: Record<string, Issuer> = {};
   for (const [origin, entry] of Object.entries(servers)) {
-    if (!isIssuer(entry)) throw cannotRead(file, "it lists no logins");
+    if (!isIssuer(entry)) throw cannotRead(file, "not a list of logins");
     known[origin] = entry;
   }
-  if (unbound === undefined) return { servers: known };
-  if (!isIssuer(unbound)) throw cannotRead(file, "it lists no logins");
-  return { servers: known, unbound };
+  if (unbound !== undefined && !isIssuer(unbound)) throw cannotRead(file, "not a list of logins");
+  return { servers: known, ...defined({ unbound }) };
 }
 
 function isIssuer(value: unknown): value is Issuer {

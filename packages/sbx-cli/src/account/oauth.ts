@@ -1,3 +1,3 @@
-// The parts of oauth.do that are used. A run with a token needs none, so the build puts them into a separate file.
+// The used parts of oauth.do. The build puts them into a separate file, which a run with a token does not load.
 
 export { configure, createSecureStorage, ensureLoggedIn, getConfig, SecureFileTokenStorage } from "oauth.do/node";

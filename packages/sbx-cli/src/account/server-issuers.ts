@@ -1,12 +1,12 @@
-// Where a server's tokens come from, as it says itself (RFC 9728). Its word: the caller decides whether to believe it.
+// The issuers that a server names (RFC 9728). The caller decides whether to trust them.
 
 import { isRecord } from "sandbox-stdio/core";
 import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
 
 const TIMEOUT_MS = 5_000;
-const MOST = 4;
+const MAX_ISSUERS = 4;
 
-/** @returns None where it does not say, or can't be asked: logging in does not need it. */
+/** @returns Empty if the server names none or fails: a login does not need them. */
 export async function issuersOf({ httpBase }: Endpoint): Promise<readonly Endpoint[]> {
   try {
     const response = await fetch(`${httpBase}/.well-known/oauth-protected-resource`, {
@@ -17,7 +17,7 @@ export async function issuersOf({ httpBase }: Endpoint): Promise<readonly Endpoi
     const named: unknown = isRecord(value) ? value.authorization_servers : undefined;
     if (!Array.isArray(named)) return [];
     return named
-      .slice(0, MOST)
+      .slice(0, MAX_ISSUERS)
       .filter((one) => typeof one === "string")
       .map(readEndpoint);
   } catch {

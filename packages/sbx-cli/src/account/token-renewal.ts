@@ -1,12 +1,12 @@
-// A fresh token in time for the connection that rests on one which is about to run out.
+// Renews an access token in time for the connection that depends on it.
 
 import { CliError } from "../base/outcome.ts";
 import type { TokenSource } from "./credentials.ts";
 
-/** A token is renewed this long before its end: oauth.do keeps one that has 30 s left. */
+/** Lead time of a renewal: oauth.do keeps a token that is valid for 30 s more. */
 const RENEW_BEFORE_MS = 20_000;
 
-/** @param send Gives it to the session. @param say Tells why there is none. */
+/** @param send Sends the new token to the session. @param say Reports why there is none. */
 export function renewInTime(
   source: TokenSource,
   seconds: number,

@@ -1,56 +1,61 @@
-// The words of the command line, read into one of a few commands. Prints nothing, ends nothing, knows no environment.
+// Parses the command line into a command. Prints nothing, ends nothing, knows no environment.
 
 import { type Command, CommanderError } from "commander";
 import { usage } from "../base/outcome.ts";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./attach.ts";
 import type { CliCommand, Defaults } from "./cli-command.ts";
 import { addExamples } from "./examples.ts";
-import { isBare, placesNamed, readFirstWord, VERBS } from "./first-word.ts";
+import { flagHints, isBare, readFirstWord, VERBS } from "./first-word.ts";
 import { addMcpWords } from "./mcp.ts";
-import type { PlaceFlags } from "./place.ts";
 import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
 import { addPrograms } from "./programs.ts";
 import { QuickCommand } from "./quick-command.ts";
 import { refuseSecondValues } from "./readers.ts";
 import { addLogin, addSessions } from "./sessions.ts";
 import { addSharing } from "./share-args.ts";
+import type { TargetFlags } from "./target.ts";
 import { addTools } from "./tools.ts";
 
-export type { AttachWish, CliCommand } from "./cli-command.ts";
+export type { AttachRequest, CliCommand } from "./cli-command.ts";
 
 const KEYS_AND_CODES = `
 sbx-stdio help COMMAND, or COMMAND --help, explains a command, with examples.
-Ctrl+] detaches from a terminal and leaves the session running; so does ~. at the start of a line. Ctrl+^ says what else can be
-done: who is here, asking for the keyboard, giving it. --escape chooses which of these there are.
+Ctrl+] detaches from a terminal and leaves the session running; so does ~. at the start of a line. Ctrl+^ opens a menu: who is
+here, request or give the keyboard, status. --escape chooses which of these keys are active.
 The exit code is that of the remote process (128 + N if signal N killed it; 126 or 127 if it could not be started); 2: wrong
-usage; 255: no connection, refused, or failed here; 141: whoever read the output has gone.
+usage; 255: connection failed or refused, or a local error; 141: the reader of the output has gone.
 `;
 
-/** What is left out, for the context of this name; without one, for the current one. @throws {CliError} */
+/** Defaults of the named context, or of the current one. @throws {CliError} */
 export type ReadDefaults = (context?: string) => Defaults;
 
-/** @param argv Without the runtime's and the program's own names. @throws {CliError} With exit code 2. */
-export function parseArgs(argv: readonly string[], version: string, usual: Defaults | ReadDefaults = {}): CliCommand {
+/** @param argv Without the runtime's and the program's names. @throws {CliError} With exit code 2. */
+export function parseArgs(
+  argv: readonly string[],
+  version: string,
+  readDefaults: Defaults | ReadDefaults = {},
+): CliCommand {
   let result: CliCommand | undefined;
   let shown = "";
   const done = (command: CliCommand) => {
     result = command;
   };
   const words = { afterDashes: undefined as readonly string[] | undefined };
-  // Filled once --context has been read, before anything is done with it.
+  // Filled once --context is known, before any action uses it.
   const defaults: Defaults = {};
   const program = describeProgram(version, words, defaults, done, mayNameVerb(argv));
   program.hook("preAction", (_, command) => {
     if (command !== program) refuseBefore(program, command);
-    const { context } = { ...program.opts<PlaceFlags>(), ...command.opts<PlaceFlags>() };
-    if (hasPlace(command)) Object.assign(defaults, typeof usual === "function" ? usual(context) : usual);
+    const { context } = { ...program.opts<TargetFlags>(), ...command.opts<TargetFlags>() };
+    if (hasTarget(command))
+      Object.assign(defaults, typeof readDefaults === "function" ? readDefaults(context) : readDefaults);
   });
   for (const command of withInner(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => {
         shown += text;
       },
-      // The error is thrown as well; it is said once, by its catcher.
+      // The error is also thrown, and its catcher prints it.
       writeErr: () => undefined,
     });
   }
@@ -67,7 +72,7 @@ export function parseArgs(argv: readonly string[], version: string, usual: Defau
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "show", text: shown };
-    // A guess at the option that was meant stands on a line of its own.
+    // commander puts its suggestion on a line of its own.
     throw usage(
       error.message
         .replace(/^error: /, "")
@@ -75,54 +80,56 @@ export function parseArgs(argv: readonly string[], version: string, usual: Defau
         .replace(/\n+/g, " "),
     );
   }
-  if (result === undefined) throw usage("what is to be done? See sbx-stdio --help");
+  if (result === undefined) throw usage("missing command; see sbx-stdio --help");
   return result;
 }
 
-/** An option before a verb would count for attaching alone. @throws {CliError} */
+/** Refuses an option before a verb, where it would be ignored. @throws {CliError} */
 function refuseBefore(program: Command, command: Command): void {
   for (const option of program.options) {
     const name = option.attributeName();
     if (name === "context" || program.getOptionValueSource(name) !== "cli") continue;
     if (option.negate !== (program.getOptionValue(name) === false)) continue;
     const verb = command.name();
-    throw usage(`${option.long} stands after the verb: sbx-stdio ${verb} ${option.long}${option.required ? " …" : ""}`);
+    throw usage(
+      `${option.long} must follow the command: sbx-stdio ${verb} ${option.long}${option.required ? " …" : ""}`,
+    );
   }
 }
 
-/** What commander says where nothing else is said. */
+/** commander's default. */
 const COMMANDERS_USAGE = "[options] [url]";
 
 const usageOf = (command: Command) =>
   command.options.some(({ long }) => long === "--session") ? "[URL | NAME] [options]" : "[URL] [options]";
 
-/** Verbs behind which an address stands, or none. */
+/** Verbs that take an optional address and a command. */
 const TAKES_COMMAND: readonly string[] = ["exec", "run"];
 
-/** Verbs that give what stands after -- to the sandbox. */
+/** Verbs that pass the words after -- to the sandbox. */
 const TAKES_DASHES: readonly string[] = ["attach", ...TAKES_COMMAND, "ssh-proxy"];
 
-/** Left out silently, those words would seem to have been followed. @throws {CliError} */
+/** @throws {CliError} If words after -- would be ignored. */
 function refuseBehindDashes(command: Command): void {
   const verb = command.name();
-  if (!TAKES_DASHES.includes(verb)) throw usage(`${verb} takes no command, and so nothing after --`);
+  if (!TAKES_DASHES.includes(verb)) throw usage(`${verb} takes no command after --`);
 }
 
 function withInner(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withInner)];
 }
 
-const hasPlace = (command: Command) => command.options.some(({ long }) => long === "--context");
+const hasTarget = (command: Command) => command.options.some(({ long }) => long === "--context");
 
-/** Whether a verb may be among the words, or help is asked for, which names them all. */
+/** Whether the words may contain a verb, or ask for help, which lists all verbs. */
 function mayNameVerb(argv: readonly string[]): boolean {
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   return own.some((word) => VERBS.includes(word) || word === "--help" || word === "-h") || isBare(argv[0] ?? "");
 }
 
 /**
- * The whole of it: the source of help, the manual page and completions.
- * @param hasVerbs Whether the verbs are among it: describing them takes a while, and attaching needs none.
+ * The description of the command line: the source of help, manual page and completions.
+ * @param hasVerbs Whether to describe the verbs, which takes time that attaching can save.
  */
 export function describeProgram(
   version: string,
@@ -138,8 +145,8 @@ export function describeProgram(
     .enablePositionalOptions();
   addAttachOptions(program)
     .usage("[URL] [options] [-- COMMAND [ARGUMENT…]]\n       sbx-stdio COMMAND [URL] [options]")
-    .argument("[url]", "the server: https://HOST or https://HOST/attach, or a link that shares a session")
-    .argument("[command...]", "after --: the command and its arguments, given to no shell")
+    .argument("[url]", "the server: https://HOST or https://HOST/attach, or a share link")
+    .argument("[command...]", "after --: the command and its arguments, run without a shell")
     .action((url: string | undefined, rest: readonly string[]) => {
       done(attachOf(url, rest, program.opts<AttachFlags>(), words, defaults));
     });
@@ -148,22 +155,20 @@ export function describeProgram(
   if (!hasVerbs) return program;
   addAttachOptions(program.command("attach [url] [command...]"))
     .usage("[URL | NAME] [options] [-- COMMAND [ARGUMENT…]]")
-    .description("attach to a session, or start it: the same as without attach; a NAME alone is one that runs")
-    .option("--create", "where no session of this NAME runs, start a shell under it")
+    .description("attach to a session, or start it (the default command); NAME alone must be running")
+    .option("--create", "start a shell if no session NAME is running")
     .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
       done(attachOf(url, rest, flags, { ...words, verb: "attach" }, defaults));
     });
   addAttachOptions(program.command("exec [url] [command...]"))
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
-    .description(
-      "run a command with this terminal or pipeline attached: the same as without exec, but never a shell by mistake",
-    )
+    .description("run a command with this terminal or pipeline attached; like attach, but a command is required")
     .action((url: string | undefined, rest: readonly string[], flags: AttachFlags) => {
       if (words.afterDashes === undefined && flags.cmd === undefined) {
         if (url !== undefined) refuseMisplaced("exec", [url, ...rest], undefined, ["[options]"]);
-        if (rest.length === 0) throw usage("exec needs a command, after --");
+        if (rest.length === 0) throw usage("exec needs a command after --");
       }
-      if (url !== undefined && isBare(url)) throw usage(`"${url}" is no address: ${placesNamed(url)}`);
+      if (url !== undefined && isBare(url)) throw usage(`"${url}" is not an address; ${flagHints(url)}`);
       done(attachOf(url, rest, flags, { ...words, verb: "exec" }, defaults));
     });
   addPrograms(program, words, defaults, done);
@@ -171,7 +176,7 @@ export function describeProgram(
   addSharing(program, defaults, done);
   addLogin(program, defaults, done);
   addTools(program, words, defaults, version, done);
-  // Read by itself (run.ts); here for help, the manual page and completions.
+  // Parsed by mcp-command.ts; here for help, the manual page and completions.
   addMcpWords(program.command("mcp"));
   for (const command of program.commands) {
     if (command.usage() === COMMANDERS_USAGE) command.usage(usageOf(command));

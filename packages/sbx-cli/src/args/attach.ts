@@ -1,17 +1,17 @@
-// The words of the commands that attach: the program itself, `attach` and `exec`.
+// The commands that attach: the program itself, `attach` and `exec`.
 
 import { type Command, Option } from "commander";
 import { type AttachOptions, defined } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
-import type { AttachWish, CliCommand, Defaults, Escapes } from "./cli-command.ts";
+import type { AttachRequest, CliCommand, Defaults, Escapes } from "./cli-command.ts";
 import { addParams, attachParamsOf } from "./params.ts";
-import { addPlace, endpointOf, nameOrAddress, type PlaceFlags, placeOf } from "./place.ts";
 import { readProcess } from "./process-args.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
 import { readShareLink } from "./share-link.ts";
+import { addTarget, endpointOf, nameOrAddress, type TargetFlags, targetOf } from "./target.ts";
 import type { TicketSource } from "./ticket.ts";
 
-export type AttachFlags = PlaceFlags &
+export type AttachFlags = TargetFlags &
   AttachOptions & {
     cmd?: string;
     arg?: string[];
@@ -34,48 +34,46 @@ export type AttachFlags = PlaceFlags &
 
 type EscapeChoice = "both" | "control" | "tilde" | "none";
 
-/** How the command line was split: the words behind `--` are the command's. */
+/** The split command line: the words after `--` belong to the command. */
 export type Words = {
   readonly afterDashes: readonly string[] | undefined;
-  /** The verb that was said, if any. */
+  /** The verb, if one was given. */
   readonly verb?: "attach" | "exec";
 };
 
 export function addAttachOptions(command: Command): Command {
-  addPlace(command)
-    .option("--session <name>", "the session: attached to if it runs, else started under this name", readName)
+  addTarget(command)
+    .option("--session <name>", "session name: attach if it is running, else start it", readName)
     .option("--cmd <command>", "the command, instead of -- (default: bash)")
-    .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
-    .option("-e, --env <name=value>", "a variable of the command's environment, repeatable", collectEnv)
-    .option("-w, --cwd <directory>", "where the command starts")
-    .option("-t, --tty", "a PTY (default: where standard input and output are both terminals)")
-    .option("-T, --no-tty", "three pipes")
-    .option("-i, --interactive", "send standard input: what happens anyway, so that -it may be said")
-    .option("-n, --no-input", "leave standard input alone: the command gets none");
+    .option("--arg <argument>", "argument of --cmd (repeatable)", collect)
+    .option("-e, --env <name=value>", "environment variable of the command (repeatable)", collectEnv)
+    .option("-w, --cwd <directory>", "working directory of the command")
+    .option("-t, --tty", "use a PTY (default: if standard input and output are both terminals)")
+    .option("-T, --no-tty", "use three pipes")
+    .option("-i, --interactive", "send standard input (the default; accepted for -it)")
+    .option("-n, --no-input", "do not read standard input; the command gets none");
   return addParams(command, "attach")
     .option(
       "--give-up <seconds>",
-      "how long a server that is gone is tried for (default: 1800, or --keep if that is longer)",
+      "how long to retry an unreachable server (default: 1800, or --keep if longer)",
       readWhole(1, 604_800, " of seconds"),
     )
     .option(
       "--ticket <ticket>",
-      "what --session was shared with, where the URL is not the whole link; - is a line of input",
+      "share ticket of --session, if URL is not the whole link; - reads a line of standard input",
     )
-    .option("--ticket-file <file>", "the same, in a file")
-    .option("--resume-file <file>", "keep the place there, and go on from it if it exists")
-    .option("--keep-keys", "send what is typed while the connection is down when it is back")
+    .option("--ticket-file <file>", "file that contains the ticket")
+    .option("--resume-file <file>", "save the position in this file, and resume from it if it exists")
+    .option("--keep-keys", "keep keys typed while disconnected, and send them on reconnect")
     .addOption(
-      new Option("--escape <keys>", "keys of our own: Ctrl+] and Ctrl+^, or ~. at a line's start").choices([
-        "both",
-        "control",
-        "tilde",
-        "none",
-      ]),
+      new Option(
+        "--escape <keys>",
+        "escape keys: control is Ctrl+] and Ctrl+^, tilde is ~. at the start of a line",
+      ).choices(["both", "control", "tilde", "none"]),
     )
-    .option("--status", "say who comes, goes and types, here and in the terminal's title")
-    .option("-q, --quiet", "say nothing but what ends the run")
-    .option("-v, --verbose", "say on standard error what goes on");
+    .option("--status", "show who joins, leaves and types, here and in the terminal title")
+    .option("-q, --quiet", "print only the final message")
+    .option("-v, --verbose", "print progress to standard error");
 }
 
 /** @throws {CliError} */
@@ -89,24 +87,24 @@ export function attachOf(
   const saysAttach = verb === "attach";
   if (flags.interactive === true && flags.input === false) throw usage("give -i or -n, not both");
   const { url, session } = saysAttach ? nameOrAddress(word, flags) : { url: word, session: flags.session };
-  // Said by name alone: what is meant is there.
+  // A bare name must be a running session.
   const isNamed = saysAttach && flags.session === undefined && session !== undefined;
   const link = url === undefined ? undefined : readShareLink(url);
   const endpoint = endpointOf(link?.address ?? url, defaults);
   const { cmd, args } = readProcess(afterDashes, words, flags, verb);
   const tickets = [link?.ticket, flags.ticket, flags.ticketFile].filter((one) => one !== undefined);
-  if (link !== undefined && session !== undefined) throw usage("the link says which session: leave out --session");
-  if (tickets.length > 1) throw usage("two tickets: give the link, --ticket or --ticket-file");
-  if (tickets.length > 0 && cmd !== undefined) throw usage("a shared session runs its command already: leave it out");
+  if (link !== undefined && session !== undefined) throw usage("--session cannot be combined with a share link");
+  if (tickets.length > 1) throw usage("use only one of a share link, --ticket and --ticket-file");
+  if (tickets.length > 0 && cmd !== undefined) throw usage("a shared session already has a command");
   if (tickets.length > 0 && link === undefined && session === undefined) throw usage("--ticket needs --session");
-  const place = placeOf(endpoint.typed, flags, defaults);
-  // A context's session is the one to come back to: a command of its own gets one of its own.
-  const usual = cmd === undefined ? defaults.session : undefined;
-  const wish: AttachWish = {
-    ...place,
+  const target = targetOf(endpoint.typed, flags, defaults);
+  // The context's session is for coming back: a new command gets its own session.
+  const fallback = cmd === undefined ? defaults.session : undefined;
+  const request: AttachRequest = {
+    ...target,
     endpoint,
-    sandbox: link?.sandbox ?? place.sandbox,
-    session: link?.session ?? session ?? usual,
+    sandbox: link?.sandbox ?? target.sandbox,
+    session: link?.session ?? session ?? fallback,
     cmd,
     args,
     env: flags.env ?? [],
@@ -127,13 +125,13 @@ export function attachOf(
       escapes: flags.escape && escapesOf(flags.escape),
     }),
   };
-  // Nothing says to what: that is asked.
-  const isOffered =
-    saysAttach && url === undefined && wish.session === undefined && cmd === undefined && tickets.length === 0;
-  const isLooking = wish.role === "viewer" || tickets.length > 0 || wish.resumeFile !== undefined;
-  const isOfOne = saysAttach && wish.session !== undefined && cmd === undefined && !isLooking;
-  if (!isOfOne) return { kind: "attach", wish, ...defined({ isOffered: isOffered || undefined }) };
-  return { kind: "attach", wish, ...(isNamed && flags.create !== true ? { mustRun: true } : { looksFirst: true }) };
+  // Nothing names a session: ask.
+  const offersSessions =
+    saysAttach && url === undefined && request.session === undefined && cmd === undefined && tickets.length === 0;
+  const isViewing = request.role === "viewer" || tickets.length > 0 || request.resumeFile !== undefined;
+  const isNamedShell = saysAttach && request.session !== undefined && cmd === undefined && !isViewing;
+  if (!isNamedShell) return { kind: "attach", request, ...defined({ offersSessions: offersSessions || undefined }) };
+  return { kind: "attach", request, ...(isNamed && flags.create !== true ? { mustRun: true } : { checksFirst: true }) };
 }
 
 function escapesOf(choice: EscapeChoice): Escapes {

@@ -1,70 +1,70 @@
-// The meaning of the command line's words: one of a few commands, each with all that it needs. Types alone.
+// The parsed commands, each with all that it needs. Types only.
 
 import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
 import type { AttachOptions, Role } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
 import type { TicketSource } from "./ticket.ts";
 
-/** Which sandbox of which server, and by whose right. */
-export type Place = {
+/** A sandbox of a server, and the credentials. */
+export type Target = {
   readonly endpoint: Endpoint;
   readonly sandbox: string;
   readonly token: string | undefined;
-  /** A shell's line that prints the token; absent where the context's is for another server. */
+  /** Shell command that prints the token; absent if the context's is for another server. */
   readonly tokenCommand?: string | undefined;
   readonly tokenCommandFrom?: TokenCommandFrom;
-  /** The origin that the line is for, where that is another: then there is no line here. */
+  /** The origin that the token command is for, if it is another one. */
   readonly tokenCommandElsewhere?: string;
-  /** Whether it is the server that is asked where no address is given: the person's own choice, also where a link names it. */
+  /** Whether the person chose this server as default: a link to it is trusted. */
   readonly isOwnServer?: boolean;
 };
 
-/** Who said the line: the first two are said for this one command. */
+/** The source of the token command. The first two apply to this command only. */
 export type TokenCommandFrom = "--token-command" | "--context" | "SBX_TOKEN_COMMAND" | "the context";
 
-/** One session in it. */
-export type SessionPlace = Place & { readonly session: string };
+/** A session of a sandbox. */
+export type SessionTarget = Target & { readonly session: string };
 
-export type AttachWish = Place &
+export type AttachRequest = Target &
   AttachOptions & {
-    /** Absent: a name of our own making, which no other client knows. */
+    /** Absent: a generated name, which no other client knows. */
     readonly session: string | undefined;
-    /** Whether a process of this name that has ended is read, and not replaced: it was not seen to have ended before. */
+    /** Reads an ended process of this name instead of replacing it: it was running when last seen. */
     readonly readsEnded?: boolean;
     readonly cmd: string | undefined;
     readonly args: readonly string[];
     readonly env: readonly (readonly [string, string])[];
     readonly cwd: string | undefined;
-    /** Absent: a PTY where standard input and output are both terminals. */
+    /** Absent: a PTY if standard input and output are both terminals. */
     readonly tty: boolean | undefined;
-    /** For how many seconds it tries to come back to a server that is gone. */
+    /** Seconds of retrying an unreachable server. */
     readonly giveUp?: number | undefined;
-    /** The ticket with which another person shared a session. */
+    /** Share ticket. */
     readonly ticket: string | undefined;
-    /** Where that stands instead of here. */
+    /** Where to read the ticket instead. */
     readonly ticketFrom: TicketSource | undefined;
     readonly resumeFile: string | undefined;
-    /** Whether it is told who comes and goes, and who types. */
+    /** Shows who joins, leaves and types. */
     readonly hasStatus: boolean;
     readonly isVerbose: boolean;
-    /** Whether only the end of the run is told. */
+    /** Prints only the final notice. */
     readonly isQuiet?: boolean;
-    /** Whether standard input is left alone, and the process gets none. */
+    /** Does not read standard input; the process gets none. */
     readonly hasNoInput?: boolean;
-    /** Whether keys that are typed while the connection is down are sent when it is back. */
+    /** Keeps keys typed while disconnected, and sends them on reconnect. */
     readonly keepsKeys?: boolean;
-    /** Which keys end or open something here, instead of going to the process. */
+    /** Keys that this program handles instead of the process. */
     readonly escapes?: Escapes;
   };
 
 export type Escapes = {
   /** Ctrl+] and Ctrl+^. */
   readonly control: boolean;
-  /** `~.`, `~?` and `~^Z` at a line's start. */
+  /** `~.`, `~?` and `~^Z` at the start of a line. */
   readonly tilde: boolean;
 };
 
-export type ProgramCommand = SessionPlace & { readonly isJson: boolean } & (
+export type ProgramCommand = SessionTarget & { readonly isJson: boolean } & (
     | { readonly kind: "read"; readonly query: ReadQuery; readonly follows: boolean }
     | { readonly kind: "write"; readonly request: WriteRequest }
     | {
@@ -82,20 +82,20 @@ export type ProgramCommand = SessionPlace & { readonly isJson: boolean } & (
       }
   );
 
-export type RunCommand = Place & {
+export type RunCommand = Target & {
   readonly kind: "run";
   readonly request: RunRequest;
-  /** Whether `stdin` is to be read from standard input. */
+  /** Whether `stdin` is read from standard input. */
   readonly readsInput: boolean;
-  /** Only started, and named. */
+  /** Only starts the process and prints its session. */
   readonly isDetached: boolean;
   readonly isJson: boolean;
 };
 
-/** Where a log is read from: an offset, a time in ISO 8601, or so many ms ago by the server's clock. */
+/** Start of a log: an offset, an ISO 8601 time, or milliseconds ago by the server's clock. */
 export type Since = { readonly offset: number } | { readonly since: string } | { readonly agoMs: number };
 
-export type LogsCommand = SessionPlace & {
+export type LogsCommand = SessionTarget & {
   readonly kind: "logs";
   readonly follows: boolean;
   /** Lines. */
@@ -106,28 +106,28 @@ export type LogsCommand = SessionPlace & {
 
 export type AttachCommand = {
   readonly kind: "attach";
-  readonly wish: AttachWish;
-  /** The command line offers the sessions first. */
-  readonly isOffered?: boolean;
-  /** A session that doesn't run is not started. */
+  readonly request: AttachRequest;
+  /** Lets the person choose a running session first. */
+  readonly offersSessions?: boolean;
+  /** Fails if the session is not running. */
   readonly mustRun?: boolean;
-  /** It is looked whether the process of that name has ended: only one that has is replaced. */
-  readonly looksFirst?: boolean;
+  /** Checks first whether the process has ended: only then is it replaced. */
+  readonly checksFirst?: boolean;
 };
 
 export type ShareCommand =
   | ({
       readonly kind: "share";
       readonly role: Role;
-      /** Absent: as long as the server makes them. */
+      /** Absent: the server's default. */
       readonly seconds: number | undefined;
       readonly guests: boolean;
-      /** Those who may be there by it at one time. Absent: as many as the server lets. */
+      /** Clients that may use the link at one time. Absent: the server's default. */
       readonly maxClients: number | undefined;
       readonly isJson: boolean;
-    } & SessionPlace)
-  | ({ readonly kind: "tickets"; readonly isJson: boolean } & SessionPlace)
-  | ({ readonly kind: "revoke"; readonly id: string } & SessionPlace);
+    } & SessionTarget)
+  | ({ readonly kind: "tickets"; readonly isJson: boolean } & SessionTarget)
+  | ({ readonly kind: "revoke"; readonly id: string } & SessionTarget);
 
 export type CliCommand =
   | AttachCommand
@@ -139,28 +139,28 @@ export type CliCommand =
       readonly mayOpenBrowser: boolean;
       readonly isForced: boolean;
     }
-  /** Without a server: of every login. */
+  /** Without a server: every login. */
   | { readonly kind: "logout"; readonly endpoint: Endpoint | undefined }
-  | ({ readonly kind: "whoami"; readonly isJson: boolean; readonly isVerbose: boolean } & Place)
-  /** `isStarted`: the sandbox is started, where it is not. */
-  | ({ readonly kind: "doctor"; readonly isJson: boolean; readonly isStarted: boolean } & Place)
+  | ({ readonly kind: "whoami"; readonly isJson: boolean; readonly isVerbose: boolean } & Target)
+  /** `isStarted`: starts the sandbox if necessary. */
+  | ({ readonly kind: "doctor"; readonly isJson: boolean; readonly isStarted: boolean } & Target)
   | ({
       readonly kind: "sessions";
-      /** In all sandboxes of the person, not in one. */
+      /** In all of the person's sandboxes. */
       readonly isEverywhere: boolean;
       readonly isJson: boolean;
       readonly hasAll: boolean;
-      /** Those of `cp` and `forward`, too. */
+      /** Includes sessions of `cp` and `forward`. */
       readonly hasTransfers?: boolean;
       readonly isWatched: boolean;
-    } & Place)
-  | ({ readonly kind: "kill"; readonly sessions: readonly string[]; readonly isJson: boolean } & Place)
+    } & Target)
+  | ({ readonly kind: "kill"; readonly sessions: readonly string[]; readonly isJson: boolean } & Target)
   | ContextCommand
   | LogsCommand
   | RunCommand
   | ProgramCommand
   | ShareCommand
-  | ({ readonly kind: "ssh-proxy"; readonly cmd: string; readonly args: readonly string[] } & Place)
+  | ({ readonly kind: "ssh-proxy"; readonly cmd: string; readonly args: readonly string[] } & Target)
   | {
       readonly kind: "ssh-config";
       readonly endpoint: Endpoint;
@@ -173,26 +173,26 @@ export type CliCommand =
   /** `--help` or `--version`: text for standard output. */
   | { readonly kind: "show"; readonly text: string };
 
-export type CopyCommand = Place & {
+export type CopyCommand = Target & {
   readonly kind: "cp";
-  /** One or several, all on the same side. */
+  /** One or more, all on the same side. */
   readonly from: readonly CopyEnd[];
   readonly to: CopyEnd;
-  /** Whether files that are there already, with the same size and time, are left out. */
+  /** Skips files that exist with the same size and time. */
   readonly isResumed: boolean;
-  /** Whether modes are kept as they are, whatever the umask. */
+  /** Keeps modes regardless of the umask. */
   readonly keepsModes?: boolean;
 };
-export type ForwardCommand = Place & {
+export type ForwardCommand = Target & {
   readonly kind: "forward";
-  /** Where it listens here; port 0: any that is free. `isLocalhost`: on ::1 as well, to which that name may lead. */
+  /** The local address; port 0: any free one. `isLocalhost`: also listens on ::1, which the name may resolve to. */
   readonly local: { readonly address: string; readonly port: number; readonly isLocalhost?: true };
-  /** Of the sandbox. */
+  /** The sandbox's port. */
   readonly port: number;
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 };
-/** A path here, or in the sandbox (`:PATH`); `isStream`: standard input or output (`-`). */
+/** A local path, or one in the sandbox (`:PATH`); `isStream`: standard input or output (`-`). */
 export type CopyEnd = { readonly isRemote: boolean; readonly path: string; readonly isStream?: true };
 
 export type ContextCommand = {
@@ -203,7 +203,7 @@ export type ContextCommand = {
     | { readonly do: "set"; readonly name: string; readonly context: Context };
 };
 
-/** Words that a person need not type every time. */
+/** Named defaults. */
 export type Context = {
   readonly server?: string | undefined;
   readonly sandbox?: string | undefined;
@@ -211,19 +211,19 @@ export type Context = {
   readonly tokenCommand?: string | undefined;
 };
 
-/** The context that holds now; `isServerFound`: the address stands in a file of the current folder or of one above it, which anybody may have made. */
+/** Defaults of this run; `isServerFound`: the address comes from a `.sbx.json`, which anybody may have written. */
 export type Defaults = Context & {
   readonly isServerFound?: boolean;
-  /** The file of the current folder, or of one above it, for a person. */
+  /** The `.sbx.json`, as messages name it. */
   readonly folderFile?: string;
-  /** Of that file: fields that mean nothing there. */
+  /** Ignored fields of that file. */
   readonly unusedFields?: readonly string[];
-  /** The context that they come from. */
+  /** The context's name. */
   readonly contextName?: string;
-  /** The address in that context: its token command is for that server alone. */
+  /** The context's address: its token command is only for that server. */
   readonly contextServer?: string;
   readonly tokenCommandFrom?: TokenCommandFrom;
-  /** The address that SBX_TOKEN_ORIGIN names: what the environment gives is for that server alone. */
+  /** SBX_TOKEN_ORIGIN: credentials of the environment are only for that server. */
   readonly tokenOrigin?: string;
 };
 

@@ -1,4 +1,4 @@
-// Completions and the manual page, made from the one description of the command line. Pure.
+// Completion scripts and the manual page, generated from the description of the command line. Pure.
 
 import os from "node:os";
 import type { Command, Option } from "commander";
@@ -6,22 +6,22 @@ import type { Command, Option } from "commander";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What may be named by an option or a word, and is asked of the program itself when it is needed (complete.ts). */
+/** Options whose values the program itself lists on completion (complete.ts). */
 const NAMES: Readonly<Record<string, string>> = {
   "--context": "contexts",
   "--sandbox": "sandboxes",
   "--session": "sessions",
 };
-/** It alone takes paths of this machine as words. */
+/** The only verb that takes local paths. */
 const TAKES_FILES = "cp";
-/** What stands behind the first word of a verb: behind these words of it alone, where there are some. */
+/** Values of a verb's second word: after these first words only, if there are some. */
 const SECOND: Readonly<Record<string, { readonly after?: readonly string[] } & Values>> = {
   context: { after: ["use", "remove", "set"], asked: "contexts" },
   signal: { choices: Object.keys(os.constants.signals) },
 };
-/** Verbs whose words are asked for and are no sessions. */
+/** Verbs whose words the program lists and that are not sessions. */
 const ASKED: Readonly<Record<string, string>> = { revoke: "tickets" };
-/** They take a command, so a bare word is no session's name. */
+/** Verbs that take a command, so a bare word is no session. */
 const TAKE_COMMANDS: readonly string[] = ["run", "exec"];
 
 type Values = { readonly choices?: readonly string[]; readonly asked?: string };
@@ -30,9 +30,9 @@ type Words = {
   readonly name: string;
   readonly description: string;
   readonly options: readonly Option[];
-  /** What a word may be that is asked for: a session's name, a ticket. */
+  /** What the program lists for a word: sessions or tickets. */
   readonly asked: string | undefined;
-  /** Words that stand next to it, where there are only so many. */
+  /** Fixed values of the next word. */
   readonly choices: readonly string[];
 };
 
@@ -69,7 +69,7 @@ const flagsOf = (options: readonly Option[]) => options.flatMap(namesOf).join(" 
 
 const namesOf = ({ short, long }: Option) => [short, long].filter((flag) => flag !== undefined);
 
-/** The words after an option: its choices, or what is asked for. */
+/** The values of an option: fixed, or listed by the program. */
 function valuesOf(option: Option): Values {
   const asked = NAMES[option.long ?? ""];
   if (asked !== undefined) return { asked };
@@ -145,7 +145,7 @@ function zsh(commands: readonly Words[], own: readonly Option[]): string {
   const action = (option: Option) => {
     const { choices, asked } = valuesOf(option);
     if (asked === undefined) return choices === undefined ? "" : `(${choices.join(" ")})`;
-    // The space has zsh put no words of its own before ours.
+    // The space keeps zsh from inserting its own words before ours.
     return ` _sbx_stdio_names ${asked}`;
   };
   const described = (options: readonly Option[]) =>
@@ -264,12 +264,12 @@ ${optionLines(optionsOf(program))}
 .SH COMMANDS
 ${sections.join("\n")}
 .SH EXIT STATUS
-That of the remote process, 128 + N if signal N killed it, 126 or 127 if it could not be started; 2: wrong usage; 255: no
-connection, refused, or failed here; 141: whoever read the output has gone; 124 of run and wait: not in time.
+That of the remote process, 128 + N if signal N killed it, 126 or 127 if it could not be started; 2: wrong usage; 255:
+connection failed or refused, or a local error; 141: the reader of the output has gone; 124 of run and wait: timed out.
 `;
 }
 
-/** Each form on a line of its own. */
+/** One line for each form. */
 function synopsis(program: Command): string {
   const forms = `sbx-stdio ${program.usage()}`.split("\n");
   return forms.map((form) => roff(form.trim())).join("\n.br\n");
@@ -279,7 +279,7 @@ function optionLines(options: readonly Option[]): string {
   return options.map((option) => `.TP\n.B ${roff(option.flags)}\n${roff(option.description)}`).join("\n");
 }
 
-/** A line must not begin as one of roff's own. */
+/** Escapes text, including lines that begin like a request. */
 function roff(text: string): string {
   return text
     .replace(/\\/g, "\\e")

@@ -1,8 +1,8 @@
-// Examples of every verb, for its help. A test reads each of them as the program would.
+// Examples in the help of every verb. A test parses each of them.
 
 import type { Command } from "commander";
 
-/** By verb: lines as a person types them. "" is the program itself, which attaches. */
+/** Lines by verb; "" is the program itself, which attaches. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "": [
     "sbx-stdio https://host/attach --sandbox dev",
@@ -14,9 +14,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   attach: [
     "sbx-stdio attach https://host --sandbox dev --session build",
-    "sbx-stdio attach web                                # where a context knows the server",
-    "sbx-stdio attach web --create                       # and starts a shell, where none of that name runs",
-    "sbx-stdio attach --context work                     # asks which",
+    "sbx-stdio attach web                                # with the server of the context",
+    "sbx-stdio attach web --create                       # starts a shell if it is not running",
+    "sbx-stdio attach --context work                     # choose from a list",
   ],
   exec: [
     "sbx-stdio exec https://host --sandbox dev -- npm test",
@@ -53,7 +53,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   logs: [
     "sbx-stdio logs https://host --session web -n 20 -f",
     "sbx-stdio logs https://host --session web --since 10m",
-    "sbx-stdio logs web                                  # where a context knows the server",
+    "sbx-stdio logs web                                  # with the server of the context",
   ],
   kill: ["sbx-stdio kill https://host --session web", "sbx-stdio kill web worker"],
   whoami: ["sbx-stdio whoami https://host"],
@@ -80,12 +80,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio cp https://host --sandbox dev src :/workspace",
     "sbx-stdio cp https://host :/workspace/report.txt .",
     "sbx-stdio cp https://host a.txt b.txt :/workspace/       # several into a folder",
-    "sbx-stdio cp https://host :/workspace/log - > log        # its bytes, as cat gives them",
+    "sbx-stdio cp https://host :/workspace/log - > log        # print the file",
   ],
   forward: [
     "sbx-stdio forward https://host --sandbox dev 8080        # http://127.0.0.1:8080 is the sandbox's port 8080",
-    "sbx-stdio forward https://host --sandbox dev 9000:5432   # here 9000, there 5432",
-    "sbx-stdio forward https://host --sandbox dev 0:5432      # here any port that is free",
+    "sbx-stdio forward https://host --sandbox dev 9000:5432   # local port 9000, remote port 5432",
+    "sbx-stdio forward https://host --sandbox dev 0:5432      # any free local port",
   ],
   completion: [
     "sbx-stdio completion bash > ~/.local/share/bash-completion/completions/sbx-stdio",
@@ -97,7 +97,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   version: ["sbx-stdio version --json"],
 };
 
-/** Shows the examples of this verb below its options. */
+/** Appends the verb's examples to its help. */
 export function addExamples(command: Command, verb: string): void {
   const lines = EXAMPLES[verb];
   if (lines !== undefined) command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}\n`).join("")}`);

@@ -1,13 +1,13 @@
-// The words of `mcp`, which has a module of its own: described with the others, read there.
+// The arguments of `mcp`, which mcp-command.ts parses by itself.
 
 import type { Command } from "commander";
-import { addPlace } from "./place.ts";
+import { addTarget } from "./target.ts";
 
 export function addMcpWords(command: Command): Command {
-  return addPlace(command.argument("[url]", "the server: https://HOST (default: the context's)"))
-    .description("serve the tools of a server's sandboxes to an MCP host, over standard input and output")
+  return addTarget(command.argument("[url]", "the server: https://HOST (default: the context's)"))
+    .description("serve sandbox tools to an MCP host over standard input and output")
     .addHelpText(
       "after",
-      "\nAn MCP host starts it and speaks JSON-RPC with it. Without a sandbox, here or in the context, each call names its own.",
+      "\nAn MCP host starts this command and speaks JSON-RPC with it. If neither option nor context names a sandbox, each call does.",
     );
 }

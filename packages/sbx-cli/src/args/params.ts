@@ -1,4 +1,4 @@
-// The options of the parameters that sandbox-stdio's table gives to the command line.
+// Options generated from sandbox-stdio's table of attach parameters.
 
 import { type Command, Option } from "commander";
 import { type AttachOptions, CLIENT_PARAMS, defined, PROCESS_PARAMS, rowsOf, SIZE_PARAMS } from "sandbox-stdio/core";
@@ -6,7 +6,7 @@ import { readWhole } from "./readers.ts";
 
 type Verb = "attach" | "run";
 
-/** The parameters that have an option here, each with its name: `run` has that of a body. */
+/** The rows with an option, each with its name: `run` uses that of the JSON body. */
 function rowsFor(verb: Verb) {
   return [CLIENT_PARAMS, PROCESS_PARAMS, SIZE_PARAMS]
     .flatMap(rowsOf)
@@ -28,12 +28,12 @@ export function addParams(command: Command, verb: Verb): Command {
   return command;
 }
 
-/** Those of the values that were given. */
+/** The given values. */
 export function attachParamsOf(flags: AttachOptions): AttachOptions {
   return pick(flags, "attach");
 }
 
-/** The same of `run`, by their names in a body. */
+/** The values for `run`, by their names in a JSON body. */
 export function runParamsOf(flags: object): object {
   return pick(flags, "run");
 }

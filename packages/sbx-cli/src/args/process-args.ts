@@ -1,14 +1,11 @@
-// The command that is to run, as the command line gives it: with --cmd and --arg, or after `--`.
+// The command to run: from --cmd and --arg, or after `--`.
 
 import type { Command } from "commander";
 import { quote } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
 import { isCommand } from "./first-word.ts";
 
-/**
- * @param afterDashes The words after `--`, if that is there. @param words Those before it that commander took for the command.
- * @throws {CliError}
- */
+/** @param afterDashes The words after `--`. @param words Words before it that commander took for the command. @throws {CliError} */
 export function readProcess(
   afterDashes: readonly string[] | undefined,
   words: readonly string[],
@@ -19,10 +16,10 @@ export function readProcess(
   if (afterDashes === undefined) {
     if (stray !== undefined) throw usage(`put -- before the command: ${typed(verb, "URL [options] --", ...words)}`);
   } else {
-    if (stray !== undefined) throw usage(`"${stray}" stands where only options may: put it after the --`);
+    if (stray !== undefined) throw usage(`unexpected argument "${stray}"; put it after the --`);
     if (flags.cmd !== undefined) throw usage("give the command with --cmd or after --, not both");
-    if (flags.arg !== undefined) throw usage("--arg goes with --cmd; after -- write the arguments as they are");
-    // An empty one is most likely a variable that is not set: that must not start a shell.
+    if (flags.arg !== undefined) throw usage("--arg needs --cmd; after --, write the arguments directly");
+    // An empty word is most likely an unset variable, which must not start a shell.
     if (!afterDashes[0]) throw usage("no command after --");
     return { cmd: afterDashes[0], args: afterDashes.slice(1) };
   }
@@ -31,7 +28,7 @@ export function readProcess(
   return { cmd: flags.cmd, args: flags.arg ?? [] };
 }
 
-/** Refuses a command that stands where the address would. @param words From there on. @throws {CliError} */
+/** Refuses a command in place of the address. @param words From there on. @throws {CliError} */
 export function refuseMisplaced(
   verb: string | undefined,
   words: readonly string[],
@@ -40,13 +37,13 @@ export function refuseMisplaced(
 ): void {
   const isGiven = afterDashes !== undefined || words.some((word) => /^--(cmd|command)(=|$)/.test(word));
   if (isGiven || !isCommand(words[0] ?? "")) return;
-  throw usage(`a command for the sandbox stands after --: ${typed(verb, ...between, "--", ...words.map(quote))}`);
+  throw usage(`a command for the sandbox goes after --: ${typed(verb, ...between, "--", ...words.map(quote))}`);
 }
 
 const typed = (verb: string | undefined, ...words: readonly string[]) =>
   ["sbx-stdio", ...(verb === undefined ? [] : [verb]), ...words].join(" ");
 
-/** The words behind the first `--` that is not itself the value of an option; commander does not tell. */
+/** The words after the first `--` that is not itself an option's value; commander does not tell. */
 export function wordsAfterDashes(command: Command, argv: readonly string[]): readonly string[] | undefined {
   for (let i = 0; i < argv.length; i += 1) {
     const word = argv[i];

@@ -1,12 +1,12 @@
-// A command that finds options, and whoever reads them, by maps. commander looks through all options for each one that is added, and
-// has a listener for each: enough work at a start for the runtimes to wake their optimizing compilers. Knows no option by name.
+// A commander Command that finds options by maps. commander searches all options for each added one, and keeps a listener for each,
+// which is enough work at the start to wake the runtimes' optimizing compilers. Knows no option by name.
 
 import { EventEmitter } from "node:events";
 import { Command, type Option } from "commander";
 
 type Listener = Parameters<Command["on"]>[1];
 
-/** How commander's events of an option begin. */
+/** Prefix of commander's events for options. */
 const OPTION = "option:";
 
 export class QuickCommand extends Command {
@@ -24,7 +24,7 @@ export class QuickCommand extends Command {
     return this;
   }
 
-  /** A command is an emitter, which commander's types leave out. */
+  /** commander's types leave out that a command is an emitter. */
   emit(event: string | symbol, ...values: unknown[]): boolean {
     const readers = typeof event === "string" ? this.#readers.get(event) : undefined;
     if (readers === undefined) return EventEmitter.prototype.emit.call(this, event, ...values);
@@ -32,7 +32,7 @@ export class QuickCommand extends Command {
     return true;
   }
 
-  /** Commander's own name for it. Options are only ever added, and commander refuses two with one flag. */
+  /** Overrides commander's private method. Options are only added, and never two with one flag. */
   _findOption(flag: string): Option | undefined {
     for (; this.#known < this.options.length; this.#known += 1) {
       const option = this.options[this.#known];

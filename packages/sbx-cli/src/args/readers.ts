@@ -1,4 +1,4 @@
-// Values of options, read and checked. Each throws what commander turns into a line about the option.
+// Parsers of option values. Each throws what commander turns into a message about the option.
 
 import { type Command, InvalidArgumentError } from "commander";
 import { defined, isName } from "sandbox-stdio/core";
@@ -16,21 +16,21 @@ export function collectEnv(value: string, before: [string, string][] | undefined
 }
 
 export function collectKeys(value: string, before: string[] | undefined): string[] {
-  // One name may itself be a comma.
+  // A comma or space can itself be a key.
   const names = value === "," || value === " " ? [value] : value.split(/[\s,]+/).filter((name) => name !== "");
   return [...(before ?? []), ...names];
 }
 
 const COLLECTORS: readonly unknown[] = [collect, collectEnv, collectKeys];
 
-/** Has the command refuse an option that takes one value and is given another besides: the first would be lost without a word. */
+/** Refuses a second value of an option that takes one, which would silently replace the first. */
 export function refuseSecondValues(command: Command): void {
   for (const option of command.options) {
     if (!option.required || COLLECTORS.includes(option.parseArg)) continue;
     let first: string | undefined;
     command.on(`option:${option.name()}`, (value: string) => {
       first ??= value;
-      if (value !== first) throw usage(`option '${option.flags}' is given twice: it takes one value`);
+      if (value !== first) throw usage(`option '${option.flags}' was given twice`);
     });
   }
 }
@@ -42,7 +42,7 @@ export function readName(value: string): string {
   );
 }
 
-/** A whole number within limits. @param what The counted thing, with a space before it, for the message. */
+/** A whole number within limits. @param what The unit for the message, with a leading space. */
 export function readWhole(min: number, max: number, what = ""): (value: string) => number {
   return (value) => {
     const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
@@ -53,10 +53,7 @@ export function readWhole(min: number, max: number, what = ""): (value: string) 
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/**
- * A duration in ms: `500ms`, `1.5s`, `5m`; seconds where no unit stands, unless so many are never waited for: then
- * milliseconds, as the fields of the HTTP interface count them.
- */
+/** A duration in ms: `500ms`, `1.5s`, `5m`. Without a unit, seconds, or milliseconds if seconds would exceed the limit. */
 export function readDuration(maxMs: number): (value: string) => number {
   return (value) => {
     const [, number = "", unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(value) ?? [];
@@ -70,14 +67,16 @@ export function readDuration(maxMs: number): (value: string) => number {
 const PORTS = /^(?:(?:([\w.-]+|\[[0-9a-f:]+\]):)?(\d{1,5})?:)?(\d{1,5})$/i;
 const MAX_PORT = 65_535;
 
-/** `[[ADDRESS:]LOCAL:]PORT`; without LOCAL the same, LOCAL 0 or none before the colon: any that is free. @throws {CliError} */
+/** `[[ADDRESS:]LOCAL:]PORT`. LOCAL is PORT by default; 0 or empty is any free port. @throws {CliError} */
 export function readPorts(value: string): Pick<ForwardCommand, "local" | "port"> {
   const [, named = "localhost", local, port = ""] = PORTS.exec(value) ?? [];
   const isLocalhost = named === "localhost";
   const address = isLocalhost ? "127.0.0.1" : named.replace(/^\[|\]$/g, "");
   const here = Number(local ?? (value.includes(":") ? 0 : port));
   if (port === "" || Number(port) < 1 || Number(port) > MAX_PORT || here > MAX_PORT) {
-    throw usage(`"${value}" is no [LOCAL:]PORT: ports are 1 to ${MAX_PORT}, as in 8080 or 9000:8080`);
+    throw usage(
+      `invalid port "${value}"; expected [LOCAL:]PORT with ports from 1 to ${MAX_PORT}, such as 8080 or 9000:8080`,
+    );
   }
   return { local: { address, port: here, ...defined({ isLocalhost: isLocalhost || undefined }) }, port: Number(port) };
 }

@@ -1,4 +1,4 @@
-// The words of `run`: a process, as the HTTP interface names its fields.
+// The options of `run`, named like the fields of the HTTP interface.
 
 import { type Command, Option } from "commander";
 import type { ProcessFields } from "sandbox-stdio/client";
@@ -7,12 +7,12 @@ import { usage } from "../base/outcome.ts";
 import type { Words } from "./attach.ts";
 import type { Defaults } from "./cli-command.ts";
 import { addParams, runParamsOf } from "./params.ts";
-import { addPlace, type PlaceFlags, placeOf } from "./place.ts";
 import { readProcess, refuseMisplaced } from "./process-args.ts";
 import { collect, collectEnv, readName, readWhole } from "./readers.ts";
+import { addTarget, type TargetFlags, targetOf } from "./target.ts";
 import { type Done, readMaxBytes, type Waiting, waitOf, withIncarnation, withJson, withWait } from "./verb-options.ts";
 
-type RunFlags = PlaceFlags &
+type RunFlags = TargetFlags &
   Waiting & {
     incarnation?: string;
     cmd?: string;
@@ -35,41 +35,40 @@ type RunFlags = PlaceFlags &
     json?: boolean;
   };
 
-const NO_INTERACTION =
-  "run prints what there is when the command ends: for its terminal or its input use sbx-stdio exec -it";
+const NO_INTERACTION = "run sends no terminal and no standard input; use sbx-stdio exec -it";
 
 export function addRun(program: Command, words: Words, defaults: Defaults, done: Done): void {
-  const command = addParams(addPlace(program.command("run [url] [command...]")), "run")
+  const command = addParams(addTarget(program.command("run [url] [command...]")), "run")
     .usage("[URL] [options] -- COMMAND [ARGUMENT…]")
-    .description("run a command and print its output; its exit code is ours")
-    .option("--session <name>", "a name: the same call again finds the same process", readName)
+    .description("run a command, print its output, and exit with its code")
+    .option("--session <name>", "session name; repeating the call finds the same process", readName)
     .option("--cmd <command>", "the command, instead of --")
-    .option("--arg <argument>", "an argument of --cmd, repeatable", collect)
+    .option("--arg <argument>", "argument of --cmd (repeatable)", collect)
     .option("--args <argument>", "the same", collect)
-    .option("--command <line>", "one line for bash -lc, instead of a command")
-    .option("-e, --env <name=value>", "a variable of its environment, repeatable", collectEnv)
-    .option("-w, --cwd <directory>", "where it starts")
-    .option("-t, --tty", "on a PTY (default: pipes)")
-    .option("-T, --no-tty", "on pipes")
-    .option("--no-shell-integration", "let a shell not mark its commands")
-    .option("--keep-exited-seconds <n>", "how long it is kept after its exit", readWhole(0, 86_400))
-    .addOption(new Option("--ended <what>", "start anew where the named process has ended").choices(["replace"]))
-    .option("--attempt <id>", "what makes --ended replace repeatable")
-    .option("--stdin <text>", "its input; - is standard input, read to its end")
-    .option("--stdin-base64 <text>", "its input, as base64")
-    .option("--stdin-open", "leave its input open on pipes, for write; without any of these it is at its end")
+    .option("--command <line>", "command line for bash -lc, instead of --")
+    .option("-e, --env <name=value>", "environment variable of the command (repeatable)", collectEnv)
+    .option("-w, --cwd <directory>", "working directory of the command")
+    .option("-t, --tty", "use a PTY (default: pipes)")
+    .option("-T, --no-tty", "use pipes")
+    .option("--no-shell-integration", "do not enable shell integration")
+    .option("--keep-exited-seconds <n>", "how long to keep the session after the exit", readWhole(0, 86_400))
+    .addOption(new Option("--ended <what>", "start a new process if the named one has ended").choices(["replace"]))
+    .option("--attempt <id>", "id that makes --ended replace safe to repeat")
+    .option("--stdin <text>", "input of the command; - reads standard input")
+    .option("--stdin-base64 <text>", "input of the command, as base64")
+    .option("--stdin-open", "keep the input open on pipes, for write (default: closed)")
     .option(
       "--max-bytes <n>",
-      "how much output at most: the middle is left out (default: all; with --json 65536)",
+      "at most this much output, without the middle (default: all; with --json 65536)",
       readMaxBytes,
     )
-    .option("-d, --detach", "start it, print its name and leave it running")
-    // Only so that what is meant can be said.
+    .option("-d, --detach", "start the command, print its session and leave it running")
+    // Accepted only to explain the alternative.
     .addOption(new Option("-i, --interactive").hideHelp());
   withJson(
     withWait(
       withIncarnation(command),
-      "how long at most; then it goes on, and the code is 124 (default: to its end; with --json 10s)",
+      "how long to wait; then the command goes on and the exit code is 124 (default: until it ends; with --json 10s)",
     ),
   );
   command.action((url: string | undefined, rest: readonly string[], flags: RunFlags) => {
@@ -84,12 +83,12 @@ export function addRun(program: Command, words: Words, defaults: Defaults, done:
     }
     const { session = undefined, stdin, stdinBase64, stdinOpen, maxBytes } = flags;
     if ([stdin, stdinBase64, stdinOpen].filter((one) => one !== undefined).length > 1) {
-      throw usage("give one of --stdin, --stdin-base64 and --stdin-open");
+      throw usage("use only one of --stdin, --stdin-base64 and --stdin-open");
     }
     const attempt = flags.attempt ?? (flags.ended === undefined ? undefined : crypto.randomUUID());
     done({
       kind: "run",
-      ...placeOf(url, flags, defaults),
+      ...targetOf(url, flags, defaults),
       request: {
         ...processFields({ ...flags, ...defined({ attempt }) }, process),
         ...defined({

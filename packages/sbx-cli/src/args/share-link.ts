@@ -1,11 +1,10 @@
-// A link that shares a session, as the page's "Share" and `sbx-stdio share` make it: the session in its query, the ticket in
-// its fragment. Pure.
+// A share link as created by the page and `sbx-stdio share`: the session in its query, the ticket in its fragment. Pure.
 
 import { isName, type Role } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
 
 export type ShareLink = {
-  /** The server's address, without the parts that make it a link. */
+  /** The server's address alone. */
   readonly address: string;
   readonly sandbox: string;
   readonly session: string;
@@ -15,7 +14,7 @@ export type ShareLink = {
 
 const TICKET = /^#(?:ticket=)?(s\.[\w.~-]+)$/;
 
-/** @returns undefined for an address that is none. @throws {CliError} For one that is broken. */
+/** @returns undefined if the address is no share link. @throws {CliError} If the link is incomplete. */
 export function readShareLink(text: string): ShareLink | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const ticket = TICKET.exec(url?.hash ?? "")?.[1];
@@ -23,7 +22,7 @@ export function readShareLink(text: string): ShareLink | undefined {
   const sandbox = url.searchParams.get("sandbox") || "default";
   const session = url.searchParams.get("session") ?? "";
   if (!isName(sandbox) || !isName(session)) {
-    throw usage("the link does not say which session it is of: copy all of it");
+    throw usage("the share link is incomplete; copy all of it");
   }
   const asked = url.searchParams.get("role");
   url.search = "";

@@ -1,5 +1,4 @@
-// A ticket that is not on the command line, where other users of the machine could read it: in a file, or the first line
-// of standard input.
+// Reads a ticket from a file or the first line of standard input, since other users could see it on the command line.
 
 import fs from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,16 +7,15 @@ import { CliError } from "../base/outcome.ts";
 export type TicketSource = { readonly from: "stdin" } | { readonly from: "file"; readonly path: string };
 
 const STDIN = 0;
-/** Longer ones no server makes. */
 const MAX_BYTES = 8192;
 const RETRY_MS = 20;
 
-/** @throws {CliError} Where it can't be read, or no request could carry it. */
+/** @throws {CliError} If it can't be read, or an HTTP header can't carry it. */
 export async function readTicket(source: TicketSource): Promise<string> {
   const text = source.from === "stdin" ? await firstLine() : fromFile(source.path);
   const ticket = text.trim();
-  if (ticket === "") throw new CliError(`there is no ticket ${placeOf(source)}`);
-  if (!/^[\w.~-]+$/.test(ticket)) throw new CliError(`what stands ${placeOf(source)} is no ticket`);
+  if (ticket === "") throw new CliError(`no ticket ${placeOf(source)}`);
+  if (!/^[\w.~-]+$/.test(ticket)) throw new CliError(`invalid ticket ${placeOf(source)}`);
   return ticket;
 }
 
@@ -37,7 +35,7 @@ function unreadable(error: unknown): CliError {
   return new CliError(`cannot read the ticket: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** Of standard input, byte by byte: the bytes after the line are the process's input. */
+/** The first line of standard input, read byte by byte: what follows is the process's input. */
 export async function firstLine(): Promise<string> {
   const line: number[] = [];
   const byte = Buffer.alloc(1);
@@ -46,7 +44,7 @@ export async function firstLine(): Promise<string> {
       if (fs.readSync(STDIN, byte, 0, 1, null) === 0 || byte[0] === 0x0a) break;
       line.push(byte[0] ?? 0);
     } catch (error) {
-      // EOF: some systems say it of a closed pipe. EAGAIN: our parent gave us a descriptor that does not block.
+      // EOF: some systems report it for a closed pipe. EAGAIN: the parent process gave us a non-blocking descriptor.
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       if (code === "EOF") break;
       if (code !== "EAGAIN") throw unreadable(error);

@@ -1,32 +1,32 @@
-// The main command: attaches this side's terminal or pipeline to a session, until either ends.
+// The main command: attaches this terminal or pipeline to a session.
 
 import { randomUUID } from "node:crypto";
 import { tokenSource } from "../account/credentials.ts";
-import type { AttachWish } from "../args/cli-command.ts";
+import type { AttachRequest } from "../args/cli-command.ts";
 import type { Environment } from "../base/environment.ts";
 import type { Outcome } from "../base/outcome.ts";
-import { freshSessionName } from "../base/own-names.ts";
+import { freshSessionName } from "../base/session-names.ts";
 import { sizeOf, terminalStreams } from "../base/tty.ts";
+import { fitsUrl } from "./attach-query.ts";
 import { Attachment } from "./attachment.ts";
-import { fitsAddress } from "./long-command.ts";
-import { ResumePlace } from "./resume-place.ts";
+import { ResumeState } from "./resume-state.ts";
 
-/** @throws {CliError} Where nothing could be begun. */
-export async function attach(wish: AttachWish, env: Environment): Promise<Outcome> {
-  const keeper = wish.resumeFile === undefined ? undefined : new ResumePlace(wish.resumeFile, wish);
-  const session = wish.session ?? keeper?.earlier?.session ?? freshSessionName();
-  const token = tokenSource(wish, env, wish.ticket !== undefined);
-  const run = (asked: AttachWish, isOurs: boolean) =>
-    new Attachment(asked, { session, token, keeper, env, isOurs }).run();
-  // The command line refuses a wish as the server would: a proxy that gets too long an address gives no helpful reason.
-  if (fitsAddress(wish) || wish.cmd === undefined) return run(wish, false);
-  // An earlier run has started it.
-  if (keeper?.earlier !== undefined && !keeper.isStartUnsure)
-    return run({ ...wish, cmd: undefined, args: [], env: [] }, true);
-  const streams = wish.hasNoInput === true ? undefined : terminalStreams();
-  const long = { ...wish, session, cmd: wish.cmd };
+/** @throws {CliError} If nothing could be started. */
+export async function attach(request: AttachRequest, env: Environment): Promise<Outcome> {
+  const resume = request.resumeFile === undefined ? undefined : new ResumeState(request.resumeFile, request);
+  const session = request.session ?? resume?.earlier?.session ?? freshSessionName();
+  const token = tokenSource(request, env, request.ticket !== undefined);
+  const run = (asked: AttachRequest, isOurs: boolean) =>
+    new Attachment(asked, { session, token, resume, env, isOurs }).run();
+  // Checked here: a proxy that gets too long a URL gives no helpful reason.
+  if (fitsUrl(request) || request.cmd === undefined) return run(request, false);
+  // An earlier run started the process.
+  if (resume?.earlier !== undefined && !resume.isStartUnsure)
+    return run({ ...request, cmd: undefined, args: [], env: [] }, true);
+  const streams = request.hasNoInput === true ? undefined : terminalStreams();
+  const long = { ...request, session, cmd: request.cmd };
   const { startLong } = await import("./start-long.ts");
-  const attempt = keeper?.starting(session) ?? randomUUID();
+  const attempt = resume?.starting(session) ?? randomUUID();
   const rest = await startLong(long, streams !== undefined, streams && sizeOf(streams.output), attempt, token.token);
-  return run({ ...rest, session: wish.session }, true);
+  return run({ ...rest, session: request.session }, true);
 }

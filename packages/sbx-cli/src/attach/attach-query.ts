@@ -1,49 +1,58 @@
-// The query of an attach, made of the wish on the command line. Pure.
+// The query of an attach. Pure.
 
-import { attachParams, MAX_KEPT_INPUT_BYTES } from "sandbox-stdio/core";
-import type { AttachWish } from "../args/cli-command.ts";
+import { attachParams, MAX_KEPT_INPUT_BYTES, parseAttachQuery } from "sandbox-stdio/core";
+import type { AttachRequest } from "../args/cli-command.ts";
+import type { Environment } from "../base/environment.ts";
+import { usage } from "../base/outcome.ts";
 
-/** The variables of this side that a program on a PTY gets: its terminal's abilities, and the language. */
-const PASSED_ON = ["TERM", "COLORTERM", "LANG"] as const;
+/** Local variables that a program on a PTY gets. */
+const FORWARDED_VARIABLES = ["TERM", "COLORTERM", "LANG"] as const;
+const TOO_LONG = /^the command is too long/;
+
+/** Whether the command fits a URL; else it is started over HTTP. @throws {CliError} If the server would refuse it anyway. */
+export function fitsUrl(request: AttachRequest): boolean {
+  const params = attachQuery(request, false, undefined);
+  const query = parseAttachQuery(new URLSearchParams([...params, ["attempt", "a.0"]]));
+  if (query.ok) return true;
+  if (TOO_LONG.test(query.detail) && request.ticket === undefined && request.cmd !== undefined) return false;
+  throw usage(query.detail);
+}
 
 /**
- * The query's parameters, but for the session's name and the known place in it.
- * @param isTerminal Whether standard input and output are both terminals. @param size The window's, where it has one.
- * @param around This side's environment. @param hasPlace Whether an earlier run has been there: its process is not replaced.
+ * The query's parameters except the session's name and position.
+ * @param isTerminal Whether standard input and output are both terminals. @param size The local window's.
+ * @param hasStarted Whether an earlier run started the process, which must not be replaced.
  */
 export function attachQuery(
-  wish: AttachWish,
+  request: AttachRequest,
   isTerminal: boolean,
   size: { cols: number; rows: number } | undefined,
-  around: Readonly<Record<string, string | undefined>> = {},
-  hasPlace = false,
+  localEnv: Environment = {},
+  hasStarted = false,
 ): [string, string][] {
-  // Always said: without a command the server would take a PTY, with one pipes.
-  const tty = wish.tty ?? isTerminal;
-  const isOnlyLooking = wish.role === "viewer" || wish.ticket !== undefined;
-  const isUnnamed = wish.session === undefined && wish.resumeFile === undefined && !isOnlyLooking;
-  const { sandbox, cmd, args, cwd } = wish;
-  const env = tty && isTerminal && !isOnlyLooking ? withTerminal(wish.env, around) : wish.env;
+  // Always explicit: the server's default depends on the command.
+  const tty = request.tty ?? isTerminal;
+  const isViewing = request.role === "viewer" || request.ticket !== undefined;
+  const isUnnamed = request.session === undefined && request.resumeFile === undefined && !isViewing;
+  const { sandbox, cmd, args, cwd } = request;
+  const env = tty && isTerminal && !isViewing ? withTerminal(request.env, localEnv) : request.env;
   return attachParams({
-    ...wish,
+    ...request,
     sandbox,
     session: undefined,
-    process: { ...wish, cmd, args, env, cwd, tty },
+    process: { ...request, cmd, args, env, cwd, tty },
     size: tty ? size : undefined,
-    keeps: isOnlyLooking ? undefined : MAX_KEPT_INPUT_BYTES,
-    ended: isOnlyLooking || hasPlace || wish.readsEnded === true ? undefined : "replace",
+    keeps: isViewing ? undefined : MAX_KEPT_INPUT_BYTES,
+    ended: isViewing || hasStarted || request.readsEnded === true ? undefined : "replace",
     isUnnamed: isUnnamed || undefined,
   });
 }
 
-/** A variable that the command line names comes last, and counts. */
-function withTerminal(
-  env: AttachWish["env"],
-  around: Readonly<Record<string, string | undefined>>,
-): [string, string][] {
-  const own = PASSED_ON.flatMap((name): [string, string][] => {
-    const value = around[name];
+/** Explicit variables come last: the last value of a name wins. */
+function withTerminal(env: AttachRequest["env"], localEnv: Environment): (readonly [string, string])[] {
+  const forwarded = FORWARDED_VARIABLES.flatMap((name): [string, string][] => {
+    const value = localEnv[name];
     return value ? [[name, value]] : [];
   });
-  return [...own, ...env.map(([name, value]): [string, string] => [name, value])];
+  return [...forwarded, ...env];
 }

@@ -1,4 +1,4 @@
-// One run that is attached to a session: puts the parts together and decides how the run ends; it does not end the program.
+// One attached client, from its first connection to the command's exit code. Does not end the program.
 
 import type { State } from "sandbox-stdio/client";
 import {
@@ -11,13 +11,14 @@ import {
   mayType,
   type Participants,
   participantsOf,
+  quote,
   type ServerMessage,
   StdioClient,
   stoppingWords,
 } from "sandbox-stdio/core";
 import { optionalToken, type TokenSource } from "../account/credentials.ts";
 import { renewInTime } from "../account/token-renewal.ts";
-import type { AttachWish } from "../args/cli-command.ts";
+import type { AttachRequest } from "../args/cli-command.ts";
 import { processClock } from "../base/clock.ts";
 import type { Environment } from "../base/environment.ts";
 import { isIgnoredFromStart } from "../base/ignored-signals.ts";
@@ -25,33 +26,51 @@ import { Notices } from "../base/notices.ts";
 import { EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { Output } from "../base/output.ts";
 import { safeJson } from "../base/plain-text.ts";
-import { errorWords, expiryWords, refusalWords, startFailureCode } from "../base/server-words.ts";
+import { expiryMessage, refusalMessage, serverErrorMessage, startFailureCode } from "../base/server-errors.ts";
 import { SignalRelay } from "../base/signals.ts";
 import { noInput, standardInput } from "../base/stdin.ts";
 import { isInputTyped, sizeOf, terminalStreams } from "../base/tty.ts";
 import { ConnectionReport } from "../connection/connection-report.ts";
+import { Connector, GIVE_UP_SECONDS } from "../connection/connector.ts";
 import { type Ending, Endings, within } from "../connection/endings.ts";
-import { Connector, GIVE_UP_SECONDS } from "../connection/socket.ts";
-import { againWords } from "./again-command.ts";
 import { attachQuery } from "./attach-query.ts";
-import type { AttachmentParts, RunPart } from "./attachment-parts.ts";
 import type { Front } from "./front.ts";
 import { PipeFront } from "./pipe-front.ts";
-import type { ResumePlace } from "./resume-place.ts";
+import type { ResumeState } from "./resume-state.ts";
 import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
 
-/** Failed attempts before the first greeting: a wrong address is told soon. */
+/** Failed attempts before the first greeting: few, so that a wrong address is reported soon. */
 const FIRST_ATTEMPTS = 3;
-/** How long a farewell may take, to the server and to a reader that has stopped reading. */
+/** Limit of a clean close towards the server, and towards a reader that stopped reading. */
 const FAREWELL_MS = 1_000;
 
+/** How `run` attaches to the process that it started or found. */
+export type RunOptions = {
+  /** Other processes of the same session name are not read. */
+  readonly incarnation: string;
+  /** Absent: until the process ends. */
+  readonly waitMs: number | undefined;
+  /** Ends the process if nobody reads its output; absent: it goes on. @returns Whether it has ended. */
+  readonly end: (() => Promise<boolean>) | undefined;
+};
+
+export type AttachmentOptions = {
+  readonly session: string;
+  readonly token: TokenSource;
+  readonly resume: ResumeState | undefined;
+  readonly env: Environment;
+  /** Whether the process was started for this client before it attaches. */
+  readonly isOurs: boolean;
+  readonly run?: RunOptions;
+};
+
 export class Attachment {
-  readonly #wish: AttachWish;
+  readonly #request: AttachRequest;
   readonly #token: TokenSource;
-  readonly #keeper: ResumePlace | undefined;
+  readonly #resume: ResumeState | undefined;
   readonly #session: string;
   readonly #output: Output;
-  /** A queue of their own for our own lines: they are to be read while standard output is stuck. */
+  /** Notices have their own queue, so that they appear while standard output is stuck. */
   readonly #lines = new Output({ written: () => undefined, broken: () => undefined });
   readonly #notices: Notices;
   readonly #report: ConnectionReport;
@@ -60,28 +79,28 @@ export class Attachment {
   readonly #signals: SignalRelay;
   readonly #repeatsInput: boolean;
   #front: Front | undefined;
-  /** The people here, to know whether signals of ours reach the process. */
+  /** Tells whether the process would take our signals. */
   #people: Participants | undefined;
-  /** Output went missing while attached to pipes, or the process was given less input than there is: here, or in an earlier run. */
+  /** Output or input was lost on pipes, in this run or an earlier one. */
   #isIncomplete: boolean;
-  /** Bytes of output that a run did not get. */
+  /** Bytes of output that `run` missed. */
   #missing = 0;
   #greetings = 0;
   #isEnded = false;
-  /** Whether the process was started for this client: only then signals that end us end it. */
+  /** Whether the process was started for this client: only then do ending signals end it. */
   #isOurs: boolean;
   readonly #env: Environment;
   readonly #endings = new Endings();
-  readonly #run: RunPart | undefined;
+  readonly #run: RunOptions | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isTimeOver = false;
-  /** Up to here a run's output has been written. */
-  #written = 0;
+  /** End offset of the output written so far. */
+  #writtenTo = 0;
 
-  constructor(wish: AttachWish, { session, token, keeper, env, isOurs, run }: AttachmentParts) {
-    this.#wish = wish;
+  constructor(request: AttachRequest, { session, token, resume, env, isOurs, run }: AttachmentOptions) {
+    this.#request = request;
     this.#token = token;
-    this.#keeper = keeper;
+    this.#resume = resume;
     this.#session = session;
     this.#env = env;
     this.#isOurs = isOurs;
@@ -89,29 +108,29 @@ export class Attachment {
     this.#output = new Output({
       written: (end) => {
         this.#client.dealtWith(end);
-        this.#keeper?.moved(end);
-        this.#written = end;
+        this.#resume?.file.moved(end);
+        this.#writtenTo = end;
         this.#endInTime();
       },
       broken: (_fd, error) => this.#endings.add({ kind: "broken", error }),
     });
-    this.#notices = new Notices(wish.isVerbose, { kind: "stream", output: this.#lines }, wish.isQuiet);
+    this.#notices = new Notices(request.isVerbose, { kind: "stream", output: this.#lines }, request.isQuiet);
     this.#report = new ConnectionReport(this.#notices, processClock);
-    const ask = wish.ticket === undefined ? token.token : optionalToken(token);
-    const { attachUrl } = wish.endpoint;
+    const ask = request.ticket === undefined ? token.token : optionalToken(token);
+    const { attachUrl } = request.endpoint;
     const stage = this.#report.stage.bind(this.#report);
-    this.#connector = new Connector({ attachUrl, token: ask, ticket: wish.ticket, stage });
-    const place = keeper?.resumeFrom(isInputTyped(), terminalStreams() !== undefined) ?? {};
-    this.#repeatsInput = place.repeatsInput ?? false;
-    this.#isIncomplete = keeper?.earlier?.isIncomplete ?? false;
+    this.#connector = new Connector({ attachUrl, token: ask, ticket: request.ticket, stage });
+    const position = resume?.resumeFrom(isInputTyped(), terminalStreams() !== undefined) ?? {};
+    this.#repeatsInput = position.repeatsInput ?? false;
+    this.#isIncomplete = resume?.earlier?.isIncomplete ?? false;
     this.#client = new StdioClient(
       {
         session: this.#session,
         firstAttempts: FIRST_ATTEMPTS,
-        giveUpMs: (wish.giveUp ?? Math.max(GIVE_UP_SECONDS, wish.keep ?? 0)) * 1_000,
+        giveUpMs: (request.giveUp ?? Math.max(GIVE_UP_SECONDS, request.keep ?? 0)) * 1_000,
         bornAtMs: Date.now(),
-        keepsKeys: wish.keepsKeys === true,
-        ...place,
+        keepsKeys: request.keepsKeys === true,
+        ...position,
       },
       {
         connect: (known, events) => this.#connector.connect([...this.#query(known), ...known], events),
@@ -123,7 +142,7 @@ export class Attachment {
         state: (state) => this.#stateChanged(state),
         output: (stream, bytes, end) => this.#front?.output(stream, bytes, end),
         snapshot: (bytes, offset) => this.#front?.snapshot(bytes, offset),
-        resize: () => undefined, // A terminal has the size that its person gave it.
+        resize: () => undefined, // The local terminal keeps its own size.
         gap: (from, to) => this.#gap(from, to),
         message: (message) => this.#message(message),
         discarded: (_keys, isLineSent) => this.#front?.discarded(isLineSent === true),
@@ -141,11 +160,11 @@ export class Attachment {
   }
 
   async run(): Promise<Outcome> {
-    // Before the first attempt: a run that is killed in it must not start a second process the next time.
-    this.#keeper?.begin(this.#session, this.#client, this.#output, (message) => this.#notices.say(message));
+    // Before the first attempt, so that a run killed during it does not start a second process next time.
+    this.#resume?.begin(this.#session, this.#client, this.#output, (message) => this.#notices.say(message));
     this.#notices.detail(`session ${this.#session}`);
     const { withheld } = this.#token;
-    if (withheld !== undefined && this.#wish.ticket !== undefined)
+    if (withheld !== undefined && this.#request.ticket !== undefined)
       this.#notices.say(`attaching as a guest: ${withheld}`);
     this.#signals.listen();
     this.#client.start();
@@ -155,7 +174,7 @@ export class Attachment {
     clearTimeout(this.#timer);
     if (ending.kind === "time") this.#client.leave();
     if (ending.kind === "client" || ending.kind === "time") {
-      // A slow reader may still have to take the end of the output; it may also go away, or be given up.
+      // A slow reader may still take the end of the output, go away, or be given up on.
       this.#front?.finish();
       await Promise.race([this.#output.flushed(), this.#endings.come()]);
       ending = this.#endings.take() ?? ending;
@@ -167,30 +186,30 @@ export class Attachment {
 
   #query(known: ReadonlyMap<string, string>): [string, string][] {
     const streams = this.#streams;
-    const hasPlace = this.#isOurs || this.#keeper?.earlier !== undefined;
+    const hasStarted = this.#isOurs || this.#resume?.earlier !== undefined;
     const query = attachQuery(
-      this.#wish,
+      this.#request,
       streams !== undefined,
       streams && sizeOf(streams.output),
       this.#env,
-      hasPlace,
+      hasStarted,
     );
     if (this.#run === undefined) return query;
-    // No other process is started (A2b); a terminal would begin with its screen (A9).
+    // Start no other process (A2b). Without an offset a terminal would begin with a snapshot (A9).
     const start: [string, string][] = known.has("offset") ? [] : [["offset", "0"]];
     return [...query, ...start, ["incarnation", this.#run.incarnation]];
   }
 
-  /** A terminal without input from a person is none. */
+  /** The terminal, if a person types at it. */
   get #streams() {
-    return this.#wish.hasNoInput === true ? undefined : terminalStreams();
+    return this.#request.hasNoInput === true ? undefined : terminalStreams();
   }
 
   // ---- What happens --------------------------------------------------------------------------------------------
 
   #stateChanged(state: ClientState): void {
     this.#report.state(state);
-    if (this.#front instanceof TerminalFront) this.#front.company.state(state);
+    if (this.#front instanceof TerminalFront) this.#front.participants.state(state);
     if (state.phase === "attached") {
       if (this.#run !== undefined && state.hello.incarnation !== this.#run.incarnation) {
         this.#endings.add({ kind: "client", end: { kind: "refused", code: CLOSE.notFound, reason: LOST_REASON } });
@@ -200,7 +219,7 @@ export class Attachment {
       }
       this.#people = participantsOf(state.hello);
       this.#greetings += 1;
-      // A run knows by its name whose the process is: the first client there counts as its creator.
+      // The first client that attaches to the process of `run` counts as its creator, whoever started it.
       if (state.hello.creator === true && this.#run === undefined) this.#isOurs = true;
       if (this.#front === undefined) this.#begin(state.hello);
       else if (this.#front instanceof TerminalFront) this.#front.resumed();
@@ -210,7 +229,7 @@ export class Attachment {
     else this.#endInTime();
   }
 
-  // ---- A run's time --------------------------------------------------------------------------------------------
+  // ---- Time limit of `run` -----------------------------------------------------------------------------------------
 
   #limitTime(): void {
     const { waitMs } = this.#run ?? {};
@@ -221,33 +240,33 @@ export class Attachment {
     }, waitMs);
   }
 
-  /** A run whose time is over prints what there was when it came, and waits for no connection that broke. */
+  /** After the limit, prints the output that existed at the greeting, and does not wait for a lost connection. */
   #endInTime(): void {
     const { hello, state } = this.#client;
     if (!this.#isTimeOver || hello === undefined) return;
-    if (state.phase !== "attached" || this.#written >= hello.live || hello.live === hello.offset)
+    if (state.phase !== "attached" || this.#writtenTo >= hello.live || hello.live === hello.offset)
       this.#endings.add({ kind: "time" });
   }
 
-  /** The first greeting tells the session's kind: a terminal is only taken over for a PTY. */
+  /** Chooses by the first greeting: only a PTY takes over the terminal. */
   #begin(hello: Hello): void {
     const [client, output, notices] = [this.#client, this.#output, this.#notices];
     const isViewer = hello.you.role === "viewer";
-    const streams = hello.tty && this.#wish.tty !== false ? this.#streams : undefined;
+    const streams = hello.tty && this.#request.tty !== false ? this.#streams : undefined;
     if (streams === undefined) {
-      const usual = () => (this.#wish.hasNoInput === true ? noInput() : standardInput());
-      // A run's input was given at its start, or is left to others.
-      const input = isViewer || this.#run !== undefined ? undefined : usual();
+      // The input of `run` is sent at its start, or left to others.
+      const isWithoutInput = isViewer || this.#run !== undefined;
+      const input = isWithoutInput ? undefined : this.#request.hasNoInput === true ? noInput() : standardInput();
       const onInputCut = () => this.#incomplete();
-      this.#front = new PipeFront({ client, output, notices, input, written: this.#keeper?.written, onInputCut });
+      this.#front = new PipeFront({ client, output, notices, input, written: this.#resume?.written, onInputCut });
     } else {
       const onDetach = () => this.#endings.add({ kind: "detach" });
-      const { hasStatus, escapes } = this.#wish;
+      const { hasStatus, escapes } = this.#request;
       this.#front = new TerminalFront({ client, output, notices, streams, hasStatus, escapes, onDetach });
     }
-    this.#keeper?.greeted(isInputTyped() ? "typed" : "piped");
+    this.#resume?.greeted(isInputTyped() ? "typed" : "piped");
     this.#front.start(this.#repeatsInput ? hello.stdin : 0);
-    if (this.#front instanceof TerminalFront) this.#front.company.state(client.state);
+    if (this.#front instanceof TerminalFront) this.#front.participants.state(client.state);
   }
 
   #gap(from: number, to: number): void {
@@ -256,9 +275,9 @@ export class Attachment {
     this.#missing += length;
     if (this.#run !== undefined) return;
     const { hello } = this.#client;
-    const isLateComer = this.#greetings === 1 && this.#keeper?.earlier?.resume === undefined;
+    const isLateComer = this.#greetings === 1 && this.#resume?.earlier?.resume === undefined;
     if (isLateComer && hello?.offset === to) {
-      this.#notices.say(`the first ${length} bytes of output are gone: the session runs since earlier`);
+      this.#notices.say(`the first ${length} bytes of output are no longer available`);
     } else if (this.#front instanceof PipeFront) {
       this.#incomplete();
       this.#notices.say(`${length} bytes of output were lost`);
@@ -267,17 +286,17 @@ export class Attachment {
 
   #incomplete(): void {
     this.#isIncomplete = true;
-    this.#keeper?.incomplete();
+    this.#resume?.incomplete();
   }
 
   #message(message: ServerMessage): void {
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
-    if (this.#front instanceof TerminalFront) this.#front.company.message(message);
+    if (this.#front instanceof TerminalFront) this.#front.participants.message(message);
     if (message.type === "error") this.#error(message);
     else if (message.type === "expiring") this.#expiring(message.seconds);
     else if (message.type === "stopping") this.#notices.say(stoppingWords(message.seconds));
-    else if (message.type !== "secret") this.#notices.detail(`the server says ${safeJson(message)}`);
-    // Asked for by an earlier run; that it is not to be had is said in an error.
+    else if (message.type !== "secret") this.#notices.detail(`server message: ${safeJson(message)}`);
+    // An earlier run asked for it; if it is unavailable, an error says so.
     else if (message.on) this.#notices.say(SECRET_ON);
   }
 
@@ -287,10 +306,10 @@ export class Attachment {
       this.#notices.detail(error.message);
       return;
     }
-    // A pipeline's next bytes would be refused as well, without end.
+    // The next bytes of a pipeline would be refused as well.
     if (error.code === "not_stdin_holder" && this.#front instanceof PipeFront && !this.#mayType)
       this.#front.inputClosed();
-    this.#notices.say(errorWords(error));
+    this.#notices.say(serverErrorMessage(error));
   }
 
   get #mayType(): boolean {
@@ -298,8 +317,8 @@ export class Attachment {
   }
 
   #expiring(seconds: number): void {
-    if (!this.#token.isRenewable || this.#wish.ticket !== undefined) {
-      this.#notices.say(expiryWords(seconds, this.#wish.ticket !== undefined));
+    if (!this.#token.isRenewable || this.#request.ticket !== undefined) {
+      this.#notices.say(expiryMessage(seconds, this.#request.ticket !== undefined));
       return;
     }
     renewInTime(
@@ -310,16 +329,16 @@ export class Attachment {
     );
   }
 
-  /** A terminal's own keys go to the remote process as bytes; a signal is meant for this program then. */
+  /** In a terminal keys such as Ctrl+C arrive as bytes, so a signal is meant for this program. */
   #isForRemote(signal: string): boolean {
     if (this.#isEnded || this.#front instanceof TerminalFront) return false;
-    // Before the greeting nothing has been started, but by a run.
+    // Before the greeting only `run` has started a process.
     if (this.#front === undefined && this.#run === undefined) return false;
-    // A client that only visits another person's process does not end it by leaving.
+    // A client must not end another person's process by leaving.
     if (!this.#isOurs && signal !== "SIGUSR1" && signal !== "SIGUSR2") return false;
-    // A run that keeps a place wants to come back to it: being ended by a supervisor must not end the process.
+    // With a resume file, a supervisor that ends this run must not end the process.
     const isPause = signal === "SIGTERM" || signal === "SIGHUP";
-    return this.#keeper === undefined || !isPause;
+    return this.#resume === undefined || !isPause;
   }
 
   // ---- The end -------------------------------------------------------------------------------------------------
@@ -330,7 +349,7 @@ export class Attachment {
         return this.#finishClient(ending.end);
       case "detach":
         await this.#depart();
-        await this.#say(`detached${againWords(this.#wish, this.#session)}`);
+        await this.#say(`detached${this.#attachAgain}`);
         return exitWith(EXIT.ok);
       case "time":
         await this.#connector.closed(FAREWELL_MS);
@@ -338,16 +357,16 @@ export class Attachment {
       case "signal":
         this.#output.drop();
         await this.#depart();
-        if (this.#run !== undefined) await this.#say(`it may still run, in session ${this.#session}`);
-        // Nobody here has asked for it, but for SIGINT.
-        else if (ending.signal !== "SIGINT" && this.#isKnown && this.#greetings > 0 && this.#wish.isQuiet !== true)
-          await this.#say(`ended by ${ending.signal}${againWords(this.#wish, this.#session)}`);
+        if (this.#run !== undefined) await this.#say(`the process may still be running, in session ${this.#session}`);
+        // SIGINT comes from a person here, who needs no explanation.
+        else if (ending.signal !== "SIGINT" && this.#isKnown && this.#greetings > 0 && this.#request.isQuiet !== true)
+          await this.#say(`ended by ${ending.signal}${this.#attachAgain}`);
         return { kind: "signal", signal: ending.signal };
       case "broken": {
         await this.#depart();
         const { code, message } = ending.error;
         if (this.#run !== undefined) await this.#leaveUnread(this.#run);
-        // Its reader has had enough, as of any program's output: nothing to complain of.
+        // A reader that stops early is normal, as for any program.
         const isTerminalGone = code === "EIO" && this.#front instanceof TerminalFront;
         if (code === "EPIPE" || isTerminalGone) return exitWith(EXIT.brokenPipe);
         await this.#say(`cannot write the output: ${message}`);
@@ -363,61 +382,71 @@ export class Attachment {
       if (end.kind === "refused" && end.code === CLOSE.notFound) return this.#finishRun("lost", EXIT.failed);
     }
     if (end.kind === "refused") {
-      if (this.#client.resumePoint !== undefined) this.#keeper?.save();
+      if (this.#client.resumePoint !== undefined) this.#resume?.file.save();
       const session = this.#front === undefined ? undefined : this.#session;
-      const hasPlace = session !== undefined || this.#keeper?.earlier?.resume !== undefined;
-      const file = hasPlace ? this.#wish.resumeFile : undefined;
-      const server = this.#wish.endpoint.httpBase;
-      await this.#say(refusalWords(end, server, this.#wish.ticket !== undefined, session, file));
+      const hasPosition = session !== undefined || this.#resume?.earlier?.resume !== undefined;
+      const file = hasPosition ? this.#request.resumeFile : undefined;
+      const server = this.#request.endpoint.httpBase;
+      await this.#say(refusalMessage(end, server, this.#request.ticket !== undefined, session, file));
       return exitWith(startFailureCode(end.reason) ?? EXIT.failed);
     }
     if (end.kind === "left") {
-      this.#keeper?.remove();
+      this.#resume?.file.remove();
       return exitWith(EXIT.ok);
     }
-    this.#keeper?.save();
+    this.#resume?.file.save();
     this.#notices.detail(`the process ended: ${end.signal ?? `code ${end.code}`}`);
     await within(FAREWELL_MS, this.#lines.flushed());
-    // Last of all: the next run is told the exit again if this one is killed before it.
-    this.#keeper?.remove();
-    // Data that is not there must not pass for success.
+    // Last: if this run is killed before, the next one receives the exit again.
+    this.#resume?.file.remove();
+    // Lost data must not pass for success.
     return exitWith(end.code === 0 && this.#isIncomplete ? EXIT.failed : end.code);
   }
 
-  /** The code is the process's own wherever it is known: that output is missing is said. */
+  /** Keeps the process's exit code even if output is missing. */
   async #finishRun(state: State, code: number): Promise<Outcome> {
     const missing = this.#missing;
-    if (missing > 0) await this.#say(`${missing} bytes of output were no longer held when they were asked for`);
-    if (state === "running") await this.#say(`it still runs, in session ${this.#session}`);
+    if (missing > 0) await this.#say(`${missing} bytes of output were discarded before they could be read`);
+    if (state === "running") await this.#say(`the process is still running, in session ${this.#session}`);
     if (state === "lost") await this.#say("the process was lost");
     return exitWith(code);
   }
 
-  /** Nobody reads what it puts out: a process that nobody else has use for is ended, as a shell's would be by SIGPIPE. */
-  async #leaveUnread({ end }: RunPart): Promise<void> {
+  /** Ends an unread process that nobody else uses, as SIGPIPE would. */
+  async #leaveUnread({ end }: RunOptions): Promise<void> {
     if (await end?.()) return;
-    await this.#say(`${end === undefined ? "it still runs" : "it may still run"}, in session ${this.#session}`);
+    await this.#say(
+      `${end === undefined ? "the process is still running" : "the process may still be running"}, in session ${this.#session}`,
+    );
   }
 
-  /**
-   * Leaves the session while its process may live: for later, where there is a file to come back with; for good where the
-   * name is our own and no client could find it again; else to clients that know the name.
-   */
+  /** Leaves the session. Its process ends if no client could find it again: neither by a known name nor by a resume file. */
   async #depart(): Promise<void> {
-    if (this.#keeper !== undefined) this.#client.suspend();
+    if (this.#resume !== undefined) this.#client.suspend();
     else {
       if (!this.#isKnown) this.#client.send({ type: "kill" });
       this.#client.leave();
     }
     await within(FAREWELL_MS, this.#output.flushed());
     this.#giveBack(true);
-    if (this.#client.resumePoint !== undefined) this.#keeper?.save();
+    if (this.#client.resumePoint !== undefined) this.#resume?.file.save();
     await this.#connector.closed(FAREWELL_MS);
   }
 
-  /** Whether a person knows the name, or may be told it: the session goes on without us. */
+  /** Whether a person knows the session's name, or can be told it. */
   get #isKnown(): boolean {
-    return this.#wish.session !== undefined || this.#run !== undefined || this.#front instanceof TerminalFront;
+    return this.#request.session !== undefined || this.#run !== undefined || this.#front instanceof TerminalFront;
+  }
+
+  /** The notice's end with the command that attaches again. */
+  get #attachAgain(): string {
+    const { endpoint, sandbox, role, ticket, ticketFrom, resumeFile } = this.#request;
+    const words = ["sbx-stdio", endpoint.typed, "--sandbox", sandbox, "--session", this.#session];
+    if (role === "viewer") words.push("--role", role);
+    if (ticketFrom?.from === "file") words.push("--ticket-file", ticketFrom.path);
+    else if (ticket !== undefined) words.push("--ticket", ticketFrom === undefined ? ticket : "-");
+    if (resumeFile !== undefined) words.push("--resume-file", resumeFile);
+    return `; attach again with: ${words.map(quote).join(" ")}`;
   }
 
   #giveBack(isSudden: boolean): void {
@@ -425,7 +454,7 @@ export class Attachment {
     this.#notices.aim({ kind: "stream", output: this.#lines });
   }
 
-  /** Says the last line. */
+  /** Prints the final notice. */
   async #say(text: string): Promise<void> {
     this.#notices.last(text);
     await within(FAREWELL_MS, this.#lines.flushed());

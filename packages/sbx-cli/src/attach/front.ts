@@ -1,25 +1,25 @@
-// The front between a session and this side of it: a terminal with a person, or a pipeline.
+// The local side of a session: a terminal with a person, or a pipeline.
 
 import type { OutputStream } from "sandbox-stdio/core";
 
 export interface Front {
-  /** The first greeting has come: input may be read. @param skip How much of it the session has already. */
+  /** After the first greeting, input may be read. @param skip Bytes of input that the session already has. */
   start(skip: number): void;
   output(stream: OutputStream, bytes: Uint8Array, end: number): void;
   /** @see ClientEvents.snapshot */
   snapshot(bytes: Uint8Array, offset: number): void;
   /** Output is missing between two bytes. */
   gap(): void;
-  /** The session takes more input. */
+  /** The session accepts more input. */
   inputDrained(): void;
-  /** Keys were pressed while there was no connection, and are gone. */
+  /** Keys typed while disconnected were discarded. */
   discarded(isLineSent: boolean): void;
-  /** Whether a full-screen program has the terminal. */
+  /** Whether a full-screen program uses the alternate screen. */
   readonly isFullScreen: boolean;
-  /** The process takes no more input. */
+  /** The process accepts no more input. */
   inputClosed(): void;
-  /** Nothing follows: output that was held back goes out. */
+  /** No output follows: writes what was held back. */
   finish(): void;
-  /** Gives back what it took. Output has been written, or is given up. @param isSudden The process did not end first. */
+  /** Restores the terminal and stops reading. @param isSudden Whether the process did not end first. */
   close(isSudden: boolean): void;
 }

@@ -1,36 +1,29 @@
-// Reads a person's keys: finds the key that detaches, Ctrl+], and the one that opens the menu, Ctrl+^, and leaves
-// everything else as it is. Pure.
+// Finds the keys that detach (Ctrl+]) and open the menu (Ctrl+^) in typed input, and passes on everything else. Pure.
 
 import { MENU_KEY } from "./menu.ts";
 
 /** Ctrl+]. */
 const DETACH = 0x1d;
 const ESC = 0x1b;
-/** The marks that a terminal puts around pasted text if the application asked for them: `ESC [ 200 ~` and `ESC [ 201 ~`. */
+/** Bracketed paste: `ESC [ 200 ~` before the text, `ESC [ 201 ~` after it. */
 const PASTE_PREFIX = [ESC, 0x5b, 0x32, 0x30] as const;
-/**
- * Ctrl+] from a terminal whose application asked for unambiguous keys: `CSI 93 ; 5 u` (kitty), `CSI 27 ; 5 ; 93 ~`
- * (xterm), without the ESC. A key's release, event type 3, is no press.
- */
+/** Ctrl+] as `CSI 93 ; 5 u` (kitty) or `CSI 27 ; 5 ; 93 ~` (xterm), without the ESC. Event type 3, a release, does not count. */
 const ENCODED_DETACH = /^\[(?:93(?::\d*)*;(\d+)(?::[12])?(?:;[\d:]*)?u|27;(\d+);93~)/;
-/** The same for Ctrl+^, which some send as Ctrl+6 or Ctrl+Shift+6. */
+/** Ctrl+^ likewise; some terminals send Ctrl+6 or Ctrl+Shift+6. */
 const ENCODED_MENU = /^\[(?:(?:94|54)(?::\d*)*;(\d+)(?::[12])?(?:;[\d:]*)?u|27;(\d+);(?:94|54)~)$/;
 const ENCODED_MAX = 32;
-/** Modifiers are sent as 1 + bits: ctrl is 4; caps lock 64 and num lock 128 say nothing. */
+/** Modifiers are encoded as 1 + bits. Caps lock (64) and num lock (128) don't matter. */
 const CTRL = 4;
 const SHIFT = 1;
 const LOCKS = 64 | 128;
 
 export type KeysRead = {
-  /** The bytes to send: all before the key that detaches, if it is there. A view of the chunk. */
+  /** The bytes to send, up to the key that detaches. A view of the chunk. */
   readonly bytes: Uint8Array;
   readonly isDetach: boolean;
 };
 
-/**
- * The bytes after Ctrl+^ if a chunk begins with it: a pressed key comes alone, or with the next key at most.
- * Anywhere else the byte is text like any other.
- */
+/** The bytes after Ctrl+^ if a chunk begins with it. A pressed key comes alone or with one more; in a longer chunk it is text. */
 export function readMenuKey(chunk: Uint8Array): Uint8Array | undefined {
   if (chunk[0] === MENU_KEY && chunk.length <= 2) return chunk.subarray(1);
   if (chunk[0] !== ESC || chunk.length > ENCODED_MAX) return undefined;
@@ -43,18 +36,18 @@ export function readMenuKey(chunk: Uint8Array): Uint8Array | undefined {
 export class KeyReader {
   readonly #isOn: boolean;
   #isPasting = false;
-  /** How much of a paste marker has been seen, across chunks: nothing is held back, a lone ESC is a key of its own. */
+  /** Matched length of a paste marker, across chunks. Nothing is held back, since a lone ESC is a key. */
   #matched = 0;
   #marker = 0;
 
-  /** @param isOn Whether there is such a key: else all is left as it is. */
+  /** @param isOn Whether Ctrl+] detaches. */
   constructor(isOn = true) {
     this.#isOn = isOn;
   }
 
   read(chunk: Uint8Array): KeysRead {
     if (!this.#isOn) return { bytes: chunk, isDetach: false };
-    // A byte that comes alone was pressed, not pasted: the way out if the end of a paste never came.
+    // A single byte was pressed, not pasted: the way out if a paste marker got lost.
     if (chunk.length === 1 && chunk[0] === DETACH) return { bytes: chunk.subarray(0, 0), isDetach: true };
     for (let i = 0; i < chunk.length; i += 1) {
       const byte = chunk[i] ?? 0;

@@ -1,48 +1,41 @@
-// The menu behind Ctrl+^ while attached: its keys, and their meaning now. Pure.
+// The menu on Ctrl+^ while attached: its keys and what they do now. Pure.
 
 import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
 export type MenuAction =
   | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "round_trip" | "detach" | "literal" }
   | { readonly kind: "give"; readonly to: string }
-  /** Another key is needed; `text` says which. */
+  /** Waits for another key, as `text` explains. */
   | { readonly kind: "more"; readonly text: string }
-  /** Nothing is done, and `text` says why, where there is something to say. */
+  /** Does nothing, for the reason in `text` if there is one. */
   | { readonly kind: "nothing"; readonly text?: string };
 
-/** Ctrl+^, which is Ctrl+6 on many keyboards. Pressed twice it is sent. */
+/** Ctrl+^ (Ctrl+6 on many keyboards). Pressed twice it is sent to the process. */
 export const MENU_KEY = 0x1e;
 const MAX_CHOICES = 9;
 
 export class Menu {
   readonly #people: Participants;
   readonly #isSecret: boolean;
-  /** The clients that may be given the keyboard, while a digit is awaited. */
+  /** Clients to give the keyboard to, while the menu waits for a digit. */
   #choices: readonly string[] = [];
 
-  /** @param isSecret Whether typed text is being kept off the record. */
+  /** @param isSecret Whether secret input is on. */
   constructor(people: Participants, isSecret: boolean) {
     this.#people = people;
     this.#isSecret = isSecret;
   }
 
-  /** Only the actions that make sense now. */
+  /** The actions that are possible now. */
   get text(): string {
     const keyboard = keyboardStateOf(this.#people);
-    const keys = [
-      ...(yieldsKeyboard(this.#people) ? ["a take the keyboard from the program"] : []),
-      ...(!yieldsKeyboard(this.#people) && (keyboard === "free" || keyboard === "taken")
-        ? ["a ask for the keyboard"]
-        : []),
-      ...(!yieldsKeyboard(this.#people) && keyboard === "taken" ? ["t take it (admin)"] : []),
-      ...(keyboard === "yours" ? ["g give the keyboard", "r release it"] : []),
-      ...(keyboard === "none" ? [] : [`p secret input ${this.#isSecret ? "off" : "on"}`]),
-      "w who is here",
-      "s status",
-      "i round trip",
-      "d detach",
-      "Ctrl+^ send Ctrl+^",
-    ];
+    const mayYield = yieldsKeyboard(this.#people);
+    const keys = ["w who is here", "s status", "i round trip", "d detach", "Ctrl+^ send Ctrl+^"];
+    if (keyboard !== "none") keys.unshift(`p secret input ${this.#isSecret ? "off" : "on"}`);
+    if (keyboard === "yours") keys.unshift("g give the keyboard", "r release it");
+    if (!mayYield && keyboard === "taken") keys.unshift("t take the keyboard (admin)");
+    if (mayYield) keys.unshift("a take the keyboard from the program");
+    else if (keyboard === "free" || keyboard === "taken") keys.unshift("a request the keyboard");
     return keys.join(" · ");
   }
 
@@ -83,15 +76,15 @@ export class Menu {
     return keyboard === "none" ? { kind: "nothing", text: "a viewer can't have the keyboard" } : action;
   }
 
-  /** To the client that asked first; else to the only one; else a digit chooses the client. */
+  /** Gives the keyboard to the first client that requested it, else to the only other one, else asks which. */
   #give(): MenuAction {
     if (keyboardStateOf(this.#people) !== "yours") {
-      return this.#ifKeyboard({ kind: "nothing", text: "the keyboard is not yours to give" });
+      return this.#ifKeyboard({ kind: "nothing", text: "you don't have the keyboard" });
     }
     const others = otherDrivers(this.#people).map(({ id }) => id);
     const to = this.#people.requests.find((id) => others.includes(id)) ?? (others.length === 1 ? others[0] : undefined);
     if (to !== undefined) return { kind: "give", to };
-    if (others.length === 0) return { kind: "nothing", text: "there is nobody to give it to" };
+    if (others.length === 0) return { kind: "nothing", text: "there is no other driver" };
     this.#choices = others.slice(0, MAX_CHOICES);
     const list = this.#choices.map((id, i) => `${i + 1} ${nameOf(this.#people, id)}`).join(" · ");
     return { kind: "more", text: `give the keyboard to: ${list}` };

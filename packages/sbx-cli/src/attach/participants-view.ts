@@ -1,5 +1,5 @@
-// Tells a person at a terminal of the other people on the session: in lines while that is wanted, in the terminal's title,
-// and always where the keyboard is theirs to give or to have. Draws nothing.
+// Announces the other participants to a person at a terminal: in notices and the title if status is on, and always where the
+// keyboard is this person's to give or to get. Draws nothing.
 
 import {
   announcementOf,
@@ -18,7 +18,7 @@ import {
 import type { Notices } from "../base/notices.ts";
 
 export type ParticipantsViewEvents = {
-  /** Sets the words of the terminal's title; undefined: those from before. */
+  /** Sets the terminal title; undefined restores the previous one. */
   title(text: string | undefined): void;
 };
 
@@ -27,16 +27,16 @@ export class ParticipantsView {
   readonly #events: ParticipantsViewEvents;
   #isOn: boolean;
   #people: Participants | undefined;
-  #place = "";
+  #session = "";
   #connection = "";
-  /** Whether the earlier screen is drawn: words from before would be cleared away with it. */
+  /** Whether the replay is drawn, which would clear earlier notices away. */
   #isCaughtUp = false;
-  /** Whether it has been said, since the keyboard last changed hands, that keys go nowhere. */
+  /** Whether the read-only notice was shown since the keyboard last changed hands. */
   #hasToldReadOnly = false;
-  /** Whether this client has asked for the keyboard, and nobody has got it since. */
+  /** Whether this client requested the keyboard and nobody has received it since. */
   #hasAsked = false;
 
-  /** @param isOn Whether everything is told from the beginning. */
+  /** @param isOn Whether status is on from the beginning. */
   constructor(notices: Notices, isOn: boolean, events: ParticipantsViewEvents) {
     this.#notices = notices;
     this.#isOn = isOn;
@@ -58,7 +58,7 @@ export class ParticipantsView {
   state(state: ClientState): void {
     if (state.phase === "attached") {
       this.#people = participantsOf(state.hello);
-      this.#place = `${state.hello.sandbox}/${state.hello.session}`;
+      this.#session = `${state.hello.sandbox}/${state.hello.session}`;
       this.#connection = "connected";
       this.#hasToldReadOnly = false;
     } else this.#connection = state.phase === "ended" ? "ended" : "not connected";
@@ -66,7 +66,7 @@ export class ParticipantsView {
     this.#retitle();
   }
 
-  /** Everything that was printed before is drawn. May be told again. */
+  /** The replay is drawn. May be called repeatedly. */
   caughtUp(): void {
     if (this.#isCaughtUp) return;
     this.#isCaughtUp = true;
@@ -92,28 +92,27 @@ export class ParticipantsView {
     if (after !== before) this.#retitle();
   }
 
-  /** Keys were pressed that the session would not take. */
+  /** The session refused typed keys. */
   refused(): void {
     if (this.#people === undefined || this.#hasToldReadOnly) return;
     this.#hasToldReadOnly = true;
     const isDriver = participantOf(this.#people, this.#people.you)?.role === "driver";
     const isFree = this.#people.holder === "" || yieldsKeyboard(this.#people);
     const take = isFree ? "Ctrl+^ a takes it" : "Ctrl+^ a asks for it";
-    const advice = isDriver ? take : "Ctrl+] ends";
+    const advice = isDriver ? take : "Ctrl+] detaches";
     this.#notices.say(`read only: ${keyboardWords(this.#people)} (${advice})`);
   }
 
-  /** Everybody who is here, in one line. */
+  /** All participants in one line. */
   get summary(): string {
     const people = this.#people;
     if (people === undefined) return "not connected";
     const names = people.participants.map(({ id, role }) => {
-      const facts = [
-        ...(id === people.you ? ["you"] : []),
-        ...(role === "viewer" ? ["viewer"] : []),
-        ...(id === soleTypistOf(people) ? ["has the keyboard"] : []),
-        ...(people.typed?.[id] === undefined ? [] : [`typed ${people.typed[id]}`]),
-      ];
+      const facts: string[] = [];
+      if (id === people.you) facts.push("you");
+      if (role === "viewer") facts.push("viewer");
+      if (id === soleTypistOf(people)) facts.push("has the keyboard");
+      if (people.typed?.[id] !== undefined) facts.push(`typed ${people.typed[id]}`);
       return `${nameOf(people, id)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
     });
     const keyboard =
@@ -137,11 +136,11 @@ export class ParticipantsView {
       const mark = id === soleTypistOf(people) ? "*" : "";
       return `${nameOf(people, id)}${mark}${role === "viewer" ? " (viewer)" : ""}`;
     });
-    this.#events.title(`${this.#place}: ${names.join(", ")} · ${this.#connection}`);
+    this.#events.title(`${this.#session}: ${names.join(", ")} · ${this.#connection}`);
   }
 }
 
-/** The messages that a person gets even if the status is off: a request that is theirs to answer, the keyboard coming and going. */
+/** Whether a message is announced even with status off: a request to answer, or the keyboard coming or going. */
 function isOwnBusiness(people: Participants, message: ServerMessage): boolean {
   if (message.type === "stdin_request") return people.holder === people.you || message.id === people.you;
   return message.type === "stdin_holder" && (people.holder === people.you || message.id === people.you);

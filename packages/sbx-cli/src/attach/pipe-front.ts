@@ -1,4 +1,4 @@
-// A pipeline: standard input goes to the process byte for byte, its two outputs come out apart.
+// The local side of a pipeline: standard input goes to the process byte for byte, stdout and stderr come back separately.
 
 import type { Readable } from "node:stream";
 import { type OutputStream, STREAM_STDERR, type StdioClient } from "sandbox-stdio/core";
@@ -17,11 +17,11 @@ export type PipeFrontParts = {
   readonly client: StdioClient;
   readonly output: Output;
   readonly notices: Notices;
-  /** Absent for a viewer, who has nothing to say. */
+  /** Absent for a viewer. */
   readonly input: Readable | undefined;
-  /** The bytes that an earlier run wrote after it last noted its place. */
+  /** Output that an earlier run wrote after it last saved its position. */
   readonly written: WrittenFile | undefined;
-  /** The input could not be read to its end, and was ended where it broke off. */
+  /** Reading the input failed before its end. */
   readonly onInputCut: () => void;
 };
 
@@ -36,7 +36,7 @@ export class PipeFront implements Front {
     this.#pump = new StdinPump(input, {
       bytes: (bytes) => {
         const hasRoom = client.write(bytes);
-        client.retryNow(); // A session that fell asleep is woken by input.
+        client.retryNow(); // Input wakes a sleeping session.
         return hasRoom;
       },
       end: () => client.endInput(),
@@ -69,7 +69,7 @@ export class PipeFront implements Front {
     this.#print(STDOUT, bytes, offset);
   }
 
-  /** On a terminal, which nobody types into here, as a replay (K6d). */
+  /** On a terminal, output is drawn as a replay (K6d). */
   #print(fd: 1 | 2, bytes: Uint8Array, end: number): void {
     const { output } = this.#parts;
     const parts = printable(fd, bytes);
@@ -78,7 +78,7 @@ export class PipeFront implements Front {
   }
 
   gap(): void {
-    // The attachment counts gaps and says it; there is nothing to repair here.
+    // The attachment reports gaps.
   }
 
   inputDrained(): void {
@@ -86,7 +86,7 @@ export class PipeFront implements Front {
   }
 
   discarded(): void {
-    // Nothing is typed here.
+    // Only a terminal discards keys.
   }
 
   inputClosed(): void {

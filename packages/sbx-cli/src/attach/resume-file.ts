@@ -1,102 +1,98 @@
-// The place of a client in its session, kept in a file, so that a later run of the command line goes on exactly there.
+// A client's position in its session, kept in a file so that a later run continues there.
 
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isRecord } from "sandbox-stdio/core";
+import { defined, isRecord } from "sandbox-stdio/core";
 import { drafterOf, removeDraft, writeDraft } from "../base/draft.ts";
 import { type FileOwner, isGone, isRunning, thisRun } from "../base/file-owner.ts";
 import { CliError, EXIT } from "../base/outcome.ts";
 
-/** Where standard output stood, if it is a regular file: output that a crashed run wrote beyond it can then be recognised. */
-export type OutputPlace = { readonly dev: number; readonly ino: number; readonly size: number };
+/** The length of standard output, if it is a regular file: tells what a killed run wrote beyond its saved position. */
+export type OutputPosition = { readonly dev: number; readonly ino: number; readonly size: number };
 
-export type Place = {
+export type ResumePosition = {
   readonly url: string;
   readonly sandbox: string;
   readonly session: string;
   /** From the session's greeting; absent before the first. */
   readonly incarnation?: string;
   readonly resume?: string;
-  /** By which the process is started over HTTP. Until a greeting, a later run says it again: the same start finds the same process. */
+  /** Id of a start over HTTP: repeating it before the first greeting finds the same process. */
   readonly attempt?: string;
   /** Output before this has been written. */
   readonly offset: number;
-  readonly stdout?: OutputPlace;
-  /** The kind of the input: a pipe or a file gives the same bytes again, a person does not. Absent before the first greeting. */
+  readonly stdout?: OutputPosition;
+  /** A pipe or file repeats its bytes in a later run, a person does not. Absent before the first greeting. */
   readonly input?: InputKind;
-  /** Data has gone missing, in this run or one before: that the process ends with 0 is no success. */
-  readonly isIncomplete?: true;
-  /** The run that wrote it: while that one goes on, the place is no other's. */
+  /** Data was lost, in this run or an earlier one: exit code 0 is then no success. */
+  readonly isIncomplete?: boolean;
+  /** The run that wrote the file. Others can't use it while that run goes on. */
   readonly owner?: FileOwner;
 };
 
 export type InputKind = "piped" | "typed";
 
 const VERSION = 1;
-/** How often the file is written while output flows. After a crash a run repeats the output since, unless it can be recognised. */
+/** Interval of writes while output flows. After a crash, output since the last write is repeated unless it can be recognized. */
 const INTERVAL_MS = 200;
-/**
- * … and after so much output at the latest. The session holds 1 MiB of output, and lets go of the oldest when what is newer
- * has been acknowledged and more has come: half of it is in flight at most, so a place that is much less than the other half
- * behind can still be asked for.
- */
+/** Bytes after which the file is written at the latest. The session holds 1 MiB, so a position 64 KiB behind is still available. */
 const MAX_BEHIND_BYTES = 64 * 1024;
 
 export class ResumeFile {
   readonly #path: string;
-  #place: () => Place | undefined;
+  #position: () => ResumePosition | undefined;
   #onFault: ((message: string) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isRemoved = false;
   #savedOffset = 0;
   #isClaimed = false;
   readonly #owner = thisRun();
-  /** The place that was read; undefined if there was none. */
-  #earlier: Place | undefined;
+  /** The position that was read; undefined if there was none. */
+  #earlier: ResumePosition | undefined;
 
   constructor(path: string) {
     this.#path = path;
-    this.#place = () => undefined;
+    this.#position = () => undefined;
   }
 
-  /** The place that an earlier run left. @throws {CliError} If the file is there and is not one of these, or is in use. */
-  read(): Place | undefined {
+  /** The position that an earlier run saved. @throws {CliError} If the file is invalid or in use. */
+  read(): ResumePosition | undefined {
     let text: string;
     try {
-      // Another kind of file would be waited for, has no end, or can't be renamed over.
+      // Reading a pipe or device would block or never end.
       if (!fs.statSync(this.#path).isFile())
-        throw new CliError(`--resume-file ${this.#path} is no regular file`, EXIT.usage);
+        throw new CliError(`--resume-file ${this.#path} is not a regular file`, EXIT.usage);
       text = fs.readFileSync(this.#path, "utf8");
     } catch (error) {
       if (error instanceof CliError) throw error;
       if (isCode(error, "ENOENT")) return undefined;
       throw new CliError(`cannot read ${this.#path}: ${phraseOf(error)}`);
     }
-    const place = parsePlace(text);
-    if (place === undefined) {
+    const position = parsePosition(text);
+    if (position === undefined) {
       throw new CliError(`${this.#path} is not a file that --resume-file wrote`, EXIT.usage);
     }
-    if (place.owner !== undefined && isRunning(place.owner)) {
-      throw new CliError(`${this.#path} is in use: process ${place.owner.pid} goes on from it`);
+    if (position.owner !== undefined && isRunning(position.owner)) {
+      throw new CliError(`${this.#path} is in use by process ${position.owner.pid}`);
     }
-    this.#earlier = place;
-    return place;
+    this.#earlier = position;
+    return position;
   }
 
   /**
-   * @param place Asked whenever the file is written.
-   * @param onFault The file can't be written any more: told once.
-   * @throws {CliError} If it can't be written at all.
+   * Writes the file now, and later by {@link moved} and {@link save}.
+   * @param position Called at each write. @param onFault Called once if a later write fails.
+   * @throws {CliError} If the first write fails.
    */
-  keep(place: () => Place, onFault: (message: string) => void): void {
-    this.#place = place;
+  keep(position: () => ResumePosition, onFault: (message: string) => void): void {
+    this.#position = position;
     this.#write(this.#earlier === undefined && !this.#isClaimed);
     this.#isClaimed = true;
     this.#onFault = onFault;
     this.#removeDrafts();
   }
 
-  /** The place has moved to this offset: it is written soon, or now. */
+  /** Schedules a write, or writes now if the saved position is far behind. */
   moved(offset: number): void {
     if (offset - this.#savedOffset >= MAX_BEHIND_BYTES) {
       this.save();
@@ -107,7 +103,7 @@ export class ResumeFile {
     this.#timer.unref();
   }
 
-  /** Writes it now, whole or not at all. */
+  /** Writes the file atomically. */
   save(): void {
     try {
       this.#write();
@@ -118,14 +114,14 @@ export class ResumeFile {
     }
   }
 
-  /** There is nothing left to go on with. */
+  /** Deletes the file: there is nothing to resume. */
   remove(): void {
     clearTimeout(this.#timer);
     this.#isRemoved = true;
     fs.rmSync(this.#path, { force: true });
   }
 
-  /** Runs that were killed in the middle of writing it, or before there was one, have left their drafts. */
+  /** Removes drafts of runs that were killed while writing. */
   #removeDrafts(): void {
     const [directory, file] = [dirname(this.#path), basename(this.#path)];
     try {
@@ -135,37 +131,37 @@ export class ResumeFile {
         removeDraft(join(directory, name));
       }
     } catch {
-      // A directory that may be written to and not be listed: they stay.
+      // The directory can be written but not listed: the drafts stay.
     }
   }
 
-  /** @param isFirst There was no file: one that is there now is another run's. */
+  /** @param isFirst Whether no file existed before: one that exists now is another run's. */
   #write(isFirst = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const place = this.#place();
-    if (place === undefined || this.#isRemoved) return;
-    // Even where it can't be written: not tried again for each byte.
-    this.#savedOffset = place.offset;
+    const position = this.#position();
+    if (position === undefined || this.#isRemoved) return;
+    // Even if the write fails: don't retry for each byte.
+    this.#savedOffset = position.offset;
     let next: string | undefined;
     try {
-      next = writeDraft(this.#path, `${JSON.stringify({ version: VERSION, ...place, owner: this.#owner })}\n`);
+      next = writeDraft(this.#path, `${JSON.stringify({ version: VERSION, ...position, owner: this.#owner })}\n`);
       if (isFirst) this.#claim(next);
       else fs.renameSync(next, this.#path);
     } catch (error) {
       if (next !== undefined) removeDraft(next);
-      if (isCode(error, "EEXIST")) throw new CliError(`${this.#path} is in use: another run has just begun with it`);
+      if (isCode(error, "EEXIST")) throw new CliError(`${this.#path} is in use by another run`);
       throw new CliError(`cannot write ${this.#path}: ${phraseOf(error)}`);
     }
   }
 
-  /** Gives the draft its name. @throws Where another run that was started at the same time was first. */
+  /** Renames the draft unless the file exists by now. @throws If another run was first. */
   #claim(next: string): void {
     try {
       fs.linkSync(next, this.#path);
     } catch (error) {
       if (isCode(error, "EEXIST")) throw error;
-      // A file system without hard links.
+      // The file system has no hard links.
       fs.renameSync(next, this.#path);
       return;
     }
@@ -173,12 +169,11 @@ export class ResumeFile {
   }
 }
 
-export function parsePlace(text: string): Place | undefined {
+export function parsePosition(text: string): ResumePosition | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // Not ours, then.
     return undefined;
   }
   if (!isRecord(value) || value.version !== VERSION) return undefined;
@@ -186,19 +181,20 @@ export function parsePlace(text: string): Place | undefined {
   if (typeof url !== "string" || typeof sandbox !== "string" || typeof session !== "string") return undefined;
   if (!isCount(offset)) return undefined;
   return {
-    url,
-    sandbox,
-    session,
-    offset,
-    ...(typeof incarnation === "string" ? { incarnation } : {}),
-    ...(typeof resume === "string" ? { resume } : {}),
-    ...(typeof attempt === "string" ? { attempt } : {}),
-    ...(isOutputPlace(stdout) ? { stdout } : {}),
-    ...(input === "piped" || input === "typed" ? { input } : {}),
-    ...(isIncomplete === true ? { isIncomplete } : {}),
-    ...(isOwner(owner) ? { owner } : {}),
+    ...{ url, sandbox, session, offset },
+    ...defined({
+      incarnation: typeof incarnation === "string" ? incarnation : undefined,
+      resume: typeof resume === "string" ? resume : undefined,
+      attempt: typeof attempt === "string" ? attempt : undefined,
+      stdout: isOutputPosition(stdout) ? stdout : undefined,
+      input: isInputKind(input) ? input : undefined,
+      isIncomplete: isIncomplete === true || undefined,
+      owner: isOwner(owner) ? owner : undefined,
+    }),
   };
 }
+
+const isInputKind = (value: unknown): value is InputKind => value === "piped" || value === "typed";
 
 function isOwner(value: unknown): value is FileOwner {
   return (
@@ -206,7 +202,7 @@ function isOwner(value: unknown): value is FileOwner {
   );
 }
 
-function isOutputPlace(value: unknown): value is OutputPlace {
+function isOutputPosition(value: unknown): value is OutputPosition {
   return isRecord(value) && isCount(value.dev) && isCount(value.ino) && isCount(value.size);
 }
 

@@ -1,33 +1,37 @@
-// `run`: starts a process over HTTP, attaches to it, and prints what it says. Its session's name is chosen on this side, so that a server
-// that dies meanwhile is asked again for the same process, and none is started twice (start-once.ts).
+// `run`: starts a process over HTTP, attaches to it, and prints its output. The session's name is chosen here, so that a request can be
+// repeated after a failure without starting a second process (start-once.ts).
 
 import { isatty } from "node:tty";
-import type { RunAnswer, RunRequest, Sandbox } from "sandbox-stdio/client";
+import type { RunAnswer, RunRequest, Sandbox, SandboxSession } from "sandbox-stdio/client";
+import { defined } from "sandbox-stdio/core";
 import type { TokenSource } from "../account/credentials.ts";
-import type { AttachWish, RunCommand } from "../args/cli-command.ts";
+import type { AttachRequest, RunCommand } from "../args/cli-command.ts";
 import type { Environment } from "../base/environment.ts";
+import { isIgnoredFromStart } from "../base/ignored-signals.ts";
 import { EXIT, type Outcome } from "../base/outcome.ts";
-import { freshSessionName } from "../base/own-names.ts";
-import { Printer } from "../base/print.ts";
-import { asking, askingSoon, json, sandboxOf } from "../programs/programs.ts";
+import { notify, Printer } from "../base/print.ts";
+import { freshSessionName } from "../base/session-names.ts";
+import { SignalRelay } from "../base/signals.ts";
+import { apiCall, json, quickApiCall, sandboxOf } from "../programs/programs.ts";
 import { Attachment } from "./attachment.ts";
-import { whilePassingSignals } from "./run-signals.ts";
-import { isForgotten, type Named, PATIENT, RETRIES, startOnce } from "./start-once.ts";
+import { DETACHED_RETRIES, isForgotten, type Named, RETRIES, startOnce } from "./start-once.ts";
 
 const STDERR = 2;
-/** What ends so soon is printed as answered, without a connection of its own. Its output waits meanwhile. */
+/** A process that ends within this time is printed from the first response, without attaching. */
 const FIRST_WAIT_MS = 200;
-/** It is kept for as long as it takes to attach to it. */
-const LEAST_KEPT_SECONDS = 10;
-/** What stands in a text for bytes that are no UTF-8. */
+/** Time to attach to a process that has ended meanwhile. */
+const MIN_KEEP_EXITED_SECONDS = 10;
+/** Stands for invalid UTF-8 in a text. */
 const REPLACED = "\uFFFD";
-/** A process that could not be ended by then is named. */
+/** Limit of ending the process. */
 const END_MS = 4_000;
+/** Limit of passing a signal on; after that it ends this program. */
+const SIGNAL_MS = 4_000;
 const LONG_WAIT_MS = 60_000;
-/** The fewest that may be asked for: only the state matters. */
-const FEWEST_BYTES = 16;
+/** The API's minimum, where only the state matters. */
+const MIN_OUTPUT_BYTES = 16;
 
-/** @param input What `--stdin -` reads. @throws {CliError} */
+/** @param input Read for `--stdin -`. @throws {CliError} */
 export async function runProgram(
   command: RunCommand,
   tokens: TokenSource,
@@ -36,13 +40,12 @@ export async function runProgram(
 ): Promise<Outcome> {
   const { isDetached, isJson, readsInput } = command;
   const { token } = tokens;
-  const stdin = readsInput ? { stdinBase64: (await whole(input)).toString("base64") } : {};
-  const given = { ...command.request, ...stdin };
+  const stdinBase64 = readsInput ? (await readAll(input)).toString("base64") : undefined;
+  const given = { ...command.request, ...defined({ stdinBase64 }) };
   if (isDetached) {
     const printer = new Printer();
-    const made = await askingSoon(() =>
-      startDetached(sandboxOf(command, token, given.session === undefined ? undefined : 0), given),
-    );
+    const once = sandboxOf(command, token, given.session === undefined ? undefined : 0);
+    const made = await quickApiCall(() => startDetached(once, given));
     await printer.print(isJson ? json(made) : `${made.session}\n`);
     return printer.end();
   }
@@ -51,134 +54,174 @@ export async function runProgram(
     const once = sandboxOf(command, token, 0);
     return startOnce(once, request, (only) => once.run({ ...request, ...more, ...only }));
   };
-  const at = sandboxOf(command, token, RETRIES);
-  // A name that was given may be that of a process that somebody else has started.
+  const sandbox = sandboxOf(command, token, RETRIES);
+  // A given name may be that of another person's process.
   const isOurs = given.session === undefined;
   const passingSignals = <T extends object>(work: () => Promise<T>) =>
-    whilePassingSignals(at.session(request.session), isOurs, work);
-  if (isJson || given.maxBytes !== undefined) {
-    return passingSignals(() => (isJson ? printAnswer(start) : printCut(at, request, start)));
-  }
+    whilePassingSignals(sandbox.session(request.session), isOurs, work);
+  if (isJson) return passingSignals(() => printAnswer(start));
+  if (given.maxBytes !== undefined) return passingSignals(() => printTruncated(sandbox, request, start));
+  // Only this command reads the output of its own process, so that process waits for it during an outage.
   const isOnlyOurs = isOurs && given.waitMs === undefined;
-  // Nobody else comes for the output of a process that is only ours: it waits for us, whatever the outage.
-  const delivery = isOnlyOurs ? "lossless" : "live";
-  const keepExitedSeconds = Math.max(given.keepExitedSeconds ?? 0, LEAST_KEPT_SECONDS);
-  const kept = given.keepExitedSeconds === undefined ? {} : { keepExitedSeconds };
-  const beganMs = Date.now();
-  const waitMs = Math.min(given.waitMs ?? FIRST_WAIT_MS, FIRST_WAIT_MS);
-  const started = await passingSignals(() => askingSoon(() => start({ ...kept, delivery, awaited: true, waitMs })));
-  if ("kind" in started) return started;
-  if (isWhole(started)) return printWhole(started);
-  const { session, incarnation } = started;
-  const end = async () => {
-    const ending = at.session(session).end({}, { signal: AbortSignal.timeout(END_MS) });
-    return ending.then(
-      () => true,
-      () => false,
-    );
+  const startedAtMs = Date.now();
+  const first: Partial<RunRequest> = {
+    delivery: isOnlyOurs ? "lossless" : "live",
+    awaited: true,
+    waitMs: Math.min(given.waitMs ?? FIRST_WAIT_MS, FIRST_WAIT_MS),
+    ...defined({
+      keepExitedSeconds:
+        given.keepExitedSeconds === undefined ? undefined : Math.max(given.keepExitedSeconds, MIN_KEEP_EXITED_SECONDS),
+    }),
   };
-  const leftMs = given.waitMs === undefined ? undefined : Math.max(0, given.waitMs - (Date.now() - beganMs));
-  const run = { incarnation, waitMs: leftMs, end: isOnlyOurs ? end : undefined };
-  const attachment = new Attachment(wishOf(command, session), {
-    ...{ session, token: tokens, keeper: undefined, env, isOurs, run },
+  const started = await passingSignals(() => quickApiCall(() => start(first)));
+  if ("kind" in started) return started;
+  if (isComplete(started)) return printComplete(started);
+  const { session, incarnation } = started;
+  const end = () =>
+    sandbox
+      .session(session)
+      .end({}, { signal: AbortSignal.timeout(END_MS) })
+      .then(
+        () => true,
+        () => false,
+      );
+  const waitMs = given.waitMs === undefined ? undefined : Math.max(0, given.waitMs - (Date.now() - startedAtMs));
+  const run = { incarnation, waitMs, end: isOnlyOurs ? end : undefined };
+  const attachment = new Attachment(attachRequestOf(command, session), {
+    session,
+    token: tokens,
+    resume: undefined,
+    env,
+    isOurs,
+    run,
   });
-  // A process that was there, and was started without input, is typed what is given here.
+  // An existing process was started without the input that is given here.
   const over = new AbortController();
-  if (!isOurs && hasInput(request)) void typeOn(at, { ...request, incarnation }, over.signal);
+  if (!isOurs && hasInput(request)) void sendInput(sandbox, { ...request, incarnation }, over.signal);
   return attachment.run().finally(() => over.abort());
 }
 
-/** Whether the answer has all that a process said which has ended. */
-function isWhole({ state, truncated, gap, output }: RunAnswer): boolean {
-  return state === "exited" && truncated === undefined && gap === undefined && !output.includes(REPLACED);
-}
-
-async function printWhole(answer: RunAnswer): Promise<Outcome> {
-  const printer = new Printer();
-  await printer.print(answer.stdout ?? answer.output);
-  if (answer.stderr !== undefined) await printer.print(answer.stderr, STDERR);
-  return printer.end(codeOf(answer));
-}
-
-/** To read all that it puts out, and to type nothing. */
-function wishOf(command: RunCommand, session: string): AttachWish {
+/** Reads all output of the process, and types nothing. */
+function attachRequestOf(command: RunCommand, session: string): AttachRequest {
   const { endpoint, sandbox, token, tokenCommand, request } = command;
   return {
     ...{ endpoint, sandbox, token, tokenCommand, session, delivery: "lossless", tty: request.tty === true },
     ...{ readsEnded: true, hasNoInput: true, args: [], env: [], hasStatus: false },
     ...{ cmd: undefined, cwd: undefined, ticket: undefined, ticketFrom: undefined, resumeFile: undefined },
-    // A script's standard error is the command's own.
+    // In a script, standard error belongs to the command.
     ...{ isVerbose: false, isQuiet: !isatty(STDERR) },
   };
 }
 
-/** A start alone takes no input: with some to give, it is a run that is not waited for. @param at Repeats no named start by itself. */
-function startDetached(at: Sandbox, request: RunRequest): Promise<{ session: string }> {
+/** A start takes no input: with some it is a run that is not waited for. @param once Does not retry a named start by itself. */
+function startDetached(once: Sandbox, request: RunRequest): Promise<{ session: string }> {
   const { session, stdin, stdinBase64, waitMs: _, maxBytes: __, ...process } = request;
   const start = (only: { incarnation?: string }): Promise<{ session: string }> => {
-    if (hasInput(request)) return at.run({ ...request, ...only, waitMs: 0 });
-    return session === undefined ? at.create(process) : at.session(session).create({ ...process, ...only });
+    if (hasInput(request)) return once.run({ ...request, ...only, waitMs: 0 });
+    return session === undefined ? once.create(process) : once.session(session).create({ ...process, ...only });
   };
-  return session === undefined ? start({}) : startOnce(at, { ...request, session }, start, PATIENT);
+  return session === undefined ? start({}) : startOnce(once, { ...request, session }, start, DETACHED_RETRIES);
 }
 
 const hasInput = ({ stdin, stdinBase64 }: RunRequest) => typeof stdin === "string" || stdinBase64 !== undefined;
 
-/** Input that the process was slow to take: a repeat of the call continues it. What became of the process, its output tells. */
-async function typeOn(at: Sandbox, request: Named, signal: AbortSignal): Promise<void> {
-  const again = { ...request, waitMs: LONG_WAIT_MS, maxBytes: FEWEST_BYTES };
-  const gone = { state: "lost" } as const;
-  while ((await at.run(again, { signal }).catch(() => gone)).state === "running");
+/** Repeats the call, which continues the input, while the process is slow to read it. */
+async function sendInput(sandbox: Sandbox, request: Named, signal: AbortSignal): Promise<void> {
+  const again = { ...request, waitMs: LONG_WAIT_MS, maxBytes: MIN_OUTPUT_BYTES };
+  const lost = { state: "lost" } as const;
+  while ((await sandbox.run(again, { signal }).catch(() => lost)).state === "running");
 }
 
-// ---- What the server answers -------------------------------------------------------------------------------------
+/** Passes signals to our own process; for another person's they end this program. @returns The work's result, or the signal. */
+async function whilePassingSignals<T extends object>(
+  session: SandboxSession,
+  isOurs: boolean,
+  work: () => Promise<T>,
+): Promise<T | Extract<Outcome, { kind: "signal" }>> {
+  let end: (signal: NodeJS.Signals) => void = () => undefined;
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    end = resolve;
+  });
+  const relay = new SignalRelay({
+    isForRemote: () => isOurs,
+    isAllowed: () => true,
+    send: (signal) => {
+      session.signal({ signal }, { signal: AbortSignal.timeout(SIGNAL_MS) }).catch(() => end(signal as NodeJS.Signals));
+      return true;
+    },
+    end,
+    isIgnored: (signal) => isIgnoredFromStart(signal, process.env),
+  });
+  relay.listen();
+  try {
+    const ended = await Promise.race([work(), signalled]);
+    if (typeof ended !== "string") return ended;
+    notify(`the process may still be running, in session ${session.name}`);
+    return { kind: "signal", signal: ended };
+  } finally {
+    relay.close();
+  }
+}
+
+// ---- Printing a response ------------------------------------------------------------------------------------------
 
 type Start = (more: Partial<RunRequest>) => Promise<RunAnswer>;
 
-async function printAnswer(start: Start): Promise<Outcome> {
-  const printer = new Printer();
-  const answer = await askingSoon(() => start({}));
-  await printer.print(json(answer));
-  return printer.end(codeOf(answer));
+/** Whether the response holds the whole output of a process that has ended. */
+function isComplete({ state, truncated, gap, output }: RunAnswer): boolean {
+  return state === "exited" && truncated === undefined && gap === undefined && !output.includes(REPLACED);
 }
 
-/** As much as was asked for. */
-async function printCut(at: Sandbox, request: Named, start: Start): Promise<Outcome> {
+async function printComplete(answer: RunAnswer): Promise<Outcome> {
   const printer = new Printer();
-  const isPatient = request.waitMs === undefined;
-  let answer = await asking(() => start(isPatient ? { waitMs: LONG_WAIT_MS } : {}));
-  while (isPatient && answer.state === "running") {
+  await printer.print(answer.stdout ?? answer.output);
+  if (answer.stderr !== undefined) await printer.print(answer.stderr, STDERR);
+  return printer.end(exitCodeOf(answer));
+}
+
+async function printAnswer(start: Start): Promise<Outcome> {
+  const printer = new Printer();
+  const answer = await quickApiCall(() => start({}));
+  await printer.print(json(answer));
+  return printer.end(exitCodeOf(answer));
+}
+
+/** Prints at most `--max-bytes` of the output. */
+async function printTruncated(sandbox: Sandbox, request: Named, start: Start): Promise<Outcome> {
+  const printer = new Printer();
+  const isUnlimited = request.waitMs === undefined;
+  let answer = await apiCall(() => start(isUnlimited ? { waitMs: LONG_WAIT_MS } : {}));
+  while (isUnlimited && answer.state === "running") {
     const again = { ...request, incarnation: answer.incarnation, waitMs: LONG_WAIT_MS };
-    answer = await asking(() => at.run(again).catch(orLost({ ...answer, state: "lost" })));
+    const lost: RunAnswer = { ...answer, state: "lost" };
+    answer = await apiCall(() =>
+      sandbox.run(again).catch((error: unknown) => {
+        if (isForgotten(error)) return lost;
+        throw error;
+      }),
+    );
   }
   const { stdout, stderr = "", output, truncated, gap, session, state } = answer;
   await printer.print(stdout ?? output);
   if (stderr !== "") await printer.print(stderr, STDERR);
-  if (gap !== undefined) await printer.aside(`${gap.to - gap.from} bytes of output are no longer held`);
+  if (gap !== undefined) await printer.notify(`${gap.to - gap.from} bytes of output are no longer available`);
   if (truncated !== undefined) {
     const { from, to, bytes } = truncated;
-    const rest = `read --session ${session} --from ${from} --to ${to}`;
-    await printer.aside(`${bytes} bytes in the middle are left out: ${rest}`);
+    await printer.notify(
+      `${bytes} bytes in the middle were omitted: read --session ${session} --from ${from} --to ${to}`,
+    );
   }
-  if (state === "running") await printer.aside(`it still runs, in session ${session}`);
-  if (state === "lost") await printer.aside("the process was lost");
-  return printer.end(codeOf(answer));
+  if (state === "running") await printer.notify(`the process is still running, in session ${session}`);
+  if (state === "lost") await printer.notify("the process was lost");
+  return printer.end(exitCodeOf(answer));
 }
 
-/** What stands in place of an answer about a process that is no longer there. */
-function orLost<T>(lost: T): (error: unknown) => T {
-  return (error) => {
-    if (isForgotten(error)) return lost;
-    throw error;
-  };
-}
-
-function codeOf({ state, exit }: RunAnswer): number {
+function exitCodeOf({ state, exit }: RunAnswer): number {
   if (state === "exited") return exit?.code ?? EXIT.failed;
   return state === "running" ? EXIT.timeout : EXIT.failed;
 }
 
-async function whole(input: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readAll(input: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of input) chunks.push(chunk);
   return Buffer.concat(chunks);

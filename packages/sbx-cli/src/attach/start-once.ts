@@ -1,40 +1,39 @@
-// A command is started once, also where an answer gets lost. It is asked for again by its incarnation, or where no session is there and an
-// ended one would still be kept: only one that somebody else ended and forgot meanwhile can't be told from one that never began.
+// Starts a command exactly once, even if a response gets lost: later attempts ask for its incarnation first. Only a process that
+// somebody else ended and removed meanwhile can't be told from one that never started.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { type RunRequest, type Sandbox, StdioError } from "sandbox-stdio/client";
-import { fetchFailure } from "../base/network-words.ts";
+import { fetchFailure } from "../base/network-errors.ts";
 import { CliError, EXIT } from "../base/outcome.ts";
 import { Silence } from "../connection/silence.ts";
 
 export type Named = RunRequest & { readonly session: string };
 
-/** How often a process is asked for that may have been started: with pauses of up to 4 s, for a minute and more. */
+/** Attempts to find a process that may have been started: with pauses of up to 4 s, for more than a minute. */
 export const RETRIES = 20;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
-/** The server's own, where none is given. */
+/** The server's default. */
 const USUAL_KEEP_EXITED_SECONDS = 600;
 const HTTP_NOT_FOUND = 404;
-/** From here on: too many calls, for which nothing was done, and faults of the server. */
+/** Statuses from here on don't mean that anything was started: rate limits and server faults. */
 const HTTP_TOO_MANY = 429;
-/** Nobody was reached: nothing has been started. */
+/** Errors without a connection: nothing was started. */
 const UNREACHED =
   /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|.*(CERT|TLS|SSL).*)$/;
 
 /**
- * An address where nobody listens is told at once. Where the process may have been started, the server is asked whether it is there.
- * If it is not, it may also have ended and been forgotten, once as much time has passed as an ended one is kept: then it is not started.
- * @param once Repeats nothing by itself.
- * @param start Starts it there, or finds that one process of its name.
+ * Retries a start until its outcome is known. If nobody listens, it fails at once. If the session is absent after an ended one would
+ * have been removed, the command may have run: then it is not started again.
+ * @param once Does not retry by itself. @param start Starts the process, or finds the one of its name.
  */
 export async function startOnce<T>(
   once: Sandbox,
   { session, keepExitedSeconds = USUAL_KEEP_EXITED_SECONDS }: Pick<Named, "session" | "keepExitedSeconds">,
   start: (only: { readonly incarnation?: string }) => Promise<T>,
-  { retries = RETRIES, isPassing = mayHaveStarted }: Patience = {},
+  { retries = RETRIES, isPassing = mayHaveStarted }: RetryPolicy = {},
 ): Promise<T> {
-  // By the wall clock: a machine that sleeps lets other clocks stand still.
+  // Wall-clock time: other clocks stop while the machine sleeps.
   const forgottenMs = Date.now() + keepExitedSeconds * 1_000;
   for (let failures = 0; ; failures += 1) {
     try {
@@ -51,10 +50,10 @@ export async function startOnce<T>(
   }
 }
 
-/** `isPassing`: whether it is tried again after the first failure. */
-export type Patience = { readonly retries?: number; readonly isPassing?: (error: unknown) => boolean };
+/** `isPassing`: whether the first failure is retried. */
+export type RetryPolicy = { readonly retries?: number; readonly isPassing?: (error: unknown) => boolean };
 
-/** Whether the one process that was meant is no longer there. */
+/** Whether the process no longer exists. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof StdioError && error.status === HTTP_NOT_FOUND;
 }
@@ -69,7 +68,7 @@ async function incarnationOf(at: Sandbox, session: string): Promise<string | und
 }
 
 function unknownEnd(session: string): CliError {
-  const message = `the answer got lost, and session ${session} is not there: the command may have run, and is not started again`;
+  const message = `the response was lost and session ${session} does not exist: the command may have run, so it is not started again`;
   return new CliError(message, EXIT.failed, { code: "lost" });
 }
 
@@ -81,12 +80,15 @@ function mayHaveStarted(error: unknown): boolean {
 
 function isUnreached(failure: Error & { readonly code?: unknown; readonly syscall?: unknown }): boolean {
   const { code, syscall } = failure;
-  // A connection that was there, and has timed out, may have carried the request.
+  // A connection that timed out while reading may have carried the request.
   return code === "ETIMEDOUT" ? syscall !== "read" : UNREACHED.test(String(code));
 }
 
-/** For who starts it and leaves: a server that can't just now is asked again a few times. */
-export const PATIENT: Patience = { retries: 5, isPassing: (error) => mayHaveStarted(error) || isFault(error) };
+/** For a detached start, which also retries when the server is briefly unavailable. */
+export const DETACHED_RETRIES: RetryPolicy = {
+  retries: 5,
+  isPassing: (error) => mayHaveStarted(error) || isFault(error),
+};
 
 function isOutage(error: unknown): boolean {
   if (!(error instanceof StdioError) || error.cause instanceof Silence) return false;

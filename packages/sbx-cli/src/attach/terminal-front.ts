@@ -4,7 +4,7 @@ import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "sa
 import type { Escapes } from "../args/cli-command.ts";
 import type { Notices } from "../base/notices.ts";
 import type { Output } from "../base/output.ts";
-import { leftOnWords, roundTripWords } from "../base/server-words.ts";
+import { leftOnMessage, roundTripMessage } from "../base/server-errors.ts";
 import { type Drawing, TerminalOutput } from "../base/terminal-output.ts";
 import { RawTerminal, sizeOf, type TerminalStreams } from "../base/tty.ts";
 import type { Front } from "./front.ts";
@@ -16,23 +16,23 @@ import { TerminalTitle } from "./title.ts";
 
 const STDOUT = 1;
 const ENTER = 0x0d;
-/** A paste that waits for its program. Read all the same, so that the keys after it are heard, up to this much. */
+/** Limit of input that waits for the program. It is read ahead so that keys after a long paste still work. */
 const MAX_WAITING_BYTES = 32 * MIB;
-/** Sequences that a hand causes without meaning to type: the mouse, the focus coming and going. */
+/** Mouse and focus reports: sent without the person typing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const REPORT = /^\x1b\[(?:[IO]|M|<)/;
 
-export const SECRET_ON = "secret input on: the server is asked to record only how much is typed, until Ctrl+^ p";
-const SECRET_OFF = "secret input off: what is typed is recorded again, where the server records it";
+export const SECRET_ON = "secret input on: only the amount of typed input is recorded, until Ctrl+^ p";
+const SECRET_OFF = "secret input off: typed input is recorded again, if the server records input";
 
 export type TerminalFrontParts = {
   readonly client: StdioClient;
   readonly output: Output;
   readonly notices: Notices;
   readonly streams: TerminalStreams;
-  /** Whether it is told who comes and goes from the beginning. */
+  /** Whether status is on from the beginning. */
   readonly hasStatus: boolean;
-  /** Which keys are this program's. Absent: all that there are. */
+  /** The active escape keys. Absent: all. */
   readonly escapes?: Escapes | undefined;
   /** Ctrl+] was pressed, or the terminal is gone. */
   readonly onDetach: () => void;
@@ -46,16 +46,16 @@ export class TerminalFront implements Front {
   readonly #tildes: TildeReader | undefined;
   readonly #hasMenu: boolean;
   readonly #title: TerminalTitle;
-  readonly company: ParticipantsView;
-  /** Open, and waiting for a key. */
+  readonly participants: ParticipantsView;
+  /** Present while the menu waits for a key. */
   #menu: Menu | undefined;
   readonly #onKeys = (chunk: Buffer) => this.#typed(chunk);
   readonly #onResize = () => this.#resized();
   readonly #onGone = () => this.#parts.onDetach();
-  /** Whether this outage's lost keys have been spoken of. */
+  /** Whether the notice about discarded keys was shown in this outage. */
   #hasToldDiscard = false;
   #hasToldRest = false;
-  /** Output that ends before this offset came before this program. */
+  /** Output that ends before this offset is replay. */
   #live: number | undefined;
   #farewell = "";
   /** Offset after the newest output that has come. */
@@ -69,14 +69,14 @@ export class TerminalFront implements Front {
     this.#tildes = escapes.tilde ? new TildeReader() : undefined;
     this.#screen = new TerminalOutput(
       (offset) => client.mayAnswer(offset),
-      // Kept by Node, and not asked of the system for each sequence.
+      // Cached by Node: no system call per sequence.
       () => ({ cols: streams.output.columns || MAX_COLS, rows: streams.output.rows || MAX_ROWS }),
     );
     const draw = (text: string) => {
       if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
     };
     this.#title = new TerminalTitle(draw, () => this.#screen.modes.title);
-    this.company = new ParticipantsView(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
+    this.participants = new ParticipantsView(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
     this.#terminal = new RawTerminal(
       streams,
       () => this.#title.resetSequence() + this.#screen.resetSequence + this.#farewell,
@@ -92,7 +92,7 @@ export class TerminalFront implements Front {
     return this.#screen.modes.isAlternate;
   }
 
-  /** Earlier keys are still in the terminal, and come now. */
+  /** Keys that were typed earlier are still in the terminal and come now. */
   start(): void {
     const { input, output } = this.#parts.streams;
     input.once("error", this.#onGone);
@@ -103,21 +103,21 @@ export class TerminalFront implements Front {
     this.#resized();
   }
 
-  /** The connection is back: the next outage is spoken of again, and a full-screen application is asked to redraw. */
+  /** After a reconnect: resets the outage notices, and has a full-screen program redraw. */
   resumed(): void {
     this.#hasToldDiscard = false;
     this.#hasToldRest = false;
-    if (this.#screen.modes.isAlternate && this.company.mayType) this.#parts.client.signal("SIGWINCH");
+    if (this.#screen.modes.isAlternate && this.participants.mayType) this.#parts.client.signal("SIGWINCH");
   }
 
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
     this.#receivedTo = end;
     this.#live ??= this.#parts.client.hello?.live;
-    if (this.#screen.isTransfer && !this.company.mayType) this.#screen.endTransfer();
+    if (this.#screen.isTransfer && !this.participants.mayType) this.#screen.endTransfer();
     const offset = end - bytes.length;
     this.#draw(() => this.#screen.draw(bytes, offset, this.#live));
     const leftOn = this.#screen.takeLeftOn();
-    if (leftOn.length > 0 && offset >= (this.#live ?? 0)) this.#parts.notices.say(leftOnWords(leftOn));
+    if (leftOn.length > 0 && offset >= (this.#live ?? 0)) this.#parts.notices.say(leftOnMessage(leftOn));
   }
 
   snapshot(bytes: Uint8Array, offset: number): void {
@@ -139,16 +139,16 @@ export class TerminalFront implements Front {
     const isBack = client.state.phase === "attached";
     if (isBack && !this.#hasToldRest) {
       this.#hasToldRest = true;
-      notices.say("the rest of that line is lost too: type it anew after Enter");
+      notices.say("the rest of that line is discarded too; press Enter and type it again");
     }
     if (isBack || this.#hasToldDiscard) return;
     this.#hasToldDiscard = true;
-    const half = isLineSent ? "; the beginning of this line is sent already: Ctrl+U clears it" : "";
-    notices.say(`not connected: what is typed now is lost (Enter tries again at once, Ctrl+] ends)${half}`);
+    const half = isLineSent ? "; the beginning of this line was already sent, Ctrl+U clears it" : "";
+    notices.say(`not connected: typed keys are discarded (Enter retries now, Ctrl+] detaches)${half}`);
   }
 
   inputClosed(): void {
-    // A PTY has no end of input that could not be followed by more.
+    // A PTY has no final end of input.
   }
 
   finish(): void {
@@ -162,7 +162,7 @@ export class TerminalFront implements Front {
     input.off("error", this.#onGone);
     output.off("resize", this.#onResize);
     input.pause();
-    // The next text does not belong on the line of a prompt.
+    // What is printed next must not follow a prompt on its line.
     if (isSudden) this.#farewell = "\r\n";
     this.#terminal.leave();
   }
@@ -171,26 +171,26 @@ export class TerminalFront implements Front {
     const { client, output } = this.#parts;
     const isOpen = this.#screen.isBetweenSequences;
     const { parts, end } = read();
-    // In the middle of a sequence there is no place for ours: a title that comes in two frames stays.
+    // Ours can't go into the middle of a sequence, so a title in two frames stays.
     if (isOpen && this.#screen.modes.title !== "") output.push(STDOUT, Buffer.from(this.#title.keep()));
     for (const part of parts) output.push(STDOUT, part);
     output.push(STDOUT, new Uint8Array(0), end);
     this.#title.follow();
-    if (end >= (client.hello?.live ?? 0)) this.company.caughtUp();
+    if (end >= (client.hello?.live ?? 0)) this.participants.caughtUp();
   }
 
   #typed(chunk: Buffer): void {
-    if (this.company.mayType) this.#screen.typed(chunk);
-    // Bytes of a file, not keys. A key comes alone, so that Ctrl+] ends a transfer that this terminal knows nothing of.
+    if (this.participants.mayType) this.#screen.typed(chunk);
+    // Bytes of a file transfer. A single byte is a key, so that Ctrl+] ends a transfer that this terminal does not support.
     if (this.#screen.isTransfer && chunk.length > 1) {
       this.#type(chunk);
       return;
     }
     const afterMenuKey = this.#menu === undefined && this.#hasMenu ? readMenuKey(chunk) : undefined;
     if (this.#menu !== undefined) this.#chosen(chunk);
-    else if (afterMenuKey === undefined || this.company.people === undefined) this.#send(chunk);
+    else if (afterMenuKey === undefined || this.participants.people === undefined) this.#send(chunk);
     else {
-      this.#menu = new Menu(this.company.people, this.#parts.client.isSecret);
+      this.#menu = new Menu(this.participants.people, this.#parts.client.isSecret);
       if (afterMenuKey.length > 0) this.#chosen(afterMenuKey);
       else this.#parts.notices.say(this.#menu.text);
     }
@@ -205,9 +205,7 @@ export class TerminalFront implements Front {
     else if (read.action !== undefined) this.#escape(read.action);
     else if (client.unackedInput >= MAX_WAITING_BYTES) {
       streams.input.pause();
-      notices.say(
-        `${MAX_WAITING_BYTES / MIB} MiB of input wait for the program: no key is read until it has taken some`,
-      );
+      notices.say(`${MAX_WAITING_BYTES / MIB} MiB of input are waiting for the program; keys are paused`);
     }
   }
 
@@ -221,7 +219,7 @@ export class TerminalFront implements Front {
 
   #suspend(): void {
     const { modes, resetSequence } = this.#screen;
-    // What a full-screen application has drawn is gone: it is asked to draw again, as after an outage.
+    // The program's screen is gone after a suspend: it must redraw, as after an outage.
     process.once("SIGCONT", () => this.resumed());
     this.#terminal.suspend(this.#title.resetSequence() + resetSequence, modes.resumeSequence);
   }
@@ -230,29 +228,29 @@ export class TerminalFront implements Front {
     const { client, notices } = this.#parts;
     const isOpen = client.time((ms) => {
       const behind = Math.max(0, this.#receivedTo - (client.resumePoint?.offset ?? 0));
-      notices.say(roundTripWords(ms, behind, client.unackedInput));
+      notices.say(roundTripMessage(ms, behind, client.unackedInput));
     });
-    if (!isOpen) notices.say("not connected: there is no round trip to time");
+    if (!isOpen) notices.say("not connected: cannot measure the round trip");
   }
 
   #type(bytes: Uint8Array): void {
     const { client, notices } = this.#parts;
-    // While the connection is down it is that which is told.
-    if (client.state.phase !== "attached" || this.company.mayType) {
+    // While disconnected, the outage notice has priority.
+    if (client.state.phase !== "attached" || this.participants.mayType) {
       client.type(bytes);
       if (bytes.length === 1 && bytes[0] === ENTER) client.retryNow();
     } else if (!REPORT.test(String.fromCharCode(...bytes.subarray(0, 3)))) {
       notices.bell();
-      this.company.refused();
+      this.participants.refused();
     }
   }
 
-  /** The key behind Ctrl+^. An escape sequence is one key, and none of the menu's. */
+  /** Handles the key after Ctrl+^. An escape sequence counts as one key that the menu does not have. */
   #chosen(keys: Uint8Array): void {
     const menu = this.#menu;
     const isMenuKey = readMenuKey(keys)?.length === 0;
     const key = isMenuKey ? MENU_KEY : (keys[0] ?? 0);
-    // Ctrl+] leads out of here too.
+    // Ctrl+] detaches from the menu, too.
     if (this.#keys.read(keys).isDetach) this.#parts.onDetach();
     else if (menu !== undefined) this.#do(menu.press(key));
   }
@@ -278,10 +276,10 @@ export class TerminalFront implements Front {
         notices.say(client.isSecret ? SECRET_ON : SECRET_OFF);
         return;
       case "who":
-        notices.say(this.company.summary);
+        notices.say(this.participants.summary);
         return;
       case "status":
-        this.company.toggle();
+        this.participants.toggle();
         return;
       case "round_trip":
         this.#sayRoundTrip();

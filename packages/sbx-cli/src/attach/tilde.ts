@@ -1,15 +1,14 @@
-// Escapes at a line's start, as ssh has them: `~.` detaches, `~I` tells of the connection, `~?` lists the escapes, `~^Z`
-// stops this program, `~~` sends one. Holds a tilde back until the next key. Pure.
+// Escapes at the start of a line, as in ssh: `~.` detaches, `~I` measures the round trip, `~?` lists the escapes, `~^Z`
+// suspends, `~~` sends one tilde. Holds a tilde back until the next key. Pure.
 
 const TILDE = 0x7e;
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x15]);
-/** Pressed keys come alone, or two at a time; anything longer is text. */
+/** A chunk of pressed keys has at most two bytes; a longer one is text. */
 const MAX_PRESSED = 2;
 
 export type TildeAction = "detach" | "help" | "round_trip" | "suspend";
 
-export const TILDE_HELP =
-  "~. detach · ~I round trip · ~^Z stop this program · ~? this · ~~ send ~ · at the start of a line";
+export const TILDE_HELP = "~. detach · ~I round trip · ~^Z suspend · ~? help · ~~ send ~ · at the start of a line";
 
 export class TildeReader {
   #isLineStart = true;

@@ -1,8 +1,8 @@
-// The terminal's title: what the program calls itself, and beside it who is here; given back afterwards.
+// The terminal's title: the program's own, with the participants beside it. Restored at the end.
 
 import { oneLine } from "../base/plain-text.ts";
 
-/** XTPUSHTITLE and XTPOPTITLE: terminals that don't know them keep the last title. */
+/** XTPUSHTITLE and XTPOPTITLE: terminals without them keep our last title. */
 const PUSH = "\x1b[22;2t";
 const POP = "\x1b[23;2t";
 
@@ -10,36 +10,36 @@ export class TerminalTitle {
   readonly #draw: (text: string) => void;
   readonly #programTitle: () => string;
   #text: string | undefined;
-  /** Whether the title that was found is kept by the terminal. */
+  /** Whether the terminal has saved its earlier title. */
   #isKept = false;
   #drawn = "";
 
-  /** @param draw Puts text on the terminal, if it may be put there now. @param programTitle The program's own title. */
+  /** @param draw Writes to the terminal if that is possible now. @param programTitle The program's own title. */
   constructor(draw: (text: string) => void, programTitle: () => string) {
     this.#draw = draw;
     this.#programTitle = programTitle;
   }
 
-  /** @param text undefined: nothing of ours any more. */
+  /** @param text undefined removes our part. */
   set(text: string | undefined): void {
     this.#text = text;
     if (text !== undefined) this.follow(true);
     else if (this.#isKept) {
-      // The title from before, or the one that the program has made of it since.
+      // The earlier title, or the program's newer one.
       const own = oneLine(this.#programTitle());
       if (own === "") this.#isKept = false;
       this.#draw(own === "" ? POP : `\x1b]2;${own}\x07`);
     }
   }
 
-  /** @returns What is to be drawn before the first title. */
+  /** @returns The sequence that saves the earlier title, once. */
   keep(): string {
     if (this.#isKept) return "";
     this.#isKept = true;
     return PUSH;
   }
 
-  /** Output was drawn: the program may have changed the title. */
+  /** Redraws our title if the program changed its own. */
   follow(hasChanged = false): void {
     if (this.#text === undefined) return;
     const own = oneLine(this.#programTitle());
@@ -48,7 +48,7 @@ export class TerminalTitle {
     this.#draw(`${this.keep()}\x1b]2;${oneLine(this.#text)}${own === "" ? "" : ` · ${own}`}\x07`);
   }
 
-  /** The sequence that puts back the title that was found. */
+  /** The sequence that restores the earlier title. */
   resetSequence(): string {
     return this.#isKept ? POP : "";
   }

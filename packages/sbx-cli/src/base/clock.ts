@@ -1,9 +1,9 @@
-// This process's clock and timers, as those parts take them that are handed theirs.
+// This process's clock and timers, in the shape that the client core takes.
 
 export const processClock = {
-  /** Not performance.now(): Node reads seven modules at the first use of that. */
+  /** Not performance.now(): its first use loads seven modules in Node. */
   now: (): number => process.uptime() * 1_000,
-  /** Calls back once after so many ms. The result cancels it. */
+  /** Calls back once after `ms`. The result cancels it. */
   setTimer: (ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);

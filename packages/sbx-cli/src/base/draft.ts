@@ -1,12 +1,12 @@
-// A file's next content, beside it, until it takes its name: whole or not at all.
+// Atomic writes: a file's next content is written beside it, then renamed.
 
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 
-/** Of a draft's name, behind the file's: the process, and 64 bits of chance, so that nobody can have put a link there. */
+/** Suffix of a draft: the process and 64 random bits, so that nobody can have placed a link there. */
 const END = /^\.(\d+)(?:\.[\da-f]{16})?\.tmp$/;
 
-/** @returns Its name. It is for its owner alone. */
+/** @returns The draft's path. Only its owner can read it. */
 export function writeDraft(file: string, text: string): string {
   const draft = `${file}.${process.pid}.${randomBytes(8).toString("hex")}.tmp`;
   try {
@@ -22,11 +22,11 @@ export function removeDraft(draft: string): void {
   try {
     fs.rmSync(draft, { force: true });
   } catch {
-    // Its folder is none: there is no draft.
+    // The folder is not a folder, so there is no draft.
   }
 }
 
-/** The process whose draft of `file` this name is; undefined where it is none. Both without their folder. */
+/** The pid of the process whose draft of `file` has this name; undefined if it is no draft. Both are base names. */
 export function drafterOf(file: string, name: string): number | undefined {
   const pid = name.startsWith(file) ? END.exec(name.slice(file.length))?.[1] : undefined;
   return pid === undefined ? undefined : Number(pid);

@@ -1,45 +1,44 @@
-// The address that a person types, and the addresses that are made of it. Pure.
+// A server's address as a person types it, and the URLs derived from it. Pure.
 
 import { usage } from "./outcome.ts";
 
 export type Endpoint = {
-  /** As it was typed: messages to a person repeat it. */
+  /** As typed, for messages. */
   readonly typed: string;
-  /** `ws://` or `wss://`, ends in `/attach`, no query. */
+  /** `ws://` or `wss://`, ends with `/attach`, no query. */
   readonly attachUrl: string;
-  /** `http://` or `https://`, no slash at the end: `/api/…` is put behind it. */
+  /** `http://` or `https://` without a trailing slash; `/api/…` is appended. */
   readonly httpBase: string;
   /** Scheme, host and port of {@link httpBase}. */
   readonly origin: string;
-  /** Whether bytes sent there can't be read on the way: TLS, or this machine itself. */
+  /** Whether nobody can read the traffic: TLS, or this machine. */
   readonly isPrivate: boolean;
-  /** Whether it is this machine. */
   readonly isLoopback: boolean;
-  /** It stands in a file of the current folder, which another person may have put there: only a token made for it is sent. */
+  /** Whether it comes from a `.sbx.json`, which anybody may have written: only a token made for it is sent. */
   readonly isFound?: boolean;
-  /** That file, for a person. */
+  /** That file, as messages name it. */
   readonly foundIn?: string;
 };
 
 const SCHEMES: Readonly<Record<string, boolean>> = { "http:": false, "ws:": false, "https:": true, "wss:": true };
-/** `localhost:8787`, as curl takes it. */
+/** `localhost:8787`, as curl accepts it. */
 const BARE_HOST = /^(?=localhost|.*[.:])([\w.-]+)(?::\d+)?(?:\/\S*)?$/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Reads `http`, `https`, `ws` and `wss` addresses, with `/attach` at the end or without. @throws {CliError} */
+/** Parses `http`, `https`, `ws` and `wss` URLs, with or without `/attach`. @throws {CliError} */
 export function readEndpoint(text: string): Endpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSecure = url === undefined ? undefined : SCHEMES[url.protocol];
   if (url === undefined || isSecure === undefined) {
     const meant = BARE_HOST.exec(text);
     const guess = meant === null ? "" : `, as in ${LOOPBACK.test(meant[1] ?? "") ? "http" : "https"}://${text}`;
-    throw usage(`"${text}" is no address: it must begin with https://, http://, wss:// or ws://${guess}`);
+    throw usage(`"${text}" is not a valid URL: it must begin with https://, http://, wss:// or ws://${guess}`);
   }
   if (url.search !== "" || url.hash !== "") {
-    throw usage("the address must have no ? or # in it: say what it says with options");
+    throw usage("the address must not contain ? or #; use options instead");
   }
   if (url.username !== "" || url.password !== "") {
-    throw usage("the address must have no name or password in it: use --token");
+    throw usage("the address must not contain a user name or password; use --token");
   }
   const path = url.pathname.replace(/\/+$/, "").replace(/\/attach$/, "");
   const origin = `${isSecure ? "https" : "http"}://${url.host}`;
@@ -53,7 +52,7 @@ export function readEndpoint(text: string): Endpoint {
   };
 }
 
-/** Whether nobody between this program and the server sees what is sent there. */
+/** Whether nobody between this program and the server can read the traffic. */
 export function isPrivateAddress({ protocol, hostname }: URL): boolean {
   return SCHEMES[protocol] === true || LOOPBACK.test(hostname);
 }

@@ -1,3 +1,3 @@
-// The variables that this process was started with, or a test gives.
+// Environment variables of this process, or of a test.
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,10 @@
-// Which run writes a file now: a process, told by when it began from a later one that was given the same number.
+// The process that writes a file. Its start time tells it from a later process with the same pid.
 
 import fs from "node:fs";
 
 export type FileOwner = {
   readonly pid: number;
-  /** As the kernel counts it; absent where it does not tell. */
+  /** Kernel ticks; absent if unknown. */
   readonly startedAt?: string;
 };
 
@@ -12,12 +12,12 @@ export function thisRun(): FileOwner {
   return ownerOf(process.pid);
 }
 
-/** Whether it still runs, and is another than this. If that can't be known it is taken for gone: no person is locked out. */
+/** Whether another process still owns the file. If that is unknown the file counts as free, so that nobody is locked out. */
 export function isRunning({ pid, startedAt }: FileOwner): boolean {
   return pid !== process.pid && startedAt !== undefined && ownerOf(pid).startedAt === startedAt;
 }
 
-/** Whether no process has this number now. */
+/** Whether no process has this pid. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -32,10 +32,10 @@ function ownerOf(pid: number): FileOwner {
   try {
     stat = fs.readFileSync(`/proc/${pid}/stat`, "latin1");
   } catch {
-    // It is gone, or this is no Linux.
+    // The process is gone, or this is not Linux.
     return { pid };
   }
-  // The name in parentheses may hold anything. Of the fields after it, the state is the first, the beginning the twentieth.
+  // The name in parentheses may contain anything. Of the fields after it, the state is first and the start time twentieth.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const startedAt = fields[18];
   return state === "Z" || startedAt === undefined ? { pid } : { pid, startedAt };

@@ -1,12 +1,12 @@
-// Which signals this program was started to ignore. Node forgets that before the first line of ours runs, so the script that
-// starts it notes it (bin/sbx-stdio.js); other runtimes leave it to be read from the system.
+// Signals that this program was started to ignore, as by nohup. Node resets them before our code runs, so bin/sbx-stdio.js notes
+// them in a variable; other runtimes leave them in /proc.
 
 import fs from "node:fs";
 import os from "node:os";
 import type { SignalName } from "sandbox-stdio/core";
 import type { Environment } from "./environment.ts";
 
-/** The variable with the script's finding: the mask of ignored signals, in hexadecimal digits. */
+/** Variable with the mask of ignored signals, in hexadecimal. */
 const NOTED = "SBX_SIGIGN";
 
 export function isIgnoredFromStart(signal: SignalName, env: Environment): boolean {
@@ -20,6 +20,6 @@ function ownMask(): string {
   try {
     return /^SigIgn:\s*([0-9a-f]+)$/im.exec(fs.readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
   } catch {
-    return ""; // Not Linux: nothing is known.
+    return ""; // Not Linux.
   }
 }

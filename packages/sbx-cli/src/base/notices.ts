@@ -1,9 +1,9 @@
-// Lines of our own on standard error: one for each thing that a person should know. Knows no protocol.
+// Our own lines on standard error. Knows no protocol.
 
 import type { Output } from "./output.ts";
 import { oneLine } from "./plain-text.ts";
 
-/** Where lines go. `draw` puts text on a terminal in raw mode, if it may be put there now. */
+/** Where notices go. `draw` writes to a terminal in raw mode, if it is between sequences. */
 export type NoticeTarget =
   | { readonly kind: "stream"; readonly output: Output }
   | { readonly kind: "terminal"; readonly draw: (text: string) => void; readonly isAlternate: () => boolean };
@@ -16,7 +16,7 @@ export class Notices {
   readonly #isQuiet: boolean;
   #target: NoticeTarget;
 
-  /** @param isQuiet Only {@link last} is said. */
+  /** @param isQuiet Prints only {@link last}. */
   constructor(isVerbose: boolean, target: NoticeTarget, isQuiet = false) {
     this.#isVerbose = isVerbose;
     this.#isQuiet = isQuiet;
@@ -31,13 +31,13 @@ export class Notices {
     if (!this.#isQuiet) this.last(text);
   }
 
-  /** The run's last words, which say why it ends: said in any case. */
+  /** The final notice, which says why the run ends. Always printed. */
   last(text: string): void {
     const line = `sbx-stdio: ${oneLine(text)}`;
     if (this.#target.kind === "stream") {
       this.#target.output.push(STDERR, Buffer.from(`${line}\n`));
     } else if (this.#target.isAlternate()) {
-      // A full-screen application owns the screen: the last line is borrowed, and the cursor goes back to where it was.
+      // In a full-screen program, borrow the last line and put the cursor back.
       this.#target.draw(`\x1b7\x1b[999;1H\x1b[0;7m${line}\x1b[0m\x1b[K\x1b8`);
     } else this.#target.draw(`\r\n${line}\r\n`);
   }

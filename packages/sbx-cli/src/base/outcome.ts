@@ -1,31 +1,31 @@
-// How a run of the command line ends, and the exit codes. Ends nothing itself: main.ts does.
+// How the command line ends, and its exit codes. main.ts ends the process.
 
-/** Exit codes that are the command line's own. Everything else is the remote process's. */
+/** Our own exit codes. All others are the remote process's. */
 export const EXIT = {
   ok: 0,
   usage: 2,
-  /** The time that was given is over, as with timeout(1). */
+  /** Timed out, as timeout(1). */
   timeout: 124,
-  /** The reader of our output has gone: the code of a program killed by SIGPIPE, 128 + 13. */
+  /** The reader of our output has gone: 128 + SIGPIPE. */
   brokenPipe: 141,
-  /** No connection, refused, or failed on this side. The same as ssh's. */
+  /** Not connected, refused, or a local error, as ssh. */
   failed: 255,
 } as const;
 
 export type Outcome =
   | { readonly kind: "exit"; readonly code: number }
-  /** To die by this signal, as a program does that leaves it to its default. */
+  /** Die by this signal, as a program with the default handler. */
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals };
 
 type CliErrorOptions = ErrorOptions & { readonly code?: string | undefined; readonly check?: CliError["check"] };
 
-/** Why the command line can't do what was asked: one line for a person, without the program's name. */
+/** A failure for a person to read: one line, without the program's name. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: number;
-  /** What a program knows it by: the server's code where it was the server that refused. */
+  /** For programs; the server's code if the server refused. */
   readonly code: string;
-  /** What a person may look at, for which more is said (advice.ts). */
+  /** What advice to add (server-errors.ts). */
   readonly check: "login" | "address" | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class CliError extends Error {
   }
 }
 
-/** The typed words mean nothing. */
+/** Wrong usage. */
 export function usage(message: string): CliError {
   return new CliError(message, EXIT.usage);
 }

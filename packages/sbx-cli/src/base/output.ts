@@ -1,28 +1,28 @@
-// Standard output and standard error, written in the order in which it came, one write at a time. Knows nothing of sessions.
+// Writes standard output and standard error in order, one write at a time. Knows no session.
 //
-// Not process.stdout: its writes to a pipe or a terminal block the whole program until the reader has read. A program
-// that is blocked answers no ping, sends no acknowledgement and hears no signal. Here a thread of the pool waits instead.
+// process.stdout would block the program while a pipe or terminal is full: no ping, acknowledgement or signal would be handled.
+// Here a thread of the pool waits instead.
 
 import fs from "node:fs";
 
 export type OutputEvents = {
-  /** Everything before `end` has been written: told for an `end` that was pushed, and in the middle of its bytes. */
+  /** Everything before `end` is written: reported for pushed ends, and within their bytes. */
   written(end: number): void;
-  /** Nothing more can be written there, EPIPE mostly. Everything that waits is dropped. */
+  /** Writing failed, mostly with EPIPE. The queue is dropped. */
   broken(fd: number, error: NodeJS.ErrnoException): void;
 };
 
 type Chunk = {
   readonly fd: number;
-  /** The rest that is still to be written. */
+  /** The unwritten rest. */
   bytes: Uint8Array;
   readonly end: number | undefined;
 };
 
-/** One writev takes at most so much: written bytes are acknowledged soon. */
+/** Limits of one writev, so that written bytes are acknowledged soon. */
 const MAX_BATCH_CHUNKS = 64;
 const MAX_BATCH_BYTES = 128 * 1024;
-/** Another process has made the descriptor non-blocking, and it is full: tried again so soon, then less and less often. */
+/** Pause before a retry if the descriptor is full and another process made it non-blocking; doubled up to the maximum. */
 const FIRST_AGAIN_MS = 1;
 const LAST_AGAIN_MS = 32;
 
@@ -39,14 +39,14 @@ export class Output {
     this.#events = events;
   }
 
-  /** Bytes that have been written to `fd`. Where all of them had an end, {@link OutputEvents.written} has told as much. */
+  /** Bytes written to `fd`. */
   writtenTo(fd: number): number {
     return this.#written.get(fd) ?? 0;
   }
 
   /**
    * Keeps a view of `bytes` until they are written.
-   * @param end Where they end, in the caller's count. Absent: they are told of with the next that have one.
+   * @param end Their end in the caller's count. Absent: reported with the next end.
    */
   push(fd: number, bytes: Uint8Array, end?: number): void {
     if (this.#isBroken) return;
@@ -54,13 +54,13 @@ export class Output {
     if (!this.#isBusy) this.#pump();
   }
 
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when the queue is empty. */
   flushed(): Promise<void> {
     if (!this.#isBusy) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Drops the bytes that wait. A write that is under way is finished. */
+  /** Drops the queue. A write in progress is finished. */
   drop(): void {
     this.#queue.length = 0;
   }
@@ -115,7 +115,7 @@ export class Output {
     );
   }
 
-  /** The first `count` bytes of the batch are out. */
+  /** The first `count` bytes of the batch are written. */
   #took(batch: readonly Chunk[], count: number): void {
     let left = count;
     let whole = 0;
@@ -129,7 +129,7 @@ export class Output {
       if (chunk.end !== undefined) end = chunk.end - chunk.bytes.length;
       if (chunk.bytes.length === 0) whole += 1;
     }
-    // drop() may have emptied the queue meanwhile: the bytes were written all the same.
+    // drop() may have emptied the queue meanwhile.
     if (this.#queue[0] === batch[0]) this.#queue.splice(0, whole);
     if (end !== undefined) this.#events.written(end);
   }

@@ -1,21 +1,21 @@
-// Text of another person's that goes to a terminal: nothing in it may move a cursor, or turn a line around. Pure.
+// Makes foreign text safe for a terminal: nothing in it may move the cursor or reverse a line. Pure.
 
 /** Control characters (C0, DEL, C1), format characters (bidi, zero width, tags), and the Unicode ends of lines. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
-/** The same but for the line feeds of indented JSON, which has its own C0 characters escaped already. */
+/** The same without line feeds of indented JSON, whose strings are escaped already. */
 const UNSAFE_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** On one line, with a space for each run of unsafe characters. */
+/** One trimmed line, with a space for each run of unsafe characters. */
 export function oneLine(text: string): string {
   return plain(text).trim();
 }
 
-/** The same with the spaces around it left as they are. */
+/** The same, untrimmed. */
 export function plain(text: string): string {
   return text.replace(UNSAFE, " ");
 }
 
-/** Indented JSON of the same value, with unsafe characters escaped. */
+/** JSON with unsafe characters escaped. */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, escaped);
 }

@@ -1,4 +1,4 @@
-// A command's result, on standard output; and lines for a person, beside it.
+// Prints a command's result to standard output, and notices beside it.
 
 import fs from "node:fs";
 import tty from "node:tty";
@@ -9,7 +9,7 @@ import { printable, printedEnd } from "./printed-screen.ts";
 
 const STDOUT = 1;
 const STDERR = 2;
-/** So long a line waits for room in a full pipe, and so often it is tried. */
+/** Limit of waiting for a full pipe, and the pause between attempts. */
 const FULL_MS = 500;
 const AGAIN_MS = 20;
 
@@ -23,30 +23,29 @@ export class Printer {
     },
   });
 
-  /** Whether the output has no reader any more. */
+  /** Whether the output's reader has gone. */
   get isBroken(): boolean {
     return this.#fault !== undefined;
   }
 
-  /** Resolves when it has been written: the caller reads on only then. A terminal gets it as a replay. */
+  /** Resolves when written, so that the caller does not read ahead. On a terminal the output is drawn as a replay. */
   async print(bytes: string | Uint8Array, fd: 1 | 2 = STDOUT): Promise<void> {
     const all = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
     for (const part of printable(fd, all)) this.#output.push(fd, part);
     await this.#output.flushed();
   }
 
-  /** A line for a person. */
-  aside(line: string): Promise<void> {
+  /** Prints a notice to standard error. */
+  notify(line: string): Promise<void> {
     return this.print(`sbx-stdio: ${oneLine(line)}\n`, STDERR);
   }
 
-  /** @param code The command's exit code, if all could be printed. @throws {CliError} If it could not be written. */
+  /** @param code The exit code if everything was printed. @throws {CliError} If writing failed. */
   async end(code: number = EXIT.ok): Promise<Outcome> {
     for (const { fd, bytes } of printedEnd()) this.#output.push(fd, bytes);
     await this.#output.flushed();
     const fault = this.#fault;
     if (fault === undefined) return exitWith(code);
-    // A lack of readers is no fault.
     if (fault.code === "EPIPE") return exitWith(EXIT.brokenPipe);
     throw new CliError(`cannot write the output: ${fault.message}`);
   }
@@ -58,16 +57,16 @@ export async function print(text: string): Promise<Outcome> {
   return printer.end();
 }
 
-/** A line for a person. One that can't be said is dropped: the work is what counts. */
-export function aside(line: string): void {
+/** Prints a notice to standard error, and drops it if it can't be written: the work has priority. */
+export function notify(line: string): void {
   const giveUpAtMs = performance.now() + FULL_MS;
-  while (!isSaid(`sbx-stdio: ${line}\n`) && performance.now() < giveUpAtMs) {
+  while (!tryWrite(`sbx-stdio: ${line}\n`) && performance.now() < giveUpAtMs) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
   }
 }
 
-/** @returns Whether there is no more to try: another program that has the pipe may have made it non-blocking, and it is full. */
-function isSaid(text: string): boolean {
+/** @returns false if the pipe is full: another program may have made it non-blocking. */
+function tryWrite(text: string): boolean {
   try {
     fs.writeSync(STDERR, text);
     return true;
@@ -76,7 +75,7 @@ function isSaid(text: string): boolean {
   }
 }
 
-/** A line that only a person has use for: a pipe gets none. To look at `process.stderr` would make it non-blocking. */
-export function asideToPerson(line: string): void {
-  if (tty.isatty(STDERR)) aside(line);
+/** Prints a notice if a person sees it. Touching `process.stderr` would make a pipe non-blocking. */
+export function notifyPerson(line: string): void {
+  if (tty.isatty(STDERR)) notify(line);
 }

@@ -1,5 +1,5 @@
-// A terminal that a command prints a program's output on, as a replay: nothing in it makes the terminal type, ring or copy, and
-// what it leaves switched on is undone however the command ends. A pipe gets the bytes as they are.
+// Prints a process's output to a terminal as a replay: it can't make the terminal type, ring or copy, and modes that it leaves on
+// are reset however the command ends. A pipe receives the bytes unchanged.
 
 import fs from "node:fs";
 import tty from "node:tty";
@@ -10,11 +10,11 @@ import { TerminalOutput } from "./terminal-output.ts";
 const STDOUT = 1;
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
-/** Those that have been drawn on, by their descriptors. */
+/** Screens that were drawn on, by descriptor. */
 const screens = new Map<number, TerminalOutput>();
 let isListening = false;
 
-/** @returns What to write of these bytes: they themselves, if that is no terminal. */
+/** @returns What to write for these bytes; the bytes themselves unless `fd` is a terminal. */
 export function printable(fd: 1 | 2, bytes: Uint8Array): readonly Uint8Array[] {
   if (!tty.isatty(fd)) return [bytes];
   const screen =
@@ -28,7 +28,7 @@ export function printable(fd: 1 | 2, bytes: Uint8Array): readonly Uint8Array[] {
   return screen.draw(bytes, 0, Number.POSITIVE_INFINITY).parts;
 }
 
-/** @returns What is to be written at the end: the rest, and what gives the terminal back as it was found. */
+/** @returns What to write at the end: held-back bytes, and the reset of the terminal. */
 export function printedEnd(): readonly { readonly fd: number; readonly bytes: Uint8Array }[] {
   const ends = [...screens].map(([fd, screen]) => {
     const rest = screen.flush();
@@ -38,13 +38,13 @@ export function printedEnd(): readonly { readonly fd: number; readonly bytes: Ui
   return ends.filter(({ bytes }) => bytes.length > 0);
 }
 
-/** The same at once: for an end that waits for nothing. */
+/** Writes the same synchronously, for an immediate end. */
 export function giveBackPrinted(): void {
   for (const { fd, bytes } of printedEnd()) {
     try {
       fs.writeSync(fd, bytes);
     } catch {
-      // The terminal is gone, or full: it can't be given back.
+      // The terminal is gone or full.
     }
   }
 }
@@ -54,7 +54,7 @@ function sizeOf(fd: 1 | 2) {
   return { cols: columns || MAX_COLS, rows: rows || MAX_ROWS };
 }
 
-/** A signal that nobody else here deals with ends the program, after that. */
+/** Restores the terminal before a signal ends the program, unless somebody else handles the signal. */
 function listen(): void {
   if (isListening) return;
   isListening = true;

@@ -1,34 +1,34 @@
-// Signals that this program gets: passed on to the remote process, or taken as the wish to end. Asks others which.
+// Passes signals of this program on to the remote process, or takes them as its end. The owner decides which.
 
 import type { SignalName } from "sandbox-stdio/core";
 
-/** Signals that end a program which does not handle them. */
+/** Signals whose default is to end a program. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 const OTHERS = ["SIGUSR1", "SIGUSR2"] as const;
 const HANDLED: readonly SignalName[] = [...ENDING, ...OTHERS];
 
 export type SignalEvents = {
-  /** Whether this signal is for the remote process. If not, an ending signal ends this program. */
+  /** Whether the signal is for the remote process. If not, an ending signal ends this program. */
   isForRemote(signal: SignalName): boolean;
-  /** Whether the session would take a signal from us: a viewer's it does not. An ending one is this program's then, too. */
+  /** Whether the session accepts our signals: not from a viewer, whose ending signals end this program. */
   isAllowed(): boolean;
-  /** @returns Whether it was sent: without a connection it is not. */
+  /** @returns Whether it was sent; false while disconnected. */
   send(signal: SignalName): boolean;
   end(signal: NodeJS.Signals): void;
-  /** A signal that this program's parent has it ignore, as nohup does. */
+  /** Whether the parent process had this program ignore the signal, as nohup does. */
   isIgnored(signal: SignalName): boolean;
 };
 
-/** An ending signal that can't be passed on ends this program after so long. */
+/** Time after which an ending signal that can't be passed on ends this program. */
 const PATIENCE_MS = 4_000;
 
 export class SignalRelay {
   readonly #events: SignalEvents;
   readonly #waiting = new Set<SignalName>();
   readonly #listeners = new Map<SignalName, () => void>();
-  /** A signal has asked for the end before: the next one ends this program. */
+  /** Whether an ending signal was passed on: the next one ends this program. */
   #hasPassedEnding = false;
-  #patience: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(events: SignalEvents) {
     this.#events = events;
@@ -42,14 +42,14 @@ export class SignalRelay {
     }
   }
 
-  /** The connection is there: signals that came meanwhile are passed on. */
+  /** Connected: sends the signals that came meanwhile. */
   flush(): void {
     for (const signal of this.#waiting) if (this.#events.send(signal)) this.#waiting.delete(signal);
-    clearTimeout(this.#patience);
+    clearTimeout(this.#timer);
   }
 
   close(): void {
-    clearTimeout(this.#patience);
+    clearTimeout(this.#timer);
     for (const [signal, listener] of this.#listeners) process.off(signal, listener);
     this.#listeners.clear();
   }
@@ -64,7 +64,7 @@ export class SignalRelay {
     if (isEnding) this.#hasPassedEnding = true;
     if (this.#events.send(signal)) return;
     this.#waiting.add(signal);
-    // A supervisor that stops a program gives it a few seconds: an outage may last for minutes.
-    if (isEnding) this.#patience = setTimeout(() => this.#events.end(signal), PATIENCE_MS);
+    // Supervisors wait a few seconds before SIGKILL; an outage may last minutes.
+    if (isEnding) this.#timer = setTimeout(() => this.#events.end(signal), PATIENCE_MS);
   }
 }

@@ -1,5 +1,4 @@
-// Small files of JSON. One that is read may have been put there by another person: neither a pipe nor a device is waited for, nor
-// read without end.
+// Small JSON files. Another person may have placed them: never block on a pipe or device, nor read without limit.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -9,19 +8,19 @@ import { CliError } from "./outcome.ts";
 
 const MAX_BYTES = 1_048_576;
 
-/** @returns undefined where there is none. @throws {CliError} Where it is no object of JSON. */
+/** @returns undefined if there is no file. @throws {CliError} If it is not a JSON object. */
 export function readJsonFile(file: string): Record<string, unknown> | undefined {
   const text = readText(file);
   if (text === undefined) return undefined;
   const value = parsed(text);
   if (isRecord(value)) return value;
-  throw cannotRead(file, "it is no JSON object");
+  throw cannotRead(file, "not a JSON object");
 }
 
 function readText(file: string): string | undefined {
   let fd: number;
   try {
-    // A pipe without a writer would be waited for.
+    // Opening a pipe without a writer would block.
     fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -30,15 +29,15 @@ function readText(file: string): string | undefined {
   }
   try {
     const stats = fs.fstatSync(fd);
-    if (!stats.isFile()) throw cannotRead(file, "it is no regular file");
-    if (stats.size > MAX_BYTES) throw cannotRead(file, "it is too long");
+    if (!stats.isFile()) throw cannotRead(file, "not a regular file");
+    if (stats.size > MAX_BYTES) throw cannotRead(file, "too large");
     return fs.readFileSync(fd, "utf8");
   } finally {
     fs.closeSync(fd);
   }
 }
 
-/** undefined where it is none. What a parser says of it would repeat it. */
+/** undefined if invalid. The parser's message would quote the content. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -49,7 +48,7 @@ function parsed(text: string): unknown {
 
 export const cannotRead = (file: string, why: string) => new CliError(`cannot read ${file}: ${why}`);
 
-/** The whole of it or nothing: what was there stays until the new one is. @throws {CliError} */
+/** Writes atomically. @throws {CliError} */
 export function writeJsonFile(file: string, value: object): void {
   let draft: string | undefined;
   try {

@@ -1,23 +1,22 @@
-// Standard input that is not typed: a pipe or a file, read as fast as the session takes it.
+// Standard input from a pipe or file, read as fast as the session accepts it.
 
 import fs from "node:fs";
 import { Readable } from "node:stream";
 
 const STDIN = 0;
 
-/** Of the runtime of the compiled program; absent in Node. */
+/** Bun's API in the compiled program. */
 type WithBun = { readonly Bun?: { readonly stdin: { stream(): ReadableStream<Uint8Array> } } };
 
-/** Names a descriptor whose writer says a byte before the input's end, unless it has died: the input is no whole one then. */
+/** Descriptor on which the writer confirms the input's end by one byte, so that a killed writer is noticed. */
 export const CONFIRMED_BY = "SBX_INPUT_CONFIRMED_BY";
 
-/** The program's own. */
 export function standardInput(env: Readonly<Record<string, string | undefined>> = process.env): Readable {
   const fd = env[CONFIRMED_BY];
   return fd === undefined ? anyInput() : Readable.from(whole(anyInput(), Number(fd)));
 }
 
-/** An input that broke off has no end: the process, which must not take it for one, is ended. */
+/** If the end is not confirmed the input was cut off: end this program, so that the process does not take it as complete. */
 async function* whole(input: Readable, confirmedBy: number): AsyncGenerator<Buffer> {
   yield* input as AsyncIterable<Buffer>;
   if (isConfirmed(confirmedBy)) return;
@@ -33,24 +32,23 @@ function isConfirmed(fd: number): boolean {
   }
 }
 
-/** Node takes a directory or a disk for an empty input: those are read, and fail if they can't be. */
+/** Node treats a directory or disk as empty input; reading it properly fails or succeeds. */
 function anyInput(): Readable {
   const stat = fs.fstatSync(STDIN);
   if (!stat.isDirectory() && !stat.isBlockDevice()) {
     const { Bun } = globalThis as WithBun;
-    // In Bun 1.4 process.stdin that was paused may never tell its end. Its web stream is pulled, and does.
+    // In Bun 1.4 a paused process.stdin may never report its end; the web stream does.
     return Bun === undefined ? process.stdin : Readable.from(Bun.stdin.stream());
   }
   return fs.createReadStream("", { fd: STDIN, autoClose: false });
 }
 
-/** An input that is at its end. */
 export function noInput(): Readable {
   return Readable.from([]);
 }
 
 export type StdinEvents = {
-  /** @returns Whether more may come now; if not, {@link StdinPump.resume} will say when. */
+  /** @returns Whether more may come now; else {@link StdinPump.resume} follows. */
   bytes(bytes: Uint8Array): boolean;
   end(): void;
   failed(error: Error): void;
@@ -59,7 +57,7 @@ export type StdinEvents = {
 export class StdinPump {
   readonly #input: Readable;
   readonly #events: StdinEvents;
-  /** Bytes at the beginning that an earlier life of this client has sent. */
+  /** Bytes that an earlier run has already sent. */
   #skip = 0;
   #isStarted = false;
 
@@ -68,13 +66,14 @@ export class StdinPump {
     this.#events = events;
   }
 
-  /** @param skip How many bytes at the beginning are left out: they have been sent before. */
+  /** @param skip Bytes at the beginning that were sent earlier. */
   start(skip: number): void {
     this.#skip = skip;
     this.#isStarted = true;
     this.#input.on("data", (chunk: Buffer) => this.#take(chunk));
     this.#input.once("end", () => {
-      if (this.#skip > 0) this.#events.failed(new Error(`it ends ${this.#skip} bytes before what was sent earlier`));
+      if (this.#skip > 0)
+        this.#events.failed(new Error(`it ends ${this.#skip} bytes before the position that was already sent`));
       this.#events.end();
     });
     this.#input.once("error", (error: Error) => this.#events.failed(error));
@@ -84,17 +83,16 @@ export class StdinPump {
     if (this.#isStarted && this.#input.isPaused()) this.#input.resume();
   }
 
-  /** Nothing more is read. */
   stop(): void {
     this.#isStarted = false;
     this.#input.destroy();
   }
 
-  /** The process will never want it: a closed pipe tells the writer, as if the process itself were the reader. */
+  /** The process reads no more: closing the pipe tells its writer, as if the process were the reader. */
   refuse(): void {
     if (!this.#isStarted) return;
     this.stop();
-    // Node keeps the descriptor open whatever becomes of its stream. Something has to stand in its place.
+    // Node keeps the descriptor open. Replace it, so that the number is not reused.
     this.#input.once("close", () => {
       fs.closeSync(STDIN);
       fs.openSync("/dev/null", "r");

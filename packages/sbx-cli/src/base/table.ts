@@ -1,13 +1,10 @@
-// A server's list, as lines of text for a person. Pure.
+// Tables of text. Pure.
 
 import { oneLine } from "./plain-text.ts";
 
 const GAP = "  ";
 
-/**
- * Columns as wide as their texts. The first row is the heading.
- * @param columns How wide it may be: the last column is cut to that, but for its heading. Absent: as wide as it is.
- */
+/** Pads columns to their widest cell. The first row is the heading. @param columns Width to which the last column is cut. */
 export function table(whole: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
   const headings = whole[0] ?? [];
   const widths = headings.map((_, column) => Math.max(...whole.map((row) => row[column]?.length ?? 0)));
@@ -27,7 +24,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** A value that a server sent, on one line; empty where it is neither text nor number. */
+/** A server's value on one line; empty unless text or number. */
 export function cellText(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
 }

@@ -1,8 +1,6 @@
-// Chooses the PTY output to draw on the person's terminal. Five reasons to look at it: a query that another client answers,
-// or that is replayed, must not make this terminal type an answer into the shell; a replay rings and copies nothing, and leaves
-// the person's own scrollback; a line of our own must not fall into the middle of a sequence; modes that a program left on
-// must be switched off; and some terminals stand still for hours over a number that no screen can show. The bytes of a file
-// transfer are no terminal's (K6b).
+// Filters PTY output for the local terminal: queries that another client answers, or replayed ones, must not make it type; a replay
+// must not ring, copy or erase scrollback; our notices must not split a sequence; modes left on are reset; numbers are bounded to
+// the screen, since some terminals hang otherwise. The bytes of a file transfer pass unchanged (K6b).
 
 import {
   FileTransfers,
@@ -25,9 +23,9 @@ const RESET = "c";
 const ERASE_SCROLLBACK = /^0*3J$/;
 
 export type Drawing = {
-  /** The pieces to draw, in order. */
+  /** The pieces to draw. */
   readonly parts: readonly Uint8Array[];
-  /** The output's offset up to which everything is in `parts`, or is not to be drawn. */
+  /** Offset up to which everything is drawn or filtered out. */
   readonly end: number;
 };
 
@@ -37,16 +35,16 @@ export class TerminalOutput {
   readonly #left = new LeftModes(this.modes);
   /** Output before this offset is replay. */
   #live = 0;
-  /** What a program that has ended had left on, since it was asked for last. */
+  /** Modes that an ended program left on, since the last call of {@link takeLeftOn}. */
   #leftOn: readonly ProgramMode[] = [];
   readonly #transfers = new FileTransfers();
   readonly #size: () => ScreenSize;
   readonly #now: () => number;
 
   /**
-   * @param mayAnswer Whether this terminal is the one to answer a query whose last byte stands at this offset.
-   * @param size The terminal's.
-   * @param now Milliseconds, of a clock that never goes back.
+   * @param mayAnswer Whether this terminal answers a query whose last byte is at this offset.
+   * @param size The terminal's size.
+   * @param now Monotonic milliseconds.
    */
   constructor(
     mayAnswer: (offset: number) => boolean,
@@ -58,30 +56,27 @@ export class TerminalOutput {
     this.#filter = this.#filterFor(mayAnswer, () => this.#live);
   }
 
-  /** Whether text of our own may be drawn now without spoiling a sequence. */
+  /** Whether our own text can be drawn without splitting a sequence. */
   get isBetweenSequences(): boolean {
     return this.#filter.isBetweenSequences && !this.isTransfer;
   }
 
-  /** Whether a file is being sent through this terminal, either way. */
+  /** Whether a file transfer goes through this terminal, either way. */
   get isTransfer(): boolean {
     return this.#transfers.isTransfer;
   }
 
-  /** Follows keys, of a person who may type: this terminal may have answered the offer of a file. */
+  /** Follows typed keys: this terminal may have accepted a file transfer. */
   typed(bytes: Uint8Array): void {
     this.#transfers.typed(bytes, this.#now());
   }
 
-  /** Its person may type no more. */
+  /** The person may no longer type. */
   endTransfer(): void {
     this.#transfers.reset();
   }
 
-  /**
-   * Output that starts at `offset`. Where nothing has to be left out the parts are views of `bytes`.
-   * @param live Output that ends before this is replay: a transfer in it is over.
-   */
+  /** Filters output that starts at `offset`. Unchanged parts are views. @param live Output that ends before it is replay. */
   draw(bytes: Uint8Array, offset: number, live = 0): Drawing {
     this.#live = live;
     const replayed = Math.min(bytes.length, Math.max(0, live - offset));
@@ -98,12 +93,12 @@ export class TerminalOutput {
   #filterText(filter: QueryFilter, bytes: Uint8Array, offset: number): readonly Uint8Array[] {
     const isShifted = this.#followShifts(bytes);
     const parts = filter.filter(bytes, offset);
-    // Last: a sequence may have made it forgotten before.
+    // After the filter: a sequence may have reset it.
     if (isShifted) this.modes.shift(true);
     return parts;
   }
 
-  /** A picture of the whole screen, which stands for everything before it and asks nothing. */
+  /** A snapshot of the screen, which replaces everything before it. */
   redraw(snapshot: Uint8Array, offset: number): Drawing {
     const torn = this.#filter.isBetweenSequences ? [] : [BREAK_OFF];
     this.#transfers.reset();
@@ -116,20 +111,20 @@ export class TerminalOutput {
     return { parts: [...torn, ...parts, filter.flush()], end: offset };
   }
 
-  /** The held-back bytes, since nothing follows: the output has ended, or is missing from here on. */
+  /** The held-back bytes, when the output ends or has a gap. */
   flush(): Uint8Array {
     this.#transfers.reset();
     return this.#filter.breakOff();
   }
 
-  /** What programs that have ended since this was asked for last had left on: it has been undone. */
+  /** The modes that ended programs left on since the last call. They have been reset. */
   takeLeftOn(): readonly ProgramMode[] {
     const left = this.#leftOn;
     this.#leftOn = [];
     return left;
   }
 
-  /** The sequence that gives the terminal back as it was found. */
+  /** The sequence that restores the terminal. */
   get resetSequence(): string {
     return this.modes.resetSequence(this.#size().cols);
   }
@@ -156,13 +151,13 @@ export class TerminalOutput {
     return kind === "csi" ? withinScreen(text, this.#size()) : undefined;
   }
 
-  /** In place of a full reset, which would take what the person had on the terminal before: all of it scrolls away instead. */
+  /** Instead of a full reset, which would erase what was on the terminal before: scrolls it away. */
   #startOver(): string {
     const { rows } = this.#size();
     return `${this.resetSequence}\x1b[${rows}H${"\n".repeat(rows)}\x1b[H`;
   }
 
-  /** Single bytes that switch the character set: the last one counts. @returns Whether it is the other one. */
+  /** Follows the bytes SO and SI. @returns Whether the alternate character set is on. */
   #followShifts(bytes: Uint8Array): boolean {
     const [shiftedOut, shiftedIn] = [bytes.lastIndexOf(SHIFT_OUT), bytes.lastIndexOf(SHIFT_IN)];
     if (shiftedOut < shiftedIn) this.modes.shift(false);

@@ -1,4 +1,4 @@
-// The person's terminal: raw mode on and off, its size, and giving it back as it was found however the program ends.
+// The local terminal: raw mode, size, and restoring it however the program ends.
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -10,18 +10,18 @@ const STDOUT = 1;
 
 export type TerminalStreams = { readonly input: ReadStream; readonly output: WriteStream };
 
-/** Asked at the start: a terminal that has gone is none. */
+/** Determined at the start: a terminal that has gone no longer counts as one. */
 const isInputTerminal = tty.isatty(STDIN);
 const areTerminals = isInputTerminal && tty.isatty(STDOUT);
 
-/** Whether standard input is typed. */
+/** Whether a person types standard input. */
 export function isInputTyped(): boolean {
   return isInputTerminal;
 }
 
 /**
- * Standard input and output where both are terminals. `process.stdout` is left alone otherwise: to look at it makes a pipe
- * non-blocking, also for every other process that has it, and one that is full must then be tried again and again.
+ * Standard input and output if both are terminals. Touching `process.stdout` otherwise would make a pipe non-blocking for every
+ * process that shares it.
  */
 export function terminalStreams(): TerminalStreams | undefined {
   if (!areTerminals) return undefined;
@@ -29,23 +29,23 @@ export function terminalStreams(): TerminalStreams | undefined {
   return { input, output };
 }
 
-/** The window's size, as much of it as a process may have; undefined where the terminal does not know it. */
+/** The window's size, within the protocol's limits; undefined if the terminal does not know it. */
 export function sizeOf(output: WriteStream): { cols: number; rows: number } | undefined {
   const [cols, rows] = output.getWindowSize();
   return cols > 0 && rows > 0 ? { cols: Math.min(cols, MAX_COLS), rows: Math.min(rows, MAX_ROWS) } : undefined;
 }
 
-/** The one that is in raw mode. */
-let taken: RawTerminal | undefined;
+/** The terminal that is in raw mode. */
+let active: RawTerminal | undefined;
 
-/** Gives the terminal back if it was taken: for an unexpected end. */
+/** Restores the terminal at an unexpected end. */
 export function giveBackTerminal(): void {
-  taken?.leave();
+  active?.leave();
 }
 
 export class RawTerminal {
   readonly #streams: TerminalStreams;
-  /** The bytes to draw when it is given back. */
+  /** What to write when leaving. */
   readonly #farewell: () => string;
   #isRaw = false;
   readonly #onContinue: () => void;
@@ -53,7 +53,7 @@ export class RawTerminal {
   constructor(streams: TerminalStreams, farewell: () => string) {
     this.#streams = streams;
     this.#farewell = farewell;
-    // The shell has set its own modes while this program was stopped; libuv still thinks that its own hold.
+    // The shell changed the modes while this program was stopped, but libuv thinks that they still hold.
     this.#onContinue = () => {
       this.#setRaw(false);
       this.#setRaw(true);
@@ -66,29 +66,29 @@ export class RawTerminal {
 
   enter(): void {
     this.#isRaw = true;
-    taken = this;
-    // The reader of a terminal learns that it has gone. It can't be given back either, which no person need know.
+    active = this;
+    // The reader reports a terminal that is gone.
     this.#streams.input.on("error", () => undefined);
     process.on("exit", giveBackTerminal);
     this.#setRaw(true);
     process.on("SIGCONT", this.#onContinue);
   }
 
-  /** Stops this program, with the terminal as it was found; a shell's `fg` goes on. @param resume The bytes to draw then. */
+  /** Suspends this program with the terminal restored, until `fg`. @param resume What to write then. */
   suspend(undo = "", resume = ""): void {
     if (!this.#isRaw) return;
     this.#draw(undo);
     this.#setRaw(false);
-    // The handler of SIGCONT makes it raw again.
+    // The handler of SIGCONT restores raw mode.
     if (resume !== "") process.once("SIGCONT", () => this.#draw(resume));
     process.kill(process.pid, "SIGTSTP");
   }
 
-  /** To be called when everything that was to be drawn has been. */
+  /** Call after all output is written. */
   leave(): void {
     if (!this.#isRaw) return;
     this.#isRaw = false;
-    taken = undefined;
+    active = undefined;
     process.off("exit", giveBackTerminal);
     process.off("SIGCONT", this.#onContinue);
     this.#draw(this.#farewell());
@@ -99,14 +99,14 @@ export class RawTerminal {
     try {
       fs.writeSync(STDOUT, text);
     } catch {
-      // The terminal is gone, or full: it can't be given back.
+      // The terminal is gone or full.
     }
   }
 
   #setRaw(isRaw: boolean): void {
     this.#streams.input.setRawMode(isRaw);
-    // Node's raw mode leaves output processing on: a bare line feed, which full-screen programs use to go straight down,
-    // would also go to the left. Leaving raw mode puts everything back as it was before the first time.
+    // Node's raw mode leaves output processing on, which turns the bare line feeds of full-screen programs into CR LF. Leaving
+    // raw mode restores everything.
     if (isRaw) spawnSync("stty", ["-opost"], { stdio: [STDIN, "ignore", "ignore"] });
   }
 }

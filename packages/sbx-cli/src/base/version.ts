@@ -1,8 +1,8 @@
-// The version that `--version` prints: that of package.json, which a single bundled file has not got beside it.
+// The version that `--version` prints: package.json's, which a bundled file does not have beside it.
 
 import { OUTER_PROTOCOL } from "sandbox-stdio/core";
 
-export const VERSION = "0.1.0";
+export const VERSION = "0.2.0";
 
 export function versionText(isJson: boolean): string {
   if (!isJson) return `sbx-stdio ${VERSION}, ${OUTER_PROTOCOL}\n`;

@@ -1,26 +1,32 @@
-// One call of the HTTP interface, for the verbs that ask without the library. The whole answer has a limit.
+// HTTP calls for verbs that the library has no method for. The whole response has a time limit.
 
+import { defined } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
-import { describeFailure } from "../base/network-words.ts";
+import { describeFailure } from "../base/network-errors.ts";
 import { CliError } from "../base/outcome.ts";
-import { patiently } from "../base/patience.ts";
-import { asideToPerson } from "../base/print.ts";
-import { isOtherServer } from "../base/server-words.ts";
+import { notifyPerson } from "../base/print.ts";
+import { isOtherServer } from "../base/server-errors.ts";
+import { withSlowNotice } from "../base/slow-notice.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
-import { SILENCE_MS } from "./silence.ts";
+import { RESPONSE_TIMEOUT_MS } from "./silence.ts";
 
 const HTTP_UNAUTHENTICATED = 401;
 
-type More = {
+type FetchOptions = {
   readonly method?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly withinMs?: number;
 };
 
-/** @returns What was answered. @throws {CliError} For any answer but a good one. */
-export async function ask(endpoint: Endpoint, path: string, token: string, more: More = {}): Promise<string> {
-  const { method = "GET", body, withinMs = SILENCE_MS } = more;
+/** @returns The response's text. @throws {CliError} For any response but a good one. */
+export async function fetchText(
+  endpoint: Endpoint,
+  path: string,
+  token: string,
+  options: FetchOptions = {},
+): Promise<string> {
+  const { method = "GET", body, withinMs = RESPONSE_TIMEOUT_MS } = options;
   const { host } = new URL(endpoint.origin);
   const limit = AbortSignal.timeout(withinMs);
   const answer = async () => {
@@ -28,20 +34,20 @@ export async function ask(endpoint: Endpoint, path: string, token: string, more:
       method,
       headers: {
         Authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...defined({ "Content-Type": body === undefined ? undefined : "application/json" }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       redirect: "error",
       signal: limit,
     });
     return { response, text: await response.text() };
   };
-  const { response, text } = await patiently(`waiting for ${host} to answer`, answer(), asideToPerson).catch(
+  const { response, text } = await withSlowNotice(`waiting for a response from ${host}`, answer(), notifyPerson).catch(
     (error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       const failure = cause instanceof Error ? cause : new Error(String(cause));
       const words = limit.aborted
-        ? `${host} gave no whole answer within ${Math.round(withinMs / 1_000)} s`
+        ? `no complete response from ${host} within ${Math.round(withinMs / 1_000)} s`
         : describeFailure(failure, host);
       throw new CliError(words, undefined, { code: "unreachable" });
     },
@@ -50,17 +56,22 @@ export async function ask(endpoint: Endpoint, path: string, token: string, more:
   throw new RefusedError(response.status, refusalOf(text));
 }
 
-/** @throws {CliError} Also where something answers that is not this server. */
-export async function askJson(endpoint: Endpoint, path: string, token: string, more: More = {}): Promise<unknown> {
-  const text = await ask(endpoint, path, token, more);
+/** @throws {CliError} Also if the response is not from this server. */
+export async function fetchJson(
+  endpoint: Endpoint,
+  path: string,
+  token: string,
+  options: FetchOptions = {},
+): Promise<unknown> {
+  const text = await fetchText(endpoint, path, token, options);
   try {
     return JSON.parse(text);
   } catch {
-    throw new CliError("the answer is not JSON", undefined, { code: "unreachable", check: "address" });
+    throw new CliError("the response is not JSON", undefined, { code: "unreachable", check: "address" });
   }
 }
 
-/** The server has answered, and no. */
+/** The server refused the request. */
 export class RefusedError extends CliError {
   readonly status: number;
 

@@ -1,17 +1,16 @@
-// Tells a person of the connection: that it is lost, the cause and length of a wait, and the outcome. Keeps no
-// connection; its clock and timer are handed in.
+// Notices about the connection: that it is lost, the cause and length of a wait, and the result. Clock and timer are handed in.
 
 import type { ClientState } from "sandbox-stdio/core";
 import type { Notices } from "../base/notices.ts";
-import { NextWord, PATIENCE_MS, spanWords } from "../base/patience.ts";
+import { formatSeconds, NoticeSchedule, SLOW_MS } from "../base/slow-notice.ts";
 
 export type ReportClock = {
-  /** In ms, from the start of this program. */
+  /** Milliseconds since the start of this program. */
   now(): number;
   setTimer(ms: number, callback: () => void): () => void;
 };
 
-/** A program that has taken longer to start than this was held up by its own machine. */
+/** A start that took longer than this was slowed down by a busy machine. */
 const SLOW_START_MS = 1_000;
 
 export class ConnectionReport {
@@ -19,18 +18,18 @@ export class ConnectionReport {
   readonly #clock: ReportClock;
   #isAttached = false;
   #lostAtMs: number | undefined;
-  #hasToldStart = false;
-  /** When this wait began. The first one began with the program. */
+  #hasReportedStart = false;
+  /** Start of the current wait. The first one began with the program. */
   #sinceMs = 0;
   readonly #startMs: number;
-  #stage = "waiting for the server's answer";
-  #next: NextWord | undefined;
+  #stage = "waiting for the server";
+  #next: NoticeSchedule | undefined;
   #state: ClientState | undefined;
-  /** Why the last attempt came to nothing. */
+  /** Why the last attempt failed. */
   #reason: string | undefined;
-  /** The reason that was told last in this wait. */
-  #toldReason: string | undefined;
-  #cancelPatience: (() => void) | undefined;
+  /** The reason reported last in this wait. */
+  #reportedReason: string | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(notices: Notices, clock: ReportClock) {
     this.#notices = notices;
@@ -38,16 +37,16 @@ export class ConnectionReport {
     this.#startMs = clock.now();
   }
 
-  /** What a connection that is being made waits for now, in words. */
-  stage(words: string): void {
-    this.#stage = words;
+  /** Sets what the pending connection waits for. */
+  stage(text: string): void {
+    this.#stage = text;
   }
 
   state(state: ClientState): void {
     this.#state = state;
     if (state.phase === "attached" || state.phase === "ended") this.#waited();
     else {
-      // A wait goes on from attempt to attempt.
+      // A wait spans several attempts.
       if (this.#isAttached && this.#next === undefined) this.#sinceMs = this.#clock.now();
       this.#wait();
     }
@@ -56,15 +55,15 @@ export class ConnectionReport {
         if (state.attempt > 0) this.#notices.detail(`connecting, attempt ${state.attempt + 1}`);
         return;
       case "starting":
-        if (!this.#hasToldStart) this.#notices.say("the sandbox is starting");
-        this.#hasToldStart = true;
-        this.#next?.said("the sandbox is still starting false", this.#clock.now());
+        if (!this.#hasReportedStart) this.#notices.say("the sandbox is starting");
+        this.#hasReportedStart = true;
+        this.#next?.shown("the sandbox is still starting false", this.#clock.now());
         return;
       case "attached": {
         const { hello } = state;
         const size = hello.tty ? `a PTY of ${hello.cols} by ${hello.rows}` : "pipes";
         this.#notices.detail(`attached to session ${hello.session} of sandbox ${hello.sandbox}, ${size}`);
-        if (hello.approximate === true) this.#notices.detail("the screen may not be exact until it is drawn anew");
+        if (hello.approximate === true) this.#notices.detail("the screen may be inexact until the program redraws it");
         if (this.#lostAtMs !== undefined) this.#resumed(hello.gap ?? 0);
         this.#isAttached = true;
         this.#lostAtMs = undefined;
@@ -78,16 +77,16 @@ export class ConnectionReport {
     }
   }
 
-  /** Nothing is heard although something was sent; then that it is. */
+  /** The server has not responded for 3 s, or responds again. */
   quiet(isQuiet: boolean): void {
-    this.#notices.say(isQuiet ? "nothing heard for 3 s: the network may be down" : "heard again");
+    this.#notices.say(isQuiet ? "no response for 3 s: the network may be down" : "the server responds again");
   }
 
   #lost(reason: string, retryAtMs: number | undefined): void {
     this.#reason = reason;
     if (retryAtMs === undefined) {
       this.#waited();
-      this.#notices.say(`the session sleeps (${reason}); a key wakes it`);
+      this.#notices.say(`the session is asleep (${reason}); press a key to wake it`);
     } else if (!this.#isAttached || this.#lostAtMs !== undefined) {
       this.#notices.detail(`not connected: ${reason}`);
     } else this.#notices.say(`connection lost (${reason}), reconnecting…`);
@@ -101,38 +100,38 @@ export class ConnectionReport {
 
   #wait(): void {
     if (this.#next === undefined) {
-      this.#next = new NextWord(this.#sinceMs);
+      this.#next = new NoticeSchedule(this.#sinceMs);
       this.#setTimer(this.#next.firstInMs(this.#clock.now()));
     }
   }
 
   #setTimer(ms: number): void {
-    this.#cancelPatience = this.#clock.setTimer(ms, () => {
-      this.#tell();
-      this.#setTimer(PATIENCE_MS);
+    this.#cancelTimer = this.#clock.setTimer(ms, () => {
+      this.#report();
+      this.#setTimer(SLOW_MS);
     });
   }
 
   #waited(): void {
-    this.#cancelPatience?.();
-    this.#cancelPatience = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#next = undefined;
-    this.#toldReason = undefined;
+    this.#reportedReason = undefined;
   }
 
-  /** The cause of the wait and its length: said anew if the cause changes, or the wait lasts much longer. */
-  #tell(): void {
+  /** Reports the cause and length of the wait. */
+  #report(): void {
     const state = this.#state;
     if (state === undefined || this.#next === undefined) return;
     const nowMs = this.#clock.now();
     const leftMs = state.phase === "waiting" && state.retryAtMs !== undefined ? state.retryAtMs - nowMs : 0;
-    const isLong = leftMs > PATIENCE_MS;
-    // The end of a wait that was told is no news, and what the last attempt waited for is none either.
-    if (state.phase === "waiting" && !isLong && this.#toldReason === this.#reason) return;
+    const isLong = leftMs > SLOW_MS;
+    // The end of a reported pause is no news.
+    if (state.phase === "waiting" && !isLong && this.#reportedReason === this.#reason) return;
     const cause = this.#cause(state, isLong);
     if (!this.#next.isDue(`${cause} ${isLong}`, nowMs)) return;
     const when = isLong ? `: trying again in ${Math.ceil(leftMs / 1000)} s` : ` (${this.#span(nowMs)})`;
-    this.#toldReason = this.#reason;
+    this.#reportedReason = this.#reason;
     this.#notices.say(`${cause}${when}`);
   }
 
@@ -145,8 +144,8 @@ export class ConnectionReport {
   }
 
   #span(nowMs: number): string {
-    const span = `${spanWords(nowMs - this.#sinceMs)} so far`;
+    const span = `${formatSeconds(nowMs - this.#sinceMs)} so far`;
     const isSlow = this.#sinceMs === 0 && this.#startMs >= SLOW_START_MS;
-    return isSlow ? `${span}; ${spanWords(this.#startMs)} of it to start on this machine, which is busy` : span;
+    return isSlow ? `${span}; ${formatSeconds(this.#startMs)} of it to start on this busy machine` : span;
   }
 }

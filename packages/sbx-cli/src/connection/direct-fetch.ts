@@ -1,23 +1,22 @@
-// No proxy: what HTTP_PROXY and its like name is not asked, whatever the runtime.
+// Ignores HTTP_PROXY and its like on every runtime.
 
-/** Of Bun alone. */
-type WithProxy = RequestInit & { readonly proxy: false };
+type BunRequestInit = RequestInit & { readonly proxy: false };
 
 /**
- * Bun's fetch goes by those variables, for servers on this machine too; Node's does not, and a WebSocket on neither. A command whose
- * calls go one way and whose attach goes another would be hard to understand.
+ * Bun's fetch uses these variables even for this machine; Node's fetch and all WebSockets do not. Calls and attaches of a command
+ * must not take different routes.
  */
 export function fetchDirectly(): void {
   if (!("Bun" in globalThis)) return;
   const { fetch } = globalThis;
   const direct = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const wish: WithProxy = { ...init, proxy: false };
-    return fetch(input, wish);
+    const request: BunRequestInit = { ...init, proxy: false };
+    return fetch(input, request);
   };
   globalThis.fetch = Object.assign(direct, fetch);
 }
 
-/** The variable that names a proxy for such an address, which is not asked. */
+/** The variable with the ignored proxy for this URL, if any. */
 export function unusedProxy({ protocol }: URL, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const name = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
   return [name, name.toLowerCase(), "ALL_PROXY", "all_proxy"].find((one) => (env[one] ?? "") !== "");

@@ -1,11 +1,11 @@
-// Why a run that is attached ends: noted as it happens, taken one after the other.
+// Why an attached run ends: queued as it happens.
 
 import type { ClientEnd } from "sandbox-stdio/core";
 
 export type Ending =
   | { readonly kind: "client"; readonly end: ClientEnd }
   | { readonly kind: "detach" }
-  /** A run has been attached for as long as it may be. */
+  /** The time limit of `run` has passed. */
   | { readonly kind: "time" }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals }
   /** Standard output or standard error can't be written. */
@@ -20,7 +20,7 @@ export class Endings {
     this.#onNext?.();
   }
 
-  /** The next one, if it has come. */
+  /** The next ending, if there is one. */
   take(): Ending | undefined {
     return this.#waiting.shift();
   }
@@ -33,7 +33,7 @@ export class Endings {
     }
   }
 
-  /** Resolves when there is one to be taken. */
+  /** Resolves when there is an ending. */
   async come(): Promise<void> {
     if (this.#waiting.length > 0) return;
     await new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ export class Endings {
   }
 }
 
-/** Resolves with the work, or after so many ms. */
+/** Resolves with the work, or after `ms`. */
 export async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

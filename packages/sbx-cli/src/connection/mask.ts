@@ -1,16 +1,13 @@
-// What ws asks of its optional package `bufferutil`: masking by words of four bytes, which takes a fifth of the time of ws's own
-// byte by byte (0.17 and 0.82 ms/MB). The build puts this file in that package's place.
+// Replaces ws's optional package `bufferutil`: masks words of four bytes, five times as fast as ws's own loop (0.17 instead of
+// 0.82 ms/MB). The build substitutes this file.
 
-/**
- * Writes `source` into `output` at `offset`, masked as RFC 6455 has it. `source` may be that very part of `output`.
- * @param key Four bytes. @param length How many bytes of `source`.
- */
+/** Writes `length` bytes of `source` into `output` at `offset`, masked by the four bytes of `key`. The two may overlap exactly. */
 export function mask(source: Uint8Array, key: Uint8Array, output: Uint8Array, offset: number, length: number): void {
   output.set(source.subarray(0, length), offset);
   toggle(output.subarray(offset, offset + length), key);
 }
 
-/** Takes the mask off `bytes`, in place. */
+/** Unmasks `bytes` in place. */
 export function unmask(bytes: Uint8Array, key: Uint8Array): void {
   toggle(bytes, key);
 }
@@ -21,7 +18,7 @@ function toggle(bytes: Uint8Array, key: Uint8Array): void {
     toggleBytes(bytes, key, 0, length);
     return;
   }
-  // Words must begin at a multiple of four.
+  // Words must be aligned.
   const head = -bytes.byteOffset & 3;
   toggleBytes(bytes, key, 0, head);
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + head, (length - head) >>> 2);

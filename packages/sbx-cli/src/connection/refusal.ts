@@ -1,16 +1,16 @@
-// What a server says in place of what was asked for: `{"error","message"}`, for a person. Pure.
+// Parses a server's error response `{"error","message"}`. Pure.
 
 import { oneLine } from "../base/plain-text.ts";
 
 export type Refusal = { readonly code?: string | undefined; readonly message?: string | undefined };
 
-/** A refusal `{"error","message"}`, each on one line. */
+/** Each field on one line. */
 export function refusalOf(body: string): Refusal {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    // A page for people, from something in between.
+    // A web page, perhaps of a proxy.
     return {};
   }
   if (typeof value !== "object" || value === null) return {};

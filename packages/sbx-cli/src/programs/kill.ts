@@ -1,37 +1,37 @@
-// `kill`: ends sessions, one after the other, and says which of them had ended before.
+// `kill`: ends sessions one after the other, and reports which had ended before.
 
 import { isRecord } from "sandbox-stdio/core";
 import type { CliCommand } from "../args/cli-command.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { safeJson } from "../base/plain-text.ts";
-import { aside, print } from "../base/print.ts";
-import { advised } from "../base/server-words.ts";
-import { askJson } from "../connection/api-call.ts";
+import { notify, print } from "../base/print.ts";
+import { withAdvice } from "../base/server-errors.ts";
+import { fetchJson } from "../connection/api-call.ts";
 import { killSession } from "./sessions.ts";
 
 type KillCommand = Extract<CliCommand, { kind: "kill" }>;
 
-/** All are tried. @returns The code of the first that failed. @throws {CliError} Where the only one fails. */
-export async function kill({ sessions, ...place }: KillCommand, token: string): Promise<Outcome> {
-  const { endpoint, sandbox, isJson } = place;
+/** Tries all. @returns The exit code of the first failure. @throws {CliError} If the only one fails. */
+export async function kill({ sessions, ...target }: KillCommand, token: string): Promise<Outcome> {
+  const { endpoint, sandbox, isJson } = target;
   let code: number = EXIT.ok;
   for (const session of sessions) {
     try {
-      const state = isJson ? undefined : await stateOf(place, session, token);
+      const state = isJson ? undefined : await stateOf(target, session, token);
       await killSession(endpoint, sandbox, session, token);
       if (isJson) await print(`${safeJson({ sandbox, session })}\n`);
-      else aside(endWords(session, sandbox, state));
+      else notify(endMessage(session, sandbox, state));
     } catch (error) {
       if (!(error instanceof CliError) || sessions.length === 1) throw error;
       if (isJson) await print(`${safeJson({ sandbox, session, error: error.code, message: error.message })}\n`);
-      aside(advised(error, endpoint).message);
+      notify(withAdvice(error, endpoint).message);
       if (code === EXIT.ok) code = error.exitCode;
     }
   }
   return exitWith(code);
 }
 
-/** @returns undefined where the server does not say: an older one, or no such session. */
+/** @returns undefined if the server does not know it. */
 async function stateOf(
   { endpoint, sandbox }: Pick<KillCommand, "endpoint" | "sandbox">,
   session: string,
@@ -39,17 +39,17 @@ async function stateOf(
 ): Promise<unknown> {
   const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
   try {
-    const answer = await askJson(endpoint, path, token);
+    const answer = await fetchJson(endpoint, path, token);
     return isRecord(answer) ? answer.state : undefined;
   } catch (error) {
-    // Silence is not waited for twice. What else is wrong is said when the session is to be ended.
+    // Don't wait twice for a silent server. Other faults are reported by ending the session.
     if (error instanceof CliError && error.code === "unreachable") throw error;
     return undefined;
   }
 }
 
-function endWords(session: string, sandbox: string, state: unknown): string {
+function endMessage(session: string, sandbox: string, state: unknown): string {
   const where = `session ${session} in sandbox ${sandbox}`;
-  if (state === "exited") return `${where} had ended before; its log is forgotten`;
-  return state === "lost" ? `${where} was lost before; its log is forgotten` : `${where} has ended`;
+  if (state === "exited") return `${where} had already ended; its log is deleted`;
+  return state === "lost" ? `${where} was already lost; its log is deleted` : `${where} has ended`;
 }

@@ -1,25 +1,35 @@
-// `ls` and `sessions`: list sessions, once or over and over.
+// `ls` and `sessions`: list sessions, once or repeatedly.
 
 import tty from "node:tty";
-import { isRecord } from "sandbox-stdio/core";
+import { defined, isRecord } from "sandbox-stdio/core";
 import type { CliCommand } from "../args/cli-command.ts";
-import { CliError, type Outcome } from "../base/outcome.ts";
-import { isTransfer } from "../base/own-names.ts";
+import { isIgnoredFromStart } from "../base/ignored-signals.ts";
+import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { safeJson } from "../base/plain-text.ts";
 import { Printer } from "../base/print.ts";
-import { terminalStreams } from "../base/tty.ts";
+import { isTransfer } from "../base/session-names.ts";
+import { RawTerminal, type TerminalStreams, terminalStreams } from "../base/tty.ts";
 import { sessionTable } from "./session-table.ts";
 import { entriesOf, listEverywhere, listSessions, runningOf } from "./sessions.ts";
-import { untilKey } from "./watch-keys.ts";
 
 const STDOUT = 1;
 const WATCH_MS = 2_000;
-/** A look at many sandboxes costs a call for each, and calls are limited. */
+/** Minimum interval per call: listing many sandboxes takes one each, and calls are rate limited. */
 const CALL_MS = 250;
-/** Of a terminal that does not know its width. */
-const USUAL_COLUMNS = 80;
-/** Home, and clear to the end. */
+/** Width of a terminal that does not know it. */
+const DEFAULT_COLUMNS = 80;
+/** Cursor home, and erase below. */
 const REDRAW = "\x1b[H\x1b[J";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** Keys that end the watch; raw mode turns off the terminal's own handling. */
+const KEYS: Readonly<Record<string, Outcome>> = {
+  q: exitWith(EXIT.ok),
+  Q: exitWith(EXIT.ok),
+  "\x03": { kind: "signal", signal: "SIGINT" },
+  "\x1c": { kind: "signal", signal: "SIGQUIT" },
+};
+const SUSPEND = "\x1a";
 
 type ListCommand = Extract<CliCommand, { kind: "sessions" }>;
 
@@ -27,15 +37,15 @@ type ListCommand = Extract<CliCommand, { kind: "sessions" }>;
 export async function list(command: ListCommand, token: () => Promise<string>): Promise<Outcome> {
   const printer = new Printer();
   if (!command.isWatched) {
-    const { text, isEmpty, left } = await look(command, await token());
+    const { text, isEmpty, hidden } = await listOnce(command, await token());
     await printer.print(text);
-    if (left > 0 && tty.isatty(STDOUT))
-      await printer.aside(`${left} that only carry files or connections are left out: --transfers shows them`);
-    if (isEmpty && tty.isatty(STDOUT)) await printer.aside("nothing runs: --all shows what has ended");
+    if (hidden > 0 && tty.isatty(STDOUT))
+      await printer.notify(`${hidden} sessions of cp and forward are hidden; show them with --transfers`);
+    if (isEmpty && tty.isatty(STDOUT)) await printer.notify("no running sessions; --all includes ended ones");
     return printer.end();
   }
-  // What never worked is told at once.
-  const first = await look(command, await token());
+  // Fail at once if the first attempt fails.
+  const first = await listOnce(command, await token());
   const streams = terminalStreams();
   const clear = tty.isatty(STDOUT) ? REDRAW : "";
   const draw = (text: string) => printer.print(`${clear}${text}`);
@@ -47,44 +57,79 @@ export async function list(command: ListCommand, token: () => Promise<string>): 
 async function watch(
   command: ListCommand,
   token: () => Promise<string>,
-  first: Look,
+  first: Listing,
   draw: (text: string) => Promise<void>,
   printer: Printer,
 ): Promise<Outcome> {
-  let seen: Pick<Look, "text" | "calls"> = first;
+  let seen: Pick<Listing, "text" | "calls"> = first;
   for (;;) {
     await draw(seen.text);
     if (printer.isBroken) return printer.end();
     const { calls } = seen;
     await new Promise((resolve) => setTimeout(resolve, Math.max(WATCH_MS, calls * CALL_MS)));
     seen = await token()
-      .then((fresh) => look(command, fresh))
+      .then((fresh) => listOnce(command, fresh))
       .catch((error: unknown) => {
-        // A network that is away comes back.
+        // Keep watching: the network may come back.
         if (!(error instanceof CliError)) throw error;
         return { text: `${error.message}\n`, calls: 1 };
       });
   }
 }
 
-type Look = { readonly text: string; readonly calls: number; readonly isEmpty: boolean; readonly left: number };
+/** Runs the work until it ends, or a key or signal ends it. Raw mode needs CR LF. */
+async function untilKey(streams: TerminalStreams, work: () => Promise<Outcome>): Promise<Outcome> {
+  const terminal = new RawTerminal(streams, () => "");
+  let end: (outcome: Outcome) => void = () => undefined;
+  const ended = new Promise<Outcome>((resolve) => {
+    end = resolve;
+  });
+  const onKeys = (bytes: Buffer) => {
+    for (const key of bytes.toString("latin1")) {
+      const outcome = KEYS[key];
+      if (outcome !== undefined) end(outcome);
+      else if (key === SUSPEND) terminal.suspend();
+    }
+  };
+  const onSignal = (signal: NodeJS.Signals) => end({ kind: "signal", signal });
+  const handled = SIGNALS.filter((signal) => !isIgnoredFromStart(signal, process.env));
+  for (const signal of handled) process.on(signal, onSignal);
+  terminal.enter();
+  streams.input.on("data", onKeys);
+  try {
+    return await Promise.race([work(), ended]);
+  } finally {
+    streams.input.off("data", onKeys).pause();
+    terminal.leave();
+    for (const signal of handled) process.off(signal, onSignal);
+  }
+}
 
-async function look(command: ListCommand, token: string): Promise<Look> {
+type Listing = {
+  readonly text: string;
+  /** HTTP calls that it took. */
+  readonly calls: number;
+  readonly isEmpty: boolean;
+  /** Sessions of cp and forward that are left out. */
+  readonly hidden: number;
+};
+
+async function listOnce(command: ListCommand, token: string): Promise<Listing> {
   const { endpoint, sandbox, isEverywhere, isJson, hasAll, hasTransfers = false } = command;
-  // Ended sessions of the usual sandbox are shown even if nothing runs there.
+  // Without running sessions the server does not name the default sandbox, which may have ended ones.
   const everywhere = isEverywhere ? await listEverywhere(endpoint, token, hasAll ? sandbox : undefined) : undefined;
   const answer =
     everywhere === undefined ? await listSessions(endpoint, sandbox, token) : { sessions: everywhere.sessions };
   const all = hasAll ? entriesOf(answer) : runningOf(answer);
   const sessions = all.filter((entry) => hasTransfers || !isTransfer(entry));
   const shown = isRecord(answer) ? { ...answer, sessions } : answer;
-  // To look at process.stdout makes a pipe non-blocking, for the others that have it, too.
-  const width = tty.isatty(STDOUT) ? { columns: process.stdout.columns || USUAL_COLUMNS } : {};
-  const options = { hasAll, isEverywhere: everywhere !== undefined, ...width };
+  // Touching process.stdout makes a pipe non-blocking for every process that shares it.
+  const columns = tty.isatty(STDOUT) ? process.stdout.columns || DEFAULT_COLUMNS : undefined;
+  const options = { hasAll, isEverywhere: everywhere !== undefined, ...defined({ columns }) };
   return {
     text: isJson ? `${safeJson(shown, 2)}\n` : sessionTable(shown, options),
     calls: 1 + (everywhere?.sandboxes ?? 0),
     isEmpty: !isJson && !hasAll && all.length === 0,
-    left: isJson ? 0 : all.length - sessions.length,
+    hidden: isJson ? 0 : all.length - sessions.length,
   };
 }

@@ -1,25 +1,27 @@
-// Output cut into lines, each with its place in the log and the time at which its first byte came. Pure.
+// Splits output into lines, each with its offset and the arrival time of its first byte. Pure.
 
-/** Bytes from `offset` on came at that time, up to the next one's. */
+import { defined } from "sandbox-stdio/core";
+
+/** Bytes from `offset` up to the next entry's arrived at this time. */
 export type OutputTime = { readonly offset: number; readonly at: string };
 
-/** `next`: where the following line begins. `base64` stands in place of `text` where the bytes are no UTF-8. */
+/** `next`: offset of the next line. `base64` replaces `text` if the bytes are not UTF-8. */
 export type LogLine = { readonly offset: number; readonly next: number; readonly time?: string } & (
   | { readonly text: string }
   | { readonly base64: string }
 );
 
-/** A line that is longer comes in pieces. */
+/** Longer lines are split. */
 const MAX_LINE = 1_048_576;
 const [LF, CR] = [0x0a, 0x0d];
 
 export class LogLines {
   #rest = Buffer.alloc(0);
   #offset = 0;
-  /** Of the first byte that waits for its line's end. */
+  /** Arrival time of the incomplete line's first byte. */
   #time: string | undefined;
 
-  /** @param offset Of the first of the bytes, which follow those before. @returns The lines that are whole now. */
+  /** @param offset Of the first byte, which follows the previous ones. @returns The complete lines. */
   add(bytes: Buffer, offset: number, times: readonly OutputTime[]): LogLine[] {
     const lines: LogLine[] = [];
     if (this.#rest.length === 0) this.#offset = offset;
@@ -36,14 +38,14 @@ export class LogLines {
     return lines;
   }
 
-  /** What has no end yet, as a line: nothing follows it. */
+  /** The incomplete line, when nothing follows. */
   rest(): LogLine[] {
     const [bytes, offset, time] = [this.#rest, this.#offset, this.#time];
     if (bytes.length === 0) return [];
     this.#rest = Buffer.alloc(0);
     this.#offset = offset + bytes.length;
-    const place = { offset, next: this.#offset, ...(time === undefined ? {} : { time }) };
-    return [{ ...place, ...contentOf(withoutEnd(bytes)) }];
+    const target = { offset, next: this.#offset, ...defined({ time }) };
+    return [{ ...target, ...contentOf(withoutEnd(bytes)) }];
   }
 }
 

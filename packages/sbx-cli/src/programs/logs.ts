@@ -1,24 +1,25 @@
-// `logs`: prints what a session has put out, as it is or as lines of JSON with their offsets and times.
+// `logs`: prints a session's output, raw or as lines of JSON with offsets and times.
 
 import type { ReadAnswer, SandboxSession } from "sandbox-stdio/client";
+import { defined } from "sandbox-stdio/core";
 import type { LogsCommand, Since } from "../args/cli-command.ts";
 import type { Outcome } from "../base/outcome.ts";
-import { patiently } from "../base/patience.ts";
 import { safeJson } from "../base/plain-text.ts";
-import { asideToPerson, Printer } from "../base/print.ts";
+import { notifyPerson, Printer } from "../base/print.ts";
+import { withSlowNotice } from "../base/slow-notice.ts";
 import { LogLines } from "./log-lines.ts";
-import { asking, follow, followedTo, only, sandboxOf } from "./programs.ts";
+import { apiCall, follow, followedTo, sandboxOf } from "./programs.ts";
 
 const READ_BYTES = 1_048_576;
-/** Of a line, where the last so many lines are looked for. */
+/** Assumed length of a line when searching the last lines. */
 const LINE_BYTES = 200;
 
-/** Prints the log from its beginning, or from where it is asked for, and goes on as it grows. */
+/** Prints the log from the requested start, and follows it. */
 export async function runLogs(command: LogsCommand, token: () => Promise<string>): Promise<Outcome> {
   const printer = new Printer();
   const session = sandboxOf(command, token).session(command.session);
-  return asking(async () => {
-    // One process: another that takes the name meanwhile has offsets of its own.
+  return apiCall(async () => {
+    // Stay with one process: another of the same name has its own offsets.
     let { from, incarnation }: Start = command.since === undefined ? {} : await startOf(session, command.since);
     const last = command.tail === undefined ? undefined : await lastLines(session, command.tail, { from, incarnation });
     if (last !== undefined) ({ incarnation } = last);
@@ -32,13 +33,13 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
     }
     for (;;) {
       const answer = await soon(
-        session.read({ ...only({ from, incarnation }), maxBytes: READ_BYTES, format: "base64" }),
+        session.read({ ...defined({ from, incarnation }), maxBytes: READ_BYTES, format: "base64" }),
       );
       const bytes = Buffer.from(answer.output, "base64");
       if (from === undefined) await printer.print(await wholeLines(printer, answer.gap?.to ?? answer.from, bytes));
       else {
         if (answer.gap !== undefined)
-          await printer.aside(`${answer.gap.to - answer.gap.from} bytes are no longer held`);
+          await printer.notify(`${answer.gap.to - answer.gap.from} bytes are no longer available`);
         await printer.print(bytes);
       }
       ({ next: from, incarnation } = answer);
@@ -50,29 +51,29 @@ export async function runLogs(command: LogsCommand, token: () => Promise<string>
   });
 }
 
-const soon = <T>(work: Promise<T>) => patiently("waiting for the server's answer", work, asideToPerson);
+const soon = <T>(work: Promise<T>) => withSlowNotice("waiting for the server", work, notifyPerson);
 
-/** From the first line that is held whole, where the beginning of the log is gone, which is said. */
+/** The bytes from the first complete line, with a notice if the beginning of the log is gone. */
 async function wholeLines(printer: Printer, start: number, bytes: Buffer): Promise<Buffer> {
   if (start === 0) return bytes;
-  await printer.aside(`the first ${start} bytes are no longer held: this begins at the next line`);
+  await printer.notify(`the first ${start} bytes are no longer available; starting at the next line`);
   return bytes.subarray(firstWhole(bytes));
 }
 
-/** Where the first line begins that is whole. Without an end of a line there is nothing to begin at. */
+/** The start of the first complete line; 0 without a line end. */
 const firstWhole = (bytes: Buffer) => bytes.indexOf(0x0a) + 1;
 
-/** Where to begin, and of which process. */
+/** Where to begin, and in which process. */
 type Start = { readonly from?: number | undefined; readonly incarnation?: string | undefined };
 
 async function startOf(session: SandboxSession, since: Since): Promise<Start> {
   if ("offset" in since) return { from: since.offset };
-  // The fewest bytes that may be asked for: only where they begin matters.
+  // The API's minimum: only the offset matters.
   const { from, gap, incarnation } = await soon(session.read({ ...since, maxBytes: 16, format: "base64" }));
   return { from: gap?.from ?? from, incarnation };
 }
 
-/** `gone`: where what is held begins, if that is not so many lines, and there were more. */
+/** `gone`: the first available offset, if fewer lines are available than requested. */
 type Last = {
   readonly bytes: Buffer;
   readonly next: number;
@@ -85,7 +86,9 @@ async function lastLines(session: SandboxSession, lines: number, start: Start): 
   let { incarnation } = start;
   for (let tail = Math.max(4_096, lines * LINE_BYTES); ; tail *= 4) {
     const maxBytes = Math.min(READ_BYTES, tail);
-    const answer = await soon(session.read({ ...only({ incarnation }), tail: maxBytes, maxBytes, format: "base64" }));
+    const answer = await soon(
+      session.read({ ...defined({ incarnation }), tail: maxBytes, maxBytes, format: "base64" }),
+    );
     incarnation = answer.incarnation;
     const all = Buffer.from(answer.output, "base64");
     const held = all.subarray(Math.max(0, since - answer.from));
@@ -96,7 +99,7 @@ async function lastLines(session: SandboxSession, lines: number, start: Start): 
   }
 }
 
-/** As {@link lastLines}, where they are more than one answer holds: what is before it, an answer at a time. */
+/** Continues {@link lastLines} backwards, one answer at a time, if the lines exceed one. */
 async function lastLinesBefore(
   session: SandboxSession,
   lines: number,
@@ -111,17 +114,17 @@ async function lastLinesBefore(
     bytes = Buffer.concat([Buffer.from(answer.output, "base64"), bytes]);
     const start = startOfLastLines(bytes, lines);
     if (start > 0) return { bytes: bytes.subarray(start), next, gone: 0, incarnation };
-    // Nothing came where all of it is gone by now.
+    // Everything before is gone by now.
     if (answer.gap !== undefined) return { bytes, next, gone: Math.min(to, answer.from), incarnation };
     if (answer.from <= since) return { bytes, next, gone: 0, incarnation };
     to = answer.from;
   }
 }
 
-/** Where the last so many lines begin; 0 where there are no more than that. */
+/** The start of the last N lines; 0 if there are no more than that. */
 function startOfLastLines(bytes: Uint8Array, lines: number): number {
   if (lines === 0) return bytes.length;
-  // A line that has no end yet is one too.
+  // An incomplete line counts.
   let at = bytes.length - (bytes.at(-1) === 0x0a ? 1 : 0);
   for (let left = lines; left > 0; left -= 1) {
     at = bytes.lastIndexOf(0x0a, at - 1);
@@ -131,17 +134,17 @@ function startOfLastLines(bytes: Uint8Array, lines: number): number {
   return at + 1;
 }
 
-/** Lines of JSON: what is there with the times that the server knows, then what comes with the time at which it is here. */
+/** Prints lines of JSON: stored output with the server's times, new output with local arrival times. */
 async function printLines(printer: Printer, session: SandboxSession, start: Start, follows: boolean): Promise<Outcome> {
   const lines = new LogLines();
-  const say = async (told: readonly object[]) => {
-    if (told.length > 0) await printer.print(told.map((one) => `${safeJson(one)}\n`).join(""));
+  const say = async (values: readonly object[]) => {
+    if (values.length > 0) await printer.print(values.map((one) => `${safeJson(one)}\n`).join(""));
   };
   let { from, incarnation } = start;
   let code = 0;
   for (;;) {
-    const how = { maxBytes: READ_BYTES, format: "base64", times: 1 } as const;
-    const answer = await soon(session.read({ ...only({ from, incarnation }), ...how }));
+    const options = { maxBytes: READ_BYTES, format: "base64", times: 1 } as const;
+    const answer = await soon(session.read({ ...defined({ from, incarnation }), ...options }));
     const { gap, times = [] } = answer;
     if (gap !== undefined && from !== undefined) await say([...lines.rest(), { gap }]);
     let bytes = Buffer.from(answer.output, "base64");

@@ -1,5 +1,4 @@
-// The verbs that work without a connection of their own, over the library that speaks HTTP: read, write, wait, screen,
-// commands, signal. `run` is in run-program.ts.
+// The verbs over HTTP: read, write, wait, screen, commands, signal. `run` is in attach/run-program.ts.
 
 import tty from "node:tty";
 import {
@@ -11,42 +10,47 @@ import {
   sandbox,
   type Until,
   type WaitAnswer,
+  type WriteRequest,
 } from "sandbox-stdio/client";
-import type { Place, ProgramCommand } from "../args/cli-command.ts";
-import { describeFailure, fetchFailure } from "../base/network-words.ts";
+import { defined } from "sandbox-stdio/core";
+import type { ProgramCommand, Target } from "../args/cli-command.ts";
+import { describeFailure, fetchFailure } from "../base/network-errors.ts";
 import { CliError, EXIT, type Outcome } from "../base/outcome.ts";
-import { patiently } from "../base/patience.ts";
 import { safeJson } from "../base/plain-text.ts";
-import { asideToPerson, Printer } from "../base/print.ts";
-import { isOtherServer, plainReason, startFailureCode } from "../base/server-words.ts";
+import { notifyPerson, Printer } from "../base/print.ts";
+import { isOtherServer, plainReason, startFailureCode } from "../base/server-errors.ts";
+import { withSlowNotice } from "../base/slow-notice.ts";
 import { cellText, table } from "../base/table.ts";
 import { isInputTyped } from "../base/tty.ts";
 import { fetchUnlessSilent } from "../connection/silence.ts";
 
-/** Exit codes of these verbs, beside those that every command has. */
+/** Exit codes of `wait`. */
 export const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } as const;
 
-/** The server's own, where none is given. */
-const USUAL_WAIT_MS = 30_000;
-/** Bytes of standard input in one call: the server takes 64 KiB, encoded. */
+/** The server's default. */
+const DEFAULT_WAIT_MS = 30_000;
+/** Bytes of standard input per call: the server accepts 64 KiB, encoded. */
 const WRITE_BYTES = 48 * 1024;
 const STDOUT = 1;
 const HTTP_BAD_REQUEST = 400;
 const HTTP_UNAUTHENTICATED = 401;
 
-/** @param retries How often a call that may be repeated is; absent: as often as usual. */
-export function sandboxOf({ endpoint, sandbox: name }: Place, token: () => Promise<string>, retries?: number): Sandbox {
-  const more = retries === undefined ? {} : { retries };
-  return sandbox(endpoint.httpBase, { sandbox: name, token, fetch: fetchUnlessSilent(), ...more });
+/** @param retries Of calls that may be repeated; absent: the library's default. */
+export function sandboxOf(
+  { endpoint, sandbox: name }: Target,
+  token: () => Promise<string>,
+  retries?: number,
+): Sandbox {
+  return sandbox(endpoint.httpBase, { sandbox: name, token, fetch: fetchUnlessSilent(), ...defined({ retries }) });
 }
 
-/** As {@link asking}, where the answer should come at once. */
-export function askingSoon<T>(work: () => Promise<T>): Promise<T> {
-  return asking(() => patiently("waiting for the server's answer", work(), asideToPerson));
+/** {@link apiCall} with a notice if the server is slow. */
+export function quickApiCall<T>(work: () => Promise<T>): Promise<T> {
+  return apiCall(() => withSlowNotice("waiting for the server", work(), notifyPerson));
 }
 
-/** Does work that asks the server over HTTP. @throws {CliError} With the exit code that a failure has. */
-export async function asking<T>(work: () => Promise<T>): Promise<T> {
+/** Runs HTTP calls of the library, and maps their errors. @throws {CliError} With the exit code for the failure. */
+export async function apiCall<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -62,26 +66,26 @@ function checkOf(error: StdioError): CliError["check"] {
   return isNoServer(error) ? "address" : undefined;
 }
 
-/** Whether the answer is of something else than this server's interface. */
+/** Whether the answer is not from this server's API. */
 export function isNoServer({ status = 0, code, message }: StdioError): boolean {
   return isOtherServer(status, /^http_[234]/.test(code) ? undefined : message);
 }
 
-/** As other verbs say it. */
+/** The same message as other verbs. */
 function unreachableWords({ message, cause }: StdioError): string | undefined {
   const failure = fetchFailure(cause);
   const host = /^No answer from (\S+): /.exec(message)?.[1];
   return failure === undefined || host === undefined ? undefined : describeFailure(failure, host);
 }
 
-/** Not every answer has the code before its words, which are then put as those with it are. */
+/** The message with the code in front, which not every answer has. */
 function withCode({ code, message }: StdioError): string {
   return startFailureCode(code) === undefined || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
 // ---- The verbs --------------------------------------------------------------------------------------------------
 
-export async function runProgramVerb(
+export async function runVerb(
   command: ProgramCommand,
   token: () => Promise<string>,
   input: AsyncIterable<Buffer>,
@@ -101,13 +105,14 @@ export async function runProgramVerb(
       break;
     case "wait": {
       const work = () => session.wait({ until: command.until, ...command.more });
-      const answer = await asking(() => patiently("waiting for it", work(), asideToPerson));
+      const answer = await apiCall(() => withSlowNotice("waiting for the condition", work(), notifyPerson));
       await say(answer, () => waitedFor(command.until, answer));
-      if (answer.outcome !== "met" && !command.isJson) await printer.aside(waitWords(answer, command.more.timeoutMs));
+      if (answer.outcome !== "met" && !command.isJson)
+        await printer.notify(unmetMessage(answer, command.more.timeoutMs));
       return printer.end(VERB_EXIT[answer.outcome]);
     }
     case "screen": {
-      const answer = await askingSoon(() => session.screen(command.query));
+      const answer = await quickApiCall(() => session.screen(command.query));
       const ansi = typeof answer.ansi === "string" ? answer.ansi : undefined;
       const isText = command.query.format === undefined || command.query.format === "text";
       const rows = [...(answer.scrollback ?? []), ...(answer.lines ?? [])].map(
@@ -118,7 +123,7 @@ export async function runProgramVerb(
       break;
     }
     case "commands": {
-      const answer = await askingSoon(() => session.commands(only({ incarnation: command.incarnation })));
+      const answer = await quickApiCall(() => session.commands(defined({ incarnation: command.incarnation })));
       const list = answer.commands.map((one) => [
         cellText(one.startedAt).replace(/\.\d+Z$/, "Z"),
         one.endedAt === undefined ? "runs" : cellText(one.exit ?? ""),
@@ -130,27 +135,27 @@ export async function runProgramVerb(
     }
     case "signal": {
       const { signal, writer, incarnation } = command;
-      await askingSoon(() => session.signal({ signal, ...only({ writer, incarnation }) }));
+      await quickApiCall(() => session.signal({ signal, ...defined({ writer, incarnation }) }));
       if (command.isJson) await printer.print("{}\n");
     }
   }
   return printer.end();
 }
 
-const waitingFor = (waitMs = 0) => (waitMs > 0 ? "waiting for output" : "waiting for the server's answer");
+const waitingFor = (waitMs = 0) => (waitMs > 0 ? "waiting for output" : "waiting for the server");
 
-/** What matched, or for the end the code, as `docker wait` prints it. */
+/** The match, or the exit code as `docker wait` prints it. */
 function waitedFor(until: Until, { match, exit }: WaitAnswer): string {
   if (match !== undefined) return `${match.text}\n`;
   return "exit" in until && exit !== undefined ? `${exit.code}\n` : "";
 }
 
-function waitWords({ outcome, undecided, searchedTo }: WaitAnswer, timeoutMs = USUAL_WAIT_MS): string {
+function unmetMessage({ outcome, undecided, searchedTo }: WaitAnswer, timeoutMs = DEFAULT_WAIT_MS): string {
   if (undecided === true) {
     const next = searchedTo === undefined ? "" : `, with --from ${searchedTo}`;
-    return `the output was not searched to its end, and it may be there: wait again${next}`;
+    return `the output was not searched completely; wait again${next}`;
   }
-  if (outcome === "timeout") return `it did not come within ${timeoutMs / 1_000} s: --timeout says how long`;
+  if (outcome === "timeout") return `timed out after ${timeoutMs / 1_000} s; change it with --timeout`;
   return outcome === "exited" ? "the process ended first" : "the process was lost";
 }
 
@@ -159,21 +164,21 @@ async function readOnce(
   session: SandboxSession,
   { query, isJson }: Extract<ProgramCommand, { kind: "read" }>,
 ): Promise<void> {
-  // The bytes as they are, unless something else is asked for.
+  // Raw bytes by default.
   const isBytes = !isJson && query.format === undefined;
   const ask = () => session.read(isBytes ? { ...query, format: "base64" } : query);
-  const answer = await asking(() => patiently(waitingFor(query.waitMs), ask(), asideToPerson));
+  const answer = await apiCall(() => withSlowNotice(waitingFor(query.waitMs), ask(), notifyPerson));
   if (isJson) {
     await printer.print(json(answer));
     return;
   }
   await printer.print(isBytes ? Buffer.from(answer.output, "base64") : answer.output);
   const { gap, from, lossy } = answer;
-  if (lossy === true) await printer.aside("some bytes are not UTF-8: without --format they come as they are");
+  if (lossy === true) await printer.notify("some bytes are not UTF-8; omit --format for the raw bytes");
   const isFromStart = query.from === undefined && query.tail === undefined;
-  if (gap !== undefined) await printer.aside(`${gap.to - gap.from} bytes are no longer held`);
-  else if (isFromStart && from > 0) await printer.aside(`the first ${from} bytes are no longer held`);
-  if (answer.next < (query.to ?? answer.end)) await printer.aside(`more: --from ${answer.next}`);
+  if (gap !== undefined) await printer.notify(`${gap.to - gap.from} bytes are no longer available`);
+  else if (isFromStart && from > 0) await printer.notify(`the first ${from} bytes are no longer available`);
+  if (answer.next < (query.to ?? answer.end)) await printer.notify(`more output follows: use --from ${answer.next}`);
 }
 
 export async function follow(
@@ -185,7 +190,7 @@ export async function follow(
   const isBytes = !isJson && query.format === undefined;
   const { to: _, maxBytes: __, waitMs: ___, ...asked } = query;
   let code: number = EXIT.ok;
-  return asking(async () => {
+  return apiCall(async () => {
     for await (const event of session.follow(isBytes ? { ...asked, format: "base64" } : asked)) {
       if (isJson) await printer.print(`${safeJson(event)}\n`);
       else await printEvent(printer, event, isBytes);
@@ -196,16 +201,16 @@ export async function follow(
   });
 }
 
-/** What following ends with: a process that was lost may have had more to say. */
+/** The exit code after following the output. If the process was lost, output may be missing. */
 export async function followedTo(state: State, printer: Printer): Promise<number> {
   if (state !== "lost") return EXIT.ok;
-  await printer.aside("the process was lost");
+  await printer.notify("the process was lost");
   return EXIT.failed;
 }
 
 async function printEvent(printer: Printer, event: OutputEvent, isBytes: boolean): Promise<void> {
   if (event.type === "output") await printer.print(isBytes ? Buffer.from(event.output, "base64") : event.output);
-  else if (event.type === "gap") await printer.aside(`${event.to - event.from} bytes of output were lost`);
+  else if (event.type === "gap") await printer.notify(`${event.to - event.from} bytes of output were lost`);
 }
 
 async function write(
@@ -217,31 +222,31 @@ async function write(
   const { text, keys, paste, base64, enter, eof, ...rest } = request;
   const isGiven = [text, keys, paste, base64].some((one) => one !== undefined);
   const answers: unknown[] = [];
-  const send = async (wish: typeof request) => {
-    const words = "waiting for the process to read what was typed, and the server's answer";
-    const answer = await asking(() => patiently(words, session.write(wish), asideToPerson));
+  const send = async (body: WriteRequest) => {
+    const words = "waiting for the process to read the input";
+    const answer = await apiCall(() => withSlowNotice(words, session.write(body), notifyPerson));
     answers.push(answer);
     return answer;
   };
   if (isGiven || ((enter === true || eof === true) && isInputTyped())) await send(request);
   else {
-    const ending = only({ enter, eof });
+    const ending = defined({ enter, eof });
     let { at } = rest;
     let last: Buffer | undefined;
-    // One piece behind: the last piece takes the ending along.
+    // Each piece is sent after the next one is read, so that the last one can carry enter and eof.
     for await (const piece of pieces(input)) {
-      if (last !== undefined) at = moved(at, await send({ ...rest, ...only({ at }), base64: last.toString("base64") }));
+      if (last !== undefined)
+        at = moved(at, await send({ ...rest, ...defined({ at }), base64: last.toString("base64") }));
       last = piece;
     }
     if (last !== undefined || Object.keys(ending).length > 0) {
-      const end = last === undefined ? {} : { base64: last.toString("base64") };
-      await send({ ...rest, ...only({ at }), ...end, ...ending });
+      await send({ ...rest, ...defined({ at, base64: last?.toString("base64") }), ...ending });
     }
   }
   if (isJson) for (const answer of answers) await printer.print(json(answer));
 }
 
-/** Where the next piece begins, where that is told at all. */
+/** The offset of the next piece, if offsets are used. */
 const moved = (at: number | undefined, { to }: { to: number }) => (at === undefined ? undefined : to);
 
 async function* pieces(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -250,25 +255,18 @@ async function* pieces(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-// ---- What they share ---------------------------------------------------------------------------------------------
+// ---- Shared ------------------------------------------------------------------------------------------------------
 
 export function json(value: unknown): string {
   return `${safeJson(value)}\n`;
 }
 
-/** Lines of a screen have no control characters; a server that says otherwise is not believed. */
+/** A server's screen rows should have no control characters; make sure. */
 function printable(row: string): string {
   return row.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
 }
 
-/** On a terminal a screen of a program's own stays after the command: it is drawn on the person's, with the prompt below. */
+/** On a terminal the alternate screen would vanish after the command: draw it on the main screen, above the prompt. */
 function picture(ansi: string, rows: number): string {
   return tty.isatty(STDOUT) ? `${ansi.replace("\x1b[?47h", "\x1b[H\x1b[2J")}\x1b[?6l\x1b[${rows}H\r\n` : ansi;
-}
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Without undefined fields. */
-export function only<T extends object>(fields: T): Given<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }

@@ -1,4 +1,4 @@
-// A server's list of sessions, as lines of text for a person. Pure.
+// The list of sessions as a table. Pure.
 
 import { isRecord, quote } from "sandbox-stdio/core";
 import { table, cellText as text } from "../base/table.ts";
@@ -11,10 +11,10 @@ const AGE_UNITS = [
   [1, "s"],
 ] as const;
 
-/** How many of those who are there are named. */
+/** Participants named per session. */
 const NAMED = 3;
 
-/** How long ago a time was, in the largest unit of which there are two; empty where it is no time. */
+/** Age in the largest unit with a value of at least two; empty if `time` is invalid. */
 export function age(time: string, nowMs = Date.now()): string {
   const seconds = Math.max(0, Math.floor((nowMs - Date.parse(time)) / 1_000));
   if (Number.isNaN(seconds)) return "";
@@ -23,12 +23,12 @@ export function age(time: string, nowMs = Date.now()): string {
 }
 
 export type TableOptions = {
-  /** Not only running ones. */
+  /** Includes ended sessions. */
   readonly hasAll: boolean;
-  /** Whether the sessions are of several sandboxes. */
+  /** Whether there are several sandboxes. */
   readonly isEverywhere: boolean;
   readonly nowMs?: number;
-  /** The terminal's width, to which commands are cut. Absent: they are whole. */
+  /** Terminal width, to which commands are cut. Absent: no limit. */
   readonly columns?: number;
 };
 
@@ -46,7 +46,7 @@ const COLUMNS: readonly Column[] = [
   ["COMMAND", commandOf],
 ];
 
-/** The list as lines of text. Fields that the server left out are empty. */
+/** The table. Fields that the server left out are empty. */
 export function sessionTable(answer: unknown, options: TableOptions): string {
   const { hasAll, isEverywhere, nowMs = Date.now() } = options;
   const shown = hasAll ? entriesOf(answer) : runningOf(answer);
@@ -61,7 +61,7 @@ function stateOf({ state, exit }: Entry): string {
   return `${text(state)}${isRecord(exit) ? ` ${text(exit.signal ?? exit.code)}` : ""}`;
 }
 
-/** The names of those who are there; of a server that tells none, how many they are. */
+/** The participants' names, or their number if an older server does not name them. */
 function whoOf({ participants, clients }: Entry): string {
   const here = Array.isArray(participants) ? participants.filter(isRecord) : [];
   if (here.length === 0) return clients === 0 ? "" : text(clients);

@@ -1,19 +1,19 @@
-// The commands that ask the server over HTTP: which sessions there are, and ending one.
+// Lists and ends sessions over HTTP.
 
 import { isRecord } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
-import { ask, askJson, RefusedError } from "../connection/api-call.ts";
+import { fetchJson, fetchText, RefusedError } from "../connection/api-call.ts";
 
-/** Pages that are asked for at most: a server that never ends its list is not followed for ever. */
+/** Limit of pages, in case a server's list never ends. */
 const MAX_PAGES = 1_000;
 
-/** The server's list, all pages as one. @throws {CliError} */
+/** All pages of the server's list as one. @throws {CliError} */
 export async function listSessions(endpoint: Endpoint, sandbox: string, token: string): Promise<unknown> {
   const sessions: unknown[] = [];
   let after = "";
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions${after}`;
-    const answer: unknown = await askJson(endpoint, path, token);
+    const answer: unknown = await fetchJson(endpoint, path, token);
     if (!isRecord(answer) || !Array.isArray(answer.sessions)) return answer;
     sessions.push(...(answer.sessions as unknown[]));
     if (typeof answer.next !== "string") break;
@@ -23,9 +23,9 @@ export async function listSessions(endpoint: Endpoint, sandbox: string, token: s
 }
 
 /**
- * The sessions, running or kept, in all of the person's sandboxes that have running ones; each entry names its `sandbox`.
- * @param more A sandbox that is asked for besides.
- * @returns undefined where the server is too old to say which sandboxes there are. @throws {CliError}
+ * The sessions, running or kept, in all of the person's sandboxes with running ones; each entry names its `sandbox`.
+ * @param more An additional sandbox.
+ * @returns undefined if the server is too old to list sandboxes. @throws {CliError}
  */
 export async function listEverywhere(
   endpoint: Endpoint,
@@ -34,35 +34,35 @@ export async function listEverywhere(
 ): Promise<{ sandboxes: number; sessions: unknown[] } | undefined> {
   let answer: unknown;
   try {
-    answer = await askJson(endpoint, "/api/sandboxes", token);
+    answer = await fetchJson(endpoint, "/api/sandboxes", token);
   } catch (error) {
     if (error instanceof RefusedError && error.status === 404) return undefined;
     throw error;
   }
   const list = isRecord(answer) && Array.isArray(answer.sandboxes) ? answer.sandboxes.filter(isRecord) : [];
-  const told = list.map(({ sandbox }) => sandbox).filter((name) => typeof name === "string");
-  const names = [...new Set(more === undefined ? told : [...told, more])];
+  const listed = list.map(({ sandbox }) => sandbox).filter((name) => typeof name === "string");
+  const names = [...new Set(more === undefined ? listed : [...listed, more])];
   const listings = await Promise.all(
     names.map(async (sandbox) => {
-      const listed = await listSessions(endpoint, sandbox, token);
-      return entriesOf(listed).map((entry) => ({ sandbox, ...entry }));
+      const answer = await listSessions(endpoint, sandbox, token);
+      return entriesOf(answer).map((entry) => ({ sandbox, ...entry }));
     }),
   );
   return { sandboxes: names.length, sessions: listings.flat() };
 }
 
-/** @throws {CliError} Also where there is no such session. */
+/** @throws {CliError} Also if there is no such session. */
 export async function killSession(endpoint: Endpoint, sandbox: string, session: string, token: string): Promise<void> {
   const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
-  await ask(endpoint, path, token, { method: "DELETE" });
+  await fetchText(endpoint, path, token, { method: "DELETE" });
 }
 
-/** The entries of a server's list: none if that is no list. */
+/** The entries of a list; none if the answer is not a list. */
 export function entriesOf(answer: unknown): Record<string, unknown>[] {
   return isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions.filter(isRecord) : [];
 }
 
-/** The running sessions of the list. */
+/** The running sessions of a list. */
 export function runningOf(answer: unknown): Record<string, unknown>[] {
   return entriesOf(answer).filter(({ state }) => state === "running");
 }

@@ -1,40 +1,40 @@
-// The commands that share a session, over HTTP: a link, the list of links, taking one back.
+// Creates, lists and revokes share links over HTTP.
 
 import { isRecord, quote } from "sandbox-stdio/core";
 import type { ShareCommand } from "../args/cli-command.ts";
 import { CliError } from "../base/outcome.ts";
 import { safeJson } from "../base/plain-text.ts";
 import { cellText, table } from "../base/table.ts";
-import { ask, askJson } from "../connection/api-call.ts";
+import { fetchJson, fetchText } from "../connection/api-call.ts";
 
-/** The text for standard output, and a line for a person beside it. */
-export type Said = { readonly out: string; readonly aside?: string };
+/** Text for standard output, and a notice beside it. */
+export type SharingResult = { readonly out: string; readonly notice?: string };
 
 /** @throws {CliError} */
-export async function runSharing(command: ShareCommand, token: string): Promise<Said> {
+export async function runSharing(command: ShareCommand, token: string): Promise<SharingResult> {
   const { endpoint, sandbox, session } = command;
   const path = `/api/sandboxes/${encodeURIComponent(sandbox)}/sessions/${encodeURIComponent(session)}`;
   switch (command.kind) {
     case "share": {
       const { role, seconds, guests, maxClients, isJson } = command;
-      // JSON leaves undefined fields out: the server has its own defaults.
-      const wish = { role, guests, seconds, maxClients };
-      const answer = await askJson(endpoint, `${path}/share`, token, { method: "POST", body: wish });
+      // JSON omits undefined fields, which get the server's defaults.
+      const body = { role, guests, seconds, maxClients };
+      const answer = await fetchJson(endpoint, `${path}/share`, token, { method: "POST", body });
       return isJson ? { out: json(answer) } : describeShare(answer, command);
     }
     case "tickets": {
-      const answer = await askJson(endpoint, `${path}/tickets`, token);
+      const answer = await fetchJson(endpoint, `${path}/tickets`, token);
       return { out: command.isJson ? json(answer) : ticketTable(answer) };
     }
     case "revoke":
-      await ask(endpoint, `${path}/tickets/${encodeURIComponent(command.id)}`, token, { method: "DELETE" });
-      return { out: "", aside: `link ${command.id} is taken back: whoever came by it is out` };
+      await fetchText(endpoint, `${path}/tickets/${encodeURIComponent(command.id)}`, token, { method: "DELETE" });
+      return { out: "", notice: `link ${command.id} is revoked, and everyone who used it is disconnected` };
   }
 }
 
-/** The link alone on standard output: for a pipe to take. */
-function describeShare(answer: unknown, command: Extract<ShareCommand, { kind: "share" }>): Said {
-  if (!isRecord(answer) || typeof answer.url !== "string") throw new CliError("the server gave no link");
+/** Prints the link alone to standard output, for pipes. */
+function describeShare(answer: unknown, command: Extract<ShareCommand, { kind: "share" }>): SharingResult {
+  if (!isRecord(answer) || typeof answer.url !== "string") throw new CliError("the server returned no link");
   const { endpoint, sandbox, session, role, guests } = command;
   const revoke = [
     "sbx-stdio",
@@ -46,10 +46,10 @@ function describeShare(answer: unknown, command: Extract<ShareCommand, { kind: "
     "--session",
     session,
   ];
-  const who = guests ? "whoever has it" : "whoever has it and logs in";
-  const may = role === "driver" ? "type" : "look on";
-  const aside = `until ${cellText(answer.expiresAt)} ${who} may ${may}; to take it back: ${revoke.map(quote).join(" ")}`;
-  return { out: `${cellText(answer.url)}\n`, aside };
+  const who = guests ? "anyone with the link" : "anyone with the link and a login";
+  const may = role === "driver" ? "type" : "view";
+  const notice = `${who} may ${may} until ${cellText(answer.expiresAt)}; revoke the link with: ${revoke.map(quote).join(" ")}`;
+  return { out: `${cellText(answer.url)}\n`, notice };
 }
 
 function ticketTable(answer: unknown): string {
@@ -61,7 +61,7 @@ function ticketTable(answer: unknown): string {
     cellText(expiresAt).replace(/\.\d+Z$/, "Z"),
     cellText(maker),
   ]);
-  return table([["ID", "ROLE", "GUESTS", "GOOD UNTIL", "MADE BY"], ...rows]);
+  return table([["ID", "ROLE", "GUESTS", "EXPIRES", "CREATED BY"], ...rows]);
 }
 
 function json(answer: unknown): string {

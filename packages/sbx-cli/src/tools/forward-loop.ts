@@ -1,5 +1,5 @@
-// A sandbox may be this machine, as with `npm start`: then its port may be the one that is listened on here, and each connection
-// would come back as another, without end. One connection of our own finds that out.
+// Detects a forwarding loop: with `npm start` the sandbox may be this machine, and the forwarded port the listening one. Then each
+// connection would come back as another. A probe connection finds out.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -9,45 +9,45 @@ import { within } from "../connection/endings.ts";
 const PROBE_MS = 5_000;
 const MARK_BYTES = 16;
 
-/** Passes a connection on to the sandbox. @param told Called when it is there, and when it can't be. @returns What breaks it off. */
-type PassOn = (socket: Socket, told: () => void) => () => void;
+/** Forwards a connection. @param settled Called when it is established or has failed. @returns Aborts it. */
+type Forward = (socket: Socket, settled: () => void) => () => void;
 
-/** Whether a connection to what listens here comes back to it; and those that others made meanwhile, paused. */
-export type Found = { readonly leadsBack: boolean; readonly others: readonly Socket[] };
+/** Whether a connection comes back, and the connections that others made meanwhile, paused. */
+export type ProbeResult = { readonly isLoop: boolean; readonly others: readonly Socket[] };
 
-/** @param port Of what listens here. The server pauses what it accepts. */
-export async function probeLoop(server: Server, address: string, port: number, passOn: PassOn): Promise<Found> {
+/** @param port The listening port. The server pauses accepted connections. */
+export async function probeLoop(server: Server, address: string, port: number, forward: Forward): Promise<ProbeResult> {
   const accepted: Socket[] = [];
-  let told: () => void = () => undefined;
+  let settle: () => void = () => undefined;
   const settled = new Promise<void>((resolve) => {
-    told = resolve;
+    settle = resolve;
   });
-  const take = (socket: Socket) => void accepted.push(socket);
-  server.on("connection", take);
+  const collect = (socket: Socket) => void accepted.push(socket);
+  server.on("connection", collect);
   const own = connect({ host: reachable(address), port });
-  own.on("error", () => undefined); // It is broken off at the end.
+  own.on("error", () => undefined); // Destroyed at the end.
   await once(own, "connect");
   const isOwn = ({ remotePort }: Socket) => remotePort === own.localPort;
   while (!accepted.some(isOwn)) await once(server, "connection");
-  const breakOff = accepted.filter(isOwn).map((socket) => passOn(socket, told));
+  const aborts = accepted.filter(isOwn).map((socket) => forward(socket, settle));
   await within(PROBE_MS, settled);
-  // What the bridge has connected to waits to be accepted, if it is this listener.
+  // The bridge's connection is accepted now, if it leads to this listener.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const others = accepted.filter((socket) => !isOwn(socket));
-  const leadsBack = others.length > 0 && (await comesOut(own, others));
-  server.off("connection", take);
+  const isLoop = others.length > 0 && (await comesOut(own, others));
+  server.off("connection", collect);
   own.destroy();
-  for (const end of breakOff) end();
-  return { leadsBack, others };
+  for (const abort of aborts) abort();
+  return { isLoop, others };
 }
 
-/** Whether what is written into one comes out of another. */
+/** Whether bytes written into one connection come out of another. */
 async function comesOut(own: Socket, others: readonly Socket[]): Promise<boolean> {
   const mark = randomBytes(MARK_BYTES);
   own.write(mark);
   const found = others.map(async (socket) => {
     const bytes = await firstBytes(socket);
-    if (bytes?.equals(mark) !== true) throw new Error("Another's connection");
+    if (bytes?.equals(mark) !== true) throw new Error("Another connection");
   });
   let isSame = false;
   const all = Promise.any(found).then(
@@ -60,7 +60,7 @@ async function comesOut(own: Socket, others: readonly Socket[]): Promise<boolean
   return isSame;
 }
 
-/** Its first bytes, which it still has afterwards. */
+/** The first bytes, which stay readable. */
 async function firstBytes(socket: Socket): Promise<Buffer | undefined> {
   for (;;) {
     await once(socket, "readable");
@@ -74,7 +74,7 @@ async function firstBytes(socket: Socket): Promise<Buffer | undefined> {
   }
 }
 
-/** Where a listener on all addresses is reached. */
+/** An address that reaches a listener on all addresses. */
 function reachable(address: string): string {
   if (address === "0.0.0.0") return "127.0.0.1";
   return address === "::" ? "::1" : address;

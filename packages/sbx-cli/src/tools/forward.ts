@@ -1,4 +1,4 @@
-// A port of the sandbox, here: listens, and gives each connection a way of its own that survives cuts.
+// `forward`: listens on a local port and forwards each connection to a port of the sandbox, over a session that survives failures.
 
 import { createServer, type Server, type Socket } from "node:net";
 import { attachParams } from "sandbox-stdio/core";
@@ -8,20 +8,20 @@ import type { Environment } from "../base/environment.ts";
 import { isIgnoredFromStart } from "../base/ignored-signals.ts";
 import { CliError, EXIT, type Outcome, usage } from "../base/outcome.ts";
 import { oneLine } from "../base/plain-text.ts";
-import { aside, Printer } from "../base/print.ts";
+import { notify, Printer } from "../base/print.ts";
+import { Connector } from "../connection/connector.ts";
 import { within } from "../connection/endings.ts";
-import { Connector } from "../connection/socket.ts";
 import { probeLoop } from "./forward-loop.ts";
 import { Forwarded } from "./forwarded.ts";
 
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const FAREWELL_MS = 1_000;
 
-/** Runs until a signal ends it. @throws {CliError} Where it can't listen. */
+/** Runs until a signal ends it. @throws {CliError} If it can't listen. */
 export async function forward(command: ForwardCommand, env: Environment): Promise<Outcome> {
   const { endpoint, sandbox, local, port, isJson, isVerbose } = command;
   const token = tokenSource(command, env);
-  // Asked for once before anybody connects: without a login there is nothing to wait for.
+  // Fail now, before anybody connects, if there is no token.
   await token.token();
   const query = attachParams({ sandbox, process: { args: [], env: [], tcp: port }, ended: "replace", isUnnamed: true });
   const connector = new Connector({ attachUrl: endpoint.attachUrl, token: token.token });
@@ -30,53 +30,54 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
   let heldUp = 0;
   const accept = (socket: Socket): void => {
     const number = `${socket.remoteAddress}:${socket.remotePort}`;
-    const detail = (text: string) => void (isVerbose && aside(`${number}: ${oneLine(text)}`));
+    const detail = (text: string) => void (isVerbose && notify(`${number}: ${oneLine(text)}`));
     detail("connected");
     const forwarded: Forwarded = new Forwarded({
       ...{ socket, connector, token, query, onDetail: detail },
       onLost: (isLost) => {
         lost += isLost ? 1 : -1;
-        if (isLost && lost === 1) aside("connection lost, reconnecting…");
-        if (!isLost && lost === 0) aside("reconnected, nothing lost");
+        if (isLost && lost === 1) notify("connection lost, reconnecting…");
+        if (!isLost && lost === 0) notify("reconnected, nothing lost");
       },
       onHeldUp: (isHeldUp, reason) => {
         heldUp += isHeldUp ? 1 : -1;
-        if (isHeldUp && heldUp === 1) aside(`new connections wait: ${oneLine(reason)}`);
-        if (!isHeldUp && heldUp === 0) aside("new connections wait no more");
+        if (isHeldUp && heldUp === 1) notify(`new connections are waiting: ${oneLine(reason)}`);
+        if (!isHeldUp && heldUp === 0) notify("new connections are no longer waiting");
       },
       onEnd: (fault) => {
         open.delete(forwarded);
-        if (fault !== undefined) aside(oneLine(fault));
+        if (fault !== undefined) notify(oneLine(fault));
         detail("closed");
       },
     });
     open.add(forwarded);
   };
   const { server, second, bound } = await listenTwice(local);
-  // They wait, paused, until it is known where they lead.
+  // Connections wait, paused, until the loop check is done.
   const early: Socket[] = [];
-  const wait = (socket: Socket) => void early.push(socket);
-  second?.on("connection", wait);
-  // Elsewhere a port of the sandbox is none of this machine.
+  const hold = (socket: Socket) => void early.push(socket);
+  second?.on("connection", hold);
+  // Only a local server's sandbox can share this machine's ports.
   if (endpoint.isLoopback && bound.port === port) {
-    const passOn = (socket: Socket, told: () => void) => {
-      const quiet = { onLost: () => undefined, onDetail: () => undefined };
-      const probe = new Forwarded({ socket, connector, token, query, ...quiet, onBegun: told, onEnd: told });
+    const forwardProbe = (socket: Socket, settled: () => void) => {
+      const ignore = { onLost: () => undefined, onDetail: () => undefined };
+      const parts = { socket, connector, token, query, ...ignore, onBegun: settled, onEnd: settled };
+      const probe = new Forwarded(parts);
       return () => probe.stop();
     };
-    const { leadsBack, others } = await probeLoop(server, bound.address, port, passOn);
-    if (leadsBack) {
+    const { isLoop, others } = await probeLoop(server, bound.address, port, forwardProbe);
+    if (isLoop) {
       server.close();
       second?.close();
       for (const socket of [...others, ...early]) socket.destroy();
       throw usage(
-        `the sandbox is on this machine, and its port ${port} is this one: listen on another, as in ${otherPort(port)}`,
+        `the sandbox is on this machine, and its port ${port} is this one; choose another local port, as in ${otherPort(port)}`,
       );
     }
     for (const socket of others) accept(socket);
   }
   server.on("connection", accept);
-  second?.off("connection", wait).on("connection", accept);
+  second?.off("connection", hold).on("connection", accept);
   for (const socket of early) accept(socket);
   const ended = endingSignal(env);
   const printer = new Printer();
@@ -93,7 +94,7 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
   return { kind: "signal", signal };
 }
 
-/** What may be typed instead. */
+/** Suggests another local port. */
 const otherPort = (port: number) => `forward ${port < 64_000 ? port + 1_000 : port - 1_000}:${port}`;
 
 type Bound = { readonly address: string; readonly port: number };
@@ -104,7 +105,7 @@ function hostAndPort({ address, port }: Bound): string {
 
 type Listening = { readonly server: Server; readonly second: Server | undefined; readonly bound: Bound };
 
-/** Listens, and where the address is localhost on ::1 too, at the same port: browsers try that first. @throws {CliError} */
+/** Listens, for localhost also on the same port of ::1, which browsers try first. @throws {CliError} */
 async function listenTwice({ address, port, isLocalhost }: ForwardCommand["local"], attempts = 5): Promise<Listening> {
   const server = newServer();
   const bound = await listen(server, { address, port });
@@ -115,7 +116,7 @@ async function listenTwice({ address, port, isLocalhost }: ForwardCommand["local
     return { server, second, bound };
   } catch (error) {
     const code = error instanceof CliError && error.cause instanceof Error && "code" in error.cause && error.cause.code;
-    // A machine without IPv6 has nobody who would come that way.
+    // The machine has no IPv6.
     if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return { server, second: undefined, bound };
     server.close();
     if (port === 0 && code === "EADDRINUSE" && attempts > 1)
@@ -129,7 +130,7 @@ const newServer = () => createServer({ allowHalfOpen: true, pauseOnConnect: true
 function listen(server: Server, { address, port }: Bound): Promise<Bound> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const why = error.code === "EADDRINUSE" ? "the port is taken" : error.message;
+      const why = error.code === "EADDRINUSE" ? "port already in use" : error.message;
       reject(new CliError(`cannot listen on ${hostAndPort({ address, port })}: ${why}`, EXIT.failed, { cause: error }));
     });
     server.listen(port, address, () => {

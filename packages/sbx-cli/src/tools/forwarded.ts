@@ -1,13 +1,13 @@
-// One connection to a port here that goes on to a port of the sandbox: a client of a session of its own, whose input and output
-// are the socket's two directions. Each ends by itself; a break on one side breaks the other.
+// One forwarded TCP connection: a client of its own session, whose input and output are the socket's two directions. A half-close
+// is passed on; an error on one side resets the other.
 
 import type { Socket } from "node:net";
 import { type ClientEnd, type ClientState, type ServerMessage, StdioClient } from "sandbox-stdio/core";
 import type { TokenSource } from "../account/credentials.ts";
 import { renewInTime } from "../account/token-renewal.ts";
 import { processClock } from "../base/clock.ts";
-import { freshSessionName } from "../base/own-names.ts";
-import { type Connector, GIVE_UP_SECONDS } from "../connection/socket.ts";
+import { freshSessionName } from "../base/session-names.ts";
+import { type Connector, GIVE_UP_SECONDS } from "../connection/connector.ts";
 
 /** Failed attempts before the first greeting. */
 const FIRST_ATTEMPTS = 3;
@@ -16,16 +16,16 @@ export type ForwardedParts = {
   readonly socket: Socket;
   readonly connector: Connector;
   readonly token: TokenSource;
-  /** The query's parameters, but for the session. */
+  /** The attach query without the session. */
   readonly query: readonly (readonly [string, string])[];
-  /** Whether the way to the sandbox is lost, or back. */
+  /** The connection to the sandbox was lost, or is back. */
   readonly onLost: (isLost: boolean) => void;
-  /** Whether the server has yet to let it in, and why. */
+  /** The server does not let the connection in yet, or now does. */
   readonly onHeldUp?: (isHeldUp: boolean, reason: string) => void;
   readonly onDetail: (text: string) => void;
-  /** The way to the sandbox is there, for the first time. */
+  /** The sandbox is connected for the first time. */
   readonly onBegun?: () => void;
-  /** @param fault The reason of its end, for a person. */
+  /** @param fault Why the connection failed. */
   readonly onEnd: (fault?: string) => void;
 };
 
@@ -37,7 +37,7 @@ export class Forwarded {
   #isOver = false;
   #hasBegun = false;
 
-  /** @param parts `socket` is paused, and allows half of it to be closed. */
+  /** @param parts `socket` is paused, and allows half-close. */
   constructor(parts: ForwardedParts) {
     this.#parts = parts;
     const { socket, connector, query } = parts;
@@ -52,12 +52,12 @@ export class Forwarded {
       {
         state: (state) => this.#stateChanged(state),
         output: (_stream, bytes, end) => void socket.write(bytes, () => this.#client.dealtWith(end)),
-        snapshot: () => undefined, // There is no screen.
+        snapshot: () => undefined, // A TCP stream has no screen.
         resize: () => undefined,
-        // A hole in a connection's bytes is the end of it.
+        // A TCP stream can't continue after a gap.
         gap: (from, to) => this.#breakOff(`${to - from} bytes were lost`),
         message: (message) => this.#message(message),
-        discarded: () => undefined, // Nothing is typed.
+        discarded: () => undefined, // Only a terminal discards keys.
         inputDrained: () => void socket.resume(),
       },
     );
@@ -73,7 +73,7 @@ export class Forwarded {
     this.#client.start();
   }
 
-  /** Ends both sides at once: neither takes it for an end of the bytes. */
+  /** Resets both sides, so that neither takes it for an orderly end. */
   stop(): void {
     this.#breakOff();
   }
@@ -130,7 +130,7 @@ export class Forwarded {
     const isFault = end.kind === "refused";
     if (!socket.destroyed) socket.resetAndDestroy();
     const reason = isFault ? end.reason.replace(/^connection_refused: /, "") : undefined;
-    this.#over(hadBegun && isFault ? `a connection was broken off: ${reason}` : reason);
+    this.#over(hadBegun && isFault ? `connection aborted: ${reason}` : reason);
   }
 
   #breakOff(fault?: string): void {

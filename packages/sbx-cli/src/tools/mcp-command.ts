@@ -1,31 +1,32 @@
-// `sbx-stdio mcp`: the server's tools as an MCP server over standard input and output, with this command line's login.
+// `mcp`: serves sandbox tools as an MCP server on standard input and output, with this command line's login.
 
 import process from "node:process";
 import type { ToolHost } from "@sbx/mcp";
 import { Command, CommanderError } from "commander";
+import { defined } from "sandbox-stdio/core";
 import { readDefaults } from "../account/contexts.ts";
 import { tokenSource } from "../account/credentials.ts";
 import type { ReadDefaults } from "../args/args.ts";
-import type { Place } from "../args/cli-command.ts";
+import type { Target } from "../args/cli-command.ts";
 import { addMcpWords } from "../args/mcp.ts";
-import { type PlaceFlags, placeOf } from "../args/place.ts";
 import { refuseSecondValues } from "../args/readers.ts";
+import { type TargetFlags, targetOf } from "../args/target.ts";
 import type { Environment } from "../base/environment.ts";
 import { EXIT, exitWith, type Outcome, usage } from "../base/outcome.ts";
 import { VERSION } from "../base/version.ts";
 
-type McpWish = Omit<Place, "sandbox"> & { readonly sandbox: string | undefined };
+type McpRequest = Omit<Target, "sandbox"> & { readonly sandbox: string | undefined };
 
 /** @param argv The words after "mcp". @throws {CliError} */
 export async function mcp(argv: readonly string[], env: Environment): Promise<Outcome> {
-  const wish = readWish(argv, (context) => readDefaults(env, process.cwd(), context));
-  if (typeof wish === "string") {
-    process.stdout.write(wish);
+  const request = parseMcpArgs(argv, (context) => readDefaults(env, process.cwd(), context));
+  if (typeof request === "string") {
+    process.stdout.write(request);
     return exitWith(EXIT.ok);
   }
-  const { endpoint, sandbox } = wish;
-  const tokens = tokenSource(wish, env);
-  // A person without a login is told so at once, and not by the first tool.
+  const { endpoint, sandbox } = request;
+  const tokens = tokenSource(request, env);
+  // Fail now, and not at the first tool, if there is no token.
   await tokens.token();
   const host: ToolHost = {
     sandbox,
@@ -33,7 +34,7 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
       fetch(`${endpoint.httpBase}${path}`, {
         method,
         headers: { Authorization: `Bearer ${await tokens.token()}`, "Content-Type": "application/json" },
-        ...(body === undefined ? {} : { body }),
+        ...defined({ body }),
         redirect: "error",
         signal,
       }),
@@ -48,9 +49,9 @@ export async function mcp(argv: readonly string[], env: Environment): Promise<Ou
   return exitWith(EXIT.ok);
 }
 
-/** @returns Text, where that was asked for. */
-function readWish(argv: readonly string[], read: ReadDefaults): McpWish | string {
-  let wish: McpWish | undefined;
+/** @returns A text to print for --help. */
+function parseMcpArgs(argv: readonly string[], read: ReadDefaults): McpRequest | string {
+  let request: McpRequest | undefined;
   let shown = "";
   const command = addMcpWords(new Command("sbx-stdio mcp"))
     .exitOverride()
@@ -60,11 +61,11 @@ function readWish(argv: readonly string[], read: ReadDefaults): McpWish | string
       },
       writeErr: () => undefined,
     })
-    .action((url: string | undefined, flags: PlaceFlags) => {
+    .action((url: string | undefined, flags: TargetFlags) => {
       const defaults = read(flags.context);
       const { sandbox = defaults.sandbox } = flags;
-      // Which sandbox is left open where nothing says it: each call does then.
-      wish = { ...placeOf(url, flags, defaults), sandbox };
+      // Without a sandbox each call names one.
+      request = { ...targetOf(url, flags, defaults), sandbox };
     });
   refuseSecondValues(command);
   try {
@@ -74,6 +75,6 @@ function readWish(argv: readonly string[], read: ReadDefaults): McpWish | string
     if (error.exitCode === 0) return shown;
     throw usage(error.message.replace(/^error: /, "").replace(/\.$/, ""));
   }
-  if (wish === undefined) throw usage("which server? See sbx-stdio mcp --help");
-  return wish;
+  if (request === undefined) throw usage("missing server address; see sbx-stdio mcp --help");
+  return request;
 }

@@ -1,5 +1,4 @@
-// What an MCP client says over stdio, line by line, before the SDK reads it: the SDK passes over a line that it can't read, and over a
-// batch, without an answer. Knows no tool.
+// Splits an MCP client's input into lines before the SDK reads it: the SDK ignores invalid lines and batches without an answer.
 
 import { Transform, type TransformCallback } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
@@ -9,22 +8,22 @@ type Message = Readonly<Record<string, unknown>>;
 
 const INVALID_REQUEST = -32_600;
 
-/** A client's lines: those that are good go on, each message as a line of its own; all others are answered. */
+/** Passes on each valid message as its own line, and answers all others. */
 export class McpLines extends Transform {
   readonly #answer: (message: Message | readonly Message[]) => void;
   readonly #decoder = new StringDecoder("utf8");
   #line = "";
   #isTooLong = false;
-  /** Requests of each open batch that have no answer, and the answers so far. */
+  /** Per open batch: requests without an answer, and the answers so far. */
   #batches: { readonly open: Set<string>; readonly answers: Message[] }[] = [];
 
-  /** @param answer Says a message, or several in one line, to the client. */
+  /** @param answer Sends one or several messages to the client in one line. */
   constructor(answer: (message: Message | readonly Message[]) => void) {
     super();
     this.#answer = answer;
   }
 
-  /** Takes an answer to a request of a batch, which is told with the others. @returns Whether it is one. */
+  /** Collects an answer to a batch, which is sent as a whole. @returns Whether the message was one. */
   collect(message: Message): boolean {
     if (message.method !== undefined || message.id === undefined) return false;
     const id = JSON.stringify(message.id);
@@ -59,7 +58,7 @@ export class McpLines extends Transform {
     const [line, isTooLong] = [this.#line, this.#isTooLong];
     this.#line = "";
     this.#isTooLong = false;
-    if (isTooLong) this.#refuse(null, INVALID_REQUEST, "a message may have 4 MiB");
+    if (isTooLong) this.#refuse(null, INVALID_REQUEST, "message larger than 4 MiB");
     else if (line.trim() !== "") this.#read(line);
   }
 
@@ -79,12 +78,12 @@ export class McpLines extends Transform {
   }
 }
 
-/** The id of a message that is wrong otherwise; null where it has none. */
+/** The id of an invalid message; null if it has none. */
 function idIn(line: string): unknown {
   try {
     const { id } = JSON.parse(line) as { id?: unknown };
     return typeof id === "string" || typeof id === "number" ? id : null;
   } catch {
-    return null; // It is no JSON.
+    return null; // Not JSON.
   }
 }

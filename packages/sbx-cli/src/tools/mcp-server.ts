@@ -1,12 +1,12 @@
-// The MCP server of the tools, with its schemas. It is larger than all the rest, so the build puts it into a separate file. Such a file
-// has copies of the classes that it imports: modules of the command line that compare classes may not be imported here.
+// The MCP server of the tools with its schemas, which the build puts into a separate file for its size. That file has its own copies
+// of imported classes: don't import modules that compare classes.
 
 import process from "node:process";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { mcpServer, type ToolHost } from "@sbx/mcp";
 import { McpLines } from "./mcp-lines.ts";
 
-/** Answers to the requests of a batch go out together. */
+/** Sends the answers of a batch together. */
 class LineTransport extends StdioServerTransport {
   readonly #lines: McpLines;
 

@@ -1,14 +1,14 @@
-// ssh's place: the words behind its ProxyCommand, and the entry for its configuration. Pure.
+// ssh: the process behind ProxyCommand, and the entry for ~/.ssh/config. Pure.
 
 import { quote } from "sandbox-stdio/core";
-import type { AttachWish, CliCommand } from "../args/cli-command.ts";
+import type { AttachRequest, CliCommand } from "../args/cli-command.ts";
 import type { Endpoint } from "../base/endpoint.ts";
 
-/** A server for one connection on three pipes; whatever ssh does is its own affair. */
-export function sshProxyWish(command: Extract<CliCommand, { kind: "ssh-proxy" }>): AttachWish {
-  const { kind: _, cmd, args, ...place } = command;
+/** An ssh server for one connection, on three pipes. */
+export function sshProxyWish(command: Extract<CliCommand, { kind: "ssh-proxy" }>): AttachRequest {
+  const { kind: _, cmd, args, ...target } = command;
   return {
-    ...place,
+    ...target,
     session: undefined,
     cmd,
     args,
@@ -24,20 +24,20 @@ export function sshProxyWish(command: Extract<CliCommand, { kind: "ssh-proxy" }>
   };
 }
 
-function wayWords({ httpBase, isPrivate }: Endpoint): string {
+function securityNote({ httpBase, isPrivate }: Endpoint): string {
   if (httpBase.startsWith("https:")) return "is encrypted and authenticated already";
   return isPrivate
     ? "does not leave this machine"
-    : "is NOT encrypted: whoever sits on it can take the token, and pass for the sandbox. Use an https address";
+    : "is NOT encrypted: anyone on the network can steal the token and impersonate the sandbox. Use an https address";
 }
 
 export function sshConfig({ words, host, user, endpoint }: Extract<CliCommand, { kind: "ssh-config" }>): string {
-  // To ssh, % and the next character are a name for something else.
+  // ssh expands % and the next character.
   const proxy = words.map(quote).join(" ").replaceAll("%", "%%");
   return `Host ${host}
 ${user === undefined ? "" : `  User ${user}\n`}  ProxyCommand ${proxy}
-  # The way there ${wayWords(endpoint)}.
-  # The sandbox's own host key is made anew with each container: ssh can't know it.
+  # The connection ${securityNote(endpoint)}.
+  # Each container generates a new host key, so ssh can't verify it.
   StrictHostKeyChecking no
   UserKnownHostsFile /dev/null
   LogLevel ERROR

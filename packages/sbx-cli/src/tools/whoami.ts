@@ -1,22 +1,22 @@
-// The person that the server takes us for.
+// `whoami`: who the server takes this token for.
 
 import { isRecord } from "sandbox-stdio/core";
-import type { Place } from "../args/cli-command.ts";
+import type { Target } from "../args/cli-command.ts";
 import { CliError } from "../base/outcome.ts";
 import { safeJson } from "../base/plain-text.ts";
 import { cellText } from "../base/table.ts";
-import { ask, askJson } from "../connection/api-call.ts";
+import { fetchJson, fetchText } from "../connection/api-call.ts";
 
-/** @throws {CliError} Where the server takes the token for nobody's, with its reason. */
+/** @throws {CliError} If the server does not accept the token. */
 export async function whoAmI(
-  { endpoint, isJson }: Place & { readonly isJson: boolean },
+  { endpoint, isJson }: Target & { readonly isJson: boolean },
   token: string,
 ): Promise<string> {
-  const answer = await askJson(endpoint, "/api/me", token);
+  const answer = await fetchJson(endpoint, "/api/me", token);
   if (isRecord(answer) && answer.authenticated === false) {
-    // That nobody is logged in is an answer there, for a page. Any other route says what is wrong with the token.
-    await ask(endpoint, "/api/sandboxes", token);
-    throw new CliError("the server takes this token for nobody's", undefined, {
+    // Here being logged out is a valid answer, for the page. Any other route gives the reason.
+    await fetchText(endpoint, "/api/sandboxes", token);
+    throw new CliError("the server does not recognize this token", undefined, {
       code: "unauthenticated",
       check: "login",
     });

@@ -1,8 +1,8 @@
-// Into a sandbox: tar here, and a script there that unpacks beside the target, and then gives what is whole its names.
+// Copies into a sandbox: a local tar, and a script there that unpacks beside the target and then moves complete files into place.
 
 import { type SpawnOptions, spawn } from "node:child_process";
 import { EXIT, exitWith, type Outcome } from "../base/outcome.ts";
-import { aside } from "../base/print.ts";
+import { notify } from "../base/print.ts";
 import { bytesOf, listFolder, missing, parseListing } from "./copy-listing.ts";
 import { pathOf } from "./copy-path.ts";
 import {
@@ -13,62 +13,67 @@ import {
   MAKE_FOLDER,
   type Part,
   type Remote,
-  sayWhat,
+  reportFailure,
   textOf,
 } from "./copy-process.ts";
 import { CopyProgress } from "./copy-progress.ts";
 
 /**
- * `$t` is where it goes, `$s` a folder of our own beside it, where it lands first and a copy that resumes finds it; the words that are left are
- * the names. What is written into from there, as a device, has its folder elsewhere.
+ * Shell variables: `$t` is the target, `$s` our staging folder beside it, where a resumed copy continues; the remaining words are
+ * the names. For a device as target the staging folder is elsewhere.
  */
 const LAND = `p=$1 r=$2 clear=$3 t=$4
 shift 4
 case $t in /*) ;; *) t=$PWD/$t ;; esac
-if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1 n=$1; else d=$(dirname -- "$t") into= n=$(basename -- "$t"); fi
+if [ -d "$t" ] || [ "\${t%/}" != "$t" ]; then d=$t into=1 n=$1; else d=\${t%/*}/ into= n=\${t##*/}; fi
 ${MAKE_FOLDER}e=$(cd -- "$d" 2>&1) || refused "\${e##*cd: }"
 [ -n "$into" ] || [ ! -L "$t" ] || [ -e "$t" ] || refused 'it is a link to nothing'
-s=$d/.$(printf %.200s "$n").sbx-cp
+s=\${d%/}/.$(printf %.200s "$n").sbx-cp
+ours() { [ -d "$s" ] && [ ! -L "$s" ] && [ -O "$s" ]; }
 `;
-/** GNU's find, as the tar that packs by names has to be GNU's. What has landed counts, and not what it will replace. */
+/** Needs GNU find; the tar that packs by names is GNU's as well. Lists staged files, not those that they will replace. */
 const LIST = `for f in \${into:+"$d"} "$s"; do
+  [ "$f" != "$s" ] || ours || continue
   cd -- "$f" 2> /dev/null || continue
   for n; do [ ! -e "./$n" ] || find "./$n" -type f -printf '%s %T@ %p\\0' || exit; done
 done`;
-/** Links that a killed copy has left there are removed: nothing is unpacked through one. setuid and setgid: see KEPT_MODE. */
+/**
+ * Links that a killed copy has left there are removed: nothing is unpacked through one. Another user's folder is no such copy, and one that
+ * took the place of ours just now is not entered. setuid and setgid: see KEPT_MODE.
+ */
 const UNPACK = `if [ -z "$into" ] && [ -e "$t" ] && { [ ! -f "$t" ] || [ ! -w "$d" ]; }; then
   s=$(mktemp -d) || exit
   trap 'trap "" HUP INT TERM; rm -rf -- "$s"' EXIT
   trap 'exit 143' HUP INT TERM
-elif [ -n "$r" ] && [ -d "$s" ] && [ ! -L "$s" ]; then
+elif [ -n "$r" ] && ours; then
   find "$s" -type l -exec rm -f -- {} + || exit
 else
   remove "$s" && mkdir -m 700 -- "$s" || exit
 fi
-cd -- "$s" || exit
+e=$(cd -P -- "\${s%/*}/" && pwd -P && echo .) && cd -- "$s" || exit
+e=\${e%??}
+[ "$(pwd -P && echo .)" = "\${e%/}/\${s##*/}
+." ] || refused 'something else took the place of the folder that it lands in first'
 if [ -n "$p" ]; then tar xpof - ; else tar xof - --no-same-permissions; fi || exit
 find . \\( -perm -4000 -o -perm -2000 \\) -exec chmod ug-s -- {} + || exit
 `;
-/** What has landed, below the current folder, and has something else in its way in the folder `$1` is said, and left out. */
+/** Skips staged files, below the current folder, that something else in the folder `$1` blocks. */
 const CLEAR = `to=$1 e=0
 shift
 for n; do
   f=$to/$n why=
-  if [ -L "$f" ] && [ ! -L "$n" ]; then why='a link is there, and nothing is written through it'
+  if [ -L "$f" ] && [ ! -L "$n" ]; then why='a symlink is in the way'
   elif [ -L "$f" ] || [ ! -e "$f" ]; then :
-  elif [ -d "$n" ] && [ ! -L "$n" ]; then [ -d "$f" ] || why='no folder is there'
-  elif [ -d "$f" ]; then why='a folder is there'
-  elif [ ! -f "$f" ]; then why='no file is there'; fi
+  elif [ -d "$n" ] && [ ! -L "$n" ]; then [ -d "$f" ] || why='the destination is not a folder'
+  elif [ -d "$f" ]; then why='a folder is in the way'
+  elif [ ! -f "$f" ]; then why='the destination is not a file'; fi
   [ -n "$why" ] || continue
-  printf 'sbx-stdio: left out: %s: %s\\n' "\${n#./}" "$why" >&2
+  printf 'sbx-stdio: skipped: %s: %s\\n' "\${n#./}" "$why" >&2
   rm -rf -- "$n"
   e=1
 done
 exit $e`;
-/**
- * As `cp`: what is there is written into, and a link that was asked for by its name is followed. A folder that its owner may not write to
- * can't be moved.
- */
+/** Like `cp`: writes into existing files, and follows a symlink that the target names. A folder without write permission can't be moved. */
 const PLACE = `case $(cp --help 2>&1) in *--preserve*) k=--preserve=timestamps\${p:+,mode} ;; *) k= ;; esac
 left=
 move() {
@@ -91,13 +96,13 @@ for n; do
     [ ! -e "./$n" ] && [ ! -L "./$n" ] || cp -rfP $k -- "./$n" "$d/"
   elif [ -L "./$n" ]; then rm -f -- "$f" && mv -- "./$n" "$f"
   elif [ -d "./$n" ]; then
-    printf 'sbx-stdio: left out: %s: no folder is there\\n' "$n" >&2
+    printf 'sbx-stdio: skipped: %s: the destination is not a folder\\n' "$n" >&2
     left=1
-  else write "./$n" "$(readlink -f -- "$f")"; fi || refused 'the reason stands above'
+  else l=$(readlink -f -- "$f" && echo .) && write "./$n" "\${l%??}"; fi || refused 'the reason stands above'
 done
 cd / && remove "$s" || exit
 [ -z "$left" ] || exit 255`;
-const REMOVE = `remove() { rm -rf -- "$1" 2> /dev/null || { chmod -R u+rwx -- "$1" && rm -rf -- "$1"; }; }
+const REMOVE = `remove() { rm -rf -- "$1" 2> /dev/null || { [ ! -L "$1" ] && chmod -R u+rwx -- "$1" && rm -rf -- "$1"; }; }
 `;
 
 export async function copyIn(part: Part, remote: Remote): Promise<Outcome> {
@@ -107,7 +112,7 @@ export async function copyIn(part: Part, remote: Remote): Promise<Outcome> {
   const there = isResumed ? parseListing(await textOf(remote(LAND + LIST, words))) : undefined;
   const names = there === undefined ? undefined : missing(here, there);
   const how: SpawnOptions = { cwd: folder, stdio: [names === undefined ? "ignore" : "pipe", "pipe", "inherit"] };
-  // A tar that is not GNU's need not know the word where no file has a hole.
+  // Only GNU tar knows -S, which matters for files with holes.
   const holes = [...here.values()].some(({ isSparse }) => isSparse) ? ["-S"] : [];
   const tar = spawn("tar", ["cf", "-", ...holes, ...packed(all, names)], how);
   giveNames(tar, names);
@@ -116,22 +121,22 @@ export async function copyIn(part: Part, remote: Remote): Promise<Outcome> {
   if (tar.stdout !== null && far.stdin !== null) tar.stdout.pipe(far.stdin, { end: false });
   tar.stdout?.on("data", (bytes: Buffer) => progress.add(bytes.length));
   far.stdout?.resume();
-  far.stdin?.on("error", () => undefined); // Its end tells why.
-  // A copy or a tar that is killed ends this input too, maybe between two files: the far tar would take it for the whole.
+  far.stdin?.on("error", () => undefined); // Its exit code tells why.
+  // A killed tar ends this input too, maybe between two files, which the far tar would take for the end.
   tar.once("close", (code: number | null, signal) => {
-    if (signal !== null) aside(`tar was ended here by ${signal}, with a part of it packed`);
+    if (signal !== null) notify(`the local tar was killed by ${signal}`);
     if (code === null || code < 0) far.kill();
     else endInput(far);
   });
   const [farCode, nearCode] = await Promise.all([exitOf(far), exitOf(tar)]);
   progress.end();
-  sayWhat(farCode, what, "tar in the sandbox");
+  reportFailure(farCode, what, "tar in the sandbox");
   if (farCode !== EXIT.ok) return exitWith(failureOf(farCode));
-  sayWhat(nearCode, what, "tar here");
+  reportFailure(nearCode, what, "tar here");
   return exitWith(nearCode === EXIT.ok ? EXIT.ok : EXIT.failed);
 }
 
-/** Words for a tar that packs it all, or the files that its standard input names. GNU's reads a backslash in a name as an escape. */
+/** Arguments of a tar that packs everything, or the files named on standard input. GNU tar unescapes backslashes in names. */
 function packed(all: readonly string[], names: readonly string[] | undefined): readonly string[] {
   if (names !== undefined) return ["--no-recursion", "--null", "-T", "-"];
   const paths = all.map((name) => `./${name}`);

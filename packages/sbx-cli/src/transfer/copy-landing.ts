@@ -1,5 +1,5 @@
-// Where a copy from the sandbox lands: in a folder of our own, `.NAME.sbx-cp`, and once it is whole under its names. What is there is written
-// into, as by cp: a file keeps its mode, its owner and its other names. Nothing is written through a link, but for one that TO names.
+// The local destination of a copy: files land in our staging folder `.NAME.sbx-cp`, and get their names when the copy is complete.
+// Like cp, an existing file is written into and keeps mode, owner and links. Symlinks are not followed, except one that TO names.
 
 import fs from "node:fs";
 import os from "node:os";
@@ -7,47 +7,47 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { KEPT_MODE } from "sandbox-stdio/core";
 import { CliError } from "../base/outcome.ts";
-import type { LeftOut } from "./copy-left-out.ts";
+import type { SkippedFiles } from "./copy-left-out.ts";
 import { type Listing, listFolder } from "./copy-listing.ts";
 import { bytesOfPath, OWNERS_ALL, pathOf } from "./copy-path.ts";
 
-/** Of the name in the folder's own: a file system has room for 255. */
+/** Of the target's name in the staging folder's, since file systems allow 255. */
 const MAX_NAME_BYTES = 200;
 const CHUNK_BYTES = 1_048_576;
 const HOLE_BYTES = 4_096;
 const STAT_BLOCK_BYTES = 512;
 const { O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
-const THROUGH_A_LINK = "a link is here, and nothing is written through it";
+const SYMLINK_IN_THE_WAY = "a symlink is in the way";
 
 type LandingOptions = {
   /** As typed. */
   readonly to: string;
-  /** At the archive's root. */
+  /** Names at the archive's root. */
   readonly names: readonly string[];
-  /** Whether the names are kept, below TO. */
+  /** Whether TO is a folder to copy into. */
   readonly isInto: boolean;
   readonly isResumed: boolean;
   readonly keepsModes: boolean;
-  readonly leftOut: LeftOut;
+  readonly skipped: SkippedFiles;
 };
 
 export class Landing {
   readonly #options: LandingOptions;
   readonly #target: string;
-  /** What TO is now, where it is no folder to copy into. */
+  /** TO as it exists, unless it is a folder to copy into. */
   readonly #existing: fs.Stats | undefined;
-  /** The folder of our own: beside the target, on its file system. A device, or a file in a folder that can't be written to, has none. */
+  /** The staging folder on the target's file system. Absent for a device, or a file in a folder without write permission. */
   readonly #beside: string | undefined;
   #stage: string | undefined;
 
-  /** @throws {CliError} If nothing can land there. */
+  /** @throws {CliError} If nothing can be written there. */
   constructor(options: LandingOptions) {
     const { to, names, isInto } = options;
     this.#options = options;
     const typed = path.resolve(to);
     this.#existing = isInto ? undefined : fs.statSync(typed, { throwIfNoEntry: false });
     const isLink = !isInto && fs.lstatSync(typed, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-    if (isLink && this.#existing === undefined) throw new CliError(`cannot copy to ${to}: it is a link to nothing`);
+    if (isLink && this.#existing === undefined) throw new CliError(`cannot copy to ${to}: it is a broken symlink`);
     this.#target = pathOf(isLink ? fs.realpathSync(typed) : typed);
     const folder = isInto ? typed : path.dirname(typed);
     const name = pathOf(isInto ? (names[0] ?? "") : path.basename(typed)).slice(0, MAX_NAME_BYTES);
@@ -56,14 +56,14 @@ export class Landing {
     if (isBeside && options.isResumed && isOwnFolder(this.#beside)) this.#stage = this.#beside;
   }
 
-  /** What need not be copied once more: what an earlier copy has brought to its place, or left in our folder. */
+  /** Files that an earlier copy has completed or staged. */
   had(): Listing {
     const { names, isInto } = this.#options;
     const folders = [...(isInto ? [this.#target] : []), ...(this.#stage === undefined ? [] : [this.#stage])];
     return new Map(folders.flatMap((folder) => names.flatMap((name) => [...listFolder(folder, pathOf(name))])));
   }
 
-  /** Makes the folder of our own, with all above it: empty, unless a killed copy is gone on with. */
+  /** Creates the staging folder and its parents: empty, unless the copy is resumed. */
   open(): string {
     if (this.#stage !== undefined) return this.#stage;
     const folder = this.#beside;
@@ -72,14 +72,14 @@ export class Landing {
       return this.#stage;
     }
     fs.mkdirSync(bytesOfPath(path.posix.dirname(folder)), { recursive: true });
-    // Whatever has the name, also a link: it alone is removed.
+    // Removes whatever has the name; of a symlink, only itself.
     removeTree(folder);
     fs.mkdirSync(bytesOfPath(folder), OWNERS_ALL);
     this.#stage = folder;
     return folder;
   }
 
-  /** Gives what has landed its names, and removes the folder. */
+  /** Moves staged files into place, and removes the staging folder. */
   async land(): Promise<void> {
     const stage = this.#stage;
     if (stage === undefined) return;
@@ -95,27 +95,28 @@ export class Landing {
     removeTree(stage);
   }
 
-  /** Nothing of a folder that no later copy would look for stays. */
+  /** Removes a staging folder that a resumed copy would not find. */
   close(): void {
     if (this.#stage !== undefined && this.#stage !== this.#beside) removeTree(this.#stage);
   }
 
   #merge(from: string, to: string, name: string): void {
-    const { leftOut, keepsModes } = this.#options;
+    const { skipped, keepsModes } = this.#options;
     const stats = statsOf(from);
     const there = statsOf(to);
     if (stats === undefined) return;
     if (there === undefined) move(from, to, stats);
     else if (stats.isDirectory() && there.isDirectory()) {
-      // What is in a folder that its owner may not write to can't be moved out of it.
+      // Files can't be moved out of a folder without write permission.
       if ((stats.mode & OWNERS_ALL) !== OWNERS_ALL) fs.chmodSync(bytesOfPath(from), OWNERS_ALL);
       for (const child of childrenOf(from)) this.#merge(`${from}/${child}`, `${to}/${child}`, `${name}/${child}`);
       if (keepsModes) fs.chmodSync(bytesOfPath(to), stats.mode & KEPT_MODE);
       timed(() => fs.utimesSync(bytesOfPath(to), stats.mtime, stats.mtime));
-    } else if (there.isDirectory()) leftOut.add(name, "a folder is here");
+    } else if (there.isDirectory()) skipped.add(name, "a folder is in the way");
     else if (stats.isSymbolicLink() && (there.isFile() || there.isSymbolicLink())) move(from, to, stats);
-    else if (there.isSymbolicLink()) leftOut.add(name, THROUGH_A_LINK);
-    else if (!stats.isFile() || !there.isFile()) leftOut.add(name, `no ${stats.isFile() ? "file" : "folder"} is here`);
+    else if (there.isSymbolicLink()) skipped.add(name, SYMLINK_IN_THE_WAY);
+    else if (!stats.isFile() || !there.isFile())
+      skipped.add(name, `the destination is not a ${stats.isFile() ? "file" : "folder"}`);
     else writeInto(from, to, stats, { keepsModes, there });
   }
 }
@@ -132,7 +133,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** No link, and nobody else's: they could change what is in it. */
+/** No symlink, and not another user's, who could change its content. */
 function isOwnFolder(at: string | undefined): boolean {
   const stats = at === undefined ? undefined : statsOf(at);
   return stats?.isDirectory() === true && stats.uid === (process.getuid?.() ?? stats.uid);
@@ -145,13 +146,13 @@ function move(from: string, to: string, stats: fs.Stats): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EXDEV") {
-      // Another file system is mounted on a folder below.
-      const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, errorOnExist: true };
-      fs.cpSync(Buffer.from(source).toString(), Buffer.from(target).toString(), how);
+      // A folder below is on another file system.
+      const options = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, errorOnExist: true };
+      fs.cpSync(Buffer.from(source).toString(), Buffer.from(target).toString(), options);
       return;
     }
     if (code !== "EACCES" || !stats.isDirectory()) throw error;
-    // A folder that its owner may not write to can't be moved by anybody but root.
+    // Only root can move a folder without write permission.
     fs.chmodSync(source, stats.mode | OWNERS_ALL);
     fs.renameSync(source, target);
     fs.chmodSync(target, stats.mode & KEPT_MODE);
@@ -160,14 +161,14 @@ function move(from: string, to: string, stats: fs.Stats): void {
 
 type Existing = { readonly keepsModes: boolean; readonly there: fs.Stats };
 
-/** The bytes and the time of one file into another. Holes stay holes. */
+/** Copies the bytes and time of one file into another, with its holes. */
 function writeInto(from: string, to: string, stats: fs.Stats, { keepsModes, there }: Existing): void {
   const source = fs.openSync(bytesOfPath(from), O_RDONLY | O_NOFOLLOW);
   try {
     const target = openExisting(to, there);
     try {
       const isSparse = stats.blocks * STAT_BLOCK_BYTES < stats.size;
-      // Else it is cut at the end alone: file systems write a file that was emptied to the disk at once.
+      // Otherwise truncated only at the end: file systems flush a file that was emptied at once.
       if (isSparse) fs.ftruncateSync(target, 0);
       copyBytes(source, target, isSparse);
       fs.ftruncateSync(target, stats.size);
@@ -181,7 +182,7 @@ function writeInto(from: string, to: string, stats: fs.Stats, { keepsModes, ther
   }
 }
 
-/** Our own file that is read-only, as git's are, is written to as well. */
+/** Also opens our own read-only file, such as git's. */
 function openExisting(to: string, there: fs.Stats): number {
   try {
     return fs.openSync(bytesOfPath(to), O_WRONLY | O_NOFOLLOW);
@@ -195,7 +196,7 @@ function openExisting(to: string, there: fs.Stats): number {
 }
 
 function copyBytes(source: number, target: number, isSparse: boolean): void {
-  // One for all files: to allocate it is slower than to copy a small file.
+  // Shared by all files: allocating takes longer than copying a small file.
   chunk ??= Buffer.allocUnsafe(CHUNK_BYTES);
   for (let at = 0; ; ) {
     const length = fs.readSync(source, chunk, 0, CHUNK_BYTES, at);
@@ -212,7 +213,7 @@ function copyBytes(source: number, target: number, isSparse: boolean): void {
 let chunk: Buffer | undefined;
 const NOTHING = Buffer.alloc(HOLE_BYTES);
 
-/** The time of what belongs to another user can't be set: cp leaves it, too. */
+/** Ignores that another user's file keeps its time, as cp does. */
 function timed(set: () => void): void {
   try {
     set();
@@ -232,7 +233,7 @@ function removeTree(at: string): void {
   }
 }
 
-/** What is in a folder that its owner may not write to can't be removed. */
+/** Adds the write permission that removing a folder's content needs. */
 function openUp(at: string): void {
   if (statsOf(at)?.isDirectory() !== true) return;
   fs.chmodSync(bytesOfPath(at), OWNERS_ALL);

@@ -1,19 +1,20 @@
-// A folder's files, so that a copy that goes on leaves out those that are there already: as rsync, by size and time of each file.
+// Lists a folder's files, so that a resumed copy skips those with the same size and time, as rsync does.
 
 import fs from "node:fs";
+import { defined } from "sandbox-stdio/core";
 import { bytesOfPath } from "./copy-path.ts";
 
 type Listed = { readonly bytes: number; readonly seconds: number; readonly isSparse?: true };
 
-/** By path, beginning with `./`, of bytes, one a character. A folder or a link is always copied: its time is -1. */
+/** By path from `./`, as latin1 bytes. Folders and symlinks are always copied: their time is -1. */
 export type Listing = ReadonlyMap<string, Listed>;
 
 const STAT_BLOCK_BYTES = 512;
 
-/** Of `name` in `folder` and all below it; empty where there is none. */
+/** Lists `name` in `folder` and everything below it; empty if it does not exist. */
 export function listFolder(folder: string, name: string): Listing {
   const found = new Map<string, Listed>();
-  const look = (at: string) => {
+  const visit = (at: string) => {
     const path = bytesOfPath(`${folder}/${at}`);
     const stats = fs.lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return;
@@ -21,15 +22,15 @@ export function listFolder(folder: string, name: string): Listing {
     found.set(at, {
       bytes: stats.isFile() ? stats.size : 0,
       seconds: stats.isFile() ? Math.floor(stats.mtimeMs / 1_000) : -1,
-      ...(isSparse ? { isSparse } : {}),
+      ...defined({ isSparse: isSparse || undefined }),
     });
-    if (stats.isDirectory()) for (const child of fs.readdirSync(path, { encoding: "latin1" })) look(`${at}/${child}`);
+    if (stats.isDirectory()) for (const child of fs.readdirSync(path, { encoding: "latin1" })) visit(`${at}/${child}`);
   };
-  look(`./${name}`);
+  visit(`./${name}`);
   return found;
 }
 
-/** Reads find's `SIZE SECONDS PATH` for each file, with a NUL behind it: a name may hold anything else. */
+/** Parses find's `SIZE SECONDS PATH`, NUL-terminated since a name may contain anything else. */
 export function parseListing(text: string): Listing {
   const entries = text.split("\0").flatMap((entry) => {
     const [, bytes, seconds, name] = /^(\d+) (-?\d+)(?:\.\d+)? ([\s\S]+)$/.exec(entry) ?? [];
@@ -38,7 +39,7 @@ export function parseListing(text: string): Listing {
   return new Map(entries);
 }
 
-/** Those of `wanted` that are not among `had` with the same size and time. */
+/** The names in `wanted` that are not in `had` with the same size and time. */
 export function missing(wanted: Listing, had: Listing): readonly string[] {
   return [...wanted].flatMap(([name, { bytes, seconds }]) => {
     const one = had.get(name);
@@ -46,7 +47,7 @@ export function missing(wanted: Listing, had: Listing): readonly string[] {
   });
 }
 
-/** Of the names, or of all. */
+/** Total size of the names, or of all. */
 export function bytesOf(listing: Listing, names: readonly string[] = [...listing.keys()]): number {
   return names.reduce((sum, name) => sum + (listing.get(name)?.bytes ?? 0), 0);
 }

@@ -1,4 +1,4 @@
-// Out of a sandbox: tar there, and here a reader of our own, since the sandbox may send anything.
+// Copies out of a sandbox: tar there, and our own reader here, since the sandbox may send anything.
 
 import type { ChildProcess } from "node:child_process";
 import fs from "node:fs";
@@ -6,21 +6,30 @@ import path from "node:path";
 import { TarFault, TarReader } from "sandbox-stdio/core";
 import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { Landing } from "./copy-landing.ts";
-import { LeftOut } from "./copy-left-out.ts";
+import { SkippedFiles } from "./copy-left-out.ts";
 import { bytesOf, missing, parseListing } from "./copy-listing.ts";
 import { pathOf } from "./copy-path.ts";
-import { exitOf, failureOf, giveNames, LACK, type Part, type Remote, sayWhat, textOf } from "./copy-process.ts";
+import {
+  exitOf,
+  failureOf,
+  giveNames,
+  type Part,
+  REPORT_MISSING,
+  type Remote,
+  reportFailure,
+  textOf,
+} from "./copy-process.ts";
 import { CopyProgress } from "./copy-progress.ts";
 import { Unpacking } from "./copy-unpack.ts";
 
-/** Before anything of several folders is copied. */
-export const CHECK = `${LACK}lacks=
+/** Checks several folders before copying. */
+export const CHECK = `${REPORT_MISSING}lacks=
 for n; do
   case $n in /*) f=$n ;; *) f=./$n ;; esac
   [ -e "$f" ] || [ -L "$f" ] || { lack "$n"; lacks=1; }
 done
 [ -z "$lacks" ] || exit 255`;
-const SOURCE = `${LACK}d=$1 lacks=
+const SOURCE = `${REPORT_MISSING}d=$1 lacks=
 shift
 case $d in ./.) p= ;; ./*) p=\${d#./}/ ;; */) p=$d ;; *) p=$d/ ;; esac
 for n; do
@@ -29,7 +38,7 @@ done
 [ -z "$lacks" ] || exit 255
 cd -- "$d" || exit
 `;
-/** GNU's tar leaves out what holes a file has. It reads a backslash in a name as the beginning of an escape, unless it is told not to. */
+/** GNU tar omits holes, and unescapes backslashes in names unless told otherwise. */
 const TAR = "case $(tar --version 2> /dev/null) in *GNU*) g='-S --format=gnu' ;; *) g= ;; esac\n";
 const PACK = String.raw`case $* in *\\*) g="$g --no-unquote" ;; esac
 for n; do shift; set -- "$@" "./$n"; done
@@ -40,20 +49,20 @@ const LIST_ALL = `for n; do find "./$n" -type f -printf '%s %T@ %p\\0' -o -print
 export async function copyOut(part: Part, remote: Remote): Promise<Outcome> {
   const { folder, names: all, to, isResumed, keepsModes, what } = part;
   const isInto = all.includes(".") || to.endsWith("/") || isFolder(path.resolve(to));
-  const leftOut = new LeftOut();
-  const landing = new Landing({ to, names: all, isInto, isResumed, keepsModes, leftOut });
+  const skipped = new SkippedFiles();
+  const landing = new Landing({ to, names: all, isInto, isResumed, keepsModes, skipped });
   const there = isResumed ? parseListing(await textOf(remote(SOURCE + LIST_ALL, [folder, ...all]))) : undefined;
   const names = there === undefined ? undefined : missing(there, landing.had());
   try {
     const { code, isWhole } = names?.length === 0 ? { code: EXIT.ok, isWhole: true } : await bring(names);
     if (isWhole) await landing.land();
-    leftOut.end();
-    return exitWith(code === EXIT.ok && leftOut.isAny ? EXIT.failed : code);
+    skipped.end();
+    return exitWith(code === EXIT.ok && skipped.isAny ? EXIT.failed : code);
   } finally {
     landing.close();
   }
 
-  /** @returns The code of what has packed it; a whole archive may lack a file that could not be read. */
+  /** @returns The exit code of the packing; a complete archive may lack an unreadable file. */
   async function bring(some: readonly string[] | undefined): Promise<{ code: number; isWhole: boolean }> {
     const hasInput = some !== undefined;
     const far = remote(SOURCE + TAR + (hasInput ? PACK_SOME : PACK), [folder, ...all], { hasInput });
@@ -66,31 +75,31 @@ export async function copyOut(part: Part, remote: Remote): Promise<Outcome> {
     });
     const code = await over;
     progress.end();
-    sayWhat(code, what, "tar in the sandbox");
-    if (arrived === undefined && code === EXIT.ok) throw new CliError(`cannot copy ${what}: the archive breaks off`);
-    for (const name of asked(some))
-      if (arrived?.has(pathOf(name)) === false) leftOut.add(pathOf(name), "it has not come");
+    reportFailure(code, what, "tar in the sandbox");
+    if (arrived === undefined && code === EXIT.ok) throw new CliError(`cannot copy ${what}: the archive is truncated`);
+    for (const name of requested(some))
+      if (arrived?.has(pathOf(name)) === false) skipped.add(pathOf(name), "not received");
     return { code: code === EXIT.ok ? code : failureOf(code), isWhole: arrived !== undefined };
   }
 
-  function asked(some: readonly string[] | undefined): readonly string[] {
+  function requested(some: readonly string[] | undefined): readonly string[] {
     const isSent = (name: string) => some?.some((each) => `${each}/`.startsWith(`./${pathOf(name)}/`)) ?? true;
     return all.includes(".") ? [] : all.filter(isSent);
   }
 
-  /** @returns Which of the names the archive held; undefined if it was not whole. */
+  /** @returns The received names; undefined if the archive was incomplete. */
   async function receive(far: ChildProcess, progress: CopyProgress): Promise<ReadonlySet<string> | undefined> {
     let unpacking: Unpacking | undefined;
     let reader: TarReader | undefined;
     try {
-      // Nothing is made before the first byte: where none comes, nothing is here.
+      // Create nothing before the first byte.
       for await (const chunk of far.stdout as AsyncIterable<Buffer>) {
         unpacking ??= new Unpacking({
           stage: landing.open(),
-          asked: all.includes(".") ? undefined : all.map(pathOf),
+          requested: all.includes(".") ? undefined : all.map(pathOf),
           isRenamed: !isInto,
           keepsModes,
-          leftOut,
+          skipped,
         });
         reader ??= new TarReader(unpacking);
         reader.push(chunk);

@@ -1,12 +1,12 @@
-// How far a copy is, on one line that is drawn over: on a terminal alone.
+// Progress of a copy on one line, on terminals only.
 
 import fs from "node:fs";
 import tty from "node:tty";
 
 const STDERR = 2;
 const INTERVAL_MS = 200;
-/** Of a terminal that does not know its width. */
-const USUAL_COLUMNS = 80;
+/** Width of a terminal that does not know it. */
+const DEFAULT_COLUMNS = 80;
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
 export class CopyProgress {
@@ -16,7 +16,7 @@ export class CopyProgress {
   #bytes = 0;
   #drawnMs = Number.NEGATIVE_INFINITY;
 
-  /** @param total Bytes of all files; undefined where that is not known. */
+  /** @param total Bytes of all files; undefined if unknown. */
   constructor(total?: number) {
     this.#total = total;
   }
@@ -29,7 +29,7 @@ export class CopyProgress {
     this.#draw();
   }
 
-  /** The last line stays. */
+  /** Leaves the last line. */
   end(): void {
     if (!this.#isShown || this.#drawnMs < 0) return;
     this.#draw();
@@ -38,14 +38,14 @@ export class CopyProgress {
 
   #draw(): void {
     const text = progressText(this.#bytes, this.#total, performance.now() - this.#sinceMs);
-    // What wraps could not be drawn over.
-    const shown = text.slice(0, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1));
-    // A line that is said meanwhile, of the connection, begins at the left and takes the place of this one.
+    // A wrapped line could not be overwritten.
+    const shown = text.slice(0, Math.max(1, (process.stderr.columns || DEFAULT_COLUMNS) - 1));
+    // The cursor returns to the left, so that a notice overwrites this line.
     fs.writeSync(STDERR, `\r${shown}\x1b[K\r`);
   }
 }
 
-/** tar's own bytes are among those that were carried, so the share is bounded. */
+/** The share is bounded, since the bytes include tar's headers. */
 export function progressText(bytes: number, total: number | undefined, ms: number): string {
   const rate = `${size((bytes * 1_000) / Math.max(1, ms))}/s`;
   if (total === undefined || total === 0) return `${size(bytes)}  ${rate}`;

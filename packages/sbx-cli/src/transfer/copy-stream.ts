@@ -1,12 +1,21 @@
-// `cp` with `-`: one file's bytes to standard output, or standard input's into a file.
+// `cp` with `-`: one file to standard output, or standard input to a file.
 
 import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { standardInput } from "../base/stdin.ts";
-import { endInput, exitOf, failureOf, LACK, MAKE_FOLDER, type OnStop, type Remote, sayWhat } from "./copy-process.ts";
+import {
+  endInput,
+  exitOf,
+  failureOf,
+  MAKE_FOLDER,
+  type OnStop,
+  REPORT_MISSING,
+  type Remote,
+  reportFailure,
+} from "./copy-process.ts";
 
-const PRINT = `${LACK}case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
+const PRINT = `${REPORT_MISSING}case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
 if [ -d "$f" ]; then
-  printf 'sbx-stdio: %s is a folder in the sandbox: - takes the bytes of a file\\n' "$1" >&2
+  printf 'sbx-stdio: %s is a folder in the sandbox; - needs a file\\n' "$1" >&2
   exit 255
 fi
 if [ ! -e "$f" ]; then
@@ -22,19 +31,19 @@ export async function streamOut(from: string, remote: Remote, onStop: OnStop): P
 }
 
 /**
- * The name is the file's once it is whole, and each copy has a hidden name of its own until then. What a link leads to is written,
- * as by `cp`; a file that was there is written into; a device or a pipe is written as it is.
+ * Writes to a hidden file that gets its name when complete. Like `cp`, symlinks are followed and an existing file is written into; a
+ * device or pipe is written directly.
  */
 const KEEP = `case $1 in /*) f=$1 ;; *) f=./$1 ;; esac
 if [ -d "$f" ] || [ "\${f%/}" != "$f" ]; then
-  printf 'sbx-stdio: %s is a folder: say the name that what comes from - is to have there\\n' "$1" >&2
+  printf 'sbx-stdio: %s is a folder; give the name of the file to write\\n' "$1" >&2
   exit 255
 fi
-[ ! -L "$f" ] || f=$(readlink -f -- "$f") || exit
+if [ -L "$f" ]; then f=$(readlink -f -- "$f" && echo .) || exit; f=\${f%??}; fi
 [ ! -e "$f" ] || [ -f "$f" ] || exec cat > "$f"
-t=$1 d=$(dirname -- "$f") || exit
+t=$1 d=\${f%/*}/
 ${MAKE_FOLDER}if [ -f "$f" ] && [ ! -w "$d" ]; then n=$(mktemp)
-else n=$(mktemp -- "$d/.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
+else n=$(mktemp -- "$d.$(basename -- "$f" | cut -b 1-200).sbx-cp-XXXXXXXX"); fi || exit
 trap 'trap "" HUP INT TERM; rm -f -- "$n"' EXIT
 trap 'exit 143' HUP INT TERM
 cat > "$n" || exit
@@ -44,7 +53,7 @@ else chmod "$(printf %o $((0666 & ~$(umask))))" "$n" && mv -f -- "$n" "$f"; fi`;
 export async function streamIn(to: string, remote: Remote, onStop: OnStop, input = standardInput()): Promise<Outcome> {
   const far = remote(KEEP, [to], { hasInput: true });
   onStop((signal) => far.kill(signal));
-  far.stdin?.on("error", () => undefined); // Its end tells why.
+  far.stdin?.on("error", () => undefined); // Its exit code tells why.
   far.stdout?.resume();
   input.once("end", () => endInput(far));
   let fault: Error | undefined;
@@ -55,11 +64,11 @@ export async function streamIn(to: string, remote: Remote, onStop: OnStop, input
   if (far.stdin !== null) input.pipe(far.stdin, { end: false });
   const outcome = ended(await exitOf(far), `- to :${to}`);
   input.destroy();
-  if (fault !== undefined) throw new CliError(`cannot copy what comes from -: ${fault.message}`);
+  if (fault !== undefined) throw new CliError(`cannot read standard input: ${fault.message}`);
   return outcome;
 }
 
 function ended(code: number, what: string): Outcome {
-  sayWhat(code, what, "what runs in the sandbox");
+  reportFailure(code, what, "the command in the sandbox");
   return exitWith(code === EXIT.ok ? EXIT.ok : failureOf(code));
 }

@@ -1,20 +1,20 @@
-// Writes an archive from the sandbox into a folder of our own. The sandbox chooses every byte of it: nothing is written outside of that folder
-// or through a link, and no link is made that leads out of what was asked for. Paths are bytes, one a character.
+// Unpacks an archive from the sandbox into our staging folder. The sandbox chooses every byte: nothing is written outside of the folder
+// or through a symlink, and no symlink leads out of what is copied. Paths are latin1 bytes.
 
 import fs from "node:fs";
 import { KEPT_MODE, leadsTo, partsOf, type TarMember, type TarSink } from "sandbox-stdio/core";
-import type { LeftOut } from "./copy-left-out.ts";
+import type { SkippedFiles } from "./copy-left-out.ts";
 import { bytesOfPath, OWNERS_ALL } from "./copy-path.ts";
 
 export type UnpackOptions = {
-  /** The folder, empty or what an earlier run has left there. */
+  /** The staging folder, empty or from an earlier run. */
   readonly stage: string;
-  /** What was asked for, at the archive's root; undefined: all. */
-  readonly asked: readonly string[] | undefined;
-  /** Whether what was asked for gets another name: then a link to that name leads out. */
+  /** The requested names at the archive's root; undefined: all. */
+  readonly requested: readonly string[] | undefined;
+  /** Whether the requested file gets another name: then a symlink to its old name leads out. */
   readonly isRenamed: boolean;
   readonly keepsModes: boolean;
-  readonly leftOut: LeftOut;
+  readonly skipped: SkippedFiles;
 };
 
 type Folder = { readonly path: string; readonly mode: number; readonly modifiedAt: number };
@@ -23,9 +23,9 @@ export class Unpacking implements TarSink {
   readonly #options: UnpackOptions;
   readonly #seen = new Set<string>();
   readonly #umask = process.umask();
-  /** Folders that are being filled, the outermost first: each gets its mode and its time when it is left. */
+  /** Folders being filled, outermost first: each gets its mode and time when it is left. */
   #open: Folder[] = [];
-  /** The folder that was looked at last: it and all above it are folders of the stage. */
+  /** The last checked folder: it and its parents are folders of the staging area. */
   #looked: readonly string[] = [];
   #file: { readonly fd: number; readonly member: TarMember } | undefined;
 
@@ -33,18 +33,18 @@ export class Unpacking implements TarSink {
     this.#options = options;
   }
 
-  /** Of what was asked for, whatever the archive has brought. */
+  /** The requested names that the archive contained. */
   get seen(): ReadonlySet<string> {
     return this.#seen;
   }
 
   member(member: TarMember): void {
     const parts = partsOf(member.name);
-    // What was not asked for is passed over.
+    // Ignore what was not requested.
     if (parts !== undefined && (parts.length === 0 || !this.#isAsked(parts))) return;
     this.#seen.add(parts?.[0] ?? "");
-    const why = parts === undefined ? "the name leads out of the folder" : this.#tryMember(member, parts);
-    if (why !== undefined) this.#options.leftOut.add(member.name, why);
+    const why = parts === undefined ? "the path leaves the folder" : this.#tryMember(member, parts);
+    if (why !== undefined) this.#options.skipped.add(member.name, why);
   }
 
   bytes(bytes: Uint8Array, offset: number): void {
@@ -58,7 +58,7 @@ export class Unpacking implements TarSink {
     const { fd, member } = this.#file;
     this.#file = undefined;
     const stats = fs.fstatSync(fd);
-    // A hole at the end has no bytes.
+    // A trailing hole has no bytes.
     if (stats.size !== member.size) fs.ftruncateSync(fd, member.size);
     const mode = this.#modeOf(member);
     if ((stats.mode & KEPT_MODE) !== mode) fs.fchmodSync(fd, mode);
@@ -66,24 +66,24 @@ export class Unpacking implements TarSink {
     fs.closeSync(fd);
   }
 
-  /** To be called at the end, whatever it is. */
+  /** Call at the end, whatever it is. */
   close(): void {
     if (this.#file !== undefined) fs.closeSync(this.#file.fd);
     this.#file = undefined;
     this.#leaveFolders("");
   }
 
-  /** @returns Why it can't be written, if it can't. */
+  /** @returns Why the member is skipped, if it is. */
   #tryMember(member: TarMember, parts: readonly string[]): string | undefined {
     try {
       const blocker = this.#enter(parts.slice(0, -1));
-      if (blocker !== undefined) return `${blocker} is no folder`;
+      if (blocker !== undefined) return `${blocker} is not a folder`;
       return this.#write(member, parts);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EISDIR" || code === "EPERM")
-        return isFolder(this.#pathOf(parts)) ? "a folder has this name" : "the file system here refuses it";
-      if (code === "ENAMETOOLONG" || code === "EILSEQ" || code === "EINVAL") return `no name here (${code})`;
+        return isFolder(this.#pathOf(parts)) ? "a folder is in the way" : "the file system refuses it";
+      if (code === "ENAMETOOLONG" || code === "EILSEQ" || code === "EINVAL") return `invalid name here (${code})`;
       throw error;
     }
   }
@@ -92,7 +92,7 @@ export class Unpacking implements TarSink {
     const path = this.#pathOf(parts);
     switch (member.kind) {
       case "file":
-        // Later copies find by its time that it is not whole. It can be written to until it is.
+        // A resumed copy sees by its time that it is incomplete. Writable until complete.
         fresh(path, () => {
           const fd = fs.openSync(bytesOfPath(path), CREATE, (member.mode & KEPT_MODE) | 0o200);
           this.#file = { fd, member };
@@ -104,7 +104,7 @@ export class Unpacking implements TarSink {
         this.#open.push({ path, mode: this.#modeOf(member), modifiedAt: member.modifiedAt });
         return undefined;
       case "link":
-        if (member.target === "") return "it leads nowhere";
+        if (member.target === "") return "the symlink is empty";
         if (!this.#staysInside(parts, member.target)) return LEADS_OUT;
         fresh(path, () => fs.symlinkSync(bytesOfPath(member.target), bytesOfPath(path)));
         fs.lutimesSync(bytesOfPath(path), member.modifiedAt, member.modifiedAt);
@@ -112,7 +112,7 @@ export class Unpacking implements TarSink {
       case "hard link":
         return this.#hardLink(path, member.target);
       case "other":
-        return "it is no file, no folder and no link";
+        return "not a file, folder or link";
     }
   }
 
@@ -121,23 +121,23 @@ export class Unpacking implements TarSink {
     if (parts === undefined || !this.#isAsked(parts)) return LEADS_OUT;
     const from = this.#pathOf(parts);
     if (from === path) return undefined;
-    // Each folder above it as well: what an earlier archive has left may be a link.
+    // Its parents must be folders, too: an earlier archive may have left a symlink.
     const above = parts.slice(0, -1).map((_, index) => this.#pathOf(parts.slice(0, index + 1)));
     const isThere = above.every(isFolder) && fs.lstatSync(bytesOfPath(from), { throwIfNoEntry: false })?.isFile();
-    if (isThere !== true) return "the file that it is another name of is not in the archive";
+    if (isThere !== true) return "its hard link target is not in the archive";
     fresh(path, () => {
       try {
         fs.linkSync(bytesOfPath(from), bytesOfPath(path));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "EEXIST") throw error;
-        // A file system without hard links, or with too many.
+        // No hard links on this file system, or too many.
         fs.copyFileSync(bytesOfPath(from), bytesOfPath(path), fs.constants.COPYFILE_EXCL);
       }
     });
     return undefined;
   }
 
-  /** Makes the folders that the archive has left out. @returns What is in the way, if something is. */
+  /** Creates folders that the archive omits. @returns What blocks the path, if something does. */
   #enter(parts: readonly string[]): string | undefined {
     const path = this.#pathOf(parts);
     this.#leaveFolders(path);
@@ -152,7 +152,7 @@ export class Unpacking implements TarSink {
     return undefined;
   }
 
-  /** Those that do not lead to `path`. */
+  /** Leaves folders that don't contain `path`. */
   #leaveFolders(path: string): void {
     for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
       if (`${path}/`.startsWith(`${last.path}/`)) return;
@@ -164,8 +164,8 @@ export class Unpacking implements TarSink {
   }
 
   #isAsked([top = ""]: readonly string[]): boolean {
-    const { asked } = this.#options;
-    return asked === undefined || asked.includes(top);
+    const { requested } = this.#options;
+    return requested === undefined || requested.includes(top);
   }
 
   #staysInside(parts: readonly string[], target: string): boolean {
@@ -184,11 +184,11 @@ export class Unpacking implements TarSink {
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 const CREATE = O_WRONLY | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0);
-const LEADS_OUT = "it leads out of what is copied";
+const LEADS_OUT = "its target is not copied";
 
 const isFolder = (path: string) => fs.lstatSync(bytesOfPath(path), { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** Makes it new: what had the name, from before or twice in one archive, is removed, and nothing that a link leads to. */
+/** Creates something after removing what has the name, without following a symlink. */
 function fresh(path: string, make: () => void): void {
   try {
     make();

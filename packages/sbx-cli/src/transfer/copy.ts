@@ -1,4 +1,4 @@
-// Files and folders in and out: which way, what of which folder, and where to.
+// `cp`: chooses the direction, and which files of which folder go where.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -13,8 +13,7 @@ import { streamIn, streamOut } from "./copy-stream.ts";
 const wordOf = ({ isRemote, path: where }: CopyEnd) => (isRemote ? `:${where}` : where);
 
 /**
- * As `cp -r`: into TO where that is a folder or ends in a slash, else FROM gets TO's name, once it is whole: until then it is in
- * a folder beside it, where a copy that resumes finds it. Several go into TO.
+ * Like `cp -r`: into TO if that is a folder or ends with a slash, else FROM gets TO's name when complete. Several files go into TO.
  */
 export async function copy(command: CopyCommand, env: Environment): Promise<Outcome> {
   const { from, to, isResumed, keepsModes } = command;
@@ -25,7 +24,7 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
   const isOut = first?.isRemote === true;
   const paths = from.map((end) => end.path);
   for (const one of isOut ? [] : paths) {
-    if (!fs.existsSync(one)) throw new CliError(`cannot copy ${one}: there is no such file`);
+    if (!fs.existsSync(one)) throw new CliError(`cannot copy ${one}: no such file`);
   }
   const target = paths.length > 1 && !to.path.endsWith("/") ? `${to.path}/` : to.path;
   const folders = grouped(isOut ? paths.map(placeThere) : paths.map(placeHere));
@@ -36,7 +35,7 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
       target.endsWith("/") &&
       fs.statSync(path.resolve(target), { throwIfNoEntry: false })?.isDirectory() === false
     ) {
-      throw new CliError(`cannot copy into ${to.path}: it is no folder`);
+      throw new CliError(`cannot copy into ${to.path}: not a folder`);
     }
     if (isOut && folders.size > 1) {
       const code = await exitOf(
@@ -54,12 +53,12 @@ export async function copy(command: CopyCommand, env: Environment): Promise<Outc
     }
     return exitWith(EXIT.ok);
   };
-  const saidWork = () => work().catch(saying);
-  return untilSignal(saidWork, "stopped: the same words with --resume copy what is missing");
+  const reportedWork = () => work().catch(withMessage);
+  return untilSignal(reportedWork, "interrupted: repeat the command with --resume to copy the rest");
 }
 
-/** What the file system refuses here is no fault of this program. */
-function saying(error: unknown): never {
+/** Errors of the file system are not faults of this program. */
+function withMessage(error: unknown): never {
   if (error instanceof Error && "syscall" in error) throw new CliError(`cannot copy: ${error.message}`);
   throw error;
 }
@@ -71,20 +70,20 @@ function placeHere(one: string): Location {
   return { folder: path.dirname(source), name: path.basename(source) };
 }
 
-/** With a dot before it: `cd` reads `-` and CDPATH where there is none. */
+/** With a leading dot: without one `cd` interprets `-` and CDPATH. */
 function placeThere(one: string): Location {
   const name = path.posix.basename(one);
-  // What is above has a name that nobody here knows: what is in it is copied.
+  // The name behind `..` is unknown here: copy its content.
   const [folder, known] = name === ".." ? [one, "."] : [path.posix.dirname(one), name || "."];
   return { folder: folder.startsWith("/") ? folder : `./${folder}`, name: known };
 }
 
-/** The names by folder. @throws {CliError} Where two have one name: the second would take the first one's place. */
+/** Groups names by folder. @throws {CliError} If two have the same name and would overwrite each other. */
 function grouped(places: readonly Location[]): ReadonlyMap<string, readonly string[]> {
   const folders = new Map<string, string[]>();
   const seen = new Set<string>();
   for (const { folder, name } of places) {
-    if (seen.has(name)) throw usage(`two of these are called ${name}: copy them one by one`);
+    if (seen.has(name)) throw usage(`two sources are named ${name}; copy them one by one`);
     seen.add(name);
     folders.set(folder, [...(folders.get(folder) ?? []), name]);
   }

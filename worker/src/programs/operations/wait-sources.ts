@@ -11,36 +11,44 @@ const SCREEN_INTERVAL_MS = 100;
 
 export type ProcessPorts = { readonly hop: InnerClient; readonly kept: () => Kept };
 
-/** Why this session has nothing of the kind to wait for; undefined where it has. */
-export async function cannotWait(
-  kind: WaitUntil["kind"],
+/** Why this session can't be waited for in this way; undefined if it can. @param ends For a wait for the end of a command. */
+export function cannotWait(
+  kind: WaitUntil["kind"] | undefined,
   reached: Reached,
-  { hop, kept }: ProcessPorts,
-): Promise<ProgramAnswer | undefined> {
+  ends: CommandSource | undefined,
+): ProgramAnswer | undefined {
   if (kind === "screen" && !reached.isTty) {
     return refused(409, "no_screen", "the process has pipes: there is no screen");
   }
-  if (kind !== "commandEnd" || (reached.session?.programs.commandEnds.length ?? 0) > 0) return undefined;
-  const ends = await commandEnds(reached, hop, kept);
-  if (ends === "no answer" && reached.state === "running") return UNANSWERED;
-  return typeof ends === "string"
-    ? refused(409, "no_marks", "the session has shown no marks of its commands")
-    : undefined;
+  return ends?.refusal;
 }
 
-/** Tells a wait of the ends of commands: of those before it began as well. */
+/** Tells a wait of the ends of commands, also of commands that ended before the wait began. */
 export class CommandSource {
+  /** Undefined: the shell marks its commands. */
+  readonly refusal: ProgramAnswer | undefined;
   readonly #reached: Reached;
   readonly #earlier: readonly CommandEnd[];
 
-  private constructor(reached: Reached, earlier: readonly CommandEnd[]) {
+  private constructor(reached: Reached, earlier: readonly CommandEnd[], refusal: ProgramAnswer | undefined) {
     this.#reached = reached;
     this.#earlier = earlier;
+    this.refusal = refusal;
   }
 
-  static async of(reached: Reached, { hop, kept }: ProcessPorts): Promise<CommandSource> {
+  /** Asks the process once. @returns undefined for a wait for anything else. */
+  static async of(
+    kind: WaitUntil["kind"] | undefined,
+    reached: Reached,
+    { hop, kept }: ProcessPorts,
+  ): Promise<CommandSource | undefined> {
+    if (kind !== "commandEnd") return undefined;
     const ends = await commandEnds(reached, hop, kept);
-    return new CommandSource(reached, typeof ends === "string" ? [] : ends);
+    if (typeof ends !== "string") return new CommandSource(reached, ends, undefined);
+    const isUnanswered = ends === "no answer" && reached.state === "running";
+    const noMarks = refused(409, "no_marks", "the session has shown no marks of its commands");
+    const isMarked = (reached.session?.programs.commandEnds.length ?? 0) > 0;
+    return new CommandSource(reached, [], isMarked ? undefined : isUnanswered ? UNANSWERED : noMarks);
   }
 
   tell(waiting: Wait): void {

@@ -64,11 +64,11 @@ export class Waiting {
     const { reached, asked, ports, kept, share } = options;
     const until = conditionOf(asked.until);
     if ("status" in until) return until;
-    const refusal = kept === undefined ? await cannotWait(until.kind, reached, ports) : undefined;
+    const ends = await CommandSource.of(until.kind, reached, ports);
+    const refusal = kept === undefined ? cannotWait(until.kind, reached, ends) : undefined;
     if (refusal !== undefined) return refusal;
     const { from, timeoutMs } = asked;
     const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept, share });
-    const ends = until.kind === "commandEnd" ? await CommandSource.of(reached, ports) : undefined;
     return new Waiting(options, wait, ends);
   }
 

@@ -8,7 +8,6 @@ import { type LifeEvent, noteLife } from "../../refusal/life.ts";
 import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,
-  askedAgain,
   bridgeEnvironment,
   isPreview,
   type SandboxEnv,
@@ -81,10 +80,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     // Its body is not to be kept for another try.
     if (isPreview(request)) {
       if (!container.running) return unavailable("the container does not run", 3);
-      return withinPatience(
-        request,
-        askedAgain(request, () => port.fetch(request)),
-      );
+      return withinPatience(request, port.fetch(request));
     }
     const failure = this.#isReady(container) ? undefined : await this.#up(container);
     if (failure !== undefined) return cannotStart(failure);

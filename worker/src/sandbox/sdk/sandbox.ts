@@ -7,7 +7,6 @@ import { noteLife } from "../../refusal/life.ts";
 import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
 import {
   askBridgeInside,
-  askedAgain,
   bridgeEnvironment,
   isPreview,
   type SandboxEnv,
@@ -96,7 +95,7 @@ export function withStdio<Base extends SandboxClass>(
         const failure = await this.#starting;
         if (failure !== undefined) return cannotStart(failure);
       }
-      const answer = askedAgain(requestOrUrl, () => super.containerFetch(requestOrUrl, portOrInit, portParam));
+      const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
       if (!this.isRunning()) return answer; // It was not started, and the SDK says why.
       const inTime = await withinPatience(requestOrUrl, answer);
       if (inTime === undefined) this.#hang.suspect();

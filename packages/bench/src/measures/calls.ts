@@ -1,0 +1,102 @@
+// What calls of the programs' interface cost: `true` by one request, and by an attach that does the same; and what they cost the
+// others: a key into another session, beside waits with hostile patterns at a session that prints without end.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { median, percentile, scaled } from "../base/numbers.ts";
+import type { Subject } from "../subjects/subjects.ts";
+import { runToExit, type TerminalSpec } from "../subjects/terminal.ts";
+import { echoes, PATIENCE_MS, type Result, readyCat } from "./measuring.ts";
+
+/** The first few pay for code that is loaded once. */
+const WARM_UP = 10;
+const TIMES = 50;
+
+/** In turn, so that a machine that slows down slows both. */
+export async function runTrue(subject: Subject, share = 1): Promise<Result> {
+  const spec = subject.spec(["true"], { tty: false });
+  const byAttach: number[] = [];
+  const byCall: number[] = [];
+  for (let i = 0; i < WARM_UP + scaled(TIMES, share, 5); i += 1) {
+    const attached = await timed(() => runToExit(spec));
+    const called = await timed(() => call(spec));
+    if (i < WARM_UP) continue;
+    byAttach.push(attached);
+    byCall.push(called);
+  }
+  return { "`true` by an attach, ms": median(byAttach), "`true` by HTTP *run*, ms": median(byCall) };
+}
+
+async function timed(run: () => Promise<number>): Promise<number> {
+  const from = performance.now();
+  const code = await run();
+  if (code !== 0) throw new Error(`\`true\` ended with ${code}`);
+  return performance.now() - from;
+}
+
+const WAITS = 200;
+/** After so long all of them are open. */
+const OPEN_MS = 4_000;
+/** Each takes a backtracking engine for ever at a long line of these letters. */
+const HOSTILE = ["(a*)*b", "(a|a)*b", "(a|aa)+$b", "([a-z]+)*\\d", "(.*)(.*)(.*)(.*)b$"];
+const LINES = ["sh", "-c", "exec yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"];
+
+/** A key into another session of the same server, without such waits and beside them, in turn. */
+export async function echoBesideWaits(subject: Subject, share = 1): Promise<Result> {
+  const alone: number[] = [];
+  const beside: number[] = [];
+  for (let i = 0; i < scaled(2, share, 1); i += 1) {
+    const terminal = await readyCat(subject);
+    alone.push(...(await echoes(terminal, 200, PATIENCE_MS)));
+    const waits = await openWaits(subject.spec(LINES, { tty: false }));
+    await pause(OPEN_MS);
+    beside.push(...(await echoes(terminal, 200, PATIENCE_MS)));
+    await waits.close();
+    terminal.close();
+  }
+  return {
+    "key beside 200 hostile waits p99, ms, without them": percentile(alone, 0.99),
+    "key beside 200 hostile waits p99, ms": percentile(beside, 0.99),
+  };
+}
+
+/** A session that prints, and waits at it that are never met. */
+async function openWaits(spec: TerminalSpec): Promise<{ close(): Promise<void> }> {
+  const session = `waits-${process.pid}-${Date.now()}`;
+  const [cmd, ...args] = spec.command;
+  await ask(spec, "PUT", `sessions/${session}`, { cmd, args });
+  const waits = Promise.all(
+    Array.from({ length: WAITS }, (_, i) => {
+      const until = { match: HOSTILE[i % HOSTILE.length] };
+      return ask(spec, "POST", `sessions/${session}/wait`, { until, from: 0, timeoutMs: 20_000 });
+    }),
+  );
+  waits.catch(() => undefined); // Told by close().
+  return {
+    async close() {
+      await ask(spec, "DELETE", `sessions/${session}`);
+      for (const answer of await waits) {
+        const body = await answer.text();
+        // One that has not caught up with the output when its session is ended hears that there is none any more, or that its time is over.
+        if (!/"outcome":"(?:exited|timeout)"|"error":"not_found"/.test(body))
+          throw new Error(`a wait ended as ${body.trim()}`);
+      }
+    },
+  };
+}
+
+/** @returns The process's exit code. */
+async function call(spec: TerminalSpec): Promise<number> {
+  const [cmd, ...args] = spec.command;
+  const response = await ask(spec, "POST", "run", { cmd, args });
+  const { state, exit } = (await response.json()) as { state?: string; exit?: { code: number } };
+  if (state !== "exited" || exit === undefined) throw new Error(`run answered ${response.status}, state ${state}`);
+  return exit.code;
+}
+
+async function ask({ url, headers }: TerminalSpec, method: string, path: string, body?: unknown): Promise<Response> {
+  const signal = AbortSignal.timeout(12 * PATIENCE_MS);
+  const request = { method, headers, signal, body: JSON.stringify(body) };
+  const response = await fetch(`${url}/api/sandboxes/bench/${path}`, request);
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+  return response;
+}

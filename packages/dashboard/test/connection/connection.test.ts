@@ -1,0 +1,349 @@
+// Cuts, reloads and ends, in a real browser against the real session core: nothing lost, nothing doubled, all of it said.
+
+import { describe, expect, test } from "vitest";
+import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
+
+const browser: Fixture = useBrowser("--disable-gpu");
+
+describe("a reload", () => {
+  test("brings the screen back as the same client, in the session whose name the page made up", async () => {
+    const page = await browser.attached("/?renderer=dom");
+    const name = new URL(page.page.url()).searchParams.get("session") ?? "";
+    expect(name).toMatch(/^web-[a-z1-9]{8}$/);
+    const process = browser.server.process(name);
+    process.print("one\r\ntwo\r\n$ ");
+    await page.shows("two");
+    await page.page.reload();
+    await page.shows("two");
+    expect((await page.rows()).slice(0, 4)).toEqual(["one", "two", "$", ""]);
+    await page.type("ls");
+    await expect.poll(() => process.typed).toBe("ls");
+    const [first, second] = browser.server.attaches;
+    expect([first?.get("resume"), second?.get("resume"), second?.get("offset")]).toEqual([null, "client-1", "0"]);
+    expect([...process.session.clients].map((client) => client.id)).toEqual(["client-1"]);
+  });
+
+  test("of a session whose log begins later than the scrollback did says so", async () => {
+    browser.server.logBytes = 4096;
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print(`${"line\r\n".repeat(2000)}last\r\n`);
+    await page.shows("last");
+    await page.page.reload();
+    await page.shows("last");
+    await page.page.getByText("The scrollback begins later than it did").waitFor();
+    expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
+  });
+
+  test("keeps the target, which a page that is closed gives up as soon as it can be told from a reload", async () => {
+    const page = await browser.attached();
+    await page.page.reload();
+    await page.state("attached");
+    const { closes, attaches } = browser.server;
+    expect([closes, attaches[1]?.get("resume")]).toEqual([[4001], "client-1"]);
+    await page.page.goto("about:blank");
+    await expect.poll(() => browser.server.process("main").session.presentCount).toBe(0);
+    expect(closes).toEqual([4001, 4001]);
+    await page.page.goBack();
+    await page.state("attached");
+    expect(attaches.at(-1)?.get("resume")).toBe("client-1");
+  });
+
+  test("whose session is gone starts over once, and says so", async () => {
+    const page = await browser.attached();
+    browser.server.processes.clear();
+    await page.page.reload();
+    await page.state("attached");
+    expect(browser.server.attaches.map((query) => query.get("resume"))).toEqual([null, "client-1", null]);
+    expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
+      "The previous session is gone (process lost): started a new one",
+    ]);
+  });
+
+  test("in a tab that was duplicated takes a target of its own, and the first keeps its", async () => {
+    const page = await browser.attached();
+    const popup = page.page.context().waitForEvent("page");
+    await page.page.evaluate(() => window.open(location.href));
+    const copy = browser.adopt(await popup);
+    await copy.state("attached");
+    expect(browser.server.attaches[1]?.get("resume")).toBe(null);
+    await copy.page.reload();
+    await copy.state("attached");
+    expect(browser.server.attaches[2]?.get("resume")).toBe("client-2");
+    expect(await page.data("state")).toBe("attached");
+  });
+
+  test("leaves no credential and no target in any address", async () => {
+    const page = await browser.attached("/?session=main&renderer=dom&token=secret&resume=client-9&offset=7");
+    const query = browser.server.attaches[0];
+    expect([query?.get("token"), query?.get("resume"), query?.get("offset")]).toEqual([null, null, null]);
+    expect(browser.server.offered).toEqual(["stdio.v1"]);
+    expect(await page.data("state")).toBe("attached");
+  });
+});
+
+describe("a cut", () => {
+  test("is told in words, and comes back by itself with nothing lost and nothing doubled", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print("line 1\r\n");
+    await page.shows("line 1");
+    browser.server.isReachable = false;
+    browser.server.cut();
+    await page.state("waiting");
+    await page.says(/^Connection lost: retrying in \d+ s$/);
+    for (let i = 2; i <= 20; i += 1) process.print(`line ${i}\r\n`);
+    browser.server.isReachable = true;
+    await page.waitForData("resumes", 1);
+    await page.says("Resumed, nothing was lost");
+    await page.shows("line 20");
+    expect((await page.rows()).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `line ${i + 1}`));
+    expect(browser.server.attaches.at(-1)?.get("offset")).toBe("8");
+    await page.says("Connected");
+  });
+
+  test("after which the person does not want to wait ends at the press of a button", async () => {
+    const page = await browser.attached();
+    // Each wait is then as long as it can be.
+    await page.page.evaluate(() => {
+      Math.random = () => 1;
+    });
+    browser.server.isReachable = false;
+    browser.server.cut();
+    // Until the wait is so long that it is not over before the button is pressed.
+    await page.page
+      .locator(".sbx-seconds")
+      .filter({ hasText: /[5-9] s/ })
+      .waitFor();
+    browser.server.isReachable = true;
+    const before = browser.server.attaches.length;
+    await page.button("Retry now");
+    await page.state("attached");
+    expect(browser.server.attaches.length).toBe(before + 1);
+  });
+
+  test("keeps what was typed before it, and discards what is typed during it, counted", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    await page.type("ab");
+    browser.server.isReachable = false;
+    browser.server.cut();
+    await page.state("waiting");
+    await page.type("é🚀x");
+    await page.page.keyboard.press("ArrowUp");
+    // What is typed soon after belongs to the same line (I4), but for its end.
+    await page.page.keyboard.press("Enter");
+    await page.waitForData("unsent-keys", 5);
+    expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
+      "5 keys typed while disconnected: not sent",
+    ]);
+    browser.server.isReachable = true;
+    await page.waitForData("resumes", 1);
+    await page.type("cd");
+    await expect.poll(() => process.typed).toBe("abcd");
+    await page.waitForData("unsent-keys", 0);
+  });
+
+  test("whose notice is dismissed gives the keyboard back to the terminal", async () => {
+    const page = await browser.attached();
+    browser.server.isReachable = false;
+    browser.server.cut();
+    await page.state("waiting");
+    await page.type("x");
+    await page.page.keyboard.press("Enter");
+    browser.server.isReachable = true;
+    await page.waitForData("resumes", 1);
+    await page.button("Dismiss");
+    await page.waitForData("unsent-keys", 0);
+    await page.page.keyboard.type("y");
+    await expect.poll(() => browser.server.process("main").typed).toBe("y");
+  });
+
+  test("of which the session's log remembers too little leaves a gap that is told, not drawn", async () => {
+    browser.server.logBytes = 4096;
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print("before\r\n");
+    await page.shows("before");
+    browser.server.isReachable = false;
+    browser.server.cut();
+    await page.state("waiting");
+    process.print(`${"x".repeat(5000)}\x1b[2J\x1b[Hafter\r\n`);
+    browser.server.isReachable = true;
+    await page.shows("after");
+    // 8 and 5,014 bytes were printed, 4,096 are held, 8 were drawn.
+    await page.waitForData("missed-bytes", 918);
+    await page.says("Resumed, some output was lost");
+    expect((await page.rows()).filter((row) => row !== "")).toEqual(["after"]);
+  });
+
+  test("by a session that sleeps waits for a key, which wakes it and is typed, as are those after it", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    for (const connection of process.connections) connection.bye(4408, "idle", "after");
+    await page.state("asleep");
+    await page.says("Asleep: press a key to wake it");
+    await page.type("xyz");
+    await page.state("attached");
+    await expect.poll(() => process.typed).toBe("xyz");
+    expect(await page.data("unsent-keys")).toBe("0");
+  });
+
+  test("is believed as soon as the browser is offline, and over as soon as it is online", async () => {
+    const page = await browser.attached();
+    await page.page.context().setOffline(true);
+    await page.state("waiting");
+    await page.says("Offline: reconnects when the network is back");
+    await page.page.context().setOffline(false);
+    await page.waitForData("resumes", 1);
+    await page.type("back");
+    await expect.poll(() => browser.server.process("main").typed).toBe("back");
+  });
+
+  test.each([
+    ["our page", "/?sandbox=dev&session=main&renderer=dom"],
+    ["somebody else's page, which keeps no target over a reload", "/component.html"],
+  ])(
+    "by another connection in its target is final, until the person takes it back onto a clean screen: on %s",
+    async (_name, path) => {
+      const page = await browser.attached(path);
+      const process = browser.server.process("main", "dev");
+      process.print("once\r\n");
+      await page.shows("once");
+      for (const connection of process.connections) connection.bye(4409, "replaced by a newer connection", "never");
+      await page.state("refused");
+      await page.page.getByRole("alert").getByText("Replaced by a newer connection.").waitFor();
+      await page.button("Retry now");
+      await page.state("attached");
+      await page.shows("once");
+      expect((await page.rows()).filter((row) => row !== "")).toEqual(["once"]);
+    },
+  );
+});
+
+describe("the beginning and the end", () => {
+  test("a container that starts is waited for, in words", async () => {
+    browser.server.isStarting = true;
+    const page = await browser.open();
+    await page.state("starting");
+    await page.says("Starting the container…");
+    browser.server.startContainer();
+    await page.state("attached");
+  });
+
+  test("an exit shows its code after the last output, and a new session is a button away", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print("bye\r\n");
+    process.exit({ code: 7 });
+    await page.state("exited");
+    await page.says("Process exited with code 7");
+    expect(await page.data("exit-code")).toBe("7");
+    await page.shows("bye");
+    await page.button("New session");
+    await page.state("attached");
+    const name = new URL(page.page.url()).searchParams.get("session");
+    expect(name).toMatch(/^web-/);
+    browser.server.process(name ?? "").print("fresh\r\n");
+    await page.shows("fresh");
+    expect((await page.rows()).filter((row) => row !== "")).toEqual(["fresh"]);
+  });
+
+  test("a death by signal names it, and a reload reads screen and end again", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    process.print("working\r\n");
+    process.exit({ code: 137, signal: "SIGKILL" });
+    await page.says("Process killed by SIGKILL (137)");
+    await page.page.reload();
+    await page.says("Process killed by SIGKILL (137)");
+    await page.shows("working");
+    expect([await page.data("exit-code"), await page.data("exit-signal")]).toEqual(["137", "SIGKILL"]);
+  });
+
+  test.each([
+    [4401, "token expired", "Not logged in", "Token expired. Log in again to continue.", "Log in"],
+    [4401, "Log in, or give a token", "Not logged in", "Log in to continue.", "Log in"],
+    [4403, "scope", "Not allowed", "Scope. Ask the operator for access to this sandbox.", "Log in"],
+    [
+      4422,
+      "cmd_not_found: Cannot find nvim",
+      "Cannot start the command",
+      "Command not found: nvim. Check its name and the directory.",
+      "New session",
+    ],
+  ])("a refusal with %i says why and what to do", async (code, reason, title, detail, button) => {
+    browser.server.refusal = { code, reason, retry: "never" };
+    const page = await browser.open();
+    await page.state("refused");
+    const card = page.page.getByRole("alert");
+    expect(await card.locator("h2").textContent()).toBe(title);
+    expect(await card.locator("p").textContent()).toBe(detail);
+    expect(await card.getByRole("button").first().textContent()).toBe(button);
+    expect(browser.server.attaches.length).toBe(1);
+  });
+});
+
+describe("the card over the terminal", () => {
+  test.each([
+    ["/?session=main&role=viewer&renderer=webgl#ticket=s.one", 4401, "Log in, or give a token", "Log in"],
+    ["/?sandbox=dev&session=nosuch&role=viewer&renderer=webgl", 4404, "no such session", "New session"],
+  ])("of %s lies above every layer that WebGL draws in", async (path, code, reason, name) => {
+    if (code === 4401) browser.server.user = undefined;
+    browser.server.refusal = { code, reason, retry: "never" };
+    const page = await browser.open(path);
+    await page.state("refused");
+    await page.waitForData("renderer", "webgl");
+    await page.page.locator("canvas.xterm-link-layer").waitFor({ state: "attached" });
+    const button = page.page.getByRole("alert").getByRole("button", { name });
+    const hit = await button.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const found = document.elementFromPoint(left + width / 2, top + height / 2);
+      return found === element ? "the button" : `${found?.tagName}.${found?.className}`;
+    });
+    expect(hit).toBe("the button");
+  });
+});
+
+test("X8: that the sandbox stops is told with the time that is left, and the screen stays in use", async () => {
+  const page = await browser.attached();
+  const [connection] = browser.server.process("main").connections;
+  connection?.send({ type: "stopping", seconds: 840 });
+  await page.page.getByText("The sandbox stops in 14 min: what still runs then is ended").waitFor();
+  expect(browser.server.attaches).toHaveLength(1);
+});
+
+describe("who may", () => {
+  test("a person who is not logged in is offered to, and would come back here", async () => {
+    browser.server.user = undefined;
+    const page = await browser.open(`${MAIN}&sandbox=dev`);
+    const link = page.page.getByRole("link", { name: "Log in" });
+    expect(await link.getAttribute("href")).toBe(
+      `/login?return_to=${encodeURIComponent("/?session=main&renderer=dom&sandbox=dev")}`,
+    );
+    expect(browser.server.attaches).toEqual([]);
+  });
+
+  test("logging out leaves the session and the page", async () => {
+    const page = await browser.attached();
+    expect(await page.page.locator(".sbx-user").textContent()).toBe("Ada Lovelace");
+    await page.button("Log out");
+    await page.page.getByRole("link", { name: "Log in" }).waitFor();
+    expect(browser.server.user).toBe(undefined);
+    await expect.poll(() => browser.server.process("main").session.presentCount).toBe(0);
+  });
+
+  test("a link that wants something run asks first, and once only", async () => {
+    const page = await browser.open(`/?session=main&renderer=dom&cmd=sh&arg=-c&arg=${encodeURIComponent("echo 'hi'")}`);
+    expect(await page.page.locator("pre").textContent()).toBe("sh -c 'echo '\\''hi'\\'''");
+    expect(browser.server.attaches).toEqual([]);
+    await page.button("Run");
+    await page.state("attached");
+    await page.page.reload();
+    await page.state("attached");
+    expect(browser.server.attaches.map((query) => [query.get("cmd"), query.getAll("arg"), query.get("tty")])).toEqual([
+      ["sh", ["-c", "echo 'hi'"], "1"],
+      ["sh", ["-c", "echo 'hi'"], "1"],
+    ]);
+  });
+});

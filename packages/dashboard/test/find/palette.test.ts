@@ -1,0 +1,94 @@
+// What the palette finds, and what it says of a session.
+
+import { expect, test } from "vitest";
+import { paletteCommands } from "../../src/find/palette-commands.ts";
+import { ageOf, attachCommand, commandLineOf, found, sessionEntry } from "../../src/find/palette-model.ts";
+import { type ListedSession, lastLineOf, miniatureCols } from "../../src/find/session-list.ts";
+import { ENGLISH } from "../../src/texts/texts.ts";
+
+const listed = (session: string, command: readonly string[] = ["bash"], sandbox = "dev"): ListedSession => ({
+  target: { sandbox, session },
+  state: "running",
+  tty: true,
+  command,
+  createdAtMs: 0,
+  clients: 0,
+  people: session === "tests" ? ["Alice"] : [],
+  lastOutputAtMs: Number.NaN,
+  title: undefined,
+  exitCode: undefined,
+});
+const sessions = [listed("main"), listed("tests", ["npm", "test"]), listed("main-2", ["vim", "a file"], "other")];
+const commands = paletteCommands(ENGLISH.palette, true, ["dev"]);
+const entries = [...sessions.map((one) => sessionEntry(one, new Set(["dev/main"]))), ...commands];
+const sessionsFound = (query: string) =>
+  found(entries, query).flatMap((entry) => (entry.kind === "session" ? [entry.id] : []));
+
+test("finds by name, sandbox, command and state, each word anywhere, in any case", () => {
+  expect(sessionsFound("")).toEqual(["dev/main", "dev/tests", "other/main-2"]);
+  expect(sessionsFound("MAIN")).toEqual(["dev/main", "other/main-2"]);
+  expect(sessionsFound("other main")).toEqual(["other/main-2"]);
+  expect(sessionsFound("npm running")).toEqual(["dev/tests"]);
+  expect(sessionsFound("alice")).toEqual(["dev/tests"]);
+  expect(sessionsFound("nothing such")).toEqual([]);
+});
+
+test("what begins with the query comes first", () => {
+  const one = listed("a-test", ["test"]);
+  expect(
+    found(
+      [one, listed("test-b")].map((each) => sessionEntry(each, new Set())),
+      "test",
+    ).map(({ id }) => id),
+  ).toEqual(["dev/test-b", "dev/a-test"]);
+});
+
+test("behind > are commands alone, with their keys", () => {
+  const divide = found(entries, ">divide:");
+  expect(divide.map((entry) => entry.kind === "command" && [entry.words, entry.keys])).toEqual([
+    [ENGLISH.palette.command.divideRight, "Ctrl+Shift+D"],
+    [ENGLISH.palette.command.divideBelow, "Ctrl+Shift+E"],
+  ]);
+  expect(found(entries, ">").length).toBe(commands.length);
+});
+
+test("offers only what can be done: no other sessions to a guest, no arranging of one pane", () => {
+  expect(paletteCommands(ENGLISH.palette, false, [])).toEqual([]);
+  const names = (hasPanes: boolean, startsIn: readonly string[]) =>
+    new Set(
+      paletteCommands(ENGLISH.palette, hasPanes, startsIn).flatMap((entry) =>
+        entry.kind === "command" ? [entry.command.do] : [],
+      ),
+    );
+  expect(names(false, ["dev"])).toEqual(new Set(["new", "divide"]));
+  expect(names(true, [])).toEqual(new Set(["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"]));
+  const inOthers = paletteCommands(ENGLISH.palette, false, ["dev", "far"]).map(({ id }) => id);
+  expect(inOthers.filter((id) => id.includes("sandbox"))).toEqual([
+    ">New session in sandbox dev",
+    ">New session in sandbox far",
+  ]);
+});
+
+test("the command line that attaches names the server, the sandbox and the session, and holds no token", () => {
+  expect(attachCommand("https://sbx.example", listed("main"))).toBe(
+    "sbx-stdio https://sbx.example --sandbox dev --session main",
+  );
+});
+
+test("a command is shown as one would type it, an age in its largest unit, of a screen the last line that is not empty", () => {
+  expect(commandLineOf(listed("s", ["sh", "-c", "echo 'x'; exit"]))).toBe("sh -c 'echo '\\''x'\\''; exit'");
+  expect(commandLineOf(listed("s", ["x".repeat(5_000)]))).toBe(`${"x".repeat(300)}…`);
+  const ages = [-5, 59, 60, 3_599, 3_600, 86_399, 200_000].map((seconds) => ageOf(0, seconds * 1000));
+  expect(ages.map(({ count, unit }) => `${count} ${unit}`)).toEqual([
+    ...["0 second", "59 second", "1 minute", "59 minute", "1 hour", "23 hour", "2 day"],
+  ]);
+  expect(lastLineOf({ cols: 80, lines: ["a", "  b ", " ", ""] })).toBe("b");
+  expect(lastLineOf({ cols: 80, lines: [] })).toBe("");
+  const width = (cols: number, ...lines: string[]) => miniatureCols({ cols, lines });
+  expect([
+    width(149, "$ ls", ""),
+    width(149, `${"x".repeat(90)}   `),
+    width(80, "日".repeat(99)),
+    width(20, "a"),
+  ]).toEqual([48, 90, 80, 20]);
+});

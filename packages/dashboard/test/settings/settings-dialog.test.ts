@@ -1,0 +1,88 @@
+// The dialog of settings, in a real browser: each choice is seen at once, and kept.
+
+import { expect, test } from "vitest";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+
+const browser = useBrowser("--disable-gpu");
+
+async function settings(): Promise<TerminalPage> {
+  const page = await browser.attached();
+  await page.button("Settings");
+  await page.page.getByRole("dialog", { name: "Settings" }).waitFor();
+  return page;
+}
+
+const paper = (page: TerminalPage) =>
+  page.page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
+const rows = (page: TerminalPage) => page.data("rows").then(Number);
+
+test("a scheme, and a size of the text, are there at once and after a reload", async () => {
+  const page = await settings();
+  const before = await rows(page);
+  await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
+  await expect.poll(() => paper(page)).toBe("rgb(0, 0, 0)");
+  await page.page.getByLabel("Size in pixels").fill("28");
+  await expect.poll(() => rows(page)).toBeLessThan(before);
+  await page.page.getByRole("button", { name: "Close" }).click();
+  await page.page.keyboard.type("k");
+  await expect.poll(() => browser.server.process("main").typed).toBe("k");
+  await page.page.reload();
+  await page.state("attached");
+  expect([await paper(page), (await rows(page)) < before]).toEqual(["rgb(0, 0, 0)", true]);
+});
+
+test("a theme of iTerm2 is imported, shown, and removed; another file is refused in words", async () => {
+  const page = await settings();
+  const before = await paper(page);
+  const dict =
+    "<dict><key>Blue Component</key><real>0</real><key>Green Component</key><real>0.2</real><key>Red Component</key><real>0.4</real></dict>";
+  const file = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+  const choose = (name: string, text: string) =>
+    page.page.getByLabel("Import a theme…").setInputFiles(file(name, text));
+  await choose("Forest.itermcolors", `<plist><dict><key>Background Color</key>${dict}</dict></plist>`);
+  await page.page.getByText("Theme: Forest").waitFor();
+  await expect.poll(() => paper(page)).toBe("rgb(102, 51, 0)");
+  await choose("photo.json", "not a theme");
+  await page.page.getByText("photo.json is not a theme of iTerm2 or VS Code").waitFor();
+  await page.page.getByRole("button", { name: "Remove" }).click();
+  await expect.poll(() => paper(page)).toBe(before);
+});
+
+test("what a person chooses is there in their other browsers; what can't be read there is as if it had never been chosen", async () => {
+  const page = await settings();
+  await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("bar");
+  browser.server.preferences = { ...browser.server.preferences, fontSize: 1e9, fontFamily: "x;} body{display:none" };
+  const other = await settings();
+  await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
+  expect(await other.page.getByLabel("Size in pixels").inputValue()).toBe("14");
+  expect(await other.page.getByLabel("Font", { exact: true }).inputValue()).toBe("");
+  // One that leaves at once has kept its choice, too.
+  await other.page.getByRole("combobox", { name: "Cursor" }).selectOption("underline");
+  await other.page.close();
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("underline");
+});
+
+test("what is exported in one browser is imported in another", async () => {
+  const page = await settings();
+  await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
+  await page.page.getByLabel("Play a sound on a bell").check();
+  const [download] = await Promise.all([
+    page.page.waitForEvent("download"),
+    page.page.getByRole("link", { name: "Export" }).click(),
+  ]);
+  const other = await settings();
+  await other.page.getByLabel("Import…", { exact: true }).setInputFiles(await download.path());
+  await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
+  expect(await other.page.getByLabel("Play a sound on a bell").isChecked()).toBe(true);
+});
+
+test("another page of the same browser follows at once", async () => {
+  const page = await settings();
+  const other = browser.adopt(await page.page.context().newPage());
+  await other.page.goto(`${browser.server.url}/?session=other&renderer=dom`);
+  await other.state("attached");
+  await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("light");
+  await expect.poll(() => paper(other)).toBe("rgb(251, 251, 254)");
+});

@@ -1,0 +1,274 @@
+// The echo that is predicted, against terminals that echo late, or not at all. No browser, no clock.
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { EchoPrediction, type PredictionMode, type Screen } from "../../src/terminal/echo-prediction.ts";
+
+/** A screen of lines, as a terminal's driver and programs print to it. */
+class Paper implements Screen {
+  readonly cols = 30;
+  readonly #lines: string[] = [""];
+  #column = 0;
+
+  get cursor() {
+    return { row: this.#lines.length - 1, column: this.#column };
+  }
+
+  at(row: number, column: number): string {
+    return this.#lines[row]?.charAt(column) ?? "";
+  }
+
+  print(text: string): void {
+    for (const character of text) {
+      if (character === "\n") {
+        this.#lines.push("");
+        this.#column = 0;
+      } else if (character === "\b") {
+        this.#column = Math.max(0, this.#column - 1);
+      } else {
+        const line = (this.#lines.pop() ?? "").padEnd(this.#column);
+        this.#lines.push(line.slice(0, this.#column) + character + line.slice(this.#column + 1));
+        this.#column = Math.min(this.cols - 1, this.#column + 1);
+      }
+    }
+  }
+}
+
+/** A page and a tty with a delay between. What is typed at a time is echoed on the page a round trip later. */
+class Link {
+  readonly paper = new Paper();
+  readonly prediction = new EchoPrediction();
+  isEchoOn = true;
+  nowMs = 0;
+  readonly #roundTripMs: number;
+  #answeredAtMs = 0;
+  #coming: { atMs: number; text: string }[] = [];
+
+  constructor(roundTripMs: number) {
+    this.#roundTripMs = roundTripMs;
+    this.prediction.measured(roundTripMs);
+  }
+
+  type(text: string): void {
+    for (const key of text) {
+      this.prediction.typed(key, this.paper, this.nowMs);
+      this.#answeredAtMs = this.nowMs + this.#roundTripMs;
+      if (!this.isEchoOn && key !== "\r") continue;
+      this.print(key === "\r" ? "\n" : key === "\x7f" ? "\b \b" : key);
+    }
+  }
+
+  print(text: string): void {
+    this.#coming.push({ atMs: this.nowMs + this.#roundTripMs, text });
+  }
+
+  wait(ms: number): void {
+    this.nowMs += ms;
+    const due = this.#coming.filter(({ atMs }) => atMs <= this.nowMs);
+    this.#coming = this.#coming.filter(({ atMs }) => atMs > this.nowMs);
+    for (const { text } of due) {
+      this.paper.print(text);
+      this.prediction.drawn(this.paper, this.nowMs);
+    }
+    this.prediction.drawn(this.paper, this.nowMs);
+    if (this.nowMs >= this.#answeredAtMs) this.prediction.answered();
+  }
+
+  shown(mode: PredictionMode = "auto"): string {
+    return this.prediction
+      .shown(mode)
+      .map(({ character }) => character)
+      .join("");
+  }
+}
+
+test("characters are seen at once when one has really been echoed", () => {
+  const link = new Link(200);
+  link.type("l");
+  expect(link.shown()).toBe("");
+  link.wait(200);
+  link.type("s -");
+  expect(link.shown()).toBe("s -");
+  link.wait(100);
+  link.type("a");
+  expect(link.shown()).toBe("s -a");
+  link.wait(100);
+  expect(link.shown()).toBe("a");
+  link.wait(100);
+  expect([link.shown(), link.prediction.hasPending]).toEqual(["", false]);
+});
+
+test("below 50 ms nothing is predicted, unless always; never is never", () => {
+  const link = new Link(49);
+  link.type("l");
+  link.wait(49);
+  link.type("s");
+  expect([link.shown("auto"), link.shown("always"), link.shown("never")]).toEqual(["", "s", ""]);
+  link.prediction.measured(50);
+  expect(link.shown()).toBe("s");
+  link.prediction.measured(40);
+  expect(link.shown()).toBe("s");
+  link.prediction.measured(34);
+  expect(link.shown()).toBe("");
+});
+
+test("a password is not shown, though what asked for it was predicted", () => {
+  const link = new Link(200);
+  link.type("s");
+  link.wait(200);
+  link.type("udo x\r");
+  link.isEchoOn = false;
+  link.print("Password: ");
+  link.wait(200);
+  for (const key of "secret") {
+    link.type(key);
+    expect(link.shown("always")).toBe("");
+    link.wait(50);
+    expect(link.shown("always")).toBe("");
+  }
+});
+
+test("a password on the line of a key that was echoed is not shown", () => {
+  const link = new Link(200);
+  link.type("y");
+  link.wait(200);
+  link.isEchoOn = false;
+  link.print(" Password: ");
+  link.wait(200);
+  link.type("secret");
+  expect(link.shown("always")).toBe("");
+});
+
+test("a prompt that prints a star for each key confirms no password that begins with one", () => {
+  const link = new Link(200);
+  link.isEchoOn = false;
+  link.type("*");
+  link.print("*");
+  link.wait(200);
+  link.type("secret");
+  expect([link.shown("always"), link.prediction.hasPending]).toEqual(["", true]);
+});
+
+test("an echo that does not come is given up, and what was shown with it", () => {
+  const link = new Link(100);
+  link.type("a");
+  link.wait(100);
+  link.isEchoOn = false;
+  link.type("b");
+  expect(link.shown()).toBe("b");
+  link.wait(451);
+  expect(link.shown()).toBe("");
+  link.type("c");
+  expect(link.shown()).toBe("");
+});
+
+test("keys in the middle of a line, of more than a byte, and at the right edge are not predicted", () => {
+  const link = new Link(100);
+  const confirm = () => {
+    link.type("a");
+    link.wait(100);
+  };
+  confirm();
+  link.type("é");
+  expect(link.shown()).toBe("");
+  link.wait(100);
+  confirm();
+  link.print("xyz\b\b\b");
+  link.wait(100);
+  link.type("b");
+  expect(link.shown()).toBe("");
+  link.wait(100);
+  link.type(`\r${"n".repeat(28)}`);
+  link.wait(100);
+  confirm();
+  link.type("b");
+  expect(link.shown()).toBe("");
+});
+
+type Step = { readonly keys: string; readonly waitMs: number };
+const steps = fc.array(
+  fc.record<Step>({
+    keys: fc.stringMatching(/^[a-z ]{0,4}[\r\x7f]?$/),
+    waitMs: fc.integer({ min: 0, max: 500 }),
+  }),
+  { maxLength: 40 },
+);
+const roundTrips = fc.integer({ min: 0, max: 400 });
+
+test("whatever is typed where the echo was never on, nothing is shown", () => {
+  fc.assert(
+    fc.property(steps, roundTrips, fc.array(fc.string({ maxLength: 5 })), (typed, roundTripMs, printed) => {
+      const link = new Link(roundTripMs);
+      link.isEchoOn = false;
+      for (const [index, { keys, waitMs }] of typed.entries()) {
+        const text = printed[index];
+        if (text !== undefined) link.print(`\n${text.replaceAll(/[^ -~]/g, "")}: `);
+        link.wait(roundTripMs);
+        link.type(keys.replaceAll("\r", ""));
+        expect(link.shown("always")).toBe("");
+        link.wait(waitMs);
+        expect(link.shown("always")).toBe("");
+      }
+    }),
+  );
+});
+
+test("a program that asks by a prompt and turns the echo off is shown nothing of what is typed after it", () => {
+  fc.assert(
+    fc.property(
+      steps,
+      roundTrips,
+      fc.stringMatching(/^[a-zA-Z :\n]{1,12}$/),
+      steps,
+      (typed, roundTripMs, prompt, secret) => {
+        const link = new Link(roundTripMs);
+        for (const { keys, waitMs } of typed) {
+          link.type(keys);
+          link.wait(waitMs);
+        }
+        link.isEchoOn = false;
+        link.print(prompt);
+        link.wait(roundTripMs);
+        link.wait(roundTripMs * 2 + 251);
+        for (const { keys, waitMs } of secret) {
+          link.type(keys.replaceAll(/[\r\x7f]/g, ""));
+          expect(link.shown("always")).toBe("");
+          link.wait(waitMs);
+        }
+      },
+    ),
+  );
+});
+
+test("the echo of a key that was typed before the cursor moved confirms no later key", () => {
+  const link = new Link(300);
+  link.type("\r");
+  link.wait(1);
+  link.type("a");
+  link.wait(299);
+  link.type("a");
+  link.wait(1);
+  link.type("b");
+  expect(link.shown("always")).toBe("");
+});
+
+test("what is shown is what the tty echoes, at its places, and nothing is left of it in the end", () => {
+  fc.assert(
+    fc.property(steps, roundTrips, (typed, roundTripMs) => {
+      const link = new Link(roundTripMs);
+      const promised: { row: number; column: number; character: string }[] = [];
+      for (const { keys, waitMs } of typed) {
+        if (link.paper.cursor.column > 20) link.type("\r");
+        link.type(keys.replaceAll("\x7f", ""));
+        promised.push(...link.prediction.shown("always"));
+        link.wait(waitMs);
+      }
+      link.wait(roundTripMs);
+      link.wait(0);
+      expect(link.prediction.shown("always")).toEqual([]);
+      for (const { row, column, character } of promised) {
+        if (column < link.paper.cols - 2) expect(link.paper.at(row, column)).toBe(character);
+      }
+    }),
+  );
+});

@@ -1,0 +1,113 @@
+// Links in the output that nothing marks as such, and keys that are seen before they are echoed, in a real browser.
+
+import { describe, expect, test } from "vitest";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+
+const browser = useBrowser("--disable-gpu");
+
+/** Clicks on a text of the screen's first row that holds it. */
+async function clickOn(page: TerminalPage, text: string, modifiers: "Control"[] = []): Promise<void> {
+  const box = await page.page.evaluate((text) => {
+    const rows = [...document.querySelectorAll(".xterm-rows > div")];
+    const row = rows.find((each) => each.textContent.replaceAll("\u00a0", " ").includes(text));
+    const cell = Number(document.querySelector<HTMLElement>(".sbx-terminal")?.dataset.cols);
+    const { left, top, width, height } = row?.getBoundingClientRect() ?? new DOMRect();
+    const column = (row?.textContent.replaceAll("\u00a0", " ").indexOf(text) ?? 0) + 1;
+    return { x: left + (column * width) / cell, y: top + height / 2 };
+  }, text);
+  await page.page.mouse.move(box.x, box.y);
+  for (const modifier of modifiers) await page.page.keyboard.down(modifier);
+  await page.page.mouse.move(box.x + 1, box.y);
+  await page.page.mouse.click(box.x, box.y);
+  for (const modifier of modifiers) await page.page.keyboard.up(modifier);
+}
+
+async function printed(line: string): Promise<TerminalPage> {
+  const page = await browser.attached();
+  browser.server.process("main").print(`${line}\r\nend\r\n`);
+  await page.shows("end");
+  return page;
+}
+
+describe("links", () => {
+  test("a path is a link with Ctrl alone, and is offered to be copied", async () => {
+    const page = await printed("error in src/main.ts:12:5");
+    await clickOn(page, "src/main.ts");
+    expect(await page.page.locator("dialog").count()).toBe(0);
+    await clickOn(page, "src/main.ts", ["Control"]);
+    await page.page.getByRole("dialog", { name: "Path in the sandbox" }).getByText("src/main.ts:12").waitFor();
+  });
+
+  test("an address of the sandbox never opens on this machine: what leads there is said", async () => {
+    const page = await printed("Local: http://localhost:5173/app and localhost:3000");
+    await clickOn(page, "http://localhost", ["Control"]);
+    await page.page.getByText(`sbx-stdio forward ${browser.server.url} --sandbox default 5173`).waitFor();
+    await page.page.getByRole("button", { name: "Close" }).click();
+    await clickOn(page, "localhost:3000", ["Control"]);
+    await page.page.getByRole("dialog", { name: "Port 3000 of the sandbox" }).waitFor();
+    expect(page.page.context().pages().length).toBe(1);
+  });
+
+  test("an address opens at once with Ctrl, and is asked about without", async () => {
+    // Another name of the machine that the test's server runs on: by its usual ones it would be the sandbox's.
+    const address = browser.server.url.replace("127.0.0.1", "elsewhere.localhost");
+    const page = await printed(`see ${address}/icon.svg there`);
+    await clickOn(page, address);
+    await page.page.getByRole("dialog", { name: /^Open elsewhere\.localhost/ }).waitFor();
+    await page.page.keyboard.press("Escape");
+    const opened = page.page.context().waitForEvent("page");
+    await clickOn(page, address, ["Control"]);
+    expect((await opened).url()).toBe(`${address}/icon.svg`);
+  });
+});
+
+describe("the predicted echo", () => {
+  const shown = (page: TerminalPage) => page.page.locator(".sbx-echo").textContent();
+
+  test("is seen once a key has been echoed, and gone once all are", async () => {
+    const page = await browser.open();
+    await page.page.addInitScript(() => localStorage.setItem("sbx.preferences", '{"prediction":"always"}'));
+    await page.page.reload();
+    await page.state("attached");
+    const process = browser.server.process("main");
+    process.print("$ ");
+    await page.shows("$");
+    await page.type("a");
+    await expect.poll(() => process.typed).toBe("a");
+    expect(await shown(page)).toBe("");
+    process.print("a");
+    await page.shows("$ a");
+    await page.page.keyboard.type("b");
+    await expect.poll(() => shown(page)).toBe("b");
+    process.print("b");
+    await page.shows("$ ab");
+    await expect.poll(() => shown(page)).toBe("");
+  });
+
+  test("is not there where nothing is echoed", async () => {
+    const page = await browser.open();
+    await page.page.addInitScript(() => localStorage.setItem("sbx.preferences", '{"prediction":"always"}'));
+    await page.page.reload();
+    await page.state("attached");
+    const process = browser.server.process("main");
+    process.print("Password: ");
+    await page.shows("Password:");
+    await page.type("secret");
+    await expect.poll(() => process.typed).toBe("secret");
+    expect(await shown(page)).toBe("");
+  });
+
+  test("how slow the link is, is said on demand", async () => {
+    const page = await browser.attached();
+    const process = browser.server.process("main");
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+L");
+    await page.page.getByText("No key was timed yet; 0 bytes still to be drawn").waitFor();
+    process.onInput = (text) => process.print(text);
+    await page.page.keyboard.type("a");
+    await page.shows("a");
+    await page.page.keyboard.press("Control+Shift+L");
+    await page.page.getByText(/^A key takes \d+ ms; 0 bytes still to be drawn$/).waitFor();
+  });
+});

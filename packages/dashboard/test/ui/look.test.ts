@@ -1,0 +1,194 @@
+// How the component looks on somebody's page: its texts, colours, type and bars, and that its styles are its own.
+
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { ENGLISH, textsWith } from "../../src/texts/texts.ts";
+import { COLOURS, coloursOf } from "../../src/ui/colours.ts";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+
+const browser = useBrowser();
+const component = (query: string) => browser.attached(`/component.html?${query}`);
+
+const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
+const sources = (pattern: string) =>
+  globSync(pattern, { cwd: SOURCES }).map((name) => ({ name, text: readFileSync(SOURCES + name, "utf8") }));
+
+describe("texts", () => {
+  test("stand in one file: no component has any of its own", () => {
+    const found = sources("**/*.tsx").flatMap(({ name, text }) => {
+      const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+      const written = code.match(/>[^<>{}=;()]*\p{L}{2}[^<>{}=;()]*<|\b(?:title|aria-label|placeholder|alt)="[^"]+"/gu);
+      return (written ?? []).map((each) => `${name}: ${each.trim()}`);
+    });
+    expect(found).toEqual([]);
+  });
+
+  test("are English but for those that were given", () => {
+    const texts = textsWith({ status: { connected: "Verbunden" } });
+    expect([texts.status.connected, texts.status.left]).toEqual(["Verbunden", ENGLISH.status.left]);
+  });
+
+  /** Whatever a person can read around the terminal that was not given by the page. */
+  const unmarked = (page: TerminalPage) =>
+    page.page.locator(".sbx-terminal").evaluate((terminal) => {
+      const found: string[] = [];
+      for (const element of [terminal, ...terminal.querySelectorAll("*:not(.xterm *)")]) {
+        const own = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+        const names = ["title", "aria-label", "placeholder"].map((name) => element.getAttribute(name));
+        const isGiven = element.matches(".sbx-face, pre");
+        for (const text of isGiven ? [] : [...own.map((node) => node.textContent), ...names]) {
+          if (text !== null && /\p{L}{2}/u.test(text) && !text.includes("‹")) found.push(text.trim());
+        }
+      }
+      return found;
+    });
+
+  test("are all replaced: in every bar, question, card and notice", async () => {
+    browser.server.mode = "exclusive";
+    const page = await component("marked=1");
+    const process = browser.server.process("main", "dev");
+    const bob = await browser.attached("/?sandbox=dev&session=main&renderer=dom&name=A-name-that-is-cut");
+    await page.waitForData("people", 2);
+    await bob.button("Ask");
+    await page.page.getByRole("region", { name: /asks for the keyboard›/ }).waitFor();
+    process.print(`\x1b]52;c;${Buffer.from("wanted").toString("base64")}\x07`);
+    await page.page.getByRole("region", { name: "‹Clipboard›" }).waitFor();
+    const shown: Record<string, string[]> = {
+      bars: (await unmarked(page)).filter((text) => !/name-that-is/.test(text)),
+    };
+    await page.button("‹Not now›");
+    await page.button("‹Release›");
+    await page.page.getByText("‹The keyboard is free›").first().waitFor();
+    await page.button("‹Take it›");
+    await page.page.getByText("‹You have the keyboard›").first().waitFor();
+    await page.page.locator(".xterm-helper-textarea").evaluate((textarea) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", "one\ntwo\n");
+      textarea.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    });
+    await page.page.getByRole("dialog", { name: "‹Paste 2 lines?›" }).waitFor();
+    shown.question = (await unmarked(page)).filter((text) => !/name-that-is/.test(text));
+    await page.page.keyboard.press("Escape");
+    process.exit({ code: 3 });
+    await page.says("‹Process exited with code 3›");
+    shown.exit = (await unmarked(page)).filter((text) => !/name-that-is/.test(text));
+    browser.server.refusal = { code: 4403, reason: "", retry: "never" };
+    const refused = await browser.open("/component.html?marked=1");
+    await refused.page.getByRole("heading", { name: "‹Not allowed›" }).waitFor();
+    shown.refusal = await unmarked(refused);
+    expect(shown).toEqual({ bars: [], question: [], exit: [], refusal: [] });
+  });
+
+  test("that a page gives a component are its own; the others stay", async () => {
+    const page = await component("connected=Verbunden");
+    await page.says("Verbunden");
+    await page.page.getByRole("button", { name: "Reader" }).waitFor();
+  });
+});
+
+describe("styles", () => {
+  test("name nothing outside the component, but for those of our own page", () => {
+    const outside = sources("**/*.css")
+      .filter(({ name }) => name !== "page.css")
+      .flatMap(({ name, text }) => {
+        const rules = text.replace(/\/\*[\s\S]*?\*\/|:not\([^()]*\)/g, "").matchAll(/([^{};]+)\{/g);
+        const selectors = [...rules].flatMap(([, list = ""]) => list.split(/,(?![^(]*\))/).map((each) => each.trim()));
+        const isScoped =
+          /^(?::is\()?[^ ]*\.sbx-|^@(?:media|container sbx-|keyframes sbx-)|^(?:\d+%|from|to)$|^\[data-\w+="\w+"\] > \.sbx-|^:is\(\[data-tone/;
+        return selectors.filter((selector) => !isScoped.test(selector)).map((selector) => `${name}: ${selector}`);
+      });
+    expect(outside).toEqual([]);
+  });
+
+  test("use one set of type sizes, of distances, and of colours", () => {
+    const others = sources("**/*.css").flatMap(({ name, text }) => {
+      const rules = text.replace(/\/\*[\s\S]*?\*\//g, "");
+      const declared = (pattern: RegExp) => [...rules.matchAll(pattern)].map(([all]) => all);
+      const sizes = declared(/\bfont(?:-size)?: [^;]*/g).filter((one) => !/: (?:0$|inherit|var\(--_|calc\()/.test(one));
+      const distances = declared(/\b(?:padding|margin|gap)[\w-]*: [^;]*/g).filter((one) =>
+        // Larger ones leave room for something that is so large; 9 is half a divider.
+        [...one.matchAll(/[\d.]+(?=px)/g)].some(([px]) => Number(px) < 33 && !/^(?:0|2|4|6|8|9|12|16|24|32)$/.test(px)),
+      );
+      const colours = /^(?:ground|page)\.css$/.test(name) ? [] : declared(/#[\da-f]{3,8}\b|\brgb\(/g);
+      return [...sizes, ...distances, ...colours].map((one) => `${name}: ${one}`);
+    });
+    expect(others).toEqual([]);
+  });
+
+  test("set no custom property on the page, and take those that it sets on any element around the component", async () => {
+    const page = await component("");
+    const ground = () => page.page.locator(".sbx-bar").evaluate((bar) => getComputedStyle(bar).backgroundColor);
+    expect(await ground()).toBe("rgb(20, 20, 37)");
+    const names = ["--sbx-bar", "--sbx-paper", "--sbx-text", "--_bar"];
+    const set = await page.page.evaluate((names) => {
+      const { style } = document.getElementById("root") ?? document.body;
+      style.setProperty("--sbx-bar", "rgb(1, 2, 3)");
+      const root = getComputedStyle(document.documentElement);
+      return names.map((name) => root.getPropertyValue(name));
+    }, names);
+    expect([set, await ground()]).toEqual([["", "", "", ""], "rgb(1, 2, 3)"]);
+  });
+});
+
+const colours = (page: TerminalPage) =>
+  page.page.locator(".sbx-terminal").evaluate((terminal) => {
+    const of = (selector: string) => getComputedStyle(terminal.querySelector(selector) ?? terminal);
+    return [of(".sbx-bar").backgroundColor, of(".xterm-scrollable-element").backgroundColor, of(".xterm-rows").color];
+  });
+
+const DARK = ["rgb(20, 20, 37)", "rgb(26, 26, 46)", "rgb(234, 234, 234)"];
+const LIGHT = ["rgb(241, 241, 248)", "rgb(251, 251, 254)", "rgb(38, 38, 60)"];
+
+describe("the look", () => {
+  test("is dark, or light, or follows the system while it changes", async () => {
+    const dark = await component("");
+    await dark.page.emulateMedia({ colorScheme: "light" });
+    expect(await colours(dark)).toEqual(DARK);
+    expect(await colours(await component("scheme=light"))).toEqual(LIGHT);
+    const page = await component("scheme=system");
+    expect(await colours(page)).toEqual(DARK);
+    await page.page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(() => colours(page)).toEqual(LIGHT);
+    const ours = await browser.attached();
+    await ours.page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(() => colours(ours)).toEqual(LIGHT);
+  });
+
+  test("has the colours and the type that it is given: larger type, fewer cells", async () => {
+    const usual = Number(await (await component("")).data("cols"));
+    const page = await component("background=%23102030&size=28");
+    expect((await colours(page))[1]).toBe("rgb(16, 32, 48)");
+    const stage = page.page.locator(".sbx-stage-area");
+    expect(await stage.evaluate((area) => getComputedStyle(area).backgroundColor)).toBe("rgb(16, 32, 48)");
+    const cols = Number(await page.data("cols"));
+    expect(Math.abs(cols - usual / 2)).toBeLessThanOrEqual(1);
+  });
+
+  test("has the bars that it is given, and the terminal the room of the others", async () => {
+    const bars = (page: TerminalPage) =>
+      page.page.locator(".sbx-people, .sbx-bar, .sbx-touch-keys").evaluateAll((all) => all.map((bar) => bar.className));
+    const rows: number[] = [];
+    for (const [query, expected] of [
+      ["", ["sbx-people", "sbx-touch-keys", "sbx-bar"]],
+      ["bars=status", ["sbx-bar"]],
+      ["bars=0", []],
+    ] as const) {
+      const page = await component(query);
+      expect(await bars(page)).toEqual(expected);
+      rows.push(Number(await page.data("rows")));
+      await page.page.close();
+    }
+    expect(rows).toEqual([...new Set(rows)].sort((a, b) => a - b));
+  });
+});
+
+test("no two people have one colour as long as there are enough, and whoever knows the same people sees the same", () => {
+  const people = Array.from({ length: 30 }, (_, i) => ({ id: `client-${i * 7}` }));
+  for (let count = 1; count <= COLOURS; count += 1) {
+    expect(new Set(coloursOf(people.slice(0, count))).size, `${count} people`).toBe(count);
+  }
+  expect(coloursOf(people).every((colour) => colour >= 0 && colour < COLOURS)).toBe(true);
+  expect(coloursOf([...people])).toEqual(coloursOf(people));
+});

@@ -1,0 +1,190 @@
+// Reads the screen of xterm.js 6.0 as programs are told it (S1): lines without trailing blanks, the cursor, modes and runs of style.
+// The bridge's emulator and the Worker's redrawing share it. Knows only those members of the emulator's own code that it reads.
+
+/** A line of cells. Colours and flags are packed into two numbers for each cell. */
+export type XtermLine = {
+  /** 0: the second half of a wide character. */
+  getWidth(column: number): number;
+  getString(column: number): string;
+  hasContent(column: number): number;
+  getFg(column: number): number;
+  getBg(column: number): number;
+};
+
+export type XtermBuffer = {
+  readonly lines: { get(row: number): XtermLine | undefined };
+  /** The first visible line. */
+  readonly ybase: number;
+  readonly x: number;
+  readonly y: number;
+};
+
+/** The members of a terminal's core that are read. */
+export type XtermCore = {
+  readonly buffers: { readonly normal: XtermBuffer; readonly active: XtermBuffer };
+  readonly coreService: {
+    readonly isCursorHidden: boolean;
+    readonly decPrivateModes: {
+      readonly applicationCursorKeys: boolean;
+      readonly applicationKeypad: boolean;
+      readonly bracketedPasteMode: boolean;
+    };
+  };
+  readonly coreMouseService: { readonly activeProtocol: string };
+  readonly _inputHandler: { readonly _windowTitle: string };
+};
+
+const PATHS = [
+  "buffers.active.ybase",
+  "coreService.decPrivateModes.bracketedPasteMode",
+  "coreMouseService.activeProtocol",
+  "_inputHandler._windowTitle",
+];
+
+type Terminal = { readonly cols: number; readonly rows: number; readonly options: { readonly convertEol?: boolean } };
+
+/** Cells of one style. Colours are `#rrggbb`, or the palette's index. */
+export type StyleRun = {
+  /** The first column, from 0, and how many there are. */
+  readonly x: number;
+  readonly cols: number;
+  readonly fg?: number | string;
+  readonly bg?: number | string;
+  readonly bold?: true;
+  readonly dim?: true;
+  readonly italic?: true;
+  readonly underline?: true;
+  readonly blink?: true;
+  readonly inverse?: true;
+  readonly invisible?: true;
+  readonly strikethrough?: true;
+  readonly overline?: true;
+};
+
+/** The screen beside its rows. */
+export type ScreenFacts = {
+  readonly cols: number;
+  readonly rows: number;
+  /** From 0, at the top left. */
+  readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
+  readonly alternate: boolean;
+  readonly title: string;
+  readonly modes: {
+    readonly bracketedPaste: boolean;
+    readonly applicationCursor: boolean;
+    readonly applicationKeypad: boolean;
+    readonly newLine: boolean;
+    readonly mouse: boolean;
+  };
+};
+
+const COLOR_MODE = 0x3000000;
+const COLOR_RGB = 0x3000000;
+const FG_FLAGS = [
+  [0x8000000, "bold"],
+  [0x10000000, "underline"],
+  [0x20000000, "blink"],
+  [0x4000000, "inverse"],
+  [0x40000000, "invisible"],
+  [0x80000000, "strikethrough"],
+] as const;
+const BG_FLAGS = [
+  [0x8000000, "dim"],
+  [0x4000000, "italic"],
+  [0x40000000, "overline"],
+] as const;
+
+/** @throws {Error} If the terminal is not the version that this was written for. */
+export function xtermCoreOf(terminal: object): XtermCore {
+  const core: unknown = Reflect.get(terminal, "_core");
+  if (!hasPaths<XtermCore>(core, PATHS)) throw new Error("Cannot read the screen: need xterm.js 6.0.0");
+  return core;
+}
+
+/** Whether a value has a member at each of the paths, such as `buffers.active.ybase`. */
+export function hasPaths<T>(value: unknown, paths: readonly string[]): value is T {
+  return paths.every((path) => {
+    let at: unknown = value;
+    for (const name of path.split(".")) {
+      if (typeof at !== "object" || at === null) return false;
+      at = Reflect.get(at, name);
+    }
+    return at !== undefined;
+  });
+}
+
+export function screenFacts(core: XtermCore, { cols, rows, options }: Terminal): ScreenFacts {
+  const { active, normal } = core.buffers;
+  const { decPrivateModes: modes, isCursorHidden } = core.coreService;
+  return {
+    cols,
+    rows,
+    // Behind the last column, the cursor waits there for a character that goes to the next line.
+    cursor: { x: Math.min(active.x, cols - 1), y: active.y, visible: !isCursorHidden },
+    alternate: active !== normal,
+    title: core._inputHandler._windowTitle,
+    modes: {
+      bracketedPaste: modes.bracketedPasteMode,
+      applicationCursor: modes.applicationCursorKeys,
+      applicationKeypad: modes.applicationKeypad,
+      newLine: options.convertEol === true,
+      mouse: core.coreMouseService.activeProtocol !== "NONE",
+    },
+  };
+}
+
+/** The text of `count` lines from line `from` of the buffer on. */
+export function textsOf(buffer: XtermBuffer, from: number, count: number, cols: number): string[] {
+  return Array.from({ length: Math.max(0, count) }, (_, row) => textOf(buffer.lines.get(from + row), cols));
+}
+
+function textOf(line: XtermLine | undefined, cols: number): string {
+  if (line === undefined) return "";
+  let text = "";
+  for (let column = 0; column < cols; column += Math.max(1, line.getWidth(column))) {
+    text += line.hasContent(column) === 0 ? " " : line.getString(column);
+  }
+  return text.replace(/ +$/, "");
+}
+
+/** The runs of cells with any style, in each of the visible lines. */
+export function visibleRuns({ lines, ybase }: XtermBuffer, { cols, rows }: Terminal): StyleRun[][] {
+  return Array.from({ length: rows }, (_, row) => runsOf(lines.get(ybase + row), cols));
+}
+
+function runsOf(line: XtermLine | undefined, cols: number): StyleRun[] {
+  const runs: StyleRun[] = [];
+  if (line === undefined) return runs;
+  let last: { key: string; run: StyleRun } | undefined;
+  for (let column = 0; column < cols; column += 1) {
+    const style = styleOf(line.getFg(column), line.getBg(column));
+    const key = JSON.stringify(style);
+    if (last !== undefined && last.key === key) {
+      last.run = { ...last.run, cols: last.run.cols + 1 };
+      continue;
+    }
+    if (last !== undefined && last.key !== "{}") runs.push(last.run);
+    last = { key, run: { x: column, cols: 1, ...style } };
+  }
+  if (last !== undefined && last.key !== "{}") runs.push(last.run);
+  return runs;
+}
+
+type Style = Omit<StyleRun, "x" | "cols">;
+
+function styleOf(fg: number, bg: number): Style {
+  const style: { -readonly [name in keyof Style]: Style[name] } = {};
+  const [fgColor, bgColor] = [colorOf(fg), colorOf(bg)];
+  if (fgColor !== undefined) style.fg = fgColor;
+  if (bgColor !== undefined) style.bg = bgColor;
+  for (const [bit, name] of FG_FLAGS) if ((fg & bit) !== 0) style[name] = true;
+  for (const [bit, name] of BG_FLAGS) if ((bg & bit) !== 0) style[name] = true;
+  return style;
+}
+
+function colorOf(packed: number): number | string | undefined {
+  const mode = packed & COLOR_MODE;
+  if (mode === 0) return undefined;
+  if (mode !== COLOR_RGB) return packed & 255;
+  return `#${(packed & 0xffffff).toString(16).padStart(6, "0")}`;
+}

@@ -1,0 +1,394 @@
+// A client's input: its keys and what becomes of them while nothing answers, its window, refusals, secrets, and where it is
+// numbered from by a later life.
+
+import { describe, expect, test } from "vitest";
+import type { ClientOptions } from "../../src/index.ts";
+import { attached, harness, PIPES } from "../support/client-harness.ts";
+import { bytes } from "../support/fixtures.ts";
+
+const PING = '{"type":"ping"}';
+const eof = (offset: number) => ({ type: "eof", offset });
+const refusal = (code: string) => ({ type: "error", code, message: "" });
+
+describe("keys", () => {
+  test("I4: pressed while the connection is down, they are discarded visibly and never sent, to the end of their line", () => {
+    const { client, greet, socket, told, typed, wait } = attached();
+    const type = (keys: string) => client.type(bytes(keys));
+    expect(type("a")).toBe(true);
+    socket().events.closed(1006, "");
+    expect(type("b")).toBe(false);
+    wait(200);
+    expect(type("rm")).toBe(false);
+    greet({ stdin: 0 });
+    // The rest of the same line would be half a line to the program; what follows its end in the same piece is sent.
+    expect([type(" -r\rls"), type("d")]).toEqual([true, true]);
+    expect(told("discarded").map(([, keys]) => keys)).toEqual(["b", "rm", " -r\r"]);
+    // What was sent before the break and not acknowledged is sent again.
+    expect(typed()).toEqual(["a", "ls", "d"]);
+  });
+
+  test("I4: after the exit no key is told to be lost for want of a connection", () => {
+    const { client, say, told } = attached();
+    say({ type: "exit", code: 0, offset: 0 });
+    expect([client.type(bytes("a")), told("discarded")]).toEqual([false, []]);
+  });
+
+  test("I4a: the rest of a paste that was begun is kept while the connection is down, and sent once", () => {
+    const { client, greet, socket, told, typed, wait } = attached();
+    client.type(bytes("\x1b[200~one,"));
+    socket().events.closed(1006, "");
+    expect(client.type(bytes("two,"))).toBe(true);
+    wait(200);
+    greet({ stdin: 0 });
+    client.type(bytes("three\x1b[201~"));
+    expect([typed().join(""), told("discarded")]).toEqual(["\x1b[200~one,two,three\x1b[201~", []]);
+  });
+
+  test("C: with nothing heard for 3 s after a key it says so, and again when something is heard", () => {
+    const { client, say, socket, told, wait } = attached();
+    wait(5_000);
+    expect(told("quiet")).toEqual([]);
+    client.type(bytes("a"));
+    expect(socket().sent.at(-1)).toBe(PING);
+    wait(2_999);
+    expect(told("quiet")).toEqual([]);
+    wait(1);
+    say({ type: "pong" });
+    expect(told("quiet").map(([, isQuiet]) => isQuiet)).toEqual([true, false]);
+  });
+
+  test("C: a key soon after one that was answered is watched for 3 s of its own", () => {
+    const { client, say, texts, told, wait } = attached();
+    /** A key, which is answered after so long. */
+    const key = (answeredMs: number) => {
+      client.type(bytes("k"));
+      wait(answeredMs);
+      say({ type: "pong" });
+    };
+    key(100);
+    wait(900);
+    const before = texts("ping").length;
+    client.type(bytes("b"));
+    wait(2_000);
+    // It had no ping of its own yet.
+    expect(texts("ping").length - before).toBe(1);
+    wait(999);
+    expect(told("quiet")).toEqual([]);
+    wait(1);
+    expect(told("quiet")).toHaveLength(1);
+    // One that is answered in between is not told of.
+    say({ type: "pong" });
+    key(100);
+    wait(2_000);
+    key(900);
+    wait(5_000);
+    expect(told("quiet")).toHaveLength(2);
+  });
+
+  test("C: a round trip is that of its own ping: the answer of an earlier one does not count, nor does a broken one", () => {
+    const { client, greet, say, texts, wait, cut } = harness();
+    const times: number[] = [];
+    const time = () => client.time((ms) => times.push(ms));
+    expect(time()).toBe(false);
+    client.start();
+    greet(); // Pings, too.
+    expect([time(), texts("ping").length]).toEqual([true, 2]);
+    wait(40);
+    say({ type: "pong" });
+    expect(times).toEqual([]);
+    wait(2);
+    say({ type: "pong" });
+    expect(times).toEqual([42]);
+    time();
+    cut();
+    expect(time()).toBe(false);
+    greet();
+    for (let i = 0; i < 20; i += 1) say({ type: "pong" });
+    expect(times).toEqual([42]);
+  });
+
+  test("R11, I4b: sent away for idleness (4408) it stays away until a key is pressed, which is kept, as are those after it", () => {
+    const { client, greet, say, sockets, told, typed, wait } = attached();
+    say({ type: "bye", code: 4408, reason: "idle", retry: "never" });
+    wait(3_600_000);
+    const waiting = { phase: "waiting", retryAtMs: undefined, reason: "idle", attempt: 0 };
+    expect([client.state, sockets.length]).toEqual([waiting, 1]);
+    client.type(bytes("x"));
+    expect([sockets.length, client.state.phase]).toEqual([2, "connecting"]);
+    client.type(bytes("y"));
+    greet({ stdin: 0 });
+    expect([typed().join(""), told("discarded")]).toEqual(["xy", []]);
+  });
+});
+
+describe("the window", () => {
+  test("I3: beyond 256 KiB not acknowledged it asks for a pause, and says when it may go on", () => {
+    const { client, say, sentBytes, told } = attached();
+    expect(client.write(new Uint8Array(262_143))).toBe(true);
+    expect(client.write(new Uint8Array(100_000))).toBe(false);
+    expect(sentBytes()).toBe(262_144);
+    const before = told("drained").length;
+    say({ type: "stdin_ack", offset: 99_998 });
+    expect([told("drained").length, client.unackedInput, sentBytes()]).toEqual([before, 262_145, 362_142]);
+    say({ type: "stdin_ack", offset: 100_000 });
+    expect([told("drained").length, client.unackedInput, sentBytes()]).toEqual([before + 1, 262_143, 362_143]);
+  });
+
+  test("I3b: it keeps and sends what its window holds; a later connection may have a smaller one", () => {
+    const { client, greet, say, sentBytes, cut } = attached({ inputWindow: 1_048_576 });
+    expect(client.write(new Uint8Array(1_048_575))).toBe(true);
+    expect(client.write(new Uint8Array(100_000))).toBe(false);
+    expect(sentBytes()).toBe(1_048_576);
+    say({ type: "stdin_ack", offset: 1_000 });
+    expect(sentBytes()).toBe(1_049_576);
+    cut();
+    greet({ stdin: 2_000 });
+    expect([sentBytes(), client.unackedInput]).toEqual([262_144, 1_146_575]);
+    say({ type: "stdin_ack", offset: 2_001 });
+    expect(sentBytes()).toBe(262_145);
+  });
+});
+
+describe("input that is refused", () => {
+  test.each([
+    ["not_stdin_holder", 65_536],
+    ["stdin_closed", 262_144],
+  ])("L10: %s: %i bytes are sent at most, and what is not sent yet is dropped, and not sent later", (code, most) => {
+    const isLate = code === "stdin_closed";
+    const hello = isLate ? PIPES : { ...PIPES, mode: "exclusive", holder: "another" };
+    const { client, say, socket, sentBytes } = attached(hello);
+    for (let i = 0; i < 10; i += 1) client.write(new Uint8Array(100_000));
+    expect([sentBytes(), client.unackedInput]).toEqual([most, 1_000_000]);
+    // The server tells of the refusal before it counts the bytes as taken.
+    say(refusal(code));
+    expect([sentBytes(), client.unackedInput]).toEqual([most, most]);
+    say({ type: "stdin_ack", offset: most });
+    expect([sentBytes(), client.unackedInput]).toEqual([most, 0]);
+    // What is written then goes on where that ended, unless the process takes no more for good.
+    const before = socket().sent.length;
+    client.write(new Uint8Array([7, 8]));
+    client.write(new Uint8Array([9]));
+    expect(socket().sent.slice(before)).toEqual(isLate ? [] : [new Uint8Array([7, 8]), new Uint8Array([9])]);
+    client.endInput();
+    expect(socket().sent.at(-1)).toBe(JSON.stringify(eof(isLate ? most : most + 3)));
+  });
+
+  test("L10b: a client that waits for the keyboard sends the rest of its input once it has it", () => {
+    const { client, say, sentBytes } = attached({ mode: "exclusive", holder: "another" });
+    client.write(new Uint8Array(100_000));
+    expect(sentBytes()).toBe(65_536);
+    say({ type: "stdin_holder", id: "a" });
+    expect(sentBytes()).toBe(100_000);
+  });
+
+  test("an end of input that is refused drops nothing: the input itself is taken", () => {
+    const { client, say } = attached(PIPES);
+    client.write(new Uint8Array(1_000_000));
+    say(refusal("not_stdin_holder"));
+    expect(client.unackedInput).toBe(1_000_000);
+  });
+
+  test("I9, I9a: a refused end of input is told again once another driver has left, in whichever order it hears of them", () => {
+    const { client, say, texts } = attached(PIPES);
+    client.endInput();
+    say({ type: "leave", id: "other" });
+    expect(texts("eof")).toEqual([eof(0)]);
+    say(refusal("not_stdin_holder"));
+    expect(texts("eof").length).toBe(2);
+    // Nothing has changed since: it would be refused again.
+    say(refusal("not_stdin_holder"));
+    expect(texts("eof").length).toBe(2);
+    say({ type: "leave", id: "driver" });
+    say({ type: "leave", id: "another" });
+    expect(texts("eof")).toEqual([eof(0), eof(0), eof(0)]);
+  });
+});
+
+describe("one life after another", () => {
+  /** A life with these options, greeted where the session stands in its input. */
+  function life(options: Partial<ClientOptions>, stdin?: number) {
+    const one = harness(options);
+    one.client.start();
+    if (stdin !== undefined) one.greet({ ...PIPES, stdin });
+    return one;
+  }
+
+  test("R5: it says where what it keeps starts, once it knows", () => {
+    const { client, say, sockets, cut } = life({}, 0);
+    client.write(bytes("abcdef"));
+    say({ type: "stdin_ack", offset: 4 });
+    cut();
+    expect(sockets.at(-1)?.query).toBe("session=main&resume=r-a&offset=0&stdin=4");
+  });
+
+  test("R6: what a new life wrote before its first greeting starts where the session says, its end too", () => {
+    const { client, greet, typed, texts } = life({ resume: "r-a", offset: 0 });
+    client.write(bytes("abc"));
+    client.endInput();
+    greet({ ...PIPES, stdin: 500 });
+    expect([typed(), texts("eof"), client.unackedInput]).toEqual([["abc"], [eof(503)], 3]);
+  });
+
+  test.each<[Partial<ClientOptions>, string]>([
+    [{ resume: "r" }, "session=main&resume=r&stdin=new"],
+    [{ resume: "r", offset: 7 }, "session=main&resume=r&offset=7"],
+    [{ resume: "r", offset: 7, repeatsInput: false }, "session=main&resume=r&offset=7&stdin=new"],
+  ])("R6: a new life without a place says that its input is new, with one that it repeats it: %j", (options, query) => {
+    expect(life(options).sockets[0]?.query).toBe(query);
+  });
+
+  test("R6b: what one life kept the next sends, but for what the session turns out to have", () => {
+    const first = life({}, 0);
+    first.client.write(bytes("abcdef"));
+    first.say({ type: "stdin_ack", offset: 2 });
+    const keptInput = first.client.suspend();
+    expect(keptInput).toEqual({ offset: 2, length: 4, bytes: bytes("cdef") });
+    // Put aside before it is greeted, a life keeps the same.
+    expect(life({ resume: "r", keptInput }).client.suspend()).toEqual(keptInput);
+    const third = life({ resume: "r", keptInput }, 4);
+    expect(third.sockets[0]?.query).toBe("session=main&resume=r&stdin=2");
+    third.client.write(bytes("g"));
+    expect(third.typed()).toEqual(["ef", "g"]);
+    third.say({ type: "stdin_ack", offset: 7 });
+    expect([third.client.suspend(), third.told("discarded")]).toEqual([undefined, []]);
+  });
+
+  test("R6b: keys that woke a session, and were never numbered, are sent by the next life behind what was received", () => {
+    const { sockets, typed } = life(
+      { resume: "r", keptInput: { offset: undefined, length: 2, bytes: bytes("ab") } },
+      7,
+    );
+    expect([sockets[0]?.query, typed()]).toEqual(["session=main&resume=r&stdin=new", ["ab"]]);
+  });
+
+  test("R6b: secret input is kept by its length alone; as much of it as the session does not have is told", () => {
+    const first = life({}, 3);
+    first.client.setSecret(true);
+    first.client.write(bytes("secret"));
+    const keptInput = first.client.suspend();
+    expect(keptInput).toEqual({ offset: 3, length: 6 });
+    const second = life({ resume: "r", keptInput });
+    expect(second.sockets[0]?.query).toBe("session=main&resume=r&stdin=new");
+    expect(second.client.suspend()).toEqual(keptInput);
+    const third = life({ resume: "r", keptInput }, 5);
+    expect([third.told("discarded"), third.typed()]).toEqual([[["discarded", "\0\0\0\0"]], []]);
+    expect(third.client.suspend()).toBe(undefined);
+    expect(life({ resume: "r", keptInput }, 9).told("discarded")).toEqual([]);
+  });
+
+  test("R7: a life that repeats its input leaves out what an earlier one turns out to have brought through", () => {
+    const { client, greet, say, typed, cut } = life({ resume: "r", offset: 0 }, 2);
+    client.write(bytes("cd"));
+    expect(typed()).toEqual(["cd"]);
+    cut();
+    greet({ ...PIPES, stdin: 6 });
+    client.write(bytes("efgh"));
+    // What it has not sent yet is not left out in mid-connection: the session counts what comes.
+    say({ type: "stdin_ack", offset: 9 });
+    client.write(bytes("ijk"));
+    expect([typed(), client.unackedInput]).toEqual([["gh", "ijk"], 2]);
+  });
+
+  test("R7: a life with new input that finds other input in its place ends, and never throws", () => {
+    const { client, greet, socket, cut } = life({}, 0);
+    client.write(bytes("ab"));
+    cut();
+    greet({ ...PIPES, stdin: 6 });
+    const reason = "another connection has typed in this client's place";
+    expect(client.state).toEqual({ phase: "ended", end: { kind: "refused", code: 4409, reason } });
+    expect(socket().closed).toBe("abort");
+    // Nobody knows whose bytes were taken: the next life tells its own as not sent, and doubles nothing.
+    const keptInput = client.suspend();
+    expect(keptInput).toEqual({ offset: undefined, length: 2 });
+    const next = life({ resume: "r", keptInput }, 6);
+    expect(next.sockets[0]?.query).toBe("session=main&resume=r&stdin=new");
+    expect([next.told("discarded"), next.typed()]).toEqual([[["discarded", "\0\0"]], []]);
+  });
+});
+
+describe("I11: secret input", () => {
+  const ON = '{"type":"secret","on":true}';
+  const OFF = '{"type":"secret","on":false}';
+
+  /** A greeted client, and what it has sent on its connection, without pings and acknowledgements. */
+  function typing(options: Partial<ClientOptions> = {}) {
+    const one = attached(PIPES, options);
+    const sent = () =>
+      one
+        .socket()
+        .sent.map((frame) => (typeof frame === "string" ? frame : new TextDecoder().decode(frame)))
+        .filter((text) => !/"(ping|ack)"/.test(text));
+    const again = () => {
+      one.cut();
+      one.greet(PIPES);
+    };
+    return { ...one, sent, again };
+  }
+
+  test("is told before what is typed, and ended once all that was secret is acknowledged", () => {
+    const { client, say, sent } = typing();
+    client.setSecret(true);
+    client.type(bytes("hunter2"));
+    client.setSecret(false);
+    expect([client.isSecret, sent()]).toEqual([false, [ON, "hunter2"]]);
+    say({ type: "stdin_ack", offset: 6 });
+    expect(sent()).toEqual([ON, "hunter2"]);
+    say({ type: "stdin_ack", offset: 7 });
+    expect(sent()).toEqual([ON, "hunter2", OFF]);
+  });
+
+  test("is told again after a break, before what is sent again", () => {
+    const { client, sent, again } = typing();
+    client.setSecret(true);
+    client.type(bytes("hunter2"));
+    client.setSecret(false);
+    again();
+    expect(sent()).toEqual([ON, "hunter2"]);
+  });
+
+  test("that is asked for while there is no connection begins with the next", () => {
+    const { client, cut, greet, sent } = typing();
+    cut();
+    client.setSecret(true);
+    greet(PIPES);
+    expect(sent()).toEqual([ON]);
+    client.setSecret(false);
+    expect(sent()).toEqual([ON, OFF]);
+  });
+
+  test("that is wanted again before it has ended goes on without a word", () => {
+    const { client, say, sent } = typing();
+    client.setSecret(true);
+    client.type(bytes("a"));
+    client.setSecret(false);
+    client.setSecret(true);
+    say({ type: "stdin_ack", offset: 1 });
+    expect([client.isSecret, sent()]).toEqual([true, [ON, "a"]]);
+  });
+
+  test("that an earlier life of the client asked for goes on, until this one ends it", () => {
+    const { client, say, sent } = typing({ resume: "proof" });
+    say({ type: "secret", on: true });
+    expect([client.isSecret, sent()]).toEqual([true, []]);
+    client.setSecret(false);
+    expect([client.isSecret, sent()]).toEqual([false, [OFF]]);
+  });
+
+  test("that the server does not keep secret is off, and is not asked for by itself again", () => {
+    const { client, say, sent, again } = typing();
+    client.setSecret(true);
+    say({ type: "secret", on: false });
+    expect([client.isSecret, sent()]).toEqual([false, [ON]]);
+    again();
+    expect(sent()).toEqual([]);
+  });
+
+  test("whose end was lost with a connection is ended on the next", () => {
+    const { client, say, sent, again } = typing();
+    client.setSecret(true);
+    client.setSecret(false);
+    again();
+    say({ type: "secret", on: true });
+    expect([client.isSecret, sent()]).toEqual([false, [OFF]]);
+  });
+});

@@ -1,0 +1,180 @@
+// A client's output: what counts as dealt with and is acknowledged, what is lost, and who answers a terminal query.
+
+import { describe, expect, test } from "vitest";
+import { MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../../src/index.ts";
+import { attached, PIPES } from "../support/client-harness.ts";
+
+const ack = (offset: number) => ({ type: "ack", offset });
+
+describe("acknowledging", () => {
+  test.each([
+    ["W1: at once after a frame of full length, and not a byte earlier", MAX_FRAME_BYTES, false],
+    ["W1: after 16 KiB where timers come late, so that the least window waits for none", MIN_WINDOW_BYTES, true],
+  ])("%s", (_when, bytes, areTimersLate) => {
+    const { client, output, texts } = attached({}, {}, { areTimersLate });
+    output(bytes);
+    client.dealtWith(bytes - 1);
+    expect(texts("ack")).toEqual([]);
+    client.dealtWith(bytes);
+    expect(texts("ack")).toEqual([ack(bytes)]);
+  });
+
+  test("W1: else 50 ms after the oldest byte was dealt with, for all that has been dealt with by then, and no more", () => {
+    const { client, output, texts, wait } = attached();
+    output(100_000);
+    wait(1_000);
+    client.dealtWith(1);
+    wait(49);
+    client.dealtWith(3);
+    expect(texts("ack")).toEqual([]);
+    wait(1);
+    expect(texts("ack")).toEqual([ack(3)]);
+    wait(10_000);
+    expect(texts("ack").length).toBe(1);
+  });
+
+  test("W12: with a MiB not dealt with it does not ask for more by coming back, until it is", () => {
+    const { client, greet, output, socket, sockets, wait } = attached();
+    for (let i = 0; i < 16; i += 1) output(65_536);
+    socket().events.closed(1006, "");
+    wait(30_000);
+    expect([sockets.length, client.state.phase]).toEqual([1, "waiting"]);
+    client.dealtWith(1);
+    wait(1_000);
+    expect(sockets.length).toBe(2);
+    greet({ offset: 1 << 20 });
+    expect(client.state.phase).toBe("attached");
+  });
+
+  test("K4, R1: its window's size is told again on every connection, before what had been dealt with, which lets more come", () => {
+    const { client, greet, output, socket, texts, cut } = attached();
+    client.resize(100, 40);
+    const size = { type: "resize", cols: 100, rows: 40 };
+    expect(texts("resize")).toEqual([size]);
+    output("abcdef");
+    client.dealtWith(4);
+    cut();
+    greet({ offset: 6, live: 6 });
+    expect(socket().sent.slice(-2)).toEqual([size, ack(4)].map((message) => JSON.stringify(message)));
+  });
+
+  test("a snapshot is acknowledged when it is drawn and not before, though no output follows it", () => {
+    const { client, snapshot, texts, wait } = attached({ offset: 700, live: 700 });
+    snapshot("screen");
+    wait(1_000);
+    expect(texts("ack")).toEqual([]);
+    client.dealtWith(700);
+    client.dealtWith(700);
+    expect(texts("ack")).toEqual([ack(700)]);
+  });
+});
+
+describe("what is gone", () => {
+  test("O4, O5: a gap in hello or in mid-stream is told with where it lies, before what comes after it", () => {
+    const { greet, output, say, told, cut } = attached();
+    output("abc");
+    say({ type: "gap", from: 3, to: 7 });
+    output("d");
+    cut();
+    greet({ offset: 20, live: 20, gap: 12 });
+    output("xyz");
+    expect(told("gap", "output")).toEqual([
+      ["output", "abc", 3],
+      ["gap", 3, 7, false],
+      ["output", "d", 8],
+      ["gap", 8, 20, false],
+      ["output", "xyz", 23],
+    ]);
+  });
+
+  test("bytes that are lost, also while it was away, count as dealt with only once those before them are drawn", () => {
+    const { client, say, output, greet, texts, cut, wait } = attached(PIPES);
+    output("12345678");
+    say({ type: "gap", from: 8, to: 100 });
+    cut();
+    greet({ ...PIPES, offset: 208, live: 208, gap: 108 });
+    expect([client.resumePoint?.offset, texts("ack")]).toEqual([0, []]);
+    client.dealtWith(8);
+    wait(50);
+    expect([client.resumePoint?.offset, texts("ack")]).toEqual([208, [ack(208)]]);
+  });
+
+  /** 8 bytes of output, and then a gap. */
+  function behind(hello: object = {}) {
+    const one = attached(hello);
+    one.output("12345678");
+    one.say({ type: "gap", from: 8, to: 5000, approximate: true });
+    const stands = (dealt: number) => {
+      one.client.dealtWith(dealt);
+      return one.client.resumePoint?.offset;
+    };
+    return { ...one, stands };
+  }
+
+  test("O7: on a PTY a gap is passed only when the snapshot that stands for it is drawn", () => {
+    const { say, snapshot, seen, told, texts, stands } = behind();
+    say({ type: "resize", cols: 90, rows: 30, offset: 5000 });
+    expect([stands(8), told("gap")]).toEqual([8, []]);
+    snapshot("screen");
+    expect(seen.slice(-3)).toEqual([
+      ["gap", 8, 5000, true],
+      ["resize", 90, 30, 5000],
+      ["snapshot", "screen", 5000],
+    ]);
+    expect([stands(8), stands(5000), texts("ack").at(-1)]).toEqual([8, 5000, ack(5000)]);
+  });
+
+  test("O7: nor does a new connection pass it, while the snapshot of the one before is still to be drawn", () => {
+    const { snapshot, greet, socket, stands, cut } = behind();
+    snapshot("screen");
+    cut();
+    expect(socket().query).toContain("offset=5000");
+    greet({ offset: 5000, live: 5000 });
+    expect([stands(8), stands(5000)]).toEqual([8, 5000]);
+  });
+
+  test("O7: nor does the next gap pass it, whose snapshot is another", () => {
+    const { say, snapshot, stands } = behind();
+    snapshot("screen");
+    say({ type: "gap", from: 5000, to: 9000 });
+    snapshot("newer screen");
+    expect([stands(8), stands(5000), stands(9000)]).toEqual([8, 5000, 9000]);
+  });
+
+  test("O7: whoever loses the connection before the snapshot asks from where it stood, or for the first screen again", () => {
+    const gap = behind();
+    gap.cut();
+    expect(gap.socket().query).toContain("offset=8");
+    const first = attached({ offset: 5000, live: 5000 });
+    expect(first.client.resumePoint?.offset).toBe(0);
+    first.cut();
+    expect(first.socket().query).toBe("session=main&resume=r-a&stdin=0");
+  });
+});
+
+describe("who answers a terminal query", () => {
+  test("a query whose last byte is the last byte of the replay is not answered, the next byte's is", () => {
+    const { client } = attached({ live: 4 });
+    expect([client.mayAnswer(3), client.mayAnswer(4)]).toEqual([false, true]);
+    expect([client.nextAnswerChange(0), client.nextAnswerChange(4)]).toEqual([4, Number.POSITIVE_INFINITY]);
+  });
+
+  test("after a hand-over this client answers what came before it and is not drawn yet, and nothing after", () => {
+    const { client, say } = attached();
+    say({ type: "answerer", id: "other", offset: 10 });
+    expect([client.mayAnswer(9), client.mayAnswer(10)]).toEqual([true, false]);
+    say({ type: "answerer", id: "a", offset: 20 });
+    expect([client.mayAnswer(9), client.mayAnswer(19), client.mayAnswer(20)]).toEqual([true, false, true]);
+    expect(client.nextAnswerChange(9)).toBe(10);
+  });
+
+  test("answerers of before what has been drawn are forgotten, the one who answers now is not", () => {
+    const { client, say, output } = attached();
+    say({ type: "answerer", id: "other", offset: 4 });
+    output("12345678");
+    client.dealtWith(8);
+    say({ type: "answerer", id: "third", offset: 8 });
+    say({ type: "answerer", id: "a", offset: 9 });
+    expect([client.mayAnswer(3), client.mayAnswer(8), client.mayAnswer(9)]).toEqual([false, false, true]);
+  });
+});

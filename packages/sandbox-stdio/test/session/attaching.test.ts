@@ -1,0 +1,265 @@
+// Who may come to a session and as whom, what each is sent first, and who is told of whom.
+
+import { describe, expect, test } from "vitest";
+import { type AttachRequest, MAX_CLIENTS, RESUME_GRACE_MS, type SessionCore } from "../../src/index.ts";
+import { bytes, FakePeer, join, output, pass, request, rig } from "../support/fixtures.ts";
+import { heard, PTY } from "../support/screens.ts";
+
+type Wish = Partial<AttachRequest>;
+
+const refusalOf = (session: SessionCore, id: string, wish: Wish = {}) => {
+  const result = session.attach(request(id, wish), new FakePeer());
+  return result.ok ? undefined : { code: result.code, retry: result.retry };
+};
+const LATER = { code: 1013, retry: "after" };
+
+describe("what is sent first", () => {
+  test("A8: a client whose window changes the PTY's size hears hello first, then the log, then its own change of size", () => {
+    const at = rig(PTY);
+    const first = join(at.session, "a", { size: { cols: 100, rows: 40 } });
+    output(at, "prompt");
+    const { peer } = join(at.session, "b", { size: { cols: 40, rows: 20 } });
+    expect([heard(first.peer)[0], peer.hello]).toMatchObject(["hello", { cols: 100, rows: 40 }]);
+    expect(heard(peer)).toEqual(["hello", [1, "prompt"], "resize"]);
+  });
+
+  test("A9, R3: it starts at the offset that is asked for, or where the log does; one beyond the end is refused", () => {
+    const at = rig({}, { logBytes: 4096 });
+    output(at, new Uint8Array(5000));
+    const greeted = (id: string, wish: Wish = {}) => {
+      const { offset, gap } = join(at.session, id, wish).peer.hello;
+      return [offset, gap];
+    };
+    // On pipes who names no offset asks for everything, and is told what is gone.
+    expect([greeted("a"), greeted("b", { offset: 100 }), greeted("c", { offset: 904 })]).toEqual([
+      [904, 904],
+      [904, 804],
+      [904, undefined],
+    ]);
+    expect([greeted("d", { offset: 5000 })[0], refusalOf(at.session, "e", { offset: 5001 })?.code]).toEqual([
+      5000, 4400,
+    ]);
+    const pty = rig({ tty: true }, { logBytes: 4096 });
+    output(pty, new Uint8Array(5000));
+    expect(join(pty.session, "a").peer.hello).toMatchObject({ offset: 904 });
+    expect(join(pty.session, "b").peer.hello.gap).toBeUndefined();
+  });
+
+  test.each<[boolean, Wish, string]>([
+    [true, { delivery: undefined }, "live"],
+    [false, { delivery: undefined }, "lossless"],
+    [true, { delivery: "lossless" }, "lossless"],
+    [false, { delivery: "live" }, "live"],
+    [false, { delivery: "lossless", role: "viewer" }, "live"],
+  ])("A10: where the session has a PTY: %j, and its client asks for %j, delivery is %s", (tty, wish, delivery) => {
+    expect(join(rig({ tty }).session, "a", wish).peer.hello.delivery).toBe(delivery);
+  });
+
+  test("X4, X5: after the exit whoever comes reads to the end and is told it, once, and takes up no place", () => {
+    const at = rig();
+    join(at.session, "a");
+    output(at, "bye");
+    at.session.exited({ code: 143, signal: "SIGTERM" });
+    const exit = { type: "exit", code: 143, signal: "SIGTERM", offset: 3 };
+    for (let i = 0; i < 2 * MAX_CLIENTS; i += 1) {
+      const { peer } = join(at.session, `c${i}`);
+      expect([peer.output, peer.of("exit"), peer.end]).toEqual(["bye", [exit], "finished"]);
+    }
+    // One that lost the exit on the way, and one with a proof of which nothing is known any more.
+    for (const id of ["a", "stranger"]) {
+      const { peer } = join(at.session, id, { isResume: true, offset: 2 });
+      expect([peer.output, peer.of("exit"), peer.end]).toEqual(["e", [exit], "finished"]);
+    }
+  });
+
+  test("A13b: the end of output is told behind the last byte, once on each connection, and the exit after it", () => {
+    const at = rig();
+    const { peer } = join(at.session, "a");
+    peer.isStuffed = true;
+    output(at, "last");
+    at.session.outputEnded();
+    at.session.outputEnded();
+    expect(peer.of("output_end")).toEqual([]);
+    peer.isStuffed = false;
+    at.session.appended();
+    const end = { type: "output_end", offset: 4 };
+    expect(peer.told.slice(-2)).toEqual([[1, "last"], end]);
+    const again = join(at.session, "a", { isResume: true, offset: 4 });
+    at.session.exited({ code: 0 });
+    expect(again.peer.told.slice(1)).toEqual([end, { type: "exit", code: 0, offset: 4 }]);
+  });
+});
+
+describe("names", () => {
+  test("L11: the later of two with one name, or names that look alike, gets a number, also a guest of a person", () => {
+    const at = rig();
+    const name = (id: string, over: Wish) => join(at.session, id, over).client.name;
+    expect(name("a", { name: "Bob" })).toBe("Bob");
+    expect(name("b", { name: "bob", kind: "guest" })).toBe("bob (2)");
+    expect(name("c", { name: "\u0412\u043eb" })).toBe("\u0412\u043eb (3)");
+    expect(name("d", { name: "Bob (2)" })).toBe("Bob (2) (2)");
+    expect(name("e", { name: "Bobby" })).toBe("Bobby");
+    const { participants } = join(at.session, "f", { name: "Bob", kind: "program" }).peer.hello;
+    expect(participants.map(({ kind }) => kind)).toEqual(["person", "guest", "person", "person", "person", "program"]);
+    expect(new Set(participants.map((one) => one.name)).size).toBe(6);
+  });
+
+  test("L11: a client that comes back has the name that it had, unless somebody took that while it was away", () => {
+    const at = rig();
+    const { client } = join(at.session, "a", { name: "Bob" });
+    at.session.stdin(client, bytes("x"));
+    at.session.vanish(client);
+    // Within its grace it is here.
+    expect(join(at.session, "b", { name: "Bob" }).client.name).toBe("Bob (2)");
+    const again = join(at.session, "a", { name: "Eve", isResume: true }).client;
+    expect(again.name).toBe("Bob");
+    at.session.vanish(again);
+    pass(at, 60_000);
+    expect(join(at.session, "c", { name: "Bob" }).client.name).toBe("Bob");
+    expect(join(at.session, "a", { name: "Bob", isResume: true }).client.name).toBe("Bob (3)");
+  });
+});
+
+describe("who is here", () => {
+  test("C2: the others hear of who comes and who leaves, and the newcomer reads of them in its hello", () => {
+    const at = rig(PTY);
+    const a = join(at.session, "a");
+    const b = join(at.session, "b", { role: "viewer", name: "Bob" });
+    const participant = { id: "b", name: "Bob", role: "viewer", kind: "person" };
+    expect(a.peer.of("join")).toEqual([{ type: "join", participant }]);
+    expect([b.peer.hello.participants.map(({ id }) => id), b.peer.of("join")]).toEqual([["a", "b"], []]);
+    at.session.leave(b.client);
+    expect(a.peer.of("leave")).toEqual([{ type: "leave", id: "b" }]);
+  });
+
+  test("R9: who vanishes is still here for 30 s, and nobody hears of it when it comes back within them", () => {
+    const at = rig(PTY);
+    const a = join(at.session, "a");
+    const size = { cols: 60, rows: 20 };
+    const b = join(at.session, "b", { size });
+    at.session.stdin(b.client, bytes("x"), 0);
+    at.session.vanish(b.client);
+    pass(at, RESUME_GRACE_MS - 1);
+    expect([at.session.presentCount, at.session.attachedCount, a.peer.of("leave")]).toEqual([2, 1, []]);
+    const back = join(at.session, "b", { isResume: true });
+    expect([a.peer.of("leave"), a.peer.of("join").length, back.client.size]).toEqual([[], 1, size]);
+    at.session.vanish(back.client);
+    pass(at, RESUME_GRACE_MS);
+    expect(a.peer.of("leave")).toEqual([{ type: "leave", id: "b" }]);
+    join(at.session, "b", { isResume: true });
+    expect(a.peer.of("join").length).toBe(2);
+  });
+
+  /** Has part in the session, and then no connection. */
+  function vanish(session: SessionCore, id: string): void {
+    const client = session.client(id);
+    if (client === undefined) throw new Error(`${id} is not here`);
+    session.command(client, { type: "ack", offset: 0 });
+    session.vanish(client);
+  }
+  function leave(session: SessionCore, id: string): void {
+    const client = session.client(id);
+    if (client !== undefined) session.leave(client);
+  }
+
+  test("L3: 64 clients are on a session, one more is told to try later, a resumed one has its place", () => {
+    const { session } = rig(PTY);
+    for (let i = 0; i < MAX_CLIENTS; i += 1) join(session, `c${i}`, { role: i === 0 ? "driver" : "viewer" });
+    expect(refusalOf(session, "late")).toEqual(LATER);
+    vanish(session, "c1");
+    expect(refusalOf(session, "late")).toEqual(LATER);
+    join(session, "c1", { isResume: true, role: "viewer" });
+    leave(session, "c2");
+    join(session, "late");
+  });
+
+  test("L3: kept places are for those alone who may use them, whoever came first", () => {
+    const { session } = rig(PTY, { maxClients: 6, keptPlaces: 2 });
+    const other = { mayUseKept: false, role: "viewer" } as const;
+    join(session, "driver");
+    for (let i = 0; i < 4; i += 1) join(session, `v${i}`, other);
+    expect(refusalOf(session, "late", other)).toEqual(LATER);
+    join(session, "second");
+    expect(refusalOf(session, "third")).toEqual(LATER);
+    leave(session, "v0");
+    join(session, "late", other);
+  });
+
+  test("T3: of one party only so many are here at a time, and one that comes back has its place", () => {
+    const at = rig(PTY);
+    const link = { role: "viewer", party: { id: "link", maxClients: 2 } } as const;
+    join(at.session, "a", link);
+    join(at.session, "b", link);
+    expect(refusalOf(at.session, "c", link)).toEqual(LATER);
+    join(at.session, "d", { ...link, party: { id: "other", maxClients: 2 } });
+    vanish(at.session, "b");
+    expect(refusalOf(at.session, "c", link)).toEqual(LATER);
+    join(at.session, "b", { ...link, isResume: true });
+    pass(at, RESUME_GRACE_MS);
+    leave(at.session, "b");
+    join(at.session, "c", link);
+  });
+
+  test("L6: of clients that are gone 192 are remembered, and 4 MiB of what they said and nobody took", () => {
+    const at = rig();
+    const clients = () => [...at.session.clients];
+    const waiting = () => clients().reduce((sum, client) => sum + client.input.queuedBytes, 0);
+    for (let i = 0; i < 40; i += 1) {
+      const { client } = join(at.session, `loud${i}`);
+      for (let frame = 0; frame < 4; frame += 1) at.session.stdin(client, new Uint8Array(65_536), frame * 65_536);
+      at.session.vanish(client);
+      pass(at, RESUME_GRACE_MS);
+    }
+    expect([waiting(), clients().length]).toEqual([4 * 1024 * 1024, 16]);
+    for (let i = 0; i < 300; i += 1) {
+      join(at.session, `quiet${i}`);
+      vanish(at.session, `quiet${i}`);
+      pass(at, RESUME_GRACE_MS);
+    }
+    expect([waiting(), clients().length, at.session.client("quiet299")?.presence.phase]).toEqual([0, 192, "absent"]);
+  });
+});
+
+describe("K4: the size of the PTY", () => {
+  const size = (at: ReturnType<typeof rig>) => at.upstream.of("resize").map(([, , cols, rows]) => `${cols}x${rows}`);
+
+  test("is the smallest columns and the smallest rows of drivers that gave one, and follows who comes and goes", () => {
+    const at = rig(PTY);
+    const a = join(at.session, "a", { size: { cols: 100, rows: 20 } });
+    join(at.session, "b");
+    const c = join(at.session, "c", { size: { cols: 60, rows: 40 } });
+    join(at.session, "v", { role: "viewer", size: { cols: 10, rows: 5 } });
+    at.session.command(a.client, { type: "resize", cols: 90, rows: 25 });
+    at.session.leave(c.client);
+    at.session.leave(a.client);
+    expect(size(at)).toEqual(["100x20", "60x20", "60x25", "90x25"]);
+  });
+
+  test("is the holder's in an exclusive session, and changes with the keyboard", () => {
+    const at = rig({ ...PTY, mode: "exclusive" });
+    const a = join(at.session, "a", { size: { cols: 100, rows: 40 } });
+    join(at.session, "b", { size: { cols: 60, rows: 20 } });
+    at.session.command(a.client, { type: "grant_stdin", to: "b" });
+    expect(size(at)).toEqual(["100x40", "60x20"]);
+  });
+
+  test("stays while a client that gave it has vanished, is marked in the log, and told to all from there on", () => {
+    const at = rig(PTY);
+    const a = join(at.session, "a", { size: { cols: 100, rows: 40 } });
+    output(at, "abc");
+    const b = join(at.session, "b", { size: { cols: 50, rows: 50 } });
+    expect(a.peer.told.at(-1)).toEqual({ type: "resize", cols: 50, rows: 40, offset: 3 });
+    at.session.stdin(b.client, bytes("x"), 0);
+    at.session.vanish(b.client);
+    expect(size(at)).toEqual(["100x40", "50x40"]);
+    pass(at, RESUME_GRACE_MS);
+    expect(size(at)).toEqual(["100x40", "50x40", "100x40"]);
+  });
+
+  test("pipes have none", () => {
+    const at = rig();
+    const { client } = join(at.session, "a", { size: { cols: 100, rows: 40 } });
+    at.session.command(client, { type: "resize", cols: 10, rows: 10 });
+    expect(size(at)).toEqual([]);
+  });
+});

@@ -1,0 +1,217 @@
+// Input in a session: whose is taken, when that is acknowledged, how it ends, how much of it may wait, and who has the
+// keyboard.
+
+import { describe, expect, test } from "vitest";
+import { type AttachRequest, defined, PUT_ASIDE_GRACE_MS, RESUME_GRACE_MS } from "../../src/index.ts";
+import { bytes, FakePeer, join, pass, type Rig, request, rig, takeAll } from "../support/fixtures.ts";
+import { PTY } from "../support/screens.ts";
+
+const EXCLUSIVE = { ...PTY, mode: "exclusive" } as const;
+const refused = (code: string, message: string) => ({ type: "error", code, message });
+
+describe("the keyboard", () => {
+  test("K2: asking, giving, taking and giving back are told to everybody, a refusal only to who asked", () => {
+    const at = rig(EXCLUSIVE);
+    const a = join(at.session, "a");
+    const b = join(at.session, "b");
+    const boss = join(at.session, "boss", { isAdmin: true });
+    const watcher = join(at.session, "v", { role: "viewer" });
+    at.session.command(b.client, { type: "request_stdin" });
+    at.session.command(b.client, { type: "force_take" });
+    at.session.command(a.client, { type: "grant_stdin", to: "b" });
+    at.session.command(boss.client, { type: "force_take" });
+    at.session.command(boss.client, { type: "release_stdin" });
+    at.session.command(b.client, { type: "request_stdin" });
+    const told = watcher.peer.of("stdin_request", "stdin_holder", "error");
+    expect(told).toEqual([
+      { type: "stdin_request", id: "b" },
+      ...["b", "boss", "", "b"].map((id) => ({ type: "stdin_holder", id })),
+    ]);
+    expect(b.peer.of("error")).toEqual([refused("not_allowed", "not allowed")]);
+    expect(at.upstream.of("holder").map(([, id]) => id)).toEqual(["a", "b", "boss", "", "b"]);
+  });
+
+  test("K2d: a program's keyboard goes to a person who asks; a guest and another program ask in vain", () => {
+    const at = rig(EXCLUSIVE);
+    const [program, guest, other] = [
+      join(at.session, "p", { kind: "program" }),
+      join(at.session, "g", { kind: "guest" }),
+      join(at.session, "o", { kind: "program" }),
+    ];
+    const person = join(at.session, "a");
+    const holderAfter = ({ client }: typeof person) => {
+      at.session.command(client, { type: "request_stdin" });
+      return at.session.keyboard.holder;
+    };
+    expect([guest, other, person, program].map(holderAfter)).toEqual(["p", "p", "a", "a"]);
+    expect(at.session.keyboard.mayDrive("p")).toEqual({ ok: false, fault: "not_stdin_holder" });
+  });
+
+  test("K2e: the creator takes it from who has vanished, and from nobody who is there", () => {
+    const at = rig(EXCLUSIVE);
+    const [a, b, c] = [join(at.session, "a"), join(at.session, "b"), join(at.session, "c")];
+    at.session.command(a.client, { type: "grant_stdin", to: "b" });
+    at.session.stdin(b.client, bytes("x"), 0);
+    at.session.command(a.client, { type: "force_take" });
+    at.session.vanish(b.client);
+    at.session.command(c.client, { type: "force_take" });
+    expect(at.session.keyboard.holder).toBe("b");
+    at.session.command(a.client, { type: "force_take" });
+    expect([at.session.keyboard.holder, a.peer.of("error").length, c.peer.of("error").length]).toEqual(["a", 1, 1]);
+  });
+
+  test.each([
+    ["K2: that has vanished keeps it for 30 s", "vanished", RESUME_GRACE_MS],
+    ["R9a: that put its page aside keeps it for 3 s", "put aside", PUT_ASIDE_GRACE_MS],
+  ] as const)("a holder %s, is back within them, and comes back after them without it", (_who, how, graceMs) => {
+    const at = rig(EXCLUSIVE);
+    const a = join(at.session, "a");
+    const b = join(at.session, "b");
+    at.session.stdin(a.client, bytes("x"), 0);
+    at.session.disconnect(a.client, how);
+    pass(at, graceMs - 1);
+    join(at.session, "a", { isResume: true });
+    pass(at, RESUME_GRACE_MS);
+    expect(b.peer.of("stdin_holder", "leave")).toEqual([]);
+    at.session.disconnect(a.client, how);
+    pass(at, graceMs);
+    expect(b.peer.of("stdin_holder", "leave")).toEqual([
+      { type: "leave", id: "a" },
+      { type: "stdin_holder", id: "" },
+    ]);
+    const back = join(at.session, "a", { isResume: true });
+    expect([back.client.isAttached, at.session.keyboard.holder]).toEqual([true, ""]);
+  });
+});
+
+describe("input", () => {
+  test("I7: what is refused is answered, counted as taken, and never reaches the process", () => {
+    const at = rig(EXCLUSIVE);
+    join(at.session, "a");
+    const { client, peer } = join(at.session, "b");
+    at.session.stdin(client, bytes("rm\n"), 0);
+    pass(at, 20);
+    expect(peer.of("error", "stdin_ack")).toEqual([
+      refused("not_stdin_holder", "not stdin holder"),
+      { type: "stdin_ack", offset: 3 },
+    ]);
+    at.session.command(client, { type: "signal", signal: "SIGINT" });
+    at.session.command(client, { type: "kill" });
+    expect([client.input.entries, at.upstream.of("signal", "kill")]).toEqual([[], []]);
+  });
+
+  test("I7: after the end of input it is refused as closed", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    at.session.command(client, { type: "eof", offset: 0 });
+    takeAll(at.session, client);
+    at.session.stdin(client, bytes("x"), 0);
+    expect(peer.of("error")).toEqual([refused("stdin_closed", "the process takes no more input")]);
+  });
+
+  test("I2: what is taken is acknowledged after 20 ms, and each 64 KiB of it at once, without the bytes behind them", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    const told = () => peer.of("stdin_ack").map(({ offset }) => offset);
+    for (const offset of [0, 65_536, 131_072]) at.session.stdin(client, new Uint8Array(65_536), offset);
+    at.session.wrote(client, 100);
+    pass(at, 19);
+    expect([told(), at.session.nextTickMs]).toEqual([[], at.clock.ms + 1]);
+    pass(at, 1);
+    at.session.wrote(client, 65_435);
+    expect(told()).toEqual([100]);
+    at.session.wrote(client, 1);
+    expect(told()).toEqual([100, 65_536]);
+    pass(at, 20);
+    at.session.wrote(client, 65_536);
+    at.session.wrote(client, 7);
+    expect(told()).toEqual([100, 65_536, 131_072]);
+    pass(at, 20);
+    expect(told()).toEqual([100, 65_536, 131_072, 131_079]);
+  });
+
+  test("I9: on pipes input is ended by the creator, by the only driver, and by nobody else", () => {
+    const at = rig();
+    const a = join(at.session, "a");
+    const b = join(at.session, "b");
+    const v = join(at.session, "v", { role: "viewer" });
+    const end = ({ client }: typeof a) => at.session.command(client, { type: "eof", offset: 0 });
+    for (const one of [b, v]) end(one);
+    expect([b, v].flatMap(({ peer }) => peer.of("error").map(({ code }) => code))).toEqual(
+      Array(2).fill("not_stdin_holder"),
+    );
+    at.session.leave(a.client);
+    end(b);
+    expect(at.upstream.of("input").map(([, id, kind]) => [id, kind])).toEqual([["b", "eof"]]);
+    const again = rig();
+    const first = join(again.session, "a");
+    join(again.session, "b");
+    again.session.command(first.client, { type: "eof", offset: 0 });
+    expect(again.upstream.of("input").length).toBe(1);
+  });
+
+  test("I9: on a PTY its end is a key like any other: whoever may type may press it", () => {
+    const at = rig(EXCLUSIVE);
+    const [a, b] = [join(at.session, "a"), join(at.session, "b")];
+    for (const { client } of [b, a]) at.session.command(client, { type: "eof", offset: 0 });
+    expect(at.upstream.of("input").map(([, id]) => id)).toEqual(["a"]);
+  });
+});
+
+describe("limits", () => {
+  function fill(at: Rig, frames: number, wish: Partial<AttachRequest> = {}) {
+    const one = join(at.session, "a", wish);
+    for (let i = 0; i < frames; i += 1) at.session.stdin(one.client, new Uint8Array(65_536), i * 65_536);
+    return one;
+  }
+  const tooMuch = (bytes: number) => ({ code: 1008, reason: `more than ${bytes} bytes of input wait`, retry: "never" });
+
+  test.each([
+    ["L4: 256 KiB", undefined, 262_144],
+    ["I3b, L4: as much as it keeps", 2 ** 20, 1_048_576],
+  ])("%s and one frame may wait, one byte more closes the client with 1008", (_much, keeps, window) => {
+    const at = rig(defined({ inputWindow: keeps }));
+    const { client, peer } = fill(at, window / 65_536 + 1, defined({ keeps }));
+    expect([client.input.queuedBytes, peer.end]).toEqual([window + 65_536, undefined]);
+    at.session.stdin(client, new Uint8Array(1));
+    expect(peer.end).toEqual(tooMuch(window));
+  });
+
+  test("I3b: the client that the process was started for has the window that it keeps, 1 MiB at most", () => {
+    const took = { inputWindow: 2 ** 20 };
+    const windowOf = (keeps: number | undefined, at = rig(took), wish: Partial<AttachRequest> = {}) =>
+      join(at.session, "a", { ...wish, ...defined({ keeps }) }).peer.hello.inputWindow;
+    expect([undefined, 1, 300_000].map((keeps) => windowOf(keeps))).toEqual([undefined, undefined, 300_000]);
+    expect(windowOf(2 ** 40, rig())).toBe(undefined); // The bridge is an older one.
+    const at = rig(took);
+    expect(windowOf(2 ** 40, at)).toBe(1_048_576);
+    expect(windowOf(2 ** 40, at, { id: "b" })).toBe(undefined); // It came later.
+    expect(windowOf(undefined, at)).toBe(undefined); // Its new connection says nothing of that.
+    expect(windowOf(2 ** 40, rig(took), { role: "viewer" })).toBe(undefined);
+    expect(windowOf(2 ** 40, rig({ ...took, tty: true }))).toBe(1_048_576);
+  });
+
+  test("R6, L4: what waits of an earlier life is not held against the next one, but two such lives are enough", () => {
+    const at = rig();
+    const again = { isResume: true, stdin: "new" } as const;
+    fill(at, 4);
+    const next = join(at.session, "a", again);
+    expect(next.client.greeted?.inputStart).toBe(4 * 65_536);
+    for (let i = 4; i < 9; i += 1) at.session.stdin(next.client, new Uint8Array(65_536), i * 65_536);
+    expect([next.client.input.queuedBytes, next.peer.end]).toEqual([9 * 65_536, undefined]);
+    const third = at.session.attach(request("a", again), new FakePeer());
+    expect(third).toMatchObject({ ok: false, code: 1013, retry: "after" });
+    at.session.stdin(next.client, new Uint8Array(1), 9 * 65_536);
+    expect(next.peer.end).toMatchObject({ code: 1008 });
+  });
+
+  test("L5: a flood of ends of input between single bytes closes the client before it costs much", () => {
+    const at = rig({ tty: true });
+    const { client, peer } = join(at.session, "a");
+    for (let i = 0; i < 10_000 && peer.end === undefined; i += 1) {
+      at.session.stdin(client, new Uint8Array(1), i);
+      at.session.command(client, { type: "eof", offset: i + 1 });
+    }
+    expect([peer.end, client.input.entries.length]).toEqual([tooMuch(262_144), 4097]);
+  });
+});

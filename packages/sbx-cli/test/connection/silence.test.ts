@@ -1,0 +1,85 @@
+// Requests to a server that takes them and says nothing end.
+
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { sandbox } from "sandbox-stdio/client";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { fetchUnlessSilent } from "../../src/connection/silence.ts";
+import { Terminal } from "../fixture/tmux.ts";
+
+let asked = 0;
+/** What is to happen once a request has come. */
+let onRequest: () => void = () => undefined;
+/** Silent, but where it is asked for the session `slow`: its answer begins at once, and ends after the time that is waited for others. */
+const server = http.createServer((request, response) => {
+  asked += 1;
+  onRequest();
+  if (request.url?.includes("slow") !== true) return;
+  response.write(" ");
+  setTimeout(() => response.end('{"state":"running"}'), 2 * PATIENCE_MS);
+});
+const PATIENCE_MS = 60_000;
+beforeAll(() => once(server.listen(0, "127.0.0.1"), "listening"));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const at = (retries: number) => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return sandbox(url, { retries, fetch: fetchUnlessSilent(PATIENCE_MS) });
+};
+
+afterEach(() => {
+  vi.useRealTimers();
+  onRequest = () => undefined;
+});
+
+test("an answer that does not begin in time is a failure, and is not waited for a second time", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  asked = 0;
+  onRequest = () => {
+    vi.advanceTimersByTime(PATIENCE_MS);
+    vi.useRealTimers();
+  };
+  const failure = await at(1)
+    .session("s")
+    .describe()
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "unreachable", message: expect.stringMatching(/: no response for 60 s$/) });
+  expect(asked).toBe(1);
+});
+
+test("one that has begun may take its time", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const begun = async (...[input, init]: Parameters<typeof fetch>) => {
+    const answer = await fetchUnlessSilent(PATIENCE_MS)(input, init);
+    // Twice the time that is waited for a beginning, once there is one.
+    vi.advanceTimersByTime(2 * PATIENCE_MS);
+    return answer;
+  };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect(await sandbox(url, { retries: 0, fetch: begun }).session("slow").describe()).toEqual({ state: "running" });
+});
+
+test("a person is told after two seconds what is waited for, by each verb that asks", async () => {
+  const terminal = new Terminal();
+  try {
+    await terminal.shows(/^local\$/m);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port} --session s`;
+    const words = ["logs URL", "read URL", "wait URL --exit", "write URL --text x", "run URL -- true"];
+    for (const word of words) terminal.run(`"$RUNTIME" "$PROGRAM" ${word.replace("URL", url)} --token t &`);
+    await vi.waitFor(
+      () => {
+        // Said again only after 8 s.
+        const told = terminal.screen().match(/sbx-stdio: waiting for .*\([2-7] s so far\)/g) ?? [];
+        expect(told.length).toBeGreaterThanOrEqual(words.length);
+      },
+      { timeout: 240_000, interval: 200 },
+    );
+    terminal.run("kill -9 $(jobs -p)");
+  } finally {
+    terminal.close();
+  }
+});

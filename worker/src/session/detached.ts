@@ -1,0 +1,98 @@
+// A detached process, which no client follows: this object fetches its new output, so that the death of its container loses little.
+// The bridge wakes the object for that. A process whose bridge can't is polled by alarm: every 5 s while output comes, else less and
+// less often.
+
+import { parseListings } from "sandbox-stdio/core";
+import { log } from "../base/log.ts";
+import { askBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import { NEXT_LOOK, type SessionStore } from "../records/session-store.ts";
+import type { SessionLifecycle } from "./lifecycle.ts";
+import { FIRST_POLL_MS } from "./process-state.ts";
+
+/** Two wakeups in less than this are one. */
+const LEAST_MS = 1_000;
+/** The bridge keeps an ended process for ten minutes: two polls find it. */
+const LAST_POLL_MS = 300_000;
+
+type NextPoll = { readonly atMs: number; readonly everyMs: number };
+
+export class DetachedProcess {
+  readonly #env: BridgeEnv;
+  readonly #store: SessionStore;
+  readonly #kv: SyncKvStorage;
+  readonly #lifecycle: SessionLifecycle;
+  #next: NextPoll | undefined;
+  #isPolling = false;
+  #polledAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(env: BridgeEnv, store: SessionStore, kv: SyncKvStorage, lifecycle: SessionLifecycle) {
+    this.#env = env;
+    this.#store = store;
+    this.#kv = kv;
+    this.#lifecycle = lifecycle;
+    this.#next = kv.get<NextPoll>(NEXT_LOOK);
+  }
+
+  /** Whether a poll is under way: the inner hop is kept for it. */
+  get isPolling(): boolean {
+    return this.#isPolling;
+  }
+
+  /** When to poll next; infinity if there is nothing to see. */
+  get dueMs(): number {
+    const { at } = this.#lifecycle.state;
+    const isGone = at === "absent" || at === "ended" || at === "lost";
+    return isGone ? Number.POSITIVE_INFINITY : (this.#next?.atMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The process is detached from now on. */
+  begin(nowMs: number): void {
+    this.#pollAgain(nowMs, this.#store.record?.hasBell === true ? LAST_POLL_MS : FIRST_POLL_MS);
+  }
+
+  /** The bridge wakes this object because there is news. A bridge that does so all the time is ignored. */
+  async wakeup(nowMs: number): Promise<void> {
+    if (this.#isPolling || this.dueMs === Number.POSITIVE_INFINITY || nowMs - this.#polledAtMs < LEAST_MS) return;
+    await this.#pollNow(nowMs);
+  }
+
+  /** Polls if that is due. */
+  async tick(nowMs: number): Promise<void> {
+    if (this.dueMs > nowMs || this.#isPolling) return;
+    const everyMs = Math.min(LAST_POLL_MS, (this.#next?.everyMs ?? FIRST_POLL_MS) * 2);
+    this.#pollAgain(nowMs, everyMs);
+    await this.#pollNow(nowMs);
+  }
+
+  async #pollNow(nowMs: number): Promise<void> {
+    this.#polledAtMs = nowMs;
+    this.#isPolling = true;
+    try {
+      await this.#poll();
+    } catch (error) {
+      log.warn("a detached process could not be polled:", error);
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  #pollAgain(nowMs: number, everyMs: number): void {
+    this.#next = { atMs: nowMs + everyMs, everyMs };
+    this.#kv.put(NEXT_LOOK, this.#next);
+  }
+
+  async #poll(): Promise<void> {
+    const { state } = this.#lifecycle;
+    // With a session here, news comes by itself.
+    if (state.at !== "detached") return;
+    const { record } = state;
+    const { incarnation, session } = record.facts;
+    const answer = await askBridge(this.#env, record.sandboxKey, { ask: "sessions", session });
+    const isSilent = answer?.status !== 200 || answer.text === undefined;
+    if (isSilent && (await isAwake(this.#env, record.sandboxKey))) return;
+    const found = parseListings(answer?.text ?? "")?.find((one) => one.incarnation === incarnation);
+    const isAsBefore = found?.state === "running" && found.offset === record.offset;
+    // Fetches new output, the exit, or the loss.
+    if (!isAsBefore) await this.#lifecycle.reaching.reach();
+  }
+}

@@ -1,0 +1,381 @@
+// The lifecycle of a session object's process, and of the relay session that follows it: found, started, detached, parked, ended, or
+// lost. Knows nothing of the clients' WebSockets.
+
+import {
+  CLOSE,
+  defined,
+  type InnerHello,
+  type OutputLog,
+  type ParkedSession,
+  type ProcessWish,
+  type RelaySession,
+} from "sandbox-stdio/core";
+import type { Attention } from "sandbox-stdio/programs";
+import type { AttachSpec } from "../attach/attach-spec.ts";
+import type { CommandEnv } from "../attach/command-policy.ts";
+import { recordedSurroundings } from "../audit/surroundings.ts";
+import { log } from "../base/log.ts";
+import { refusalOf } from "../bridge/hop-refusal.ts";
+import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
+import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
+import type { TenantsEnv } from "../limits/limit-calls.ts";
+import { describeSession } from "../records/session-listing.ts";
+import { isOver, type SessionRecord } from "../records/session-store.ts";
+import type { LifeEnv } from "../refusal/life.ts";
+import type { Refusal } from "../refusal/refusal.ts";
+import type { DirectoryEnv } from "../sandbox/directory.ts";
+import { type Admission, attachableOf, PROCESS_LOST } from "./admission.ts";
+import { ASLEEP, askedRecord, hopParams, mayReplace, startRefusal } from "./asked-process.ts";
+import { LastLooks } from "./last-looks.ts";
+import { FIRST_POLL_MS, type Parked, type ProcessState, processState } from "./process-state.ts";
+import { Reaching } from "./reaching.ts";
+import { type MakerPorts, SessionMaker, screenBefore } from "./session-maker.ts";
+import { EndedProcess, noteSession, storeLeft, storeLost } from "./stored-process.ts";
+
+const REPLACED: Refusal = {
+  code: CLOSE.notFound,
+  error: "not_found",
+  message: "another process has taken the name",
+};
+/** How long a tenant without a receiver for attention is not asked again. */
+const ATTENTION_OFF_MS = 60_000;
+
+export type Outcome =
+  | { readonly ok: true; readonly session: RelaySession }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** The bindings and variables that reaching and starting a process reads. */
+export type LifecycleEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
+
+/** The parts of the Durable Object that the lifecycle uses. */
+export interface LifecyclePorts extends MakerPorts {
+  readonly env: LifecycleEnv;
+  /** This session's name among the tenant's. */
+  readonly sessionKey: string;
+  waitUntil(promise: Promise<unknown>): void;
+  /** A message came that may have changed the next due time. */
+  changed(): void;
+  /** Output came for the session's clients. */
+  outputCame(): void;
+  /** The bridge keeps the clients' places: this object may go. */
+  parked(): void;
+  /** Whether a program's call needs the process while no client is attached. */
+  isCalled(): boolean;
+}
+
+export class SessionLifecycle {
+  readonly hop: InnerHop;
+  readonly #ports: LifecyclePorts;
+  #session: RelaySession | undefined;
+  /** The attach that a new process is started for. */
+  #startedFor: AttachSpec | undefined;
+  /** Set while the session is parked. */
+  parked: Parked | undefined;
+  /** Whether clients have been told that the inner hop is broken. */
+  #isHopLossTold = false;
+  #attentionOffUntilMs = 0;
+  readonly reaching: Reaching;
+  readonly looks: LastLooks;
+  readonly #maker: SessionMaker;
+  readonly #ended: EndedProcess;
+
+  constructor(ports: LifecyclePorts) {
+    this.#ports = ports;
+    this.hop = new InnerHop({
+      attach: (signal) => this.#attachBridge(signal),
+      // A process that is known runs, and so does its container.
+      mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
+      hello: (hello) => this.#adopt(hello),
+      received: () => ports.changed(),
+      receivedOutput: () => ports.outputCame(),
+      parked: () => ports.parked(),
+      broken: () => this.#hopBroken(),
+      failed: (outcome) => this.#hopFailed(outcome),
+      clientBye: (client, code, reason) => {
+        client.peer?.bye(code, reason, "never");
+        this.#session?.leave(client);
+      },
+      trace: () => ports.trace(),
+    });
+    this.looks = new LastLooks(
+      () => this.#session,
+      this.hop,
+      ports.store,
+      () => ports.changed(),
+    );
+    this.reaching = new Reaching(this);
+    this.#maker = new SessionMaker(ports, this.hop.client);
+    this.#ended = new EndedProcess(ports, this.hop);
+  }
+
+  get state(): ProcessState {
+    return processState(this.#ports.store.record, this.#session, this.parked);
+  }
+
+  /** Undefined while no client or program follows the process. */
+  get session(): RelaySession | undefined {
+    return this.#session;
+  }
+
+  /** The session, with its process: found, or made. */
+  async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
+    const { env, store } = this.#ports;
+    if (store.record !== undefined && attachableOf(store.record, spec) === undefined) this.discard();
+    if (this.#session !== undefined) return { ok: true, session: this.#session };
+    const { record } = store;
+    if (record !== undefined && isOver(record)) return { ok: true, session: this.restoreEnded(record) };
+    if (!spec.query.wake && !(await isAwake(env, spec.sandboxKey))) {
+      return { ok: false, refusal: ASLEEP };
+    }
+    if (record === undefined) {
+      const refusal = startRefusal(env, spec);
+      if (refusal !== undefined) return { ok: false, refusal };
+    }
+    if (record === undefined && spec.pass.noRoom !== undefined) return { ok: false, refusal: spec.pass.noRoom };
+    this.#startedFor = spec;
+    const outcome = await this.hop.open();
+    if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
+    if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
+      this.lose();
+      // A session that is forgotten at its end makes way (D6); of any other the client gets the rest (X7a).
+      const mayStart = spec.who.mayCreate && spec.query.role === "driver";
+      if (admission.isResume || (record.isTransient === true && !mayStart)) return { ok: false, refusal: PROCESS_LOST };
+      return this.ensure(spec, admission);
+    }
+    return { ok: false, refusal: refusalOf(outcome) };
+  }
+
+  /** A client starts a process under the name of one that has ended: makes way for it (`ended=replace`). */
+  async makeWay(spec: AttachSpec): Promise<void> {
+    const { env, store } = this.#ports;
+    const { record } = store;
+    if (record === undefined || !mayReplace(env, record, spec)) return;
+    const { state } = await describeSession(env, record, this.#session);
+    if (state === "running") return;
+    await askBridge(env, record.sandboxKey, { ask: "end", session: record.facts.session });
+    // Another connection may have done so meanwhile. Its exit may have been stored, too: that is the same process still.
+    if (store.record?.facts.incarnation === record.facts.incarnation) this.discard();
+  }
+
+  /** Once: the process has ended, and all that is kept of it is here. @returns Whether it has been stored just now. */
+  storeExit(session: RelaySession, nowMs: number): boolean {
+    const { env, store, waitUntil } = this.#ports;
+    const { record } = store;
+    if (record === undefined || !this.#ended.store(record, session, nowMs)) return false;
+    const { exit, log } = session;
+    noteSession(env, "session.exited", record, { code: exit?.code ?? 0, bytes: log.endOffset });
+    waitUntil(this.processEnded(record));
+    this.hop.release();
+    return true;
+  }
+
+  /** No client is left: the process runs on by itself, and this object may be evicted. */
+  detach(session: RelaySession): void {
+    const { client } = this.hop;
+    // A bridge that is unreachable just now is not told how to wake this object, so its process is polled.
+    this.#storeLeft(session, client.callsParked && client.isReady);
+    this.#session = undefined;
+    this.reaching.left();
+    const after = FIRST_POLL_MS / 1000;
+    client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
+    this.hop.release();
+  }
+
+  /** The clients stay, and this object may be evicted. The bridge keeps their places. */
+  park(session: RelaySession, parked: Parked): void {
+    this.#storeLeft(session, true);
+    this.hop.release();
+    this.parked = parked;
+  }
+
+  #storeLeft(session: RelaySession, hasBell: boolean): void {
+    const { store, audit } = this.#ports;
+    if (store.record !== undefined) storeLeft(store, this.looks, store.record, session, hasBell);
+    // All writes of one turn go to the disk at once.
+    void audit?.flush();
+  }
+
+  /** The session as it was parked, before its clients are there. @returns undefined where it is not kept any more. */
+  unpark(parked: ParkedSession): RelaySession | undefined {
+    const { record } = this.#ports.store;
+    if (record === undefined || isOver(record)) return undefined;
+    this.#session = this.#maker.unparked(record, parked);
+    return this.#session;
+  }
+
+  /** Ends the process, if it has not ended; its name is free in the bridge. */
+  async end(record: SessionRecord): Promise<void> {
+    // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
+    await askBridge(this.#ports.env, record.sandboxKey, { ask: "end", session: record.facts.session });
+    if (record.exit === undefined) await this.#ended.told(() => this.#session);
+  }
+
+  /** Forgets the session, and tells those who are on it. */
+  async remove(record: SessionRecord): Promise<void> {
+    if (!isOver(this.#ports.store.record ?? record)) {
+      const { log, exit: told } = this.#session ?? {};
+      const more = { ...defined({ code: told?.code }), bytes: log?.endOffset ?? record.offset };
+      noteSession(this.#ports.env, "session.exited", record, more);
+    }
+    this.#drop({ code: CLOSE.notFound, error: "not_found", message: "the session was ended" });
+    await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record)]);
+  }
+
+  /** Another may have the process's place among the tenant's. */
+  async processEnded({ homeKey, startedBy }: Pick<SessionRecord, "homeKey" | "startedBy">): Promise<void> {
+    if (homeKey === undefined) return;
+    await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey, startedBy);
+  }
+
+  keptLog(record: SessionRecord): OutputLog {
+    return this.#maker.keptLog(record);
+  }
+
+  // ---- Making one ------------------------------------------------------------------------------------------------
+
+  /** Makes the session of a process that has ended. */
+  restoreEnded(record: SessionRecord): RelaySession {
+    this.#session = this.#maker.ended(record);
+    return this.#session;
+  }
+
+  #newRecord(hello: InnerHello, wish: AttachSpec | undefined): SessionRecord {
+    if (wish === undefined) throw new Error("Cannot adopt a process that nobody asked for");
+    return this.begin(askedRecord(hello, wish), wish, wish.query.process);
+  }
+
+  /** A process has been started: it is the session's from here on. */
+  begin(record: SessionRecord, { actor, pass }: Pick<AttachSpec, "actor" | "pass">, asked: ProcessWish): SessionRecord {
+    const { store, audit, waitUntil } = this.#ports;
+    store.record = record;
+    const { incarnation, tty } = record.facts;
+    audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
+    waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
+    noteSession(this.#ports.env, "session.started", record, { request: pass.request });
+    return record;
+  }
+
+  // ---- The inner hop ---------------------------------------------------------------------------------------------
+
+  #attachBridge(signal: AbortSignal) {
+    const { env, store } = this.#ports;
+    const sandboxKey = store.record?.sandboxKey ?? this.#startedFor?.sandboxKey ?? "";
+    return attachBridge(env, sandboxKey, hopParams(store.record, this.#session, this.#startedFor), signal);
+  }
+
+  /** The bridge has greeted: the session is made, or goes on. */
+  #adopt(hello: InnerHello): void {
+    let session = this.#session;
+    if (session === undefined) {
+      const record = this.#ports.store.record ?? this.#newRecord(hello, this.#startedFor);
+      session = this.#maker.greeted(record, hello);
+      this.#session = session;
+    }
+    this.reaching.greeted(hello);
+    session.title = hello.title ?? "";
+    session.onAttention = (attention) => this.#ports.waitUntil(this.#callForAttention(attention));
+    this.hop.client.ready(session, hello);
+    // Only clients that were told of the break are told: a parked session opens the hop, too.
+    if (this.#isHopLossTold) tellAll(session, "running");
+    this.#isHopLossTold = false;
+  }
+
+  /** Calls the tenant's receiver for attention, if it has one. */
+  async #callForAttention(attention: Attention): Promise<void> {
+    const { env, store } = this.#ports;
+    const { record } = store;
+    if (record?.homeKey === undefined || Date.now() < this.#attentionOffUntilMs) return;
+    const { sandbox, session, incarnation } = record.facts;
+    try {
+      const isOn = await env.TENANT.getByName(record.homeKey).attend({ ...attention, sandbox, session, incarnation });
+      if (!isOn) this.#attentionOffUntilMs = Date.now() + ATTENTION_OFF_MS;
+    } catch (error) {
+      log.warn("a call for attention was not taken:", error);
+    }
+  }
+
+  /** Tells clients once that the inner hop is broken. */
+  #tellHopLost(session: RelaySession): void {
+    if (!this.#isHopLossTold) tellAll(session, "lost");
+    this.#isHopLossTold = true;
+  }
+
+  #hopBroken(): boolean {
+    const session = this.#session;
+    if (session === undefined || session.hasEnded) return false;
+    this.#tellHopLost(session);
+    return session.presentCount > 0 || this.#ports.isCalled();
+  }
+
+  #hopFailed(outcome: Exclude<HopOutcome, { kind: "open" }>): boolean {
+    const session = this.#session;
+    if (outcome.kind === "refused") {
+      if (outcome.status === 404) this.lose();
+      // Another attempt would be refused, too, and a container that is asked for ever does not sleep. The process may live on.
+      else if (session !== undefined) {
+        this.detach(session);
+        dismiss(session, refusalOf(outcome));
+        this.#ports.changed();
+      }
+      return false;
+    }
+    // A session that was parked has not told its clients yet.
+    if (session !== undefined && !session.hasEnded) this.#tellHopLost(session);
+    return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
+  }
+
+  /** The bridge has said that it does not know this process: from now on its remains are kept for so long. */
+  foundLost(record: SessionRecord): void {
+    // It may have been ended, or be on its way back, since the question was asked.
+    const { state } = this;
+    if (state.at === "detached" && state.record === record && !this.hop.isOpen) this.lose();
+  }
+
+  // ---- Losing one ------------------------------------------------------------------------------------------------
+
+  /** The process is gone without an exit: its clients are told, and its received output is kept. */
+  lose(): void {
+    const { store, audit, waitUntil } = this.#ports;
+    const { record } = store;
+    if (record?.lostAtMs !== undefined) return; // Two have found out.
+    audit?.note({ type: "lost" });
+    if (record !== undefined) {
+      const { offset } = storeLost(store, this.looks, record, this.#session, Date.now());
+      noteSession(this.#ports.env, "session.lost", record, { bytes: offset });
+      waitUntil(this.processEnded(record));
+    }
+    this.hop.release();
+    const session = this.#session;
+    session?.lost(screenBefore(store.kept.screen, session.log));
+    this.reaching.left();
+    this.#ports.changed();
+  }
+
+  /** Another process takes the name: nothing is kept of this one. */
+  discard(): void {
+    this.looks.forget();
+    this.#drop(REPLACED);
+    this.#ports.store.clear();
+  }
+
+  #drop(refusal: Refusal): void {
+    const session = this.#session;
+    this.#session = undefined;
+    this.hop.release();
+    if (session !== undefined) dismiss(session, refusal);
+    this.reaching.left();
+  }
+
+  #directory({ sandboxKey }: SessionRecord) {
+    return this.#ports.env.DIRECTORY.getByName(sandboxKey);
+  }
+}
+
+/** Tells every client why there is nothing to wait for. */
+function dismiss(session: RelaySession, { code, message }: Refusal): void {
+  for (const client of [...session.clients]) client.peer?.bye(code, message, "never");
+}
+
+function tellAll(session: RelaySession, status: "lost" | "running"): void {
+  for (const client of session.clients) client.peer?.send({ type: "status", status });
+}

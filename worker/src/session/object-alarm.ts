@@ -1,0 +1,60 @@
+// The object's alarm: wakes it to poll a detached process; when its session is to end or be deleted, and when
+// records are old enough to be.
+
+import { earliest } from "sandbox-stdio/core";
+import type { AuditTrail } from "../audit/trail.ts";
+import { keptUntilMs, type SessionStore } from "../records/session-store.ts";
+import { desertedEndMs } from "./stored-process.ts";
+
+/** What the alarm depends on. */
+export type AlarmSources = {
+  readonly storage: DurableObjectStorage;
+  readonly store: SessionStore;
+  readonly trail: AuditTrail;
+  /** Further times at which the object has something to do while it is out of memory; infinity for never. */
+  readonly dueMs: () => readonly number[];
+  /** How long a record of the audit is kept. */
+  readonly retentionMs: number;
+  /** How long the client of an unnamed session may take to come back. */
+  readonly unnamedGraceMs: number;
+};
+
+export class ObjectAlarm {
+  readonly #sources: AlarmSources;
+  #isSet = false;
+
+  constructor(sources: AlarmSources) {
+    this.#sources = sources;
+  }
+
+  /** Sets the alarm anew: the kept data, or the time of its end, has changed. */
+  async set(): Promise<void> {
+    const { storage, store, trail, retentionMs, unnamedGraceMs } = this.#sources;
+    const { record } = store;
+    const session =
+      record === undefined
+        ? []
+        : [keptUntilMs(record), desertedEndMs(record, unnamedGraceMs), ...this.#sources.dueMs()];
+    const dueMs = earliest([...session, trail.deletionDueMs(retentionMs, Date.now())]);
+    this.#isSet = dueMs !== Number.POSITIVE_INFINITY;
+    // No message waits until it is on disk.
+    if (this.#isSet) await storage.setAlarm(dueMs, { allowUnconfirmed: true });
+    else await storage.deleteAlarm({ allowUnconfirmed: true });
+  }
+
+  /** Records are to be deleted some day: the alarm is stored together with this object's first record. */
+  ensure(): void {
+    if (!this.#isSet) void this.set();
+  }
+
+  /** Deletes the records that are old enough. @returns The fate of the session. */
+  ring(nowMs: number): "forget" | "end" | "keep" {
+    const { store, trail, retentionMs, unnamedGraceMs } = this.#sources;
+    trail.deleteBefore(new Date(nowMs - retentionMs).toISOString());
+    const { record } = store;
+    if (record === undefined) return "keep";
+    if (keptUntilMs(record) <= nowMs) return "forget";
+    const endMs = desertedEndMs(record, unnamedGraceMs);
+    return endMs !== undefined && endMs <= nowMs ? "end" : "keep";
+  }
+}
