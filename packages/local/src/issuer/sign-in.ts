@@ -12,13 +12,21 @@ export type Form = URLSearchParams | undefined;
 /** Parameters of a request, as oidc-provider keeps them. */
 type Asked = Readonly<Partial<Record<"client_id" | "scope" | "resource" | "login_hint", string>>>;
 
-/** The person that a sign-in form names, or the form's fault. */
-function personFromForm(form: URLSearchParams): Person | string {
+type Decision =
+  | { readonly kind: "approved"; readonly person: Person }
+  | { readonly kind: "refused" }
+  | { readonly kind: "undecided"; readonly problem?: string };
+
+/** What a person has decided by a sign-in form, or what is wrong with the form. */
+function decisionOf(form: Form): Decision {
+  if (form === undefined) return { kind: "undecided" };
+  if (form.has("refuse")) return { kind: "refused" };
   const sub = (form.get("as") ?? form.get("user") ?? "").trim();
   const org = (form.get("org") ?? "").trim();
-  if (!/^[\w.@+-]{1,64}$/.test(sub)) return "A user name is 1 to 64 letters, digits and . @ + - _";
-  if (!/^[\w.@+-]{0,64}$/.test(org)) return "An organisation is at most 64 letters, digits and . @ + - _";
-  return org === "" ? { sub } : { sub, org };
+  const undecided = (problem: string): Decision => ({ kind: "undecided", problem });
+  if (!/^[\w.@+-]{1,64}$/.test(sub)) return undecided("A user name is 1 to 64 letters, digits and . @ + - _");
+  if (!/^[\w.@+-]{0,64}$/.test(org)) return undecided("An organisation is at most 64 letters, digits and . @ + - _");
+  return { kind: "approved", person: org === "" ? { sub } : { sub, org } };
 }
 
 export class SignIn {
@@ -44,13 +52,13 @@ export class SignIn {
       return this.#show(response, 400, messagePage("Cannot sign in", message));
     }
     const asked = details.params as Asked;
-    const person = form === undefined ? undefined : form.has("refuse") ? "refused" : personFromForm(form);
-    if (person === "refused") {
+    const decision = decisionOf(form);
+    if (decision.kind === "refused") {
       return this.#provider.interactionFinished(request, response, { error: "access_denied" });
     }
-    if (typeof person === "object") {
-      const grantId = await approve(this.#provider, this.#people, person, asked);
-      const result = { login: { accountId: person.sub }, consent: { grantId } };
+    if (decision.kind === "approved") {
+      const grantId = await approve(this.#provider, this.#people, decision.person, asked);
+      const result = { login: { accountId: decision.person.sub }, consent: { grantId } };
       return this.#provider.interactionFinished(request, response, result);
     }
     const page = signInPage({
@@ -59,7 +67,7 @@ export class SignIn {
       action: `/interaction/${details.uid}`,
       suggestedUser: asked.login_hint,
       refusal: "Cancel",
-      problem: person,
+      problem: decision.problem,
     });
     this.#show(response, 200, page);
   }
@@ -70,34 +78,35 @@ export class SignIn {
     const found = await this.#provider.DeviceCode.findByUserCode(typed);
     const code = found?.accountId === undefined && found?.error === undefined ? found : undefined;
     const asked = (code?.params ?? {}) as Asked;
-    const person = form === undefined ? undefined : form.has("refuse") ? "refused" : personFromForm(form);
-    if (code !== undefined && (person === "refused" || typeof person === "object")) {
-      if (person === "refused") Object.assign(code, { error: "access_denied", errorDescription: "The person refused" });
-      else {
-        const grantId = await approve(this.#provider, this.#people, person, asked);
-        const granted = { scope: grantedScope(asked.scope), resource: asked.resource };
-        Object.assign(code, { accountId: person.sub, grantId, authTime: Math.floor(Date.now() / 1000), ...granted });
-      }
-      await code.save();
-      const [title, said] =
-        person === "refused" ? ["Refused", "was not signed in"] : ["Signed in", `is signed in as ${person.sub}`];
-      return this.#show(response, 200, messagePage(title ?? "", `The program ${said}. You can close this page.`));
+    const decision = decisionOf(form);
+    if (code === undefined || decision.kind === "undecided") {
+      const missing = "No program is waiting with this code: it may have expired, or been used.";
+      const problem = decision.kind === "undecided" ? decision.problem : missing;
+      const asks = code === undefined ? "" : `, which asks for: ${grantedScope(asked.scope)}`;
+      const page = signInPage({
+        title: "Sign in a program",
+        explanation: `Signs in the program that shows the code below${asks}. Go on only if you started it yourself.`,
+        action: "/device",
+        userCode: typed === "" ? "" : `${typed.slice(0, 4)}-${typed.slice(4)}`,
+        refusal: "Refuse",
+        problem,
+      });
+      return this.#show(response, 200, page);
     }
-    const isMissing = code === undefined && form !== undefined;
-    const page = signInPage({
-      title: "Sign in a program",
-      explanation: `Signs in the program that shows the code below${code === undefined ? "" : `, which asks for: ${grantedScope(asked.scope)}`}. Go on only if you started it yourself.`,
-      action: "/device",
-      userCode: `${typed.slice(0, 4)}-${typed.slice(4)}`,
-      refusal: "Refuse",
-      problem:
-        typeof person === "string" && person !== "refused"
-          ? person
-          : isMissing
-            ? "No program is waiting with this code: it may have expired, or been used."
-            : undefined,
-    });
-    this.#show(response, 200, page);
+    if (decision.kind === "refused") {
+      await Object.assign(code, { error: "access_denied", errorDescription: "The person refused" }).save();
+      return this.#show(
+        response,
+        200,
+        messagePage("Refused", "The program was not signed in. You can close this page."),
+      );
+    }
+    const { person } = decision;
+    const grantId = await approve(this.#provider, this.#people, person, asked);
+    const granted = { accountId: person.sub, grantId, scope: grantedScope(asked.scope), resource: asked.resource };
+    await Object.assign(code, granted, { authTime: Math.floor(Date.now() / 1000) }).save();
+    const message = `The program is signed in as ${person.sub}. You can close this page.`;
+    this.#show(response, 200, messagePage("Signed in", message));
   }
 
   #show(response: ServerResponse, status: number, page: string): void {
