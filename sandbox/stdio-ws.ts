@@ -1,4 +1,4 @@
-// The bridge's entry: settings from the environment, the server, and what a signal does. Nothing here to test.
+// The bridge's entry: settings from the environment, the server, and signals.
 
 import { constants } from "node:os";
 import { setLogLevel } from "./src/base/log.ts";
@@ -30,18 +30,17 @@ function start(from: BridgeSettings): Bridge {
 }
 
 let isDraining = false;
-/** How often we were told to stop. */
-let told = 0;
+/** Signals to stop so far. */
+let stops = 0;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   process.on(signal, () => {
-    // Never 0, not even when asked to stop: the sandbox's image takes that for a command that has done its work, and keeps
-    // a container that nobody can reach.
+    // Never 0: the sandbox's image takes that for a command that has done its work, and keeps a container that can't be reached.
     const code = 128 + constants.signals[signal];
     const { stopSeconds } = settings.settings;
-    told += 1;
-    // Only SIGTERM comes from a platform that gives time, and only the first one: to ask again is to mean it.
-    const drained = told === 1 && signal === "SIGTERM" && stopSeconds > 0 ? bridge.drain(stopSeconds) : undefined;
-    if (told > 2 || (told === 2 && !isDraining)) process.exit(code);
+    stops += 1;
+    // Only a SIGTERM comes from a platform that gives time. A second signal cuts that time short.
+    const drained = stops === 1 && signal === "SIGTERM" && stopSeconds > 0 ? bridge.drain(stopSeconds) : undefined;
+    if (stops > 2 || (stops === 2 && !isDraining)) process.exit(code);
     isDraining = drained !== undefined;
     void Promise.resolve(drained)
       .then(() => bridge.stop())
@@ -49,5 +48,5 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   });
 }
 
-// One line of JSON, so that whoever started it on port 0 can read where it listens: from here on signals are heeded.
+// One line of JSON: a caller that chose port 0 learns where the bridge listens, and that signals are handled from here on.
 console.log(JSON.stringify({ listening: bridge.url, pid: process.pid }));

@@ -33,7 +33,7 @@ await buildCli();
 const dir = mkdtempSync(join(tmpdir(), "sbx-parked-"));
 const system = await startSystem({
   dir,
-  workerEntry: join(ROOT, "worker/test/counting-entry.ts"),
+  workerEntry: join(ROOT, "worker/test/support/counting-entry.ts"),
   workerVars: { PARK_SECONDS: String(PARK_SECONDS), PARK_PLAIN: "1", CHAOS_SPEED: String(speed) },
   signal: stopSignal(),
 });

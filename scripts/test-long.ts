@@ -24,6 +24,11 @@ const unitFile = (project: string, file: string): readonly string[] => [
   ...["run", `--project=${project}`, file],
 ];
 
+const e2eFiles = (...files: string[]): readonly string[] => [
+  "node_modules/vitest/vitest.mjs",
+  ...["run", "--config", "test/e2e/vitest.config.ts", ...files.map((file) => `${file}.test.ts`)],
+];
+
 const PARTS: readonly Part[] = [
   {
     name: "simulation",
@@ -51,6 +56,23 @@ const PARTS: readonly Part[] = [
     minutes: 15,
     args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "tmux-panes.test.ts"],
     env: { PANES_STEPS: "500" },
+  },
+  {
+    name: "load",
+    about: "the end-to-end tests of loads and floods at full size: 10,000 waits, 2 GB of input, 200 MB both ways",
+    minutes: 15,
+    args: e2eFiles(
+      ...["attacks/load", "attacks/many-waits", "access/quotas", "cli/cli", "cli/system"],
+      ...["programs/exactly-once", "programs/ranges", "stream/big-input", "stream/snapshot"],
+    ),
+    env: { SBX_LOAD: "full", BIG_INPUT_MB: "2000", FUZZ_RUNS: "300" },
+  },
+  {
+    name: "hostile",
+    about: "the searches for what one tenant, client or request can do to others, 20 times as long",
+    minutes: 20,
+    args: e2eFiles("access/projects", "access/tenants", "attacks/garbage", "attacks/route-fuzz"),
+    env: { FUZZ_RUNS: "2000" },
   },
   {
     name: "looks",

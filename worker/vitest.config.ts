@@ -10,11 +10,11 @@ const standIn = file("./test/auth/wrangler.toml");
 const isWorkerThere = existsSync(own) && existsSync(file("./src/index.ts"));
 
 /** They change what is fixed once for a Worker: its variables as its own objects see them, or by which way it authenticates. */
-const CHANGE_THE_WORKER = ["own-bell", "parking", "preview", "waits"];
+const CHANGE_THE_WORKER = ["objects/own-bell", "objects/parking", "preview/preview", "objects/waits"];
 /** They stop the timers of the whole isolate, and would let those of an earlier file's objects fire in their own context. */
 const STOP_TIMERS = [
-  ...["audit/gathering", "audit/refusals", "given-up", "hang-watch", "inner-hop", "no-screen-yet"],
-  ...["session-object", "terminal", "ttyd-relay"],
+  ...["audit/gathering", "audit/refusals", "bridge/given-up", "bridge/inner-hop", "sandbox/hang-watch"],
+  ...["programs/no-screen-yet", "objects/session-object", "terminal/terminal", "terminal/ttyd-relay"],
 ];
 const APART = [...CHANGE_THE_WORKER, ...STOP_TIMERS].map((name) => `test/${name}.test.ts`);
 
@@ -22,7 +22,7 @@ const project = (name: string, isolate: boolean, include: string[], exclude: str
   root: file("."),
   plugins: [
     cloudflareTest({
-      ...(isWorkerThere ? { main: file("./test/entry.ts") } : {}),
+      ...(isWorkerThere ? { main: file("./test/support/entry.ts") } : {}),
       wrangler: { configPath: isWorkerThere ? own : standIn },
       ...(isWorkerThere
         ? { miniflare: { durableObjects: { NATIVE: { className: "NativeSandbox", useSQLite: true } } } }
@@ -31,7 +31,7 @@ const project = (name: string, isolate: boolean, include: string[], exclude: str
   ],
   test: {
     ...{ name, isolate, include, exclude },
-    globalSetup: ["./test/global-setup.ts"],
+    globalSetup: ["./test/support/global-setup.ts"],
     // What one test has put in the place of something, the next one doesn't meet: nor the next file.
     restoreMocks: true,
     // For what hangs. A busy machine is no failure.

@@ -45,7 +45,7 @@ export async function measure(): Promise<Inputs> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-cost-"));
   const system = await startSystem({
     dir,
-    workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+    workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
     workerFlags: ["unsafe_module"],
     workerVars: { PARK_SECONDS: String(PARK_SECONDS), STDIO_TRACE: "*" },
   });

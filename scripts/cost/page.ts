@@ -1,5 +1,5 @@
 // The block "cost" of docs/operations.md: the tables of the model.
-import { CONTAINER, type Cost, costOf, type Inputs, PRICES, totalOf, USES, type Way } from "./model.ts";
+import { CONTAINER, type Cost, costOf, type Inputs, totalOf, USES, type Way } from "./model.ts";
 
 const NATIVE: Way = { isObjectAlwaysAwake: false };
 const SDK: Way = { isObjectAlwaysAwake: true };
@@ -25,46 +25,10 @@ function table(way: Way, inputs: Inputs): string {
   return [row(head), row(["---", ...COLUMNS.map(() => "--:"), "--:"]), ...rows].join("\n");
 }
 
-function savings(inputs: Inputs): string {
-  const uses = Object.entries(USES).map(([name, use]) => {
-    const [native, sdk] = [totalOf(costOf(use, inputs, NATIVE)), totalOf(costOf(use, inputs, SDK))];
-    const perKey = { ...inputs, rowsPerKey: 0 };
-    const unaudited = totalOf(costOf(use, perKey, NATIVE));
-    const unparked = { ...use, busyHours: use.attachedHours };
-    const awake = { ...use, attachedHours: use.silentHours, busyHours: use.silentHours, silentHours: 0 };
-    const deserted = use.silentHours === 0 ? native : totalOf(costOf(awake, inputs, NATIVE));
-    return row([
-      name,
-      dollars(sdk - native),
-      dollars(totalOf(costOf(unparked, inputs, NATIVE)) - native),
-      dollars(deserted - native),
-      dollars(native - unaudited),
-    ]);
-  });
-  const head = [
-    "use",
-    "native instead of SDK",
-    "parking quiet sessions",
-    "objects asleep with no client",
-    "cost of the audit of keys",
-  ];
-  return [row(head), row(["---", "--:", "--:", "--:", "--:"]), ...uses].join("\n");
-}
-
 export function costBlock(inputs: Inputs): string {
   return `Dollars a month at the prices published on 2026-11-20, without included usage. Written by \`npm run cost\` from
-[cost-inputs.json](cost-inputs.json); \`npm run cost -- --measure\` counts the inputs on a local system. The container is \`basic\`:
+[cost-inputs.json](cost-inputs.json). The container is \`basic\`:
 ${CONTAINER.memoryGib} GiB, ${CONTAINER.diskGb} GB. Not tested here: an actual bill.
-
-| input, counted here | |
-|---|--:|
-| client messages per key, to and from the object | ${inputs.sentPerKey}, ${inputs.receivedPerKey} |
-| rows per key, typed five a second | ${inputs.rowsPerKey} |
-| client messages per MiB of output, to and from the object | ${inputs.sentPerMib}, ${inputs.receivedPerMib} |
-| pings of an idle client per hour, answered without waking the object | ${inputs.pingsPerHour} |
-| rows per short session | ${inputs.rowsPerSession} |
-| rows per parking with return | ${inputs.rowsPerPark} |
-| seconds from \`PARK_SECONDS\` of quiet until parked | ${inputs.secondsToPark} |
 
 With the native backend:
 
@@ -74,12 +38,7 @@ With the Sandbox SDK:
 
 ${table(SDK, inputs)}
 
-What the design saves:
-
-${savings(inputs)}
-
 Assumptions: an object stays awake for 10 s after each alarm and after parking. The container's object is awake while the session's is and a client is
-attached. Messages from a bridge are billed as incoming ones. A page presents a new token hourly. A person pauses for more than a minute 40 times a
-day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\` ten minutes. A parked session with clients keeps its container for up to \`PARK_HOURS\` (8). An awake object
-costs $${PRICES.objectHour.toFixed(4)} an hour.`;
+attached. A person pauses for more than a minute 40 times a
+day. \`PARK_SECONDS\` is 60, \`SLEEP_AFTER\` ten minutes. A parked session with clients keeps its container for up to \`PARK_HOURS\` (8).`;
 }

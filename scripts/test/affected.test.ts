@@ -56,8 +56,10 @@ const thisTree = readTree();
 test.each([
   ["packages/sbx-cli/src/main.ts", "test/e2e/cli/cli.test.ts"],
   ["packages/dashboard/src/app/App.tsx", "test/browser/tabs.test.ts"],
-  ["worker/src/objects/session-object.ts", "worker/test/session-object.test.ts"],
-  ["wrangler.toml", "worker/test/session-object.test.ts"],
+  ["worker/src/objects/session-object.ts", "test/e2e/stream/resume.test.ts"],
+  ["worker/src/objects/session-object.ts", "worker/test/objects/session-object.test.ts"],
+  ["sandbox/src/session/host.ts", "test/browser/terminal.test.ts"],
+  ["wrangler.toml", "worker/test/objects/session-object.test.ts"],
 ])("in this tree a change of %s can break %s", (changed, broken) => {
   expect(thisTree.affectedTests([changed])).toContain(broken);
 });

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
-import { GENERATED_PAGES } from "../pages/generated-pages.ts";
+import { GENERATED } from "../pages/generated-pages.ts";
 
-test.each(Object.entries(GENERATED_PAGES))("%s is what `npm run docs` writes", (file, text) => {
+test.each(Object.entries(GENERATED))("%s is what `npm run docs` writes", (file, text) => {
   expect(readFileSync(join(ROOT, file), "utf8")).toBe(text());
 });

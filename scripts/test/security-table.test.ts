@@ -1,15 +1,14 @@
-// The rows of SECURITY.md and docs/ssh.md are shown by tests: shown-by.json names them, and each must exist.
+// The attacks of SECURITY.md and the behaviours of docs/ssh.md are shown by tests: JSON names them, and each must exist.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { type Attack, readAttacks } from "../pages/attacks-block.ts";
 
-/** By a row's first cell: by the end of a test file's path, how the titles of its tests begin. */
-type ShownBy = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+type Tests = Attack["tests"];
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
-const shownBy = JSON.parse(read("scripts/test/shown-by.json")) as Readonly<Record<string, ShownBy>>;
 
 /** Cells of the rows of a page's tables with so many columns. A bar within a cell is written with a backslash. */
 const rowsOf = (page: string, columns: number): string[][] =>
@@ -40,7 +39,7 @@ const countOf = (source: string, title: string, end: "whole" | "begin"): number 
   );
 
 /** What is wrong with the tests of a row: a file or title that is not there, or fits several. */
-function faultsOf(tests: ShownBy[string]): string[] {
+function faultsOf(tests: Tests): string[] {
   if (Object.keys(tests).length === 0) return ["no test"];
   return Object.entries(tests).flatMap(([end, titles]) => {
     const [path, ...others] = testFiles.filter((file) => `/${file}`.endsWith(`/${end}.test.ts`));
@@ -51,18 +50,10 @@ function faultsOf(tests: ShownBy[string]): string[] {
   });
 }
 
-function expectShown(page: string, rows: readonly string[][]): void {
-  const tests = shownBy[page] ?? {};
-  expect(Object.keys(tests).sort()).toEqual(rows.map(([first = ""]) => first).sort());
-  expect(Object.entries(tests).flatMap(([row, named]) => faultsOf(named).map((fault) => `${row}: ${fault}`))).toEqual(
-    [],
-  );
-}
-
 test("every attack in SECURITY.md is shown to be stopped by tests that exist", () => {
-  const rows = rowsOf("SECURITY.md", 2).filter(([attack]) => attack !== "attack");
-  expect(rows.length).toBeGreaterThan(150);
-  expectShown("SECURITY.md", rows);
+  const attacks = readAttacks().flatMap((section) => section.attacks);
+  expect(attacks.length).toBeGreaterThan(150);
+  expect(attacks.flatMap(({ attack, tests }) => faultsOf(tests).map((fault) => `${attack}: ${fault}`))).toEqual([]);
 });
 
 test("each of sixty behaviours beside ssh has a test that is there", () => {
@@ -71,5 +62,9 @@ test("each of sixty behaviours beside ssh has a test that is there", () => {
   // What is said of docker exec was not measured here: it names a page of the reference, or claims nothing.
   const unfounded = rows.filter(([, , docker = ""]) => !/ \[[a-zA-Z ]+\]$|^-$/.test(docker));
   expect(unfounded).toEqual([]);
-  expectShown("docs/ssh.md", rows);
+  const tests = JSON.parse(read("scripts/test/ssh-tests.json")) as Readonly<Record<string, Tests>>;
+  expect(Object.keys(tests).sort()).toEqual(rows.map(([behaviour = ""]) => behaviour).sort());
+  expect(Object.entries(tests).flatMap(([row, named]) => faultsOf(named).map((fault) => `${row}: ${fault}`))).toEqual(
+    [],
+  );
 });

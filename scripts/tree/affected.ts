@@ -26,7 +26,7 @@ const UNDER: readonly (readonly [tests: string, runs: readonly string[]])[] = [
   ["test/e2e/", ["test/e2e/vitest.config.ts", "test/e2e/global-setup.ts", "test/e2e/support/cleanup.ts"]],
   ["test/browser/", ["test/browser/vitest.config.ts", "test/e2e/global-setup.ts"]],
   // Its bindings and its main module.
-  ["worker/test/", ["worker/vitest.config.ts", "wrangler.toml", "worker/test/global-setup.ts"]],
+  ["worker/test/", ["worker/vitest.config.ts", "wrangler.toml", "worker/test/support/global-setup.ts"]],
   ["sandbox/test/", ["sandbox/vitest.config.ts"]],
   ["packages/", ["vitest.config.ts"]],
   ["packages/dashboard/test/", ["packages/dashboard/test/global-setup.ts"]],

@@ -21,7 +21,7 @@ test("a folder is saved as an archive; what is not agreed to is not", async () =
   const question = tab.page.getByRole("region", { name: "Download" });
   await question.filter({ hasText: "/etc/hostname" }).getByRole("button", { name: "Ignore" }).click();
   const saved = tab.page.waitForEvent("download");
-  await question.filter({ hasText: "/folder" }).getByRole("button", { name: "Save it" }).click();
+  await question.filter({ hasText: "/folder" }).getByRole("button", { name: "Save" }).click();
   const download = await saved;
   expect(download.suggestedFilename()).toBe("folder.tar");
   const listed = execFileSync("tar", ["tf", "-"], { input: await readFile(await download.path()) }).toString();

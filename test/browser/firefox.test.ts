@@ -157,7 +157,7 @@ test("the scrollback is searched, a command is gone back to by its mark, and its
   const mark = tab.page.locator('.sbx-command-mark[data-state="bad"]');
   const title = () => mark.evaluateAll((marks) => marks.map((one) => one.getAttribute("title")));
   await keyboard.press("Control+Shift+ArrowUp");
-  await expect.poll(title).toEqual(["Exit 1: click to copy its output"]);
+  await expect.poll(title).toEqual(["Exit 1: click to copy output"]);
   await keyboard.press("Control+Shift+Y");
   await tab.page.getByText("Copied 301 lines of output").waitFor();
   await keyboard.press("Control+Shift+End");
@@ -223,7 +223,7 @@ test("files that are dropped are uploaded and their paths typed; sbx-download as
   writeFileSync(join(directory, "big file.bin"), content);
   await tab.run("sbx-download 'big file.bin'");
   const saved = tab.page.waitForEvent("download");
-  await tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save it" }).click();
+  await tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save" }).click();
   await tab.page.getByText(/ of 12,000,000 bytes/).waitFor();
   browser.link.cut();
   await tab.state("waiting");

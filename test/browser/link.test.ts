@@ -16,7 +16,7 @@ describe("a link", () => {
     const dialog = tab.page.getByRole("dialog");
     await choose(dialog);
     await dialog.getByRole("button", { name: "Create link" }).click();
-    const url = await dialog.getByLabel(/^The link/).inputValue();
+    const url = await dialog.getByLabel(/^Link, valid/).inputValue();
     await tab.page.keyboard.press("Escape");
     return url.replace("/?", "/?debug=1&renderer=dom&");
   }

@@ -71,7 +71,7 @@ test("lists sessions of sandboxes in which this page never was, and who is there
   await tab.page.keyboard.press("Control+A");
   await tab.page.keyboard.type("one");
   const whole = option(tab, "one")
-    .filter({ hasText: /· \S.* there · open here/ })
+    .filter({ hasText: /· \S.* attached · open here/ })
     .filter({ hasNotText: "client" })
     .first();
   await whole.waitFor();

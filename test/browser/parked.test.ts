@@ -61,7 +61,7 @@ beforeAll(async () => {
   system = await startSystem({
     dir,
     ports: { bridge, worker },
-    workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+    workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
     workerFlags: ["unsafe_module"],
     workerVars: {
       ...{ PARK_SECONDS: String(SPEED), PARK_PLAIN: "1", BRIDGE_URL: inner.gate.url, CHAOS_SPEED: String(SPEED) },

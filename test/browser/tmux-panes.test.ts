@@ -55,12 +55,12 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   const widths = () => tmux.run("list-panes", "-F", "#{pane_id}:#{pane_width}").trimEnd().split("\n");
   const order = () => tmux.run("list-panes", "-s", "-F", "#{pane_id}").trimEnd().split("\n");
 
-  await press(/to the right$/);
+  await press(/^Split right/);
   await expect.poll(order).toEqual(["%0", "%1"]);
   await agree(tab, tmux);
   // A button that was pressed keeps no keyboard: what it has made is typed into.
   await inPane(tab, "%1", "");
-  await press(/below$/);
+  await press(/^Split down/);
   await expect.poll(order).toEqual(["%0", "%1", "%2"]);
   await agree(tab, tmux);
   const notices = await page
@@ -90,10 +90,10 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await inPane(tab, "%0", "echo went-$((40+2))");
   await shows(tab, "%0", /^went-42$/);
   expect(tmux.run("display-message", "-p", "#{pane_id}").trim()).toBe("%0");
-  await press(/^Change places/);
+  await press(/^Swap with/);
   await expect.poll(order).toEqual(["%1", "%0", "%2"]);
   await agree(tab, tmux);
-  await page.getByRole("button", { name: /^Change places/ }).dragTo(pane(tab, "%2"));
+  await page.getByRole("button", { name: /^Swap with/ }).dragTo(pane(tab, "%2"));
   await expect.poll(order).toEqual(["%1", "%2", "%0"]);
   await agree(tab, tmux);
 
@@ -117,7 +117,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press("New window");
   await expect.poll(() => page.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
-  await press(/^Close this pane/);
+  await press(/^Close pane/);
   expect(order().length).toBe(4);
   // The question is about its pane, wherever the focus goes meanwhile.
   const closing = tmux.run("display-message", "-p", "#{pane_id}").trim();
@@ -156,7 +156,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press("New window");
   await expect.poll(() => tabs.count()).toBe(2);
   await agree(tab, tmux);
-  await page.getByRole("button", { name: /^Change places/ }).dragTo(page.getByRole("tab", { selected: false }));
+  await page.getByRole("button", { name: /^Swap with/ }).dragTo(page.getByRole("tab", { selected: false }));
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
 
@@ -190,7 +190,7 @@ test("a guest of a link sees the session as every other client does, and no pane
   await tab.button("Share");
   await tab.page.getByLabel("without logging in").check();
   await tab.button("Create link");
-  const link = await tab.page.getByLabel(/^The link/).inputValue();
+  const link = await tab.page.getByLabel(/^Link, valid/).inputValue();
   const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
   await guest.state("attached");
   await guest.find(/\[main\]/);

@@ -12,14 +12,21 @@ function program(source: string, flags = "") {
 }
 const match = (source: string, flags = ""): WaitUntil => ({ kind: "match", program: program(source, flags) });
 
+const append = (log: OutputLog, text: string) => log.append(new TextEncoder().encode(text), STREAM_STDOUT);
+function logOf(text = "", capacity?: number): OutputLog {
+  const log = new OutputLog({ cols: 80, rows: 24 }, capacity);
+  append(log, text);
+  return log;
+}
+const text = (wanted: string) => ({ kind: "text", text: wanted }) as const;
+
 function started(until: WaitUntil, options: { before?: string; from?: number; timeoutMs?: number } = {}) {
-  const log = new OutputLog({ cols: 80, rows: 24 }, 4_096);
-  const append = (text: string) => log.append(new TextEncoder().encode(text), STREAM_STDOUT);
-  append(options.before ?? "");
-  const wait = new Wait({ until, log, from: options.from, timeoutMs: options.timeoutMs ?? 30_000, nowMs: 1_000 });
+  const { before, from, timeoutMs = 30_000 } = options;
+  const log = logOf(before, 4_096);
+  const wait = new Wait({ until, log, from, timeoutMs, nowMs: 1_000 });
   wait.work();
-  const output = (text: string, nowMs = 1_000) => {
-    append(text);
+  const output = (added: string, nowMs = 1_000) => {
+    append(log, added);
     wait.output(nowMs);
   };
   return { wait, output, log };
@@ -36,7 +43,7 @@ describe("T2: where a wait looks", () => {
   });
 
   test("T2: from `from` on, what came before the call included", () => {
-    const { wait } = started({ kind: "text", text: "ready" }, { before: "ready\n", from: 0 });
+    const { wait } = started(text("ready"), { before: "ready\n", from: 0 });
     expect(wait.result).toMatchObject({ outcome: "met", offset: 5 });
     expect(started(match("ready"), { before: "ready\n", from: 1 }).wait.result).toBe(undefined);
   });
@@ -49,13 +56,11 @@ describe("T2: where a wait looks", () => {
 
 describe("T4: the work of searching", () => {
   const hostile = match("(a*)*b");
-  const text = "a".repeat(100_000);
+  const LONG = "a".repeat(100_000);
   // Each look comes in a turn of its own, a while after the last.
   const EACH_ITS_TURN = () => Number.POSITIVE_INFINITY;
   const begun = (sharers: number, until = hostile) => {
-    const log = new OutputLog({ cols: 80, rows: 24 });
-    log.append(new TextEncoder().encode(text), STREAM_STDOUT);
-    const setup = { until, log, from: 0, timeoutMs: 500, nowMs: 1_000 };
+    const setup = { until, log: logOf(LONG), from: 0, timeoutMs: 500, nowMs: 1_000 };
     return new Wait({ ...setup, share: new WorkShare(EACH_ITS_TURN, () => sharers) });
   };
   const pieces = (wait: Wait) => {
@@ -75,9 +80,9 @@ describe("T4: the work of searching", () => {
 
   test.each<[string, WaitUntil, string]>([
     ["an expression that an event of a KiB alone does not bring behind", match("(?:[ab]?){20}c"), "a".repeat(1_024)],
-    ["a literal, of which much stands everywhere", { kind: "text", text: `b${"a".repeat(4_095)}` }, "a".repeat(16_384)],
-    ["a line that is overwritten, over and over", { kind: "text", text: "ready" }, `${"a".repeat(8_000)}\r`],
-  ])("of 256 waits in one turn is little more than that of one: %s", (_name, until, text) => {
+    ["a literal, of which much stands everywhere", text(`b${"a".repeat(4_095)}`), "a".repeat(16_384)],
+    ["a line that is overwritten, over and over", text("ready"), `${"a".repeat(8_000)}\r`],
+  ])("of 256 waits in one turn is little more than that of one: %s", (_name, until, output) => {
     const waits: Wait[] = [];
     let work = 0;
     class Counted extends WorkShare {
@@ -90,10 +95,10 @@ describe("T4: the work of searching", () => {
       () => 1_000,
       () => waits.filter((wait) => wait.isBehind).length,
     );
-    const log = new OutputLog({ cols: 80, rows: 24 });
+    const log = logOf();
     const setup = { until, log, timeoutMs: 500, nowMs: 1_000 };
     for (let i = 0; i < 256; i += 1) waits.push(new Wait({ ...setup, share }));
-    log.append(new TextEncoder().encode(text), STREAM_STDOUT);
+    append(log, output);
     for (const wait of waits) wait.output(1_000);
     expect(work).toBeLessThan(500_000);
     const behind = waits.filter((wait) => wait.isBehind);
@@ -123,11 +128,9 @@ describe("T4: the work of searching", () => {
   });
 
   test("a literal that begins where the search was given up is found from the offset that is answered", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 });
     // It takes in 2,000 bytes at a time.
-    const text = `${"x".repeat(5_997)}needle${"x".repeat(100_000)}`;
-    log.append(new TextEncoder().encode(text), STREAM_STDOUT);
-    const setup = { until: { kind: "text", text: "needle" }, log, timeoutMs: 500, nowMs: 1_000 } as const;
+    const log = logOf(`${"x".repeat(5_997)}needle${"x".repeat(100_000)}`);
+    const setup = { until: text("needle"), log, timeoutMs: 500, nowMs: 1_000 };
     const wait = new Wait({ ...setup, from: 0, share: new WorkShare(EACH_ITS_TURN, () => 10_000) });
     wait.timeOver(1_500);
     wait.output(6_500);
@@ -162,10 +165,10 @@ describe("T4: the work of searching", () => {
     (_name, end, more) => {
       for (const until of [match("a{50}b|last"), { kind: "screen", program: program("(a*)*b") } as const]) {
         const wait = begun(10_000, until);
-        if (until.kind === "screen") wait.screen([text], 7);
+        if (until.kind === "screen") wait.screen([LONG], 7);
         end(wait);
         wait.output(6_500);
-        const offset = until.kind === "screen" ? text.length : expect.any(Number);
+        const offset = until.kind === "screen" ? LONG.length : expect.any(Number);
         expect(wait.result).toEqual({ outcome: "timeout", undecided: true, offset, ...more });
       }
     },
@@ -196,7 +199,7 @@ describe("T3: outcomes", () => {
 
   test("T3: the last output before the exit is searched before `exited` is said", () => {
     const { wait, log } = started(match("bye"));
-    log.append(new TextEncoder().encode("bye"), STREAM_STDOUT);
+    append(log, "bye");
     wait.exited({ code: 0 });
     expect(wait.result?.outcome).toBe("met");
     const other = started(match("bye")).wait;
@@ -293,10 +296,8 @@ describe("H21e: a wait that goes on in another memory", () => {
   const LINE = "0123456789 a line of thirty-one\n";
 
   /** As much as a log holds, searched and then parked; `more` comes afterwards, in another memory. */
-  function resumed(until: WaitUntil, text: string, more: string, capacity = 1_048_576) {
-    const log = new OutputLog({ cols: 80, rows: 24 }, capacity);
-    const append = (added: string) => log.append(new TextEncoder().encode(added), STREAM_STDOUT);
-    append(text);
+  function resumed(until: WaitUntil, searched: string, more: string, capacity = 1_048_576) {
+    const log = logOf(searched, capacity);
     const setup = { until, log, from: 0, timeoutMs: 30_000, nowMs: 1_000 };
     const toTheEnd = (wait: Wait) => {
       do wait.work();
@@ -308,7 +309,7 @@ describe("H21e: a wait that goes on in another memory", () => {
     const second = new Wait({ ...setup, kept: structuredClone(first.kept), nowMs: 9_000 });
     toTheEnd(second);
     expect(second.result).toBeUndefined();
-    append(more);
+    append(log, more);
     second.output(9_000);
     toTheEnd(second);
     return second.result;
@@ -318,11 +319,7 @@ describe("H21e: a wait that goes on in another memory", () => {
     "H21e: a match that began before is found (#%#)",
     (before) => {
       const at = before.length;
-      for (const until of [
-        { kind: "text", text: "needle" } as const,
-        match("n[e]{2}dle"),
-        match("\\bneedle|^dle", "m"),
-      ]) {
+      for (const until of [text("needle"), match("n[e]{2}dle"), match("\\bneedle|^dle", "m")]) {
         const found = resumed(until, `${before} nee`, "dle\n");
         expect(found).toMatchObject({ outcome: "met", offset: at + 7, match: { from: at + 1, to: at + 7 } });
         expect(found).not.toHaveProperty("gap");
@@ -339,19 +336,19 @@ describe("H21e: a wait that goes on in another memory", () => {
 
   test("H21e: only what was gone before it could be searched is a gap", () => {
     const kept = 65_536;
-    expect(resumed({ kind: "text", text: "end" }, "x".repeat(40_000), "y".repeat(1_000), kept)).toBeUndefined();
-    const found = resumed({ kind: "text", text: "end" }, "x".repeat(40_000), `${"y".repeat(kept + 10)}end`, kept);
+    expect(resumed(text("end"), "x".repeat(40_000), "y".repeat(1_000), kept)).toBeUndefined();
+    const found = resumed(text("end"), "x".repeat(40_000), `${"y".repeat(kept + 10)}end`, kept);
     expect(found).toMatchObject({ outcome: "met", gap: { from: 40_000, to: 40_013 } });
   });
 
   test("H21e: idle is counted from what came last, in whichever memory", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 }, 4_096);
+    const log = logOf();
     const setup = { until: { kind: "idle", idleMs: 500 }, log, from: 0, timeoutMs: 30_000, nowMs: 1_000 } as const;
     const kept = structuredClone(new Wait(setup).kept);
     const quiet = new Wait({ ...setup, kept, nowMs: 1_400 });
     quiet.tick(1_500);
     expect(quiet.result).toMatchObject({ outcome: "met" });
-    log.append(new TextEncoder().encode("x"), STREAM_STDOUT);
+    append(log, "x");
     const busy = new Wait({ ...setup, kept, nowMs: 1_400 });
     busy.output(1_450);
     busy.tick(1_949);

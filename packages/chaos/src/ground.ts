@@ -66,7 +66,7 @@ export async function localGround(
     const system = await startSystem({
       dir,
       ports: { bridge: bridgePort, worker: workerPort },
-      workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+      workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
       workerFlags: ["unsafe_module"],
       workerVars: {
         PARK_SECONDS: String(parkSeconds),

@@ -160,3 +160,14 @@ export async function dropFiles({ page }: TerminalPage, files: Readonly<Record<s
     }
   }, files);
 }
+
+/** Pastes as the browser does it: with an event at the terminal's field. */
+export async function pasteInto({ page }: TerminalPage, text: string): Promise<void> {
+  const field = page.locator(".xterm-helper-textarea");
+  await field.focus();
+  await field.evaluate((area, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    area.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}

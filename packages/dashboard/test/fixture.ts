@@ -1,7 +1,7 @@
-// The frame of every browser test: one browser a file, one server a test, and nothing may go wrong unseen.
+// The frame of every browser test: one browser for all files of a vitest worker, one server a test, and nothing may go wrong unseen.
 
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from "vitest";
+import { afterEach, beforeEach, expect, inject } from "vitest";
 import { launch, TerminalPage } from "./browser.ts";
 import { PageServer } from "./server.ts";
 
@@ -25,18 +25,21 @@ export type Fixture = {
   adopt(page: TerminalPage["page"]): TerminalPage;
 };
 
+/** Those of this worker, by their flags: its modules stay loaded from file to file, and Playwright ends them when it ends. */
+const browsers = new Map<string, Promise<Browser>>();
+
+function browserWith(flags: readonly string[]): Promise<Browser> {
+  const key = flags.join(" ");
+  const browser = browsers.get(key) ?? launch(...flags);
+  browsers.set(key, browser);
+  return browser;
+}
+
 /** @param flags More for Chromium. */
 export function useBrowser(...flags: string[]): Fixture {
-  let browser: Browser | undefined;
   let server: PageServer | undefined;
   let pages: TerminalPage[] = [];
 
-  beforeAll(async () => {
-    browser = await launch(...flags);
-  });
-  afterAll(async () => {
-    await browser?.close();
-  });
   beforeEach(async () => {
     server = await PageServer.start(inject("dist"));
   });
@@ -54,7 +57,7 @@ export function useBrowser(...flags: string[]): Fixture {
       return server;
     },
     async open(path = MAIN, viewport = { width: 900, height: 500 }, options = {}) {
-      if (browser === undefined) throw new Error("Cannot open a page outside a test");
+      const browser = await browserWith(flags);
       const context = await browser.newContext({ viewport, colorScheme: "dark", ...options });
       const page = fixture.adopt(await context.newPage());
       await page.page.goto(fixture.server.url + path);

@@ -45,3 +45,19 @@ test("M2: an event's id is STREAM.OFFSET, and nothing else is one", () => {
   for (const id of ["", "3", "3.", ".1", "a.1", "3.1.2", "-1.2", "1e3.2", "9999999999999999.1"])
     expect(placeOf(id)).toBeUndefined();
 });
+
+test("M2: what is nested too deeply for a line, and an id that is longer than any is, are no messages", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const message = (more: string) => `{"jsonrpc":"2.0","method":"x"${more}}`;
+  // Alone it is passed on as it came.
+  expect(readBody(message(`,"params":${deep}`))).toMatchObject({ ok: true });
+  expect(readBody(`[${message(`,"params":${deep}`)}]`)).toMatchObject({ ok: false });
+  expect(readBody(message(`,"id":"${"x".repeat(600)}"`))).toMatchObject({ ok: false });
+  const tokens = `,"id":1,"params":{"_meta":{"progressToken":${deep}}}`;
+  const cancels = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${deep}}}`;
+  for (const text of [message(tokens), cancels]) {
+    const body = readBody(text);
+    const [{ progressToken = undefined, cancels: cancelled = undefined } = {}] = body.ok ? body.sent : [];
+    expect([body.ok, progressToken, cancelled]).toEqual([true, undefined, undefined]);
+  }
+});

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { LISTENING, MAX_UNANSWERED_BYTES, type Message, readBody, Streams } from "../src/gateway/index.ts";
+import {
+  LISTENING,
+  MAX_UNANSWERED,
+  MAX_UNANSWERED_BYTES,
+  type Message,
+  readBody,
+  Streams,
+} from "../src/gateway/index.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 
 /** The streams, with a server that says messages and a client that sends them. */
@@ -130,7 +137,8 @@ test("M2: what was sent on is forgotten where it is much; what nobody has got is
   expect(scene.streams.isFull).toBe(false);
   expect(scene.journal.events.length * mega).toBeLessThanOrEqual(MAX_UNANSWERED_BYTES);
   // The streams of what is forgotten are too.
-  expect([scene.streams.has(1), scene.streams.has(20)]).toEqual([false, true]);
+  const has = (stream: number) => scene.streams.has({ stream, offset: 0 });
+  expect([has(1), has(20)]).toEqual([false, true]);
   for (let i = 0; i < 8; i += 1) scene.server({ method: "notifications/message" }, mega);
   expect([scene.streams.isFull, scene.journal.events.every(({ stream }) => stream === LISTENING)]).toEqual([
     false,
@@ -138,4 +146,47 @@ test("M2: what was sent on is forgotten where it is much; what nobody has got is
   ]);
   scene.server({ method: "notifications/message" }, mega);
   expect(scene.streams.isFull).toBe(true);
+});
+
+test("M2: messages of two bytes that nobody gets are as many as any others", () => {
+  const scene = new Scene();
+  for (let i = 0; i < MAX_UNANSWERED; i += 1) scene.server({}, 3);
+  expect(scene.streams.isFull).toBe(false);
+  scene.server({}, 3);
+  expect(scene.streams.isFull).toBe(true);
+});
+
+test("M2: so many requests wait for their answers at most, however many connections they came by", () => {
+  const scene = new Scene();
+  for (let id = 0; id < 1_000; id += 100) {
+    expect(scene.streams.hasRoomFor(100)).toBe(true);
+    scene.client(...Array.from({ length: 100 }, (_, at) => request(id + at)));
+  }
+  scene.restart();
+  expect([scene.streams.hasRoomFor(0), scene.streams.hasRoomFor(1)]).toEqual([true, false]);
+  scene.server({ id: 0, result: {} });
+  expect(scene.streams.hasRoomFor(1)).toBe(true);
+});
+
+test("M2: a client goes on nowhere beyond what has come", () => {
+  const scene = new Scene();
+  const stream = scene.client(request(1));
+  scene.server({ id: 1, result: {} });
+  const { offset } = scene.streams.last;
+  const has = (place: { stream: number; offset: number }) => scene.streams.has(place);
+  expect([has({ stream, offset }), has({ stream, offset: offset + 1 })]).toEqual([true, false]);
+});
+
+test("M2: what a server says as an id or a token is compared only where it can be one, however deep it is", () => {
+  const scene = new Scene();
+  const stream = scene.client(request(1, "p"));
+  const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) as unknown;
+  for (const message of [
+    { id: deep, result: {} },
+    { method: "notifications/progress", params: { progressToken: deep } },
+  ]) {
+    scene.streams.add({ text: "{}", message, end: 10 });
+  }
+  scene.server({ id: 1, result: {} });
+  expect(scene.get(stream)).toEqual([{ id: 1, result: {} }]);
 });

@@ -26,14 +26,9 @@ const TIMED_OUT = { outcome: "timeout", offset: 7, output: "" };
 test("M1: a wait of an hour asks for 50 s where the client wants no progress, and says why it ended", async () => {
   const { client, asked } = await tools(TIMED_OUT);
   const answer = await client.callTool({ name: "wait", arguments: WAIT });
-  expect(JSON.parse(asked[0]?.body ?? "")).toMatchObject({ timeoutMs: 50_000 });
   expect(JSON.stringify(answer.content)).toContain("ended after 50 s, since the client asked for no progress");
-});
-
-test("M1: with a progress token it waits as long as it was asked to", async () => {
-  const { client, asked } = await tools(TIMED_OUT);
   await client.callTool({ name: "wait", arguments: WAIT }, { onprogress: () => undefined });
-  expect(JSON.parse(asked[0]?.body ?? "")).toMatchObject({ timeoutMs: 3_600_000 });
+  expect(asked.map((request) => fieldsOf(request).timeoutMs)).toEqual([50_000, 3_600_000]);
 });
 
 test("M1: a refusal that comes late, in a 200, is a tool's error all the same", async () => {
@@ -45,9 +40,8 @@ test("M1: a refusal that comes late, in a 200, is a tool's error all the same", 
 
 test("M1: each tool has a route of its own name, and names go into paths as they are", () => {
   for (const name of TOOL_NAMES) {
-    expect(requestOf(name, { sandbox: "a/b", session: "c d" }).path).toMatch(
-      /^\/api\/sandboxes\/a%2Fb\/(run|sessions)/,
-    );
+    const { path } = requestOf(name, { sandbox: "a/b", session: "c d" });
+    expect(path).toMatch(/^\/api\/sandboxes\/a%2Fb\/(run|sessions)/);
   }
   const read = requestOf("read", { sandbox: "dev", session: "c?d", from: 3, format: "plain", tail: undefined });
   expect(read).toEqual({ method: "GET", path: "/api/sandboxes/dev/sessions/c%3Fd/output?from=3&format=plain" });
@@ -61,10 +55,8 @@ test("R4a: unknown fields of every tool are refused with the nearest name, and n
     const { content, isError } = await client.callTool({ name, arguments: { session: "s", sesion: "s" } });
     const [first] = content;
     const said: unknown = first?.type === "text" ? JSON.parse(first.text) : undefined;
-    expect([isError, said]).toMatchObject([
-      true,
-      { error: "unknown_field", field: expect.stringMatching(/^ses+ion$/) },
-    ]);
+    expect(isError).toBe(true);
+    expect(said).toMatchObject({ error: "unknown_field", field: expect.stringMatching(/^ses+ion$/) });
   }
   const flag = await client.callTool({ name: "wait", arguments: { session: "s", until: { match: "x", flag: "i" } } });
   expect(JSON.stringify(flag.content)).toContain('the nearest is \\\\\\"flags');
@@ -81,6 +73,14 @@ test("T3, D4a: a search that was given up, and bytes that are no text, are said 
 });
 
 const RUN = { session: "s", incarnation: "i", state: "exited", exit: { code: 0 } } as const;
+const LISTED = {
+  ...{ incarnation: "i", state: "running", tty: false, createdAt: "2026-01-01T00:00:00Z" },
+  ...{ clients: 0, offset: 0, inputOffset: 0 },
+};
+const SCREEN = {
+  ...{ offset: 7, cols: 4, rows: 2, cursor: { x: 0, y: 1, visible: true }, alternate: false, title: "" },
+  modes: { bracketedPaste: false, applicationCursor: false, mouse: "none" },
+};
 const fieldsOf = ({ body, path }: ApiRequest): Record<string, unknown> =>
   body === undefined
     ? Object.fromEntries(new URL(path, "http://api").searchParams)
@@ -94,11 +94,9 @@ test("M1: output stands once, as text; structured content has the other fields",
   const answer = await client.callTool({ name: "run", arguments: { command: "x" } });
   expect(textsOf(answer)).toEqual([output, JSON.stringify(told)]);
   expect(answer.structuredContent).toEqual(told);
-  const screen = { offset: 7, cols: 4, rows: 2, cursor: { x: 0, y: 1, visible: true }, alternate: false, title: "" };
-  const modes = { bracketedPaste: false, applicationCursor: false, mouse: "none" };
-  const seen = await tools({ ...screen, modes, lines: ["two", ""], scrollback: ["one"] });
+  const seen = await tools({ ...SCREEN, lines: ["two", ""], scrollback: ["one"] });
   const drawn = await seen.client.callTool({ name: "screen", arguments: { session: "s" } });
-  expect([textsOf(drawn)[0], drawn.structuredContent]).toEqual(["one\ntwo\n", { ...screen, modes }]);
+  expect([textsOf(drawn)[0], drawn.structuredContent]).toEqual(["one\ntwo\n", SCREEN]);
 });
 
 /** A log of 1 MiB, as JSON writes it six times as long, behind routes that obey `maxBytes`. */
@@ -121,11 +119,7 @@ const LOGGED: Record<string, (fields: Record<string, unknown>) => object> = {
 test.each([
   ["run", { command: "x" }, /^Left out in the middle: read session "s" from (\d+) to (\d+)\.$/],
   ["read", { session: "s", from: 5 }, /^There is more, up to 1048576: read session "s" from (\d+)\.$/],
-  [
-    "wait",
-    { session: "s", until: { exit: true }, maxBytes: 1_048_576 },
-    /^(\d+) characters at the beginning of the out/,
-  ],
+  ["wait", { ...WAIT, maxBytes: 1_048_576 }, /^(\d+) characters at the beginning of the out/],
 ] as const)("M1: a result of %s has at most 64 KiB, and says what was left out", async (name, args, words) => {
   const { client, asked } = await tools((request) => LOGGED[name]?.(fieldsOf(request)) ?? {});
   const answer = await client.callTool({ name, arguments: args });
@@ -141,41 +135,13 @@ test.each([
 });
 
 test("M1: lists, screens and long words are cut to 64 KiB as well, and that is said", async () => {
-  const long = "x".repeat(200_000);
-  const session = {
-    session: "s",
-    incarnation: "i",
-    state: "running",
-    tty: false,
-    cmd: "bash",
-    args: ["-lc"],
-    title: long,
-  };
-  const listed = { ...session, createdAt: "2026-01-01T00:00:00Z", clients: 0, offset: 0, inputOffset: 0 };
-  const command = { line: "make ".repeat(40), startedAt: "2026-01-01T00:00:00Z" };
-  const modes = { bracketedPaste: false, applicationCursor: false, mouse: "none" };
-  const screen = {
-    offset: 7,
-    cols: 1_000,
-    rows: 500,
-    cursor: { x: 0, y: 1, visible: true },
-    alternate: false,
-    title: "",
-  };
+  const listed = { ...LISTED, session: "s", cmd: "bash", args: ["-lc"], title: "x".repeat(200_000) };
+  const commands = Array(1_000).fill({ line: "make ".repeat(40), startedAt: "2026-01-01T00:00:00Z" });
+  const screen = { ...SCREEN, cols: 1_000, rows: 500, lines: Array(500).fill("\u2500".repeat(1_000)) };
   const cases: [string, Record<string, unknown>, object, RegExp][] = [
     ["list", {}, { sessions: [listed, listed] }, /^Texts of more than 1000 characters are cut/],
-    [
-      "commands",
-      { session: "s" },
-      { commands: Array(1_000).fill(command), next: 1 },
-      /^The first \d+ of 1000 commands/,
-    ],
-    [
-      "screen",
-      { session: "s" },
-      { ...screen, modes, lines: Array(500).fill("\u2500".repeat(1_000)) },
-      /at the beginning/,
-    ],
+    ["commands", { session: "s" }, { commands, next: 1 }, /^The first \d+ of 1000 commands/],
+    ["screen", { session: "s" }, screen, /at the beginning/],
   ];
   for (const [name, args, body, words] of cases) {
     const { client } = await tools(body);
@@ -187,11 +153,8 @@ test("M1: lists, screens and long words are cut to 64 KiB as well, and that is s
 });
 
 test("M1: of a listed session's arguments as much is told as has room, as whole scripts are among them", async () => {
-  const rest = { createdAt: "2026-01-01T00:00:00Z", clients: 0, offset: 0, inputOffset: 0 };
   const args = [["-c", "x".repeat(9_000), "sh"], Array(500).fill("a b"), ["serve", "--port", "80"]];
-  const sessions = args.map((one, at) => ({
-    ...{ session: `s${at}`, incarnation: "i", state: "running", tty: false, cmd: "sh", args: one, ...rest },
-  }));
+  const sessions = args.map((one, at) => ({ ...LISTED, session: `s${at}`, cmd: "sh", args: one }));
   const { client } = await tools({ sessions });
   const answer = await client.callTool({ name: "list", arguments: {} });
   const told = (answer.structuredContent as { sessions: { args: string[] }[] }).sessions.map((one) => one.args);
@@ -202,11 +165,10 @@ test("M1: of a listed session's arguments as much is told as has room, as whole 
 });
 
 test("M1: a page of sessions that is too long is asked for again, shorter, so that none is passed over", async () => {
-  const one = { incarnation: "i", state: "running", tty: false, cmd: "bash", args: ["a word ".repeat(40)] };
-  const rest = { createdAt: "2026-01-01T00:00:00Z", clients: 0, offset: 0, inputOffset: 0 };
+  const one = { ...LISTED, cmd: "bash", args: ["a word ".repeat(40)] };
   const { client, asked } = await tools((request: ApiRequest) => {
     const limit = Number(fieldsOf(request).limit);
-    const sessions = Array.from({ length: limit }, (_, at) => ({ session: `s${at}`, ...one, ...rest }));
+    const sessions = Array.from({ length: limit }, (_, at) => ({ session: `s${at}`, ...one }));
     return { sessions, next: `s${limit - 1}` };
   });
   const { structuredContent } = await client.callTool({ name: "list", arguments: { limit: 1_000 } });

@@ -1,4 +1,4 @@
-// The user whose processes the bridge starts, where that is another than its own: the setting, and what it means to a start.
+// CHILD_USER: the user as whom processes run, if not the bridge's own: how the setting is read, and how a program is started as them.
 
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 
@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 export type ChildUser = {
   readonly uid: number;
   readonly gid: number;
-  /** Absent where /etc/passwd does not know the number. */
+  /** Absent if /etc/passwd does not know the number. */
   readonly name?: string;
   readonly home?: string;
 };
@@ -15,9 +15,9 @@ export type ChildUserResult =
   | { readonly ok: true; readonly user: ChildUser | undefined }
   | { readonly ok: false; readonly problem: string };
 
-/** Of util-linux. It gives up groups and capabilities too, between the fork and the program. */
+/** From util-linux. It drops groups and capabilities too, between the fork and the program. */
 const SETPRIV = "/usr/bin/setpriv";
-/** Of coreutils. */
+/** From coreutils. */
 const ENV = "/usr/bin/env";
 const PASSWD = "/etc/passwd";
 const MAX_ID = 0xffff_fffe;
@@ -26,9 +26,9 @@ const MAX_ID = 0xffff_fffe;
 export function readChildUser(setting: string | undefined): ChildUserResult {
   if (setting === undefined || setting === "") return { ok: true, user: undefined };
   const user = userNamed(setting);
-  if (user === undefined) return refused(`"${setting}" is no user's name, UID or UID:GID`);
-  if (user.uid === 0 || user.gid === 0) return refused("root is what processes are to be kept from");
-  if (process.getuid?.() !== 0) return refused("only root can start processes as somebody else");
+  if (user === undefined) return refused(`"${setting}" is not the name of a user, a UID or UID:GID`);
+  if (user.uid === 0 || user.gid === 0) return refused("processes must not run as root");
+  if (process.getuid?.() !== 0) return refused("only root can start processes as another user");
   for (const [program, debian] of [
     [SETPRIV, "util-linux"],
     [ENV, "coreutils"],
@@ -36,20 +36,20 @@ export function readChildUser(setting: string | undefined): ChildUserResult {
     try {
       accessSync(program, constants.X_OK);
     } catch {
-      return refused(`${program} is not there (it is in Debian's package ${debian})`);
+      return refused(`${program} is missing (it is in Debian's package ${debian})`);
     }
   }
   return { ok: true, user };
 }
 
-/** The name of the bridge's own user; its number where /etc/passwd does not know it. Bun asks the environment instead. */
+/** The name of the bridge's own user, or its number if /etc/passwd does not know it. Bun would ask the environment. */
 export function ownUserName(): string {
   const uid = process.getuid?.() ?? 0;
   const users = existsSync(PASSWD) ? usersOfMachine() : [];
   return users.find((user) => user.uid === uid)?.name ?? String(uid);
 }
 
-/** What posix_spawn(3) is given, but for descriptors. */
+/** The arguments of posix_spawn(3), but for descriptors. */
 export type Start = {
   readonly path: string;
   readonly argv: readonly string[];
@@ -64,8 +64,8 @@ type Wanted = {
 };
 
 /**
- * How to start `program` as the user. What is root still gets none of the variables, as the loader heeds some of them, and
- * enters no directory: both are left to env(1), which is the user's already.
+ * How to start `program` as the user. setpriv(1), which is still root, gets none of the variables, since the loader heeds some of
+ * them, and enters no directory. env(1), which runs as the user, sets both.
  */
 export function startAs({ uid, gid }: ChildUser, program: string, { args, env, cwd }: Wanted): Start {
   const drop = ["--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"];

@@ -3,12 +3,12 @@
 import type { ServerWebSocket, WebSocketHandler } from "bun";
 import { MAX_FED_FRAME_BYTES } from "sandbox-stdio/core";
 
-/** Beyond this Bun would drop messages; output stops far below, so that only a fault can reach it. */
+/** Beyond this, Bun would drop messages. Output stops far below, so that only a fault can reach it. */
 const QUEUE_LIMIT_BYTES = 64 * 1024 * 1024;
-/** More than any client may send at once: a message that is too long is refused with the code of its dialect. */
+/** More than any client may send at once, so that its dialect refuses longer messages with its own code. */
 const MAX_MESSAGE_BYTES = MAX_FED_FRAME_BYTES + 1024 * 1024;
 
-/** The purpose of a socket: set before its upgrade, carried out when it opens. */
+/** What a socket is for: set before its upgrade, carried out when it opens. */
 export type SocketData = {
   readonly open: (socket: ServerWebSocket<SocketData>) => void;
   receive: (frame: string | Uint8Array) => void;
@@ -16,7 +16,7 @@ export type SocketData = {
   closed: (code: number) => void;
 };
 
-/** What Bun does with a socket: its purpose. */
+/** Hands each event of a socket to what it is for. */
 export const websocket: WebSocketHandler<SocketData> = {
   maxPayloadLength: MAX_MESSAGE_BYTES,
   backpressureLimit: QUEUE_LIMIT_BYTES,

@@ -84,11 +84,11 @@ export function errnoName(code: number): string {
   return found === undefined ? `errno ${code}` : found[0];
 }
 
-/** A call of the C library failed: the machine is exhausted, or we have a bug. `code` is its error number. */
+/** A call of the C library failed: the machine is exhausted, or the bridge has a bug. `code` is the error number. */
 export class LibcError extends Error {
   readonly code: number;
 
-  /** Without `code` errno counts: make it before anything else runs. */
+  /** @param code By default errno: make the error before anything else runs. */
   constructor(action: string, code: number = errno()) {
     super(`Cannot ${action}: ${errnoName(code)}`);
     this.code = code;

@@ -1,4 +1,4 @@
-// The bridge's secret on its way in, and out of sight: what the kernel shows of a process to others of its user must not hold it.
+// Receives the bridge's secret and hides it: what the kernel shows of a process to others of the same user must not contain it.
 
 import { closeSync, readFileSync } from "node:fs";
 import { LibcError, libc } from "./libc.ts";
@@ -6,15 +6,15 @@ import { type Environment, lacksRuntimeOptions, startAgain } from "./start-again
 
 export type Secret = { readonly ok: true; readonly token: string } | { readonly ok: false; readonly problem: string };
 
-/** Below this a secret can be guessed. */
+/** A shorter secret can be guessed. */
 const MIN_TOKEN_LENGTH = 16;
-/** A pipe takes as much at once, and a header of a request with it is still read. */
+/** A pipe takes this much at once, and servers still read a header that contains it. */
 const MAX_TOKEN_LENGTH = 4096;
 const PR_SET_DUMPABLE = 4;
 
 /**
- * Reads the secret from the descriptor that STDIO_TOKEN_FD names. One that stands in STDIO_TOKEN is seen in /proc/PID/environ for
- * as long as this program runs: it is started again in the same process, with a descriptor. Does not return then, nor where
+ * Reads the secret from the descriptor that STDIO_TOKEN_FD names. A secret in STDIO_TOKEN can be seen in /proc/PID/environ for as
+ * long as this program runs: it is started again in the same process, with a descriptor. This does not return then, nor if
  * the runtime lacks its options.
  */
 export function receiveSecret(env: Environment): Secret {
@@ -27,7 +27,7 @@ export function receiveSecret(env: Environment): Secret {
   if (!secret.ok) return secret;
   const read = handOn(secret.token);
   const failure = startAgain({ ...env, STDIO_TOKEN: undefined, STDIO_TOKEN_FD: String(read) });
-  // The bridge is of more use with its secret seen than not at all.
+  // A bridge with a visible secret is better than none.
   warn("the secret stays in the environment", failure);
   libc.close(read);
   return secret;
@@ -38,9 +38,8 @@ function warn(what: string, failure: LibcError): void {
 }
 
 /**
- * Keeps processes of the same user from reading this one's memory, environment and descriptors, and from tracing it. Root is not
- * kept from it.
- * @throws {LibcError} If the kernel has no such thing.
+ * Keeps processes of the same user, but not root, from tracing this one and from reading its memory, environment and descriptors.
+ * @throws {LibcError} If the kernel can't.
  */
 export function hideMemory(): void {
   if (libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) !== 0) throw new LibcError("hide this process's memory");
@@ -56,7 +55,7 @@ function checked(name: string, token: string | undefined): Secret {
   };
 }
 
-/** All that comes from the descriptor, which is closed then: no process that is started finds it open. */
+/** Everything that comes from the descriptor. Then it is closed: no started process finds it open. */
 function readOnce(name: string): string | undefined {
   const fd = /^\d{1,6}$/.test(name) ? Number(name) : -1;
   if (fd < 3) return undefined;
@@ -65,19 +64,19 @@ function readOnce(name: string): string | undefined {
   } catch {
     return undefined; // No such descriptor.
   } finally {
-    closeQuietly(fd);
+    closeIfOpen(fd);
   }
 }
 
-function closeQuietly(fd: number): void {
+function closeIfOpen(fd: number): void {
   try {
     closeSync(fd);
   } catch {
-    // It was none.
+    // EBADF: it was not open.
   }
 }
 
-/** A descriptor that a start of this program again reads the secret from. */
+/** A descriptor from which this program reads the secret when it is started again. */
 function handOn(token: string): number {
   const ends = new Int32Array(2);
   if (libc.pipe2(ends, 0) !== 0) throw new LibcError("open a pipe");

@@ -1,12 +1,12 @@
-// The bridge's settings, which its environment gives.
+// The bridge's settings, read from its environment.
 
 import { LOG_LEVELS, type LogLevel, readLogLevel } from "sandbox-stdio/core";
 import { type ChildUser, readChildUser } from "./child-user.ts";
 
-/** No platform waits longer after its SIGTERM. */
+/** Platforms wait less than this between SIGTERM and SIGKILL. */
 const MAX_STOP_SECONDS = 3_600;
 
-/** Beyond what any job says that somebody reads later; little enough for the rest of a container to have its processor. */
+/** More than jobs write whose output is read later, and little enough to leave the processor to the rest of the container. */
 const UNATTENDED_BYTES_PER_SECOND = 1024 * 1024;
 
 export type BridgeSettings = {
@@ -14,21 +14,21 @@ export type BridgeSettings = {
   readonly port: number;
   /** The secret that every request but `/healthz` must show. */
   readonly token: string;
-  /** Where each sandbox gets a directory of its own, on a laptop; absent in a container, which is one sandbox. */
-  readonly sandboxRoot?: string;
-  /** Where a process starts unless its creator says otherwise, in a container. */
+  /** On a laptop: each sandbox gets its directory below this one. Undefined in a container, which is one sandbox. */
+  readonly sandboxRoot: string | undefined;
+  /** In a container: the directory in which a process starts unless its creator names another. */
   readonly workspace: string;
-  /** Whose processes are started, where that is not the bridge's own user. */
-  readonly childUser?: ChildUser;
-  /** How long processes may run on after SIGTERM; 0: they are ended at once. */
+  /** The user of the processes. Undefined: the bridge's own. */
+  readonly childUser: ChildUser | undefined;
+  /** Seconds that processes have after SIGTERM; 0: they are ended at once. */
   readonly stopSeconds: number;
   /** How many bytes a second a process may write while it has no reader; infinity for no limit. */
   readonly unattendedBytesPerSecond: number;
-  /** The address for calls to a session object that has gone; absent: none. */
-  readonly bellUrl?: string;
+  /** The address for calls to session objects that have gone. */
+  readonly bellUrl: string | undefined;
   readonly logLevel: LogLevel;
-  /** Of which sessions a trace is printed; absent: of none. */
-  readonly trace?: string;
+  /** Names the sessions that are traced. Undefined: no session is. */
+  readonly trace: string | undefined;
 };
 
 export type SettingsResult =
@@ -65,7 +65,7 @@ export interface BridgeVariables {
 
 type Environment = BridgeVariables & Readonly<Record<string, string | undefined>>;
 
-/** @param token The secret, which is in the environment no more. */
+/** @param token The secret: it was removed from the environment. */
 export function readSettings(env: Environment, token: string): SettingsResult {
   const port = Number(env.PORT ?? "8080");
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
@@ -87,10 +87,9 @@ export function readSettings(env: Environment, token: string): SettingsResult {
     const given = env.UNATTENDED_BYTES_PER_SECOND;
     return { ok: false, problem: `UNATTENDED_BYTES_PER_SECOND must be a number of bytes, or 0, not "${given}"` };
   }
-  const sandboxRoot = env.SANDBOX_ROOT;
-  const bellUrl = env.STDIO_BELL_URL;
-  if (bellUrl && !/^https?:$/.test(URL.parse(bellUrl)?.protocol ?? ""))
-    return { ok: false, problem: `STDIO_BELL_URL must be an address of HTTP, not "${bellUrl}"` };
+  const bellUrl = env.STDIO_BELL_URL || undefined;
+  if (bellUrl !== undefined && !/^https?:$/.test(URL.parse(bellUrl)?.protocol ?? ""))
+    return { ok: false, problem: `STDIO_BELL_URL must be an HTTP URL, not "${bellUrl}"` };
   return {
     ok: true,
     settings: {
@@ -101,10 +100,10 @@ export function readSettings(env: Environment, token: string): SettingsResult {
       stopSeconds,
       unattendedBytesPerSecond: unattended === 0 ? Number.POSITIVE_INFINITY : unattended,
       logLevel,
-      ...(env.STDIO_TRACE === undefined ? {} : { trace: env.STDIO_TRACE }),
-      ...(child.user === undefined ? {} : { childUser: child.user }),
-      ...(sandboxRoot === undefined ? {} : { sandboxRoot }),
-      ...(bellUrl ? { bellUrl } : {}),
+      trace: env.STDIO_TRACE,
+      childUser: child.user,
+      sandboxRoot: env.SANDBOX_ROOT,
+      bellUrl,
     },
   };
 }

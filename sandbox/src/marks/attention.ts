@@ -1,25 +1,25 @@
-// Finds the calls for attention in an OSC (N1): OSC 9, 99 and 777, as iTerm2, kitty and urxvt have them.
+// Calls for attention in an OSC (N1): OSC 9, 99 and 777 of iTerm2, kitty and urxvt.
 
-import { clipUtf8 } from "sandbox-stdio/core";
+import { clipUtf8, defined } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
 
 const MAX_TITLE = 256;
 const MAX_BODY = 1_024;
-/** Pieces of one notification that may come before its last. */
+/** The most pieces of a notification. */
 const MAX_PIECES = 16;
 
 type Note = Pick<Attention, "title" | "body">;
 
 export class Notifications {
-  /** kitty says title and body in several sequences. */
+  /** kitty sends title and body in several sequences. */
   #pending: { title: string; body: string; pieces: number } = { title: "", body: "", pieces: 0 };
 
-  /** @returns The note to tell; undefined: nothing, or not yet. */
+  /** @returns The finished note; undefined: none, or its end has yet to come. */
   take(text: string): Note | undefined {
     const [number = "", ...rest] = text.split(";");
     switch (number) {
       case "9":
-        // Progress, and the directory: ConEmu's own.
+        // ConEmu uses 4 for progress and 9 for the directory.
         return rest[0] === "4" || rest[0] === "9" || rest.length === 0 ? undefined : note("", rest.join(";"));
       case "99":
         return this.#kitty(rest[0] ?? "", rest.slice(1).join(";"));
@@ -45,11 +45,10 @@ export class Notifications {
 }
 
 function note(title: string, body: string): Note {
-  const [seenTitle, seenBody] = [seen(title, MAX_TITLE), seen(body, MAX_BODY)];
-  return { ...(seenTitle === "" ? {} : { title: seenTitle }), ...(seenBody === "" ? {} : { body: seenBody }) };
+  return defined({ title: visible(title, MAX_TITLE) || undefined, body: visible(body, MAX_BODY) || undefined });
 }
 
-/** It is shown to people: without what moves a cursor or hides. */
-export function seen(text: string, max: number): string {
+/** For people: without control characters, and characters that hide or reorder text. */
+export function visible(text: string, max: number): string {
   return clipUtf8(text.replace(/[\p{Cc}\p{Cf}]/gu, ""), max);
 }

@@ -1,12 +1,12 @@
-// The commands of a shell, as its marks tell of them (C1, C3): OSC 133 and 633. Told the texts; knows no bytes.
+// The commands of a shell, by its marks (C1, C3): OSC 133 and 633. Gets their texts; knows no bytes.
 
-import { clipUtf8 } from "sandbox-stdio/core";
+import { clipUtf8, defined } from "sandbox-stdio/core";
 
-/** The newest so many are kept, and of their lines and directories so much. */
+/** The newest commands are kept: at most this many, with at most so many characters in their lines and directories. */
 const MAX_COMMANDS = 1_000;
 const MAX_LINE = 4_096;
 const MAX_TEXTS = 512 * 1024;
-/** Commands that have begun and not ended: a shell within a shell. */
+/** Commands that run at one time, as a shell within a shell. */
 const MAX_OPEN = 16;
 
 export type Command = {
@@ -21,7 +21,7 @@ export type Command = {
   endedAt?: string;
 };
 
-/** A command that has begun, and the shell that says which it is. */
+/** A running command, and the id of its shell, if the shell gives one. */
 type Begun = { readonly command: Command; readonly shell: string | undefined };
 
 export type CommandEnd = { readonly to: number; readonly exit?: number };
@@ -31,16 +31,16 @@ export class Commands {
   readonly #now: () => Date;
   readonly #list: Command[] = [];
   #texts = 0;
-  /** Those that have not ended, the innermost last. */
+  /** Running commands, the innermost last. */
   #open: Begun[] = [];
-  /** The shell that prompted last, if it says which it is: the next command is its own. */
+  /** The id of the shell that prompted last: the next command is its. */
   #shell: string | undefined;
   #lastEnded: Command | undefined;
   #line: string | undefined;
   #cwd: string | undefined;
   #isMarked = false;
 
-  /** @param ended Told of each command that has ended. */
+  /** @param ended Called with each command that has ended. */
   constructor(ended: (end: CommandEnd) => void, now: () => Date = () => new Date()) {
     this.#ended = ended;
     this.#now = now;
@@ -56,7 +56,7 @@ export class Commands {
     return this.#list;
   }
 
-  /** Looks at the text of an OSC. @returns Whether it was a mark. */
+  /** @param text Of an OSC. @returns Whether it was a mark. */
   take(text: string, start: number, end: number): boolean {
     const isOurs = text.startsWith("133;");
     if (!isOurs && !text.startsWith("633;")) return false;
@@ -77,7 +77,7 @@ export class Commands {
         break;
       case "P":
         if (isOurs) return false;
-        this.#told(rest.join(";"));
+        this.#property(rest.join(";"));
         break;
       default:
         return false;
@@ -86,20 +86,20 @@ export class Commands {
     return true;
   }
 
-  /** The process has ended, and its output at `end`: so has every command. */
+  /** The process has ended, and so have all commands. @param end Where its output ends. */
   close(end: number): void {
     for (const { command } of this.#open) finish(command, end, this.#now());
     this.#open = [];
   }
 
-  #told(property: string): void {
+  #property(property: string): void {
     if (property.startsWith("Cwd=")) this.#cwd = clip(unescaped(property.slice("Cwd=".length)));
     if (property.startsWith("Shell=")) this.#prompted(clip(property.slice("Shell=".length)));
   }
 
   /**
-   * This shell prompts: its own command is over. If that was not taken as ended, a shell within it has died without a word. Then
-   * the mark D that was just taken for an end of that shell's command was this one's.
+   * This shell prompts: its own command has ended. If that command still counts as running, a shell within it has died without marks,
+   * and the mark D that was just taken for an end of the inner shell's command was this one's.
    */
   #prompted(shell: string): void {
     this.#shell = shell;
@@ -114,14 +114,10 @@ export class Commands {
     delete wrong.exit;
   }
 
-  #begin(from: number, told: string | undefined): void {
-    const line = told ?? this.#line;
-    const command: Command = {
-      ...(line === undefined ? {} : { line }),
-      ...(this.#cwd === undefined ? {} : { cwd: this.#cwd }),
-      from,
-      startedAt: this.#now().toISOString(),
-    };
+  /** @param ownLine The line, if the mark itself has it. */
+  #begin(from: number, ownLine: string | undefined): void {
+    const texts = defined({ line: ownLine ?? this.#line, cwd: this.#cwd });
+    const command: Command = { ...texts, from, startedAt: this.#now().toISOString() };
     this.#line = undefined;
     this.#open.push({ command, shell: this.#shell });
     this.#shell = undefined;
@@ -138,12 +134,12 @@ export class Commands {
 
   #end(to: number, code: string | undefined): void {
     const command = this.#open.pop()?.command;
-    if (command === undefined) return; // A shell's first prompt, or a line that was given up.
+    if (command === undefined) return; // A shell's first prompt, or an abandoned line.
     finish(command, to, this.#now());
     this.#lastEnded = command;
     const exit = code !== undefined && /^-?\d{1,9}$/.test(code) ? Number(code) : undefined;
     if (exit !== undefined) command.exit = exit;
-    this.#ended({ to, ...(exit === undefined ? {} : { exit }) });
+    this.#ended({ to, ...defined({ exit }) });
   }
 }
 
@@ -152,18 +148,18 @@ function finish(command: Command, to: number, at: Date): void {
   command.endedAt = at.toISOString();
 }
 
-/** How fish says the line with its mark C. */
+/** The line in the mark C of fish. */
 function lineOf(fields: readonly string[]): string | undefined {
   const url = fields.find((field) => field.startsWith("cmdline_url="));
   if (url === undefined) return undefined;
   try {
     return clip(decodeURIComponent(url.slice("cmdline_url=".length)));
   } catch {
-    return undefined; // No UTF-8, or cut in the middle of a character.
+    return undefined; // Not UTF-8, or cut in the middle of a character.
   }
 }
 
-/** As OSC 633 escapes: `\\` and `\xHH`, a byte of UTF-8. */
+/** Resolves the escapes of OSC 633: `\\` and `\xHH`, a byte of UTF-8. */
 function unescaped(text: string): string {
   if (!text.includes("\\")) return text;
   const bytes: Buffer[] = [];

@@ -1,7 +1,7 @@
-// Finds in a terminal's output what a shell marks its commands with and what asks for attention (C1, N1), wherever the output
-// is cut. Two native searches over each piece; only OSC are looked at. Knows nothing of what is made of it.
+// Finds the OSC of shell marks, titles and calls for attention, and BEL, in a terminal's output (C1, N1), wherever the output is cut:
+// two native searches over each piece.
 
-/** Longer texts of an OSC are passed over: a line of a command may be long. */
+/** A longer OSC is ignored. The line of a command may be long. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
 const ESC = 0x1b;
@@ -9,23 +9,23 @@ const BEL = 0x07;
 const CAN = 0x18;
 const SUB = 0x1a;
 const BRACKET = 0x5d;
-/** Of the numbers 0, 2, 133, 633, 777, 9 and 99. Links, which are many, have another. */
+/** The first digits of the numbers 0, 2, 133, 633, 777, 9 and 99. Links, which are frequent, have another. */
 const FIRST_DIGITS = [0x30, 0x32, 0x31, 0x36, 0x37, 0x39];
 const NOTHING = Buffer.alloc(0);
 const OSC = Buffer.from("\x1b]");
-/** DCS, SOS, PM and APC: a BEL in one of these rings nothing. */
+/** Behind ESC, these begin DCS, SOS, PM and APC: a BEL in one of them does not ring. */
 const STRINGS = [0x50, 0x58, 0x5e, 0x5f];
 
 export interface MarkEvents {
-  /** An OSC of interest: its text, where it begins, and where the output behind it does. */
+  /** @param start Where the OSC begins. @param end Where the output behind it begins. */
   osc(text: string, start: number, end: number): void;
-  /** A BEL that ends nothing; `end` is behind it. @returns Whether more of them are wanted. */
+  /** A BEL outside sequences. @param end Where the output behind it begins. @returns Whether more of them are wanted. */
   bell(end: number): boolean;
 }
 
 export class OutputMarks {
   readonly #events: MarkEvents;
-  /** The text so far of an OSC that has begun, and where that was; undefined: none has. */
+  /** The open OSC: where it begins, and its text so far, undefined if that does not matter. */
   #open: { readonly start: number; text: Buffer | undefined } | undefined;
   #endsWithEsc = false;
   #isInString = false;
@@ -35,8 +35,8 @@ export class OutputMarks {
   }
 
   /**
-   * @param offset The offset of the first byte: behind those of the call before.
-   * @param wantsBells Whether a BEL matters: of a thousand a second it does not.
+   * @param offset The offset of the first byte, which follows the last of the call before.
+   * @param wantsBells Whether a BEL matters: most of a thousand a second don't.
    */
   scan(bytes: Uint8Array, offset: number, wantsBells: boolean): void {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -61,7 +61,7 @@ export class OutputMarks {
     if (last >= 0) this.#isInString = STRINGS.includes(piece[last + 1] ?? 0);
   }
 
-  /** Whether the BEL at `bell` stands in a string that is no OSC. */
+  /** Whether the BEL at `bell` is within a string other than an OSC. */
   #isString(piece: Buffer, bell: number): boolean {
     const last = piece.subarray(0, bell).lastIndexOf(ESC);
     if (last < 0) return this.#isInString;
@@ -85,7 +85,7 @@ export class OutputMarks {
     const isWhole = at < piece.length;
     if (length > MAX_TEXT_BYTES) open.text = undefined;
     else if (open.text === NOTHING && isWhole) open.text = piece.subarray(from, at);
-    // Text that goes on in the next piece is copied: this memory is used again.
+    // Text that continues in the next piece is copied, as this memory is reused.
     else if (open.text !== undefined) open.text = Buffer.concat([open.text, piece.subarray(from, at)]);
     if (!isWhole) return at;
     this.#open = undefined;

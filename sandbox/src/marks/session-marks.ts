@@ -1,19 +1,19 @@
-// The marks of one session: scans its output as it is read, keeps the shell's commands, and tells of what has ended and what
-// wants attention; neither more often than anybody can want.
+// The marks of one session: scans its output as it is read, keeps the shell's commands, and reports ends of commands, titles and calls
+// for attention at limited rates.
 
 import { MAX_TITLE_BYTES } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
-import { Notifications, seen } from "./attention.ts";
+import { Notifications, visible } from "./attention.ts";
 import { type CommandEnd, Commands } from "./commands.ts";
 import { OutputMarks } from "./output-marks.ts";
 
-/** One attention within this time (N1). */
+/** The time between two calls for attention (N1). */
 const ATTENTION_MS = 1_000;
-/** One title within this time. */
+/** The time between two titles. */
 const TITLE_MS = 200;
 /** OSC 0 and 2; 1 is an icon's. */
 const TITLE = /^[02];/;
-/** Ends of commands that are told in a second; the list has them all. */
+/** Ends of commands that are reported in a second. The list has all of them. */
 const ENDS_PER_SECOND = 200;
 
 export interface SessionMarkEvents {
@@ -45,7 +45,7 @@ export class SessionMarks {
       osc: (text, start, end) => {
         if (this.commands.take(text, start, end)) return;
         if (TITLE.test(text)) {
-          this.#title(seen(text.slice(2), MAX_TITLE_BYTES));
+          this.#title(visible(text.slice(2), MAX_TITLE_BYTES));
           return;
         }
         const note = this.#notifications.take(text);
@@ -58,12 +58,12 @@ export class SessionMarks {
     });
   }
 
-  /** Output that was just read, and where it begins. */
+  /** @param offset Where the output, which was just read, begins. */
   scan(bytes: Uint8Array, offset: number): void {
     this.#marks.scan(bytes, offset, this.#now() - this.#attentionAtMs >= ATTENTION_MS);
   }
 
-  /** A spinner in a title is told now and then, and so is its last text. */
+  /** Of a spinner in a title, some texts are reported, and always the last one. */
   #title(title: string): void {
     this.#newTitle = title;
     if (this.#titleTimer !== undefined || title === this.#toldTitle) return;

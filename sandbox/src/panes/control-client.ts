@@ -1,18 +1,18 @@
-// One `tmux -C` process, attached to a session beside its viewers: its bytes in and out. Knows nothing of their meaning.
+// One `tmux -C` process, attached to a session beside its viewers: its bytes in and out, without their meaning.
 
 import { Buffer } from "node:buffer";
 import { type ChildProcess, type ProcessSpec, type StartFault, startProcess } from "../process/process.ts";
 
-/** The surroundings of tmux. `server`: further words that name it (`-S PATH`), none for the usual one. */
+/** The surroundings of tmux. `server`: the words that name the server (`-S PATH`), if not the default one. */
 export type TmuxPlace = Pick<ProcessSpec, "env" | "cwd" | "user"> & { readonly server?: readonly string[] };
 
 export type ControlEvents = {
-  /** The bytes are good until this returns. */
+  /** The bytes are valid until this returns. */
   received(bytes: Uint8Array): void;
   ended(): void;
 };
 
-/** It gives no size, so it limits none; and a pane that it can't keep up with is paused, not kept in tmux's memory. */
+/** The client does not limit the size of windows, and tmux pauses a pane whose output it can't keep up with, instead of buffering. */
 const FLAGS = "ignore-size,pause-after=30";
 const READ_BYTES = 64 * 1024;
 
@@ -35,13 +35,13 @@ export class ControlClient {
     const room = new Uint8Array(READ_BYTES);
     const sink = {
       reserve: () => room,
-      // If tmux can't attach, its end tells that; its error output is dropped.
+      // If tmux can't attach it ends, so its error output is dropped.
       commit: (length: number, stream: 1 | 2) => {
         if (stream === 1) events.received(room.subarray(0, length));
       },
       flush: () => undefined,
     };
-    // -u: whatever the locale, text is told as it is. -N: a server that it started would have no session, and end in the face of who is about to make one.
+    // -u: UTF-8 in any locale. -N: starts no server, which would have no session and end while another client is about to make one.
     const args = ["-u", "-N", ...server, isTerminal ? "-CC" : "-C", "attach-session", "-t", `=${session}`, "-f", FLAGS];
     const spec = { cmd: "tmux", args, tty: isTerminal, cols: 80, rows: 24, lingerMs: 0, ...around };
     let client: ControlClient | undefined;

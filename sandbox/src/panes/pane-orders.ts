@@ -1,4 +1,4 @@
-// Turns the clients' orders about panes, by id or name, into tmux's commands; and makes the list of panes for clients.
+// Turns the clients' orders for panes, by id or name, into tmux's commands, and makes the list of panes for clients.
 
 import {
   clipUtf8,
@@ -11,18 +11,18 @@ import {
 import { isPaneId, type PaneAction, type PaneList } from "sandbox-stdio/panes";
 import type { SharedPanes } from "./shared-panes.ts";
 
-/** A control message has its limit, and no client looks at more. */
-const MAX_TOLD = 256;
-/** Bytes of a name. A program may give itself a longer one. */
+/** The most panes, and windows, in a list: control messages have a limit. */
+const MAX_LISTED = 256;
+/** Programs may give themselves longer names. */
 const MAX_NAME_BYTES = 64;
 
-/** The first of them that fit in a message: a longer one would end the connection, and so would the next. */
+/** As many panes and windows as fit in a message: a longer message would end the connection. */
 export function panesMessage({ panes, windows }: PaneList): PanesMessage {
   const named = <Named extends { name: string }>(one: Named) => ({
     ...one,
     name: clipUtf8(seenName(one.name), MAX_NAME_BYTES),
   });
-  for (let most = MAX_TOLD; ; most = Math.floor(most / 2)) {
+  for (let most = MAX_LISTED; ; most = Math.floor(most / 2)) {
     const message: PanesMessage = {
       type: "panes",
       panes: panes.slice(0, most).map(named),
@@ -32,12 +32,12 @@ export function panesMessage({ panes, windows }: PaneList): PanesMessage {
   }
 }
 
-/** Input that tmux has no room for: the rest of the text is refused as a whole, or it would arrive in part. */
+/** The longest text that is typed: a longer text is refused as a whole, as it could arrive in part. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
 /**
- * @param owner The client that wants it: a size that it gave is given back when it goes.
- * @param refused Told why not, now or when tmux has answered.
+ * @param owner The client that gave the order. When it leaves, a size that it gave is given back.
+ * @param refused Called if the order is refused, now or when tmux has answered.
  */
 export function carryOut(
   panes: SharedPanes | undefined,

@@ -1,19 +1,18 @@
-// What one pane has put out since the bridge follows it: the newest bytes, and the screen that all of them make. Its readers are
-// offsets. Knows nothing of tmux.
+// The output of one pane since the bridge follows it: the newest bytes, and the screen of all of them. Its readers are offsets.
 
 import { MAX_COLS, MAX_FRAME_BYTES, MAX_ROWS, OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
 import { isOnlyDrawing, MAX_ONLY_DRAWING_BYTES } from "../screen/plain-output.ts";
 import type { ScreenState } from "../screen/read-screen.ts";
 import { REPLAY_BYTES, SessionScreen } from "../screen/session-screen.ts";
 
-/** A drawing is output, so it may be longer than a snapshot. Its reader's log has four times as much room. */
+/** A drawing is output, so it may be longer than a snapshot. The log of its reader has four times as much room. */
 const MAX_DRAWING_BYTES = 256 * 1024;
 
 const ESC = 0x1b;
-/** `ESC k` begins the name of a window. Only tmux and screen know it: to a terminal the name is text. */
+/** `ESC k` begins the name of a window for tmux and screen only: a terminal would show the name. */
 const NAME = "\x1bk";
-/** Behind ESC: a string that every terminal leaves out. */
-const LEFT_OUT = "X".charCodeAt(0);
+/** Behind ESC: begins a string that terminals ignore. */
+const IGNORED_STRING = "X".charCodeAt(0);
 
 type Size = { readonly cols: number; readonly rows: number };
 
@@ -21,20 +20,20 @@ type Size = { readonly cols: number; readonly rows: number };
 export type PaneDrawing = Pick<ScreenState, "offset" | "cols" | "rows"> & { readonly bytes: Uint8Array };
 
 export interface PaneFollower {
-  /** Whether it wants no more for now. */
+  /** Whether it reads no more for now. */
   readonly isHeld: boolean;
-  /** The log has more, or is as long as it will ever be. */
+  /** The log has more output, or has ended. */
   pump(): void;
   /** The pane takes input again. */
   writable(): void;
-  /** The pane is gone: nothing will follow what the log has. */
+  /** The pane is gone: the log gets no more output. */
   gone(): void;
 }
 
 export class PaneOutput {
   readonly log: OutputLog;
   readonly followers = new Set<PaneFollower>();
-  /** How much has come since a reader took any. */
+  /** Output since a reader last took any. */
   unreadBytes = 0;
   readonly #screen: SessionScreen;
   #size: Size;
@@ -46,12 +45,12 @@ export class PaneOutput {
     this.#screen = new SessionScreen(this.log);
   }
 
-  /** Whether its screen takes memory: a short log is parsed when it is looked at. */
+  /** Whether its screen takes memory: the screen of a short log is parsed when it is read. */
   get isLarge(): boolean {
     return this.log.endOffset > REPLAY_BYTES;
   }
 
-  /** Copies them. */
+  /** Copies the bytes. */
   append(output: Uint8Array): void {
     const bytes = this.#withoutNames(output);
     // The screen must see each piece before the log forgets it.
@@ -69,7 +68,7 @@ export class PaneOutput {
     if (at < 0 && !isCut) return bytes;
     const copy = new Uint8Array(bytes);
     do {
-      copy[at + 1] = LEFT_OUT;
+      copy[at + 1] = IGNORED_STRING;
       at = found.indexOf(NAME, at + 1, "latin1");
     } while (at >= 0);
     return copy;
@@ -81,7 +80,7 @@ export class PaneOutput {
     this.log.markSize(cols, rows);
   }
 
-  /** Whether a new reader may have the log's bytes in place of a drawing. Whole and short they cost no emulator. */
+  /** Whether a new reader may get the log's bytes in place of a drawing, which would need an emulator. */
   get isOnlyDrawing(): boolean {
     const { log } = this;
     if (log.startOffset > 0 || log.endOffset > MAX_ONLY_DRAWING_BYTES) return false;
@@ -90,7 +89,7 @@ export class PaneOutput {
     return isOnlyDrawing(bytes);
   }
 
-  /** The screen at the log's end, or at the last place before it outside a sequence. Undefined: there is none. */
+  /** The screen at the log's end, or at the last position before it outside a sequence. Undefined if there is none. */
   async draw(): Promise<PaneDrawing | undefined> {
     const state = await this.#screen.read({ scrollback: 0, runs: false, ansi: true, ansiBytes: MAX_DRAWING_BYTES });
     if (state?.ansi === undefined) return undefined;
@@ -103,7 +102,7 @@ export class PaneOutput {
   }
 }
 
-/** Programs may give a pane more than a terminal may have here: a message with that could not be read. */
+/** Limits the size of a pane to that of our terminals: messages with a larger one are invalid. */
 export function shownSize({ cols, rows }: Size): Size {
   return { cols: Math.min(cols, MAX_COLS), rows: Math.min(rows, MAX_ROWS) };
 }

@@ -1,17 +1,16 @@
-// One pane of a tmux session, in a process's place: its output is stdout, bytes written to it are typed, and it ends when it
-// is closed. Knows no sessions.
+// One pane of a tmux session, in a process's place: its output is stdout, input is typed into it, and closing the pane is the exit.
 
 import { STREAM_STDOUT } from "sandbox-stdio/core";
 import type { ChildProcess, ExitStatus, OutputSink, ProcessEvents } from "../process/process.ts";
 import type { PaneFollower, PaneOutput } from "./pane-output.ts";
 import type { SharedPanes } from "./shared-panes.ts";
 
-/** Signals that a terminal makes of a key. All others are for a person who can see the program: `kill` in the pane. */
+/** Signals that a terminal sends for a key. Other signals can be sent by `kill` in the pane. */
 const KEYS: Readonly<Record<string, number>> = { SIGINT: 0x03, SIGQUIT: 0x1c, SIGTSTP: 0x1a };
 const END_OF_FILE = 0x04;
-/** After a drawing that a flood has overtaken, the next comes so many times as much later as that took … */
+/** After a drawing that a flood has overtaken, the next one waits for this multiple of the time that it took … */
 const PAUSE_FACTOR = 3;
-/** … but not later than this. */
+/** … but not longer than this. */
 const MAX_PAUSE_MS = 1_000;
 
 type Size = { readonly cols: number; readonly rows: number };
@@ -25,9 +24,9 @@ export class PaneProcess implements ChildProcess, PaneFollower {
   readonly #sink: OutputSink;
   readonly #events: ProcessEvents;
   readonly #output: PaneOutput;
-  /** Where it reads on in the pane's log; undefined: it has no screen yet. */
+  /** Where it continues in the pane's log. Undefined: it has no screen yet. */
   #cursor: number | undefined;
-  /** As it was told last. */
+  /** The size that was last reported. */
   #size: Size;
   #isHeld = false;
   #isPumping = false;
@@ -42,7 +41,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     const process = new PaneProcess(panes, pane, output, sink, events);
     output.followers.add(process);
     if (output.isOnlyDrawing) process.#cursor = 0;
-    // Never inside the call that opens it.
+    // No callback runs inside the call that opens the pane.
     setImmediate(() => process.pump());
     return process;
   }
@@ -62,7 +61,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     return this.#isHeld;
   }
 
-  /** Passes on what the pane's log has and this reader has not; a drawing in place of what the log has forgotten. */
+  /** Passes on the log's new output, and a drawing in place of output that the log has forgotten. */
   pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -88,7 +87,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     log.copy(this.#cursor, length, room, 0);
     this.#cursor += length;
     this.#sink.commit(length, STREAM_STDOUT);
-    // Told at once: it may be held for that.
+    // Flushed at once: it may lead to a hold.
     this.#sink.flush();
     return true;
   }
@@ -138,7 +137,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     this.#events.onWritable();
   }
 
-  /** The rest of its output comes first, and if it is held that waits for the release. */
+  /** The exit follows the rest of its output, which waits for the release if it is held. */
   gone(): void {
     this.#isGone = true;
     this.pump();
@@ -172,7 +171,7 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     return END_OF_FILE;
   }
 
-  /** Asks tmux, whose answer is {@link sized}. A page that draws panes gives no size: it follows tmux. */
+  /** Asks tmux, which reports the new size. A page that draws panes gives no size: it follows tmux. */
   resize(cols: number, rows: number): void {
     const pane = this.#panes.session.find(this.#pane);
     if (this.#isOver || pane === undefined || (pane.cols === cols && pane.rows === rows)) return;
@@ -184,10 +183,10 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     return key !== undefined && this.write(Uint8Array.of(key)) === 1;
   }
 
-  /** Lets go of the pane, which goes on in tmux: {@link PaneAction} `close` ends it. */
+  /** Stops following the pane, which stays open in tmux: {@link PaneAction} `close` ends it. */
   signalAll(_name: string): void {
     if (this.#isOver) return;
-    // Never inside the call that asks for it.
+    // No callback runs inside a call.
     setImmediate(() => this.#end({ code: 0 }));
   }
 

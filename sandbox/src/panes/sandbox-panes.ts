@@ -1,4 +1,4 @@
-// The panes of all sessions of this bridge that have some, for those who attach to one.
+// The panes of all sessions of this bridge that run under tmux.
 
 import type { PaneAddress, PaneList } from "sandbox-stdio/panes";
 import { log } from "../base/log.ts";
@@ -14,7 +14,7 @@ export class SandboxPanes {
   readonly #sessions = new Map<string, SharedPanes>();
 
   /** Follows the panes of a session whose tmux has just been started. */
-  follow(sandbox: string, session: string, place: TmuxPlace, changed: (list: PaneList) => void): void {
+  follow(sandbox: string, session: string, place: TmuxPlace, changed: (list: PaneList) => void): SharedPanes {
     const panes = new SharedPanes(place, tmuxName(session), {
       changed,
       lost: (why) => log.debug(`the panes of session ${session} are not followed for now: ${why}`),
@@ -22,6 +22,7 @@ export class SandboxPanes {
     this.#sessions.set(keyOf(sandbox, session), panes);
     const fault = panes.start();
     if (fault !== undefined) log.error(`the panes of session ${session} can't be followed: ${fault.detail}`);
+    return panes;
   }
 
   /** The session has ended. */
@@ -30,24 +31,20 @@ export class SandboxPanes {
     this.#sessions.delete(keyOf(sandbox, session));
   }
 
-  of(sandbox: string, session: string): SharedPanes | undefined {
-    return this.#sessions.get(keyOf(sandbox, session));
-  }
-
-  /** The size of a pane's terminal; undefined where there is no such pane. */
+  /** The size of a pane's terminal; undefined if there is no such pane. */
   sizeOf(sandbox: string, { session, number }: PaneAddress): { cols: number; rows: number } | undefined {
-    const pane = this.of(sandbox, session)?.session.find(`%${number}`);
+    const pane = this.#sessions.get(keyOf(sandbox, session))?.session.find(`%${number}`);
     return pane && shownSize(pane);
   }
 
-  /** A pane in a process's place. */
+  /** Opens a pane in a process's place. */
   open(
     sandbox: string,
     { session, number }: PaneAddress,
     sink: OutputSink,
     events: ProcessEvents,
   ): ChildProcess | StartFault {
-    const panes = this.of(sandbox, session);
+    const panes = this.#sessions.get(keyOf(sandbox, session));
     const detail =
       panes === undefined ? `session "${session}" has no panes` : `session "${session}" has no pane %${number}`;
     const process = panes === undefined ? undefined : PaneProcess.open(panes, `%${number}`, sink, events);

@@ -1,10 +1,11 @@
-// One session that runs under tmux, as its host needs it: how it is started, the clients' orders for its panes, and its end.
+// The panes of one session that runs under tmux: its start, the clients' orders for panes, and its end.
 
 import type { ClientRecord, PaneOrder, PanesMessage } from "sandbox-stdio/core";
 import type { StartFault } from "../process/command.ts";
 import type { TmuxPlace } from "./control-client.ts";
 import { carryOut, panesMessage } from "./pane-orders.ts";
 import type { SandboxPanes } from "./sandbox-panes.ts";
+import type { SharedPanes } from "./shared-panes.ts";
 import { endTmuxSession, findFault, tmuxServer, underTmux } from "./tmux-session.ts";
 
 type Names = { readonly sandbox: string; readonly session: string };
@@ -15,8 +16,10 @@ export class SessionPanes {
   readonly #names: Names;
   readonly #place: TmuxPlace;
   readonly #changed: (panes: PanesMessage) => void;
+  /** Undefined until tmux has drawn something. */
+  #panes: SharedPanes | undefined;
 
-  /** @param changed Told the panes whenever they are others than before. */
+  /** @param changed Called with the panes whenever they change. */
   constructor(
     all: SandboxPanes,
     { sandbox, session }: Names,
@@ -29,35 +32,34 @@ export class SessionPanes {
     this.#changed = changed;
   }
 
-  /** The command to start in place of the session's own, or why it can't be started. */
+  /** The command to start in place of the session's, or why it can't be started. */
   command(words: readonly string[], size: TerminalSize): { cmd: string; args: readonly string[] } | StartFault {
     return findFault(this.#place, words) ?? underTmux(this.#place, this.#names.session, size, words);
   }
 
-  /** tmux has drawn something. Not before: a client that comes while tmux starts makes it end, as it has no session yet. */
+  /** To be called when tmux has drawn something: a control client that comes while tmux starts, without a session, makes it end. */
   begun(): void {
     const { sandbox, session } = this.#names;
-    this.#all.follow(sandbox, session, this.#place, (list) => this.#changed(panesMessage(list)));
+    this.#panes = this.#all.follow(sandbox, session, this.#place, (list) => this.#changed(panesMessage(list)));
   }
 
   order(client: ClientRecord, order: PaneOrder): void {
-    const { sandbox, session } = this.#names;
     const refused = (code: string, message: string) => client.tell({ type: "error", code, message });
-    carryOut(this.#all.of(sandbox, session), client.id, order, refused);
+    carryOut(this.#panes, client.id, order, refused);
   }
 
   departed(client: ClientRecord): void {
-    const { sandbox, session } = this.#names;
-    this.#all.of(sandbox, session)?.giveBack(client.id);
+    this.#panes?.giveBack(client.id);
   }
 
-  /** The program of the PTY has ended: so do all panes, since a client that ends the session means all that runs in it. */
+  /** The program of the PTY has ended. Ends all panes: who ends the session means everything that runs in it. */
   ended(): void {
     const { sandbox, session } = this.#names;
     this.#all.end(sandbox, session);
+    this.#panes = undefined;
     endTmuxSession(this.#place, session);
   }
 }
 
-/** The answer for a client that wants something with panes where there are none. */
+/** The answer to an order for a pane of a session without panes. */
 export const NO_PANES = { type: "error", code: "no_such_pane", message: "this session has no panes" } as const;

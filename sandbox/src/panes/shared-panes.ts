@@ -1,4 +1,4 @@
-// The panes of one session: the output of each, for all who read it, and one control client that serves all.
+// The panes of one session: the output of each, for all its readers, and one control client for all panes.
 
 import type { ActionResult, PaneAction, PaneList } from "sandbox-stdio/panes";
 import type { StartFault } from "../process/process.ts";
@@ -7,11 +7,11 @@ import { type PaneFollower, PaneOutput, shownSize } from "./pane-output.ts";
 import { TmuxPanes } from "./tmux-panes.ts";
 import { giveBackWindow } from "./tmux-session.ts";
 
-/** How much is kept of panes that nobody reads. Beyond it they are left to tmux, which is asked when a reader comes. */
+/** How much is kept of panes without readers. Beyond it they are left to tmux, which is asked for the screen when a reader comes. */
 const LIMITS = {
-  /** Screens, some 4 MB each: of so many panes, the one whose reader has gone first is left first. */
+  /** Screens, about 4 MB each. The pane whose reader left first is given up first. */
   unreadScreens: 16,
-  /** A flood in one pane, which costs processor time. */
+  /** Output of one pane: a flood costs processor time. */
   unreadBytes: 64 * 1024 * 1024,
 };
 
@@ -19,11 +19,11 @@ export class SharedPanes {
   readonly #tmux: TmuxPanes;
   readonly #place: TmuxPlace;
   readonly #limits: typeof LIMITS;
-  /** Of each pane that is not left to tmux. */
+  /** By pane, but for panes that are left to tmux. Those whose readers left last come last. */
   readonly #outputs = new Map<string, PaneOutput>();
   /** Panes that are left to tmux. */
   readonly #left = new Set<string>();
-  /** Windows that have the size of an order, and the order's owner. */
+  /** By window that was given a size: the client that gave it. */
   readonly #sized = new Map<string, unknown>();
 
   constructor(
@@ -58,7 +58,7 @@ export class SharedPanes {
     return this.#tmux.session;
   }
 
-  /** The tmux session must be there, or come soon: until then it is tried again. */
+  /** Retries until the tmux session exists. */
   start(): StartFault | undefined {
     return this.#tmux.start();
   }
@@ -67,19 +67,19 @@ export class SharedPanes {
     this.#tmux.close();
   }
 
-  /** A pane's output, for one who is about to read it. @returns undefined where there is no such pane. */
+  /** The output of a pane, for a new reader. @returns undefined if there is no such pane. */
   outputOf(id: string): PaneOutput | undefined {
     const pane = this.session.find(id);
     if (pane?.id !== id) return undefined;
     const output = this.#outputs.get(id) ?? new PaneOutput(shownSize(pane));
-    // Last of all: it is the last one to be left to tmux.
+    // To the end: the last one to be left to tmux.
     this.#outputs.delete(id);
     this.#outputs.set(id, output);
     this.wanted(id);
     return output;
   }
 
-  /** A reader wants more of a pane. Where it was left to tmux, tmux is asked what the screen is. */
+  /** A reader wants more output of a pane. If the pane was left to tmux, tmux is asked for its screen. */
   wanted(pane: string): void {
     this.#left.delete(pane);
     this.session.release(pane);
@@ -91,7 +91,7 @@ export class SharedPanes {
     else if (output.followers.size === 0) output.close();
   }
 
-  /** A window that `owner` gives a size has it until the owner is gone: see {@link giveBack}. */
+  /** @param owner The client. A window that it gives a size keeps that until {@link giveBack}. */
   act(action: PaneAction, owner: unknown, answered: (result: ActionResult) => void): void {
     const { list } = this.session;
     if (action.action === "resize") {
@@ -108,7 +108,7 @@ export class SharedPanes {
     this.session.act(action, answered);
   }
 
-  /** Its windows are as large again as tmux's own clients make them. */
+  /** The owner has gone: its windows get the size of tmux's own clients again. */
   giveBack(owner: unknown): void {
     for (const [window, by] of this.#sized) {
       if (by !== owner) continue;
@@ -143,7 +143,7 @@ export class SharedPanes {
     for (const [pane, output] of unread.slice(0, -this.#limits.unreadScreens)) this.#leave(pane, output);
   }
 
-  /** Leaves a pane to tmux until it is {@link wanted}. */
+  /** Leaves a pane to tmux until its output is {@link wanted}. */
   #leave(pane: string, output: PaneOutput): void {
     this.#left.add(pane);
     this.session.hold(pane);

@@ -1,15 +1,15 @@
-// The panes of one session that runs under tmux, kept known by a control client that is started again whenever it is lost.
+// The panes of one session that runs under tmux, followed by a control client that is restarted whenever it is lost.
 
 import { type PanesPorts, PanesSession } from "sandbox-stdio/panes";
 import type { StartFault } from "../process/process.ts";
 import { ControlClient, type TmuxPlace } from "./control-client.ts";
 
-/** Between the end of one control client and the start of the next; more each time it ends before it has attached. */
+/** The pause before a restart. It doubles each time the control client ends before it has attached. */
 const RETRY_MS = 50;
 const MAX_RETRY_MS = 5_000;
 
 export type TmuxPanesEvents = Omit<PanesPorts, "send" | "lost"> & {
-  /** The control client was lost, and why: another is started. */
+  /** The control client was lost: another is started. */
   lost(why: string): void;
 };
 
@@ -23,7 +23,7 @@ export class TmuxPanes {
   #failures = 0;
   #isClosed = false;
 
-  /** @param name The tmux session, which must be there before {@link start}. */
+  /** @param name The tmux session, which must exist before {@link start}. */
   constructor(place: TmuxPlace, name: string, events: TmuxPanesEvents, isTerminal = false) {
     this.#place = place;
     this.#name = name;
@@ -33,7 +33,7 @@ export class TmuxPanes {
       send: (text) => this.#client?.send(text),
       lost: (why) => {
         events.lost(why);
-        // Ends in `#ended`: two must not type at once, since only one counts.
+        // `#ended` follows: two control clients must not type at once.
         this.#client?.end();
       },
     });
@@ -59,7 +59,7 @@ export class TmuxPanes {
     return undefined;
   }
 
-  /** tmux's session has ended, or is given up. */
+  /** The session of tmux has ended, or is given up. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);

@@ -1,4 +1,4 @@
-// How a session runs under tmux: which server and name, the program in the PTY that ordinary clients see, and its end.
+// How a session runs under tmux: its server and name, the program in the PTY that clients see, and its end.
 
 import { createHash } from "node:crypto";
 import { log } from "../base/log.ts";
@@ -7,19 +7,19 @@ import { startProcess } from "../process/process.ts";
 import type { TmuxPlace } from "./control-client.ts";
 
 /**
- * The words that name a session's own tmux server. One for all of a sandbox would give each session the variables of the first.
- * It would end under one that starts while the last one ends.
+ * The words that name the tmux server of a session. A server for the whole sandbox would give every session the variables of the
+ * first one, and would end under a session that starts while the last one ends.
  */
 export function tmuxServer(sandbox: string, session: string): readonly string[] {
   return ["-L", `sbx-${createHash("sha256").update(`${sandbox} ${session}`).digest("hex").slice(0, 16)}`];
 }
 
-/** tmux takes no dots in a name; a session of ours has no tilde. */
+/** tmux allows no dots in names; names of our sessions have no tilde. */
 export function tmuxName(session: string): string {
   return session.replaceAll(".", "~");
 }
 
-/** Why a session can't run under tmux, as far as that is known before. */
+/** Why a session can't run under tmux, as far as it is known before the start. */
 export function findFault({ env, cwd }: TmuxPlace, [cmd = ""]: readonly string[]): StartFault | undefined {
   const tmux = resolveCommand("tmux", cwd, env.PATH);
   if ("fault" in tmux) return { ...tmux, detail: `a session with panes runs under tmux: ${tmux.detail}` };
@@ -28,8 +28,8 @@ export function findFault({ env, cwd }: TmuxPlace, [cmd = ""]: readonly string[]
 }
 
 /**
- * Attaches as ordinary clients do, and again when a client detaches: the session's end is the end of its last pane. `-N`: asking
- * starts no server. A second attempt, since the server of an earlier session of this name may be ending just now.
+ * Attaches as ordinary clients do, and again after a detach: the session ends with its last pane. `-N` starts no server. A failed
+ * start is repeated once, since the server of an earlier session of this name may just be ending.
  */
 const SCRIPT = `
 name=$1 cols=$2 rows=$3 server=$4; shift 4
@@ -41,7 +41,7 @@ while has; do
   tmux -u -N -L "$server" attach-session -t "=$name" || break
 done`;
 
-/** The script that the PTY of a session with panes runs, in place of the command that was asked for. */
+/** The script that the PTY of a session with panes runs in place of the command. */
 export function underTmux(
   { server = [] }: TmuxPlace,
   session: string,
@@ -57,16 +57,16 @@ export function underTmux(
 
 /** Ends every pane. */
 export function endTmuxSession(place: TmuxPlace, session: string): void {
-  tell(place, "kill-session", "-t", `=${tmuxName(session)}`);
+  runTmux(place, "kill-session", "-t", `=${tmuxName(session)}`);
 }
 
-/** A window's size is again what its clients make it. Told beside the control client, which may be lost just now. */
+/** Lets the clients of a window decide its size again. Not through the control client, which may be lost just now. */
 export function giveBackWindow(place: TmuxPlace, window: string): void {
-  tell(place, "set-option", "-w", "-u", "-t", window, "window-size");
+  runTmux(place, "set-option", "-w", "-u", "-t", window, "window-size");
 }
 
-/** Whether it was done shows in the list of panes. */
-function tell({ server = [], ...around }: TmuxPlace, ...words: readonly string[]): void {
+/** Runs tmux without waiting: the effect shows in the list of panes. */
+function runTmux({ server = [], ...around }: TmuxPlace, ...words: readonly string[]): void {
   const ignore = new Uint8Array(4_096);
   const sink = { reserve: () => ignore, commit: () => undefined, flush: () => undefined };
   const spec = {
@@ -79,5 +79,5 @@ function tell({ server = [], ...around }: TmuxPlace, ...words: readonly string[]
     ...around,
   };
   const child = startProcess(spec, sink, { onWritable: () => undefined, onExit: () => undefined });
-  if ("fault" in child) log.error(`tmux can't be told ${words[0]}: ${child.detail}`);
+  if ("fault" in child) log.error(`tmux ${words[0]} can't be run: ${child.detail}`);
 }

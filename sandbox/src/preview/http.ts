@@ -1,13 +1,13 @@
-// Previews: a browser's request to a server on this machine's loopback, and its answer, neither of them gathered.
+// Previews: streams a browser's request to a server on this machine's loopback, and its answer back.
 
 import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
 import { PREVIEW_LEAD, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { refuse } from "../base/http.ts";
 import { log } from "../base/log.ts";
 
-/** A development server compiles before it answers for the first time. Counted from the last byte that it was sent. */
+/** From the last byte of the request. A development server compiles before its first answer. */
 const PATIENCE_MS = 60_000;
-/** Of an answer, where its reader is slower than the server. */
+/** Bytes of an answer that are kept if the browser is slower than the server. */
 const HIGH_WATER_BYTES = 256 * 1024;
 const LEAD = new Uint8Array(1);
 const NO_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
@@ -38,7 +38,7 @@ export function answered(
     clearTimeout(timer);
     if (isSettled) return;
     timer = setTimeout(() => {
-      resolve(refuse(422, "timeout", `what listens on port ${port} has not answered within ${PATIENCE_MS / 1000} s`));
+      resolve(refuse(422, "timeout", `the server on port ${port} has not answered within ${PATIENCE_MS / 1000} s`));
       asked.destroy();
     }, PATIENCE_MS);
   };
@@ -53,8 +53,8 @@ export function answered(
   });
   asked.once("error", (error) => {
     settled();
-    log.debug("a server that is looked at has failed:", error);
-    resolve(refuse(422, "bad_answer", `what listens on port ${port} does not answer in HTTP`));
+    log.debug("a preview's server has failed:", error);
+    resolve(refuse(422, "bad_answer", `the server on port ${port} does not answer in HTTP`));
   });
   request.signal.addEventListener("abort", () => asked.destroy());
   void sendBody(request.body, asked, wait).catch(() => asked.destroy());

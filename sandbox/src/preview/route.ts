@@ -1,5 +1,5 @@
-// Previews: a browser's request for a server on this machine's loopback. Its headers are prefixed on the way here: what is said to
-// the bridge and what is said to the server never mix.
+// Previews: a browser's request for a server on this machine's loopback. The Worker prefixes its headers, so that headers for the
+// bridge and headers for the server never mix.
 
 import type { Server } from "bun";
 import { PREVIEW_LEAD, PREVIEW_PREFIX, serverOrigin } from "sandbox-stdio/core";
@@ -15,17 +15,17 @@ export async function preview(request: Request, url: URL, server: Server<SocketD
   if (!Number.isInteger(port) || port < 1 || port > 65_535 || !path.startsWith("/") || !/^[A-Z]{1,20}$/.test(method)) {
     return refuse(400, "bad_request", 'need "port", "path" and "method"');
   }
-  if (port === server.port) return refuse(403, "forbidden", "the bridge is no server to be looked at");
+  if (port === server.port) return refuse(403, "forbidden", "the bridge can't be previewed");
   const host = await listening(port);
   if (host === undefined) return refuse(422, "connection_refused", `nothing listens on port ${port}`);
   const call = { host, port, path, method, headers: headersOf(request, port) };
   if (request.headers.get("upgrade")?.toLowerCase() === "websocket") return openServerSocket(request, call, server);
-  // An answer may be slow to begin, and a stream of events be quiet for long.
+  // An answer may begin late, and a stream of events may be silent for long.
   server.timeout(request, 0);
   return answered(request, call, url.searchParams.has(PREVIEW_LEAD));
 }
 
-/** The loopback address at which something listens: servers often listen at one of them. */
+/** The loopback address at which a server listens: often it is only one of the two. */
 async function listening(port: number): Promise<string | undefined> {
   for (const hostname of ["127.0.0.1", "::1"]) {
     try {
@@ -33,7 +33,7 @@ async function listening(port: number): Promise<string | undefined> {
       socket.end();
       return hostname;
     } catch {
-      // Nothing there.
+      // Nothing listens there.
     }
   }
   return undefined;

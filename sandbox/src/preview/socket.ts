@@ -1,12 +1,12 @@
-// Previews: a browser's WebSocket to a server on this machine's loopback, message by message.
+// Previews: a browser's WebSocket to a server on this machine's loopback.
 
 import type { Server, ServerWebSocket } from "bun";
 import { clipUtf8 } from "sandbox-stdio/core";
 import { refuse, type SocketData } from "../base/http.ts";
 import type { ServerCall } from "./http.ts";
 
-const PATIENCE_MS = 10_000;
-/** Above this a server takes less than its browser sends, and the connection is given up. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** Beyond this the connection is given up: the server takes less than the browser sends. */
 const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
 const [NORMAL, GOING_AWAY, NO_CODE, BROKEN, POLICY] = [1000, 1001, 1005, 1006, 1008];
 
@@ -20,18 +20,18 @@ export async function openServerSocket(
 ): Promise<Response | undefined> {
   const upstream = await opened(call);
   if (upstream === undefined) {
-    return refuse(422, "bad_answer", `what listens on port ${call.port} takes no WebSocket there`);
+    return refuse(422, "bad_answer", `the server on port ${call.port} does not accept the WebSocket`);
   }
   const { protocol } = upstream.socket;
   const headers: Record<string, string> = protocol === "" ? {} : { "sec-websocket-protocol": protocol };
   if (server.upgrade(request, { data: passing(upstream), headers })) return undefined;
   upstream.socket.close();
-  return refuse(400, "bad_request", "this is not a WebSocket upgrade");
+  return refuse(400, "bad_request", "not a WebSocket upgrade");
 }
 
 type Upstream = { readonly socket: WebSocket; readonly early: Message[] };
 
-/** @returns undefined where the server takes none. */
+/** @returns undefined if the server does not accept it. */
 async function opened({ host, port, path, headers }: ServerCall): Promise<Upstream | undefined> {
   const rest = new Map(headers);
   rest.delete("sec-websocket-protocol");
@@ -43,7 +43,7 @@ async function opened({ host, port, path, headers }: ServerCall): Promise<Upstre
   const early: Message[] = [];
   socket.onmessage = ({ data }) => early.push(data as Message);
   const isOpen = await new Promise<boolean>((resolve) => {
-    const timer = setTimeout(() => resolve(false), PATIENCE_MS);
+    const timer = setTimeout(() => resolve(false), OPEN_TIMEOUT_MS);
     const settle = (is: boolean) => {
       clearTimeout(timer);
       resolve(is);
@@ -68,16 +68,16 @@ function passing({ socket: upstream, early }: Upstream): SocketData {
     },
     receive: (frame) => {
       if (upstream.readyState !== WebSocket.OPEN) return;
-      // A copy of bytes: a view of memory that Bun may use again.
+      // Copied, since Bun may reuse the memory of the view.
       upstream.send(typeof frame === "string" ? frame : frame.slice());
-      if (upstream.bufferedAmount > MAX_QUEUE_BYTES) upstream.close(POLICY, "more waits than the server takes");
+      if (upstream.bufferedAmount > MAX_QUEUE_BYTES) upstream.close(POLICY, "the server reads too slowly");
     },
     drained: () => undefined,
     closed: (code) => upstream.close(sendable(code)),
   };
 }
 
-/** Two codes say that none was sent, and can't be sent; others are the protocol's own. */
+/** 1005 and 1006 stand for a missing code and can't be sent, and neither can other codes of the protocol itself. */
 function sendable(code: number): number {
   if (code === NO_CODE) return NORMAL;
   return code === BROKEN || (code < 3000 && code !== NORMAL) ? GOING_AWAY : code;

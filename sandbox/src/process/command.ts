@@ -1,19 +1,18 @@
-// Decides before anything runs whether a command can be started: finds it on PATH, checks it and the directory.
-// Looks at the file system only; starts nothing.
+// Finds a command on PATH, and checks the command and the directory before anything runs. Only reads the file system.
 
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** Why a process could not be started. Nothing of it has run. */
+/** Why a process could not be started. Nothing has run. */
 export type StartFault = {
   fault:
     | "cmd_not_found"
-    /** There is such a file, but the kernel won't run it: not a regular file, no permission, a bad interpreter, … */
+    /** The file exists, but the kernel won't run it: not a regular file, no permission, a bad interpreter, … */
     | "cmd_not_executable"
     | "bad_cwd"
     /** Nothing listens on the TCP port that takes the process's place. */
     | "connection_refused"
-    /** The pane that takes the process's place is not there, or its session is not. */
+    /** There is no such pane, or no such session, to take the process's place. */
     | "no_such_pane"
     /** The machine has no more processes, terminals, descriptors or memory. */
     | "start_failed";
@@ -21,7 +20,7 @@ export type StartFault = {
   detail: string;
 };
 
-/** The path that execvp and the shells search where the environment has no PATH. */
+/** The path that execvp and the shells search if the environment has no PATH. */
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
@@ -55,15 +54,15 @@ export function resolveCommand(
   return { fault: "cmd_not_found", detail: `Cannot find ${cmd === "" ? "an empty command" : cmd}` };
 }
 
-/** The file's facts, or why there are none. */
+/** The file's facts, or why it can't be inspected. */
 function inspect(path: string): Stats | string {
-  const none = "no such file or directory";
+  const missing = "no such file or directory";
   try {
-    // Most places of a search path do not have it, and making an error for each costs more than the looking.
-    return statSync(path, { throwIfNoEntry: false }) ?? none;
+    // Most directories of a search path don't have the file, and to make an error for each costs more than the call.
+    return statSync(path, { throwIfNoEntry: false }) ?? missing;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOTDIR") return none;
+    if (code === "ENOTDIR") return missing;
     return code === "EACCES" ? "permission denied" : String(code ?? error);
   }
 }
@@ -74,7 +73,7 @@ function isAllowed(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // The kernel would refuse as well, for this or any other reason.
+    // EACCES, or another reason for which the kernel would refuse too.
     return false;
   }
 }

@@ -1,18 +1,18 @@
-// Whether output that was read goes out as soon as the kernel has no more, or is gathered for a moment: so it is while a program
-// floods and nobody types. Knows neither the bytes nor where they go.
+// Decides whether output goes out as soon as the kernel has no more, or is gathered for a moment, as while a program floods without
+// input. Knows neither the bytes nor where they go.
 
-/** So much without a lull is a flood. */
+/** Bytes without a pause after which output counts as a flood. */
 const FLOOD_BYTES = 16 * 1024;
-/** A program that was silent for so long has ended its flood. */
+/** A pause this long ends a flood. */
 const LULL_MS = 2;
-/** Output waits for at most twice this, and only if it does not fill a frame before. */
+/** Output waits at most twice this long, and only until it fills a frame. */
 export const GATHER_MS = 1;
-/** So long after input its echo may come, or what a ^C has a program print. */
+/** How long after input its echo, or the output that follows a ^C, is expected. */
 export const TYPED_MS = 100;
 
 export interface GatheringClock {
   now(): number;
-  /** @returns Takes it back. */
+  /** @returns Cancels it. */
   wakeIn(ms: number, wake: () => void): () => void;
 }
 
@@ -32,16 +32,16 @@ export class Gathering {
   #lastReadMs = 0;
   #typedAtMs = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
-  /** What waits has been read since the timer was set. */
+  /** All waiting output was read after the timer was set. */
   #isYoung = false;
 
-  /** @param flush Has what waits go out. */
+  /** @param flush Sends the waiting output. */
   constructor(flush: () => void, clock = CLOCK) {
     this.#flush = flush;
     this.#clock = clock;
   }
 
-  /** The program was given input, or a signal: output may be the answer. */
+  /** The program was given input or a signal: its next output may be the answer. */
   typed(): void {
     this.#typedAtMs = this.#clock.now();
   }
@@ -52,14 +52,14 @@ export class Gathering {
     this.#runBytes += bytes;
   }
 
-  /** The kernel has no more for now. @returns Whether what was read waits: `flush` is called in time. */
+  /** The kernel has no more for now. @returns Whether the output should wait: `flush` is called in time. */
   keeps(): boolean {
     if (this.#runBytes < FLOOD_BYTES || this.#lastReadMs - this.#typedAtMs < TYPED_MS) return false;
     if (this.#cancel === undefined) this.#arm();
     return true;
   }
 
-  /** What waited has gone out. */
+  /** The waiting output has gone out. */
   flushed(): void {
     this.#isYoung = true;
   }

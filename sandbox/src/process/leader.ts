@@ -1,5 +1,5 @@
-// The session leader, our direct child: how it ended, signals to it and to all of its session, and its reaping.
-// Knows process ids, no streams.
+// The session leader, a direct child of the bridge: its exit, signals to all of its session, and its reaping. Knows process ids, no
+// streams.
 
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -21,10 +21,10 @@ const PID_OFFSET = 16;
 const STATUS_OFFSET = 24;
 const CLD_EXITED = 1;
 
-/** How often, and for how long, a dead leader is kept while others of its session live. */
+/** A dead leader is kept for this long while other processes of its session live. */
 const REAP_INTERVAL_MS = 1_000;
 const REAP_ATTEMPTS = 60;
-/** Rounds of looking for members that were forked while the others were being killed. */
+/** Looks for processes that were forked while the others were being killed. */
 const KILL_ROUNDS = 5;
 
 export class SessionLeader {
@@ -34,7 +34,7 @@ export class SessionLeader {
   readonly #onExit: (status: ExitStatus) => void;
   #isReaped = false;
 
-  /** @throws {LibcError} If the process can't be watched; it is then still the caller's to reap. */
+  /** @throws {LibcError} If the process can't be watched: the caller still has to reap it. */
   constructor(pid: number, onExit: (status: ExitStatus) => void) {
     this.pid = pid;
     this.#onExit = onExit;
@@ -44,14 +44,15 @@ export class SessionLeader {
   }
 
   /**
-   * In the next turn of the loop (SIGKILL: at once), to every process of the session, also in other process groups and stopped, as long as one is known to be of it.
-   * Processes that made a session of their own (daemons) are not of it. @throws {RangeError} If there is no such signal.
+   * Signals every process of the session, also stopped ones and those in other process groups: SIGKILL at once, other signals in the
+   * next turn of the event loop. Daemons, which have made sessions of their own, don't belong to it.
+   * @throws {RangeError} If there is no such signal.
    */
   signalAll(name: string): void {
     const signal = signalNumber(name);
-    // Once reaped, the id may be a stranger's session.
+    // Once reaped, the id may be another session's.
     if (this.#isReaped) return;
-    // Looking costs: a process that is forked just now and misses another signal gets the next one, and SIGKILL at last.
+    // One look is enough: a process that is forked just now misses this signal, but not SIGKILL.
     if (name === "SIGKILL") this.#killAll(signal);
     else {
       askForMembers((members) => {
@@ -74,7 +75,7 @@ export class SessionLeader {
 
   #ended(): void {
     const { view: info, bytes } = new Struct(SIGINFO_BYTES);
-    // WNOWAIT leaves it a zombie: until it is reaped its id, which is the session's, can't be given to another process.
+    // WNOWAIT leaves a zombie: until it is reaped, its id, which is the session's, can't be given to another process.
     if (libc.waitid(P_PID, this.pid, bytes, WEXITED | WNOHANG | WNOWAIT) !== 0) {
       throw new LibcError(`learn how process ${this.pid} ended`);
     }
@@ -90,7 +91,7 @@ export class SessionLeader {
     );
   }
 
-  /** Reaps the leader once it is the last of its session, so that signalAll reaches the others until then. */
+  /** Reaps the leader once it is the last process of its session: signalAll reaches the others until then. */
   #reapOnceLast(attempts: number): void {
     askForMembersSoon((members) => {
       if (attempts === 0 || !this.#of(members).some(isAlive)) this.#reap();
@@ -111,11 +112,11 @@ export class SessionLeader {
   }
 }
 
-/** False for a zombie: an orphan that its new parent has not reaped, which in a container may be never. */
+/** False for a zombie: in a container, orphans may never be reaped. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // After the name, which may hold anything.
+    // Behind the name, which may contain any character.
     return stat[stat.lastIndexOf(")") + 2] !== "Z";
   } catch {
     // Gone since it was listed: ENOENT, or ESRCH in the middle of the read.

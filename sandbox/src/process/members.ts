@@ -1,4 +1,4 @@
-// Which processes are of which session, as the kernel says. To look costs a call for each process of the machine: all who ask
+// Which processes belong to which session, by the kernel. A look costs a system call for each process of the machine: all callers
 // until a look begins share it.
 
 import { readdirSync } from "node:fs";
@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers";
 import { libc } from "../base/libc.ts";
 import { log } from "../base/log.ts";
 
-/** Ids of processes, also of dead ones that nobody has reaped, by their session's. */
+/** Ids of processes, also of zombies, by the id of their session. */
 export type Members = ReadonlyMap<number, readonly number[]>;
 
 const SOON_MS = 100;
@@ -30,14 +30,14 @@ class SharedLook {
     try {
       members = membersNow();
     } catch (error) {
-      // No descriptor is left, say. Those who ask are waiting to end processes.
+      // Descriptors may have run out. The callers are waiting to end processes.
       log.warn("the list of processes could not be read, and is read again:", error);
       setTimeout(() => this.#look(), SOON_MS);
       return;
     }
     const all = this.#asking;
     this.#asking = [];
-    // One that fails must not keep it from the others.
+    // As microtasks: an error of one callback must not keep the others from running.
     for (const told of all) queueMicrotask(() => told(members));
   }
 }
@@ -45,12 +45,12 @@ class SharedLook {
 const atOnce = new SharedLook((look) => void setImmediate(look));
 const soon = new SharedLook((look) => void setTimeout(look, SOON_MS).unref());
 
-/** For those who can't wait: in the next turn of the loop. */
+/** In the next turn of the event loop. */
 export function askForMembers(told: (members: Members) => void): void {
   atOnce.ask(told);
 }
 
-/** For those who have time: many sessions that end one after another share one look. */
+/** After 100 ms: many sessions that end one after another share a look. */
 export function askForMembersSoon(told: (members: Members) => void): void {
   soon.ask(told);
 }

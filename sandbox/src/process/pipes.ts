@@ -1,5 +1,4 @@
-// Three real pipes for a program's standard streams. Bun.spawn would make socket pairs, which /dev/stdout can't reopen.
-// Knows descriptors only.
+// Three pipes for a program's standard streams. Bun.spawn would make socket pairs, which can't be reopened as /dev/stdout.
 
 import { F_SETFL, LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "../base/libc.ts";
 
@@ -22,20 +21,6 @@ export function openPipes(): Pipes {
       ours: { stdin: stdin.write, stdout: stdout.read, stderr: stderr.read },
       theirs: { stdin: stdin.read, stdout: stdout.write, stderr: stderr.write },
     };
-  } catch (error) {
-    for (const fd of opened) libc.close(fd);
-    throw error;
-  }
-}
-
-/** One pipe with both ends here, non-blocking. @throws {LibcError} If the machine has no more descriptors. */
-export function openPipe(): { read: number; write: number } {
-  const opened: number[] = [];
-  try {
-    const pipe = pipeOf(opened);
-    setNonBlocking(pipe.read);
-    setNonBlocking(pipe.write);
-    return pipe;
   } catch (error) {
     for (const fd of opened) libc.close(fd);
     throw error;

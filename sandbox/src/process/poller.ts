@@ -1,6 +1,7 @@
-// One epoll set for every file descriptor of every session, and the turns in which it is looked at.
-// Knows descriptors and callbacks; the callbacks decide about the bytes.
+// One epoll set for the descriptors of all sessions, and the turns in which their readers are served. Knows descriptors and
+// callbacks only.
 
+import { constants } from "node:os";
 import { errno, LibcError, libc, O_CLOEXEC, Struct } from "../base/libc.ts";
 import { Waker } from "./waker.ts";
 
@@ -15,7 +16,7 @@ const EDGE_TRIGGERED = 0x8000_0000;
 const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;
 const EPOLL_CTL_MOD = 3;
-const EINTR = 4;
+const { EINTR } = constants.errno;
 
 // struct epoll_event is packed on x86-64 only.
 const EVENT_BYTES = process.arch === "x64" ? 12 : 16;
@@ -23,8 +24,8 @@ const TOKEN_OFFSET = EVENT_BYTES - 8;
 const EVENTS_AT_ONCE = 64;
 
 /**
- * How long one turn may go on reading, in milliseconds. It bounds what a busy session costs everybody else: their
- * keystrokes and sockets are looked at between turns. Time and not bytes, as terminals differ in speed fivefold.
+ * The longest turn, in milliseconds: between turns, keystrokes and sockets of other sessions are served. A time and not a number of
+ * bytes, as terminals differ in speed fivefold.
  */
 const TURN_MS = 0.2;
 
@@ -86,7 +87,7 @@ export class Poller {
     this.#scheduleTurn();
   }
 
-  /** Takes a reader out that will not read again, or not for now. */
+  /** Removes a reader that has ended or is held. */
   dequeue(reader: Reader): void {
     this.#queue.delete(reader);
   }
@@ -99,7 +100,7 @@ export class Poller {
   }
 
   #scheduleTurn(): void {
-    // A turn that runs comes round to it, or asks for the next when its time is up.
+    // A running turn serves the reader, or schedules the next turn.
     if (this.#isTurnDue || this.#isInTurn) return;
     this.#isTurnDue = true;
     setImmediate(() => {
@@ -108,17 +109,17 @@ export class Poller {
     });
   }
 
-  /** Serves each ready reader, one read each and round again, until none is ready or the time is up. */
+  /** Serves the ready readers in rounds of one read each, until none is ready or the time is up. */
   #turn(): void {
     const end = performance.now() + TURN_MS;
     this.#isInTurn = true;
     try {
       do {
-        // Looked at in every round: a keystroke's echo does not wait until a flooding neighbour has had its time.
+        // In every round: the echo of a keystroke does not wait for the end of a flooding neighbour's turn.
         this.#dispatch();
         let left = this.#queue.size;
         for (const reader of this.#queue) {
-          // To the back of the line, so that a turn cut short goes on with the next one.
+          // To the end of the queue: the next turn continues with the next reader.
           this.#queue.delete(reader);
           if (reader.readSome()) this.#queue.add(reader);
           left -= 1;
@@ -141,7 +142,7 @@ export class Poller {
       try {
         this.#watchers.get(token)?.(events);
       } catch (error) {
-        // To the top, but not past the reports behind it: each is given once only.
+        // Rethrown outside, as the reports behind it are given only once.
         setImmediate(() => {
           throw error;
         });

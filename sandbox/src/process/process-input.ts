@@ -1,5 +1,5 @@
-// Writes to one descriptor of a program what the kernel takes, and tells when it takes more.
-// Queues nothing: bytes that were not taken are still the caller's.
+// Writes to one descriptor of a program as much as the kernel takes, and reports when it takes more. Has no queue: bytes that were
+// not taken stay with the caller.
 
 import { constants } from "node:os";
 import { errno, LibcError, libc } from "../base/libc.ts";
@@ -14,7 +14,7 @@ export class ProcessInput {
   readonly #fd: number;
   readonly #onWritable: () => void;
   readonly #room: PipeRoom;
-  /** Made when the kernel was full for the first time; most programs' input never is. */
+  /** Made when the kernel's buffer was full for the first time, which it never is for most programs. */
   #watch: Watch | undefined;
   #isWaiting = false;
   #hasBeenRead = false;
@@ -30,13 +30,13 @@ export class ProcessInput {
   }
 
   /**
-   * How many bytes were taken. Fewer than given: full, `onWritable` follows once. When they have no reader any more
-   * (the program has closed its end, or is gone, or `close` was called) all are taken and dropped.
+   * @returns How many bytes were taken. If fewer than given, `onWritable` follows once. Without a reader (the program has closed its
+   * end or has exited, or `close` was called) all are taken and dropped.
    */
   write(bytes: Uint8Array): number {
     if (this.#isClosed) return bytes.length;
     let taken = 0;
-    // Until nothing more is taken: a program that reads makes room meanwhile, and to wait for its report costs more.
+    // Writes until the buffer is full: a program that reads makes room meanwhile, and a report of it costs more.
     while (taken < bytes.length) {
       const rest = taken === 0 ? bytes : bytes.subarray(taken);
       const count = libc.write(this.#fd, rest, rest.length);
@@ -51,7 +51,7 @@ export class ProcessInput {
         return bytes.length;
       }
       if (failure !== EAGAIN) throw new LibcError("write a program's input", failure);
-      // It was full and had room again: the program reads.
+      // The buffer was full and has been read since: a larger one is worth it.
       if (this.#hasBeenRead && this.#room.grow()) continue;
       this.#awaitRoom();
       break;
@@ -78,7 +78,7 @@ export class ProcessInput {
 
   #awaitRoom(): void {
     this.#isWaiting = true;
-    if (this.#isReported) return; // There is none, so that the next report is of room that comes from now on.
+    if (this.#isReported) return; // The buffer is full, so that the next report is about later room.
     this.#isReported = true;
     if (this.#watch !== undefined) this.#watch.want(WRITABLE);
     else this.#watch = poller().watch(this.#fd, WRITABLE, () => this.#hasRoom());
@@ -91,8 +91,8 @@ export class ProcessInput {
       this.#onWritable();
       return;
     }
-    // A terminal reports room after every key its program reads, for which no writer waits now. Switched off here and not at
-    // the report before, since much input waits again at once.
+    // A terminal reports room after every key that its program reads: switched off if no writer waits. Not at the report before,
+    // as long input waits again at once.
     this.#isReported = false;
     this.#watch?.want(0);
   }

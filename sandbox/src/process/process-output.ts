@@ -21,14 +21,14 @@ export interface OutputSink {
   flush(): void;
 }
 
-/** The most that is read at once, and that waits for a flush. One frame: the rest would be another, which costs as much. */
+/** The most that is read at once, and that waits for a flush: one frame, as a part of another frame costs as much as all of it. */
 const FLUSH_BYTES = MAX_FRAME_BYTES;
 
-/** Less than this, after a pause, goes out before the next look: an echo, a prompt. */
+/** Less output than this after a pause (an echo, a prompt) goes out before the next read. */
 const PROMPT_BYTES = 1_024;
 
 const { EAGAIN, ECONNREFUSED, ECONNRESET, EINTR, EIO, ETIMEDOUT } = constants.errno;
-/** How a connection ends that its other side, or the way there, has broken. */
+/** Errors of a TCP connection that was broken off. */
 const BROKEN_OFF: readonly number[] = [ECONNREFUSED, ECONNRESET, ETIMEDOUT];
 const POLLFD_BYTES = 8;
 const POLLIN = 0x001;
@@ -43,10 +43,10 @@ export class ProcessOutput implements Reader {
   readonly #room: PipeRoom;
   readonly #gathering = new Gathering(() => this.#flush());
   #unflushedBytes = 0;
-  /** Nothing came for a moment: the next bytes are awaited, and are not kept until all that follows them is read. */
+  /** The kernel had no more output: the next bytes go out without waiting for those that follow. */
   #wasQuiet = true;
   #isHeld = false;
-  /** The other end is gone, which is reported once: the rest is to be read to its end. */
+  /** The other end is gone, which is reported only once: read until the end. */
   #isEnding = false;
   #isClosed = false;
   #lastByteAtMs = 0;
@@ -69,12 +69,12 @@ export class ProcessOutput implements Reader {
     return this.#lastByteAtMs;
   }
 
-  /** The program was given input: what it prints now goes out at once. */
+  /** The program was given input: its output goes out at once for a while. */
   expectAnswer(): void {
     this.#gathering.typed();
   }
 
-  /** Reads no more; the bytes read so far go out. The program blocks once the kernel's buffer is full. */
+  /** Reads no more, and flushes the bytes read so far. The program blocks once the kernel's buffer is full. */
   hold(): void {
     this.#isHeld = true;
     poller().dequeue(this);
@@ -84,11 +84,11 @@ export class ProcessOutput implements Reader {
   release(): void {
     if (!this.#isHeld || this.#isClosed) return;
     this.#isHeld = false;
-    // A report that came while held is not given again.
+    // A report that came while held is not repeated.
     poller().enqueue(this);
   }
 
-  /** Gives up what may still come. Without `onEnd`. */
+  /** Gives up further output, without calling `onEnd`. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -112,7 +112,7 @@ export class ProcessOutput implements Reader {
       // The sink may have held or closed this meanwhile.
       if (this.#unflushedBytes === FLUSH_BYTES) this.#room.grow();
       if (this.#unflushedBytes === FLUSH_BYTES || this.#isHeld || isPrompt) this.#flush();
-      // Less than there was room for is all there is: more is reported anew, and looking costs as much as the reading did.
+      // A short read was all there is: more is reported anew, and another read would cost as much.
       if (isPrompt && count < room.length && !this.#isEnding) return false;
       this.#wasQuiet = false;
       return !this.#isHeld && !this.#isClosed;
@@ -131,7 +131,7 @@ export class ProcessOutput implements Reader {
     return false;
   }
 
-  /** EIO is how a terminal ends. Asked again before the output is given up: errno is not ours alone. */
+  /** A terminal ends with EIO. Checked before the output is given up, as the runtime may have overwritten errno. */
   #hasHungUp(): boolean {
     const { view: request, bytes } = new Struct(POLLFD_BYTES);
     request.setInt32(0, this.#fd, true);

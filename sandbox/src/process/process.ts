@@ -1,5 +1,5 @@
-// A program on a PTY or on three pipes: the interface the bridge uses, and its one implementation.
-// Knows nothing of sessions, clients or sockets. Single-threaded; no callback runs inside startProcess.
+// A program on a PTY or on three pipes: the interface of all processes, and the one implementation for programs. Knows nothing of
+// sessions, clients or sockets. No callback runs inside startProcess.
 
 import { fchownSync } from "node:fs";
 import { DEFAULT_LINGER_SECONDS } from "sandbox-stdio/core";
@@ -29,9 +29,9 @@ export type ProcessSpec = {
   tty: boolean;
   cols: number;
   rows: number;
-  /** After the exit, output of others that hold the streams is awaited for this long without a byte. */
+  /** After the exit, waits for output of other processes that hold the streams until this long has passed without a byte. */
   lingerMs?: number | undefined;
-  /** Absent: our own user. */
+  /** Undefined: the bridge's own user. */
   user?: ChildUser | undefined;
 };
 
@@ -46,7 +46,7 @@ export type ProcessEvents = {
   onExit(status: ExitStatus): void;
 };
 
-/** A started program, leader of its own session and process group. Everything is freed by itself after `onExit`. */
+/** A started program, leader of its session and process group. Its resources are freed after `onExit`. */
 export interface ChildProcess {
   readonly pid: number;
   readonly tty: boolean;
@@ -56,7 +56,7 @@ export interface ChildProcess {
    */
   hold(): void;
   release(): void;
-  /** See {@link ProcessInput.write}: bytes taken, all of them (dropped) once they have no reader. Never blocks. */
+  /** @returns How many bytes were taken: see {@link ProcessInput.write}. Never blocks. */
   write(bytes: Uint8Array): number;
   /** Ends the input of a program on pipes. On a PTY the end is typed instead: write {@link veof}. */
   closeStdin(): void;
@@ -70,8 +70,8 @@ export interface ChildProcess {
    */
   signal(name: string): boolean;
   /**
-   * Signals every process of the session, so that no orphan is left: other process groups and, for a minute after the
-   * program's own exit, the processes that it left behind. @throws {RangeError} If there is no such signal.
+   * Signals every process of the session: other process groups too and, for a minute after the program's exit, the processes that
+   * it left behind. @throws {RangeError} If there is no such signal.
    */
   signalAll(name: string): void;
 }
@@ -81,7 +81,7 @@ const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
 
 /**
  * Starts a program. Returns once the kernel has accepted it, or why it could not be started; nothing has run then.
- * The poller keeps the runtime alive until the exit was told.
+ * The poller keeps the runtime alive until `onExit`.
  */
 export function startProcess(spec: ProcessSpec, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
   const command = resolveCommand(spec.cmd, spec.cwd, spec.env.PATH);
@@ -90,8 +90,9 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
     const streams = spec.tty ? ptyStreams(spec.cols, spec.rows) : pipeStreams();
     const { user } = spec;
     // A program that runs as another user must be able to open what it was given: /dev/tty, /dev/stdout.
-    if (user !== undefined)
+    if (user !== undefined) {
       for (const fd of [...streams.untilStart, ...streams.untilExit]) fchownSync(fd, user.uid, user.gid);
+    }
     const start =
       user === undefined ? { ...spec, ...command, argv: [spec.cmd, ...spec.args] } : startAs(user, command.path, spec);
     const pid = spawn(start.path, start.argv, start.env, start.cwd, streams.given);
@@ -175,7 +176,7 @@ class RunningProcess implements ChildProcess {
   #status: ExitStatus | undefined;
   #isHeld = false;
   #isFinished = false;
-  /** From when on silence counts: the exit, or a later release. */
+  /** When the silence after the exit began: at the exit, or a later release. */
   #quietSinceMs = 0;
   #quietTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -206,7 +207,7 @@ class RunningProcess implements ChildProcess {
     this.#isHeld = true;
     for (const output of this.#outputs) {
       output.hold();
-      // The bytes that went out with that may have let it go on.
+      // The flushed bytes may have led to a release.
       if (!this.#isHeld) return;
     }
   }
@@ -255,7 +256,7 @@ class RunningProcess implements ChildProcess {
     this.#settle();
   }
 
-  /** Ends it once it has exited and its output is read; as long as another process may write, watches for silence. */
+  /** Reports the exit once all output is read. While another process may still write, watches for silence. */
   #settle(): void {
     if (this.#status === undefined || this.#isFinished) return;
     if (this.#outputs.size === 0) this.#finish(this.#status);
@@ -270,7 +271,7 @@ class RunningProcess implements ChildProcess {
   #checkQuiet(): void {
     this.#quietTimer = undefined;
     if (!this.#isHeld && this.#quietLeftMs() === 0) {
-      // A last look: a busy loop may have run this timer before the reports of readable bytes.
+      // A busy event loop may have run this timer before the reports of readable bytes.
       for (const output of this.#outputs) if (output.readSome()) poller().enqueue(output);
       if (!this.#isHeld && this.#quietLeftMs() === 0) {
         for (const output of this.#outputs) output.close();

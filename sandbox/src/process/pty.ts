@@ -1,5 +1,4 @@
-// A pseudo-terminal whose master end is ours: made, sized and asked. Bun.Terminal can't be held back, this can.
-// Knows terminals, not who reads or writes them.
+// A pseudo-terminal: making it, its size and its settings. Bun.Terminal can't be held back.
 
 import {
   addressOf,
@@ -14,12 +13,12 @@ import {
 } from "../base/libc.ts";
 
 export type Pty = {
-  /** Our end, non-blocking: twice, as output and input are watched and closed apart, as with pipes. */
+  /** The bridge's end, non-blocking: twice, as output and input are watched and closed separately, as with pipes. */
   master: number;
   input: number;
   /**
-   * The program's end. Held until the program has exited: while any slave is open the master can't report its end.
-   * So a program that closes all of its own for a while (`exec </dev/null >log 2>&1`) can still open /dev/tty later.
+   * The program's end. Held open until the program has exited: a program that closes its own for a while (`exec </dev/null >log 2>&1`)
+   * can still open /dev/tty later. While a slave is open the master can't report its end.
    */
   slave: number;
   slavePath: string;
@@ -60,18 +59,18 @@ export function openPty(cols: number, rows: number): Pty {
   }
 }
 
-/** The kernel tells the foreground process group (SIGWINCH) if the size is a new one. */
+/** The kernel sends SIGWINCH to the foreground process group if the size is new. */
 export function resizePty(master: number, cols: number, rows: number): void {
   const size = Uint16Array.of(rows, cols, 0, 0);
   if (libc.ioctl(master, TIOCSWINSZ, addressOf(size)) !== 0) throw new LibcError(`resize to ${cols} x ${rows}`);
 }
 
-/** The character that ends input in canonical mode, as set now; 0 if the program has switched it off. */
+/** The character that ends input in canonical mode; 0 if the program has switched it off. */
 export function endOfFileCharacter(master: number): number {
   return readTermios(master).view.getUint8(CONTROL_CHARACTERS_OFFSET + VEOF);
 }
 
-/** The foreground process group, or undefined where there is none (the session has ended). */
+/** The foreground process group; undefined if the session has ended. */
 export function foregroundGroup(master: number): number | undefined {
   const group = libc.tcgetpgrp(master);
   return group > 0 ? group : undefined;

@@ -1,5 +1,5 @@
-// A connection to a TCP port of this machine's loopback, in a process's place: what is written goes out on it, what comes in
-// is stdout, and each direction ends by itself. Knows no sessions.
+// A connection to a TCP port of this machine's loopback, in a process's place: input is sent, received bytes are stdout, and each
+// direction ends separately.
 
 import { constants } from "node:os";
 import { errno, errnoName, F_DUPFD_CLOEXEC, LibcError, libc, O_CLOEXEC, O_NONBLOCK, Struct } from "../base/libc.ts";
@@ -21,16 +21,16 @@ const POLLOUT = 0x004;
 const POLLFD_BYTES = 8;
 const { ECONNREFUSED, EINPROGRESS } = constants.errno;
 
-/** The exit of a connection that its other side has broken off. */
+/** The exit of a connection that the other side has reset. */
 const RESET: ExitStatus = { code: 1 };
 
-/** Connects to 127.0.0.1, else to ::1. @returns Why that can't be done: nothing is left open then. */
+/** Connects to 127.0.0.1, else to ::1. @returns The connection, or why there is none. */
 export function connectTcp(port: number, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
   let refusal = 0;
   for (const address of [ipv4(port), ipv6(port)]) {
     const outcome = connected(address);
     if ("fd" in outcome) return takeOver(outcome.fd, sink, events);
-    // A machine without IPv6 has nothing to say about the port.
+    // An error of a machine without IPv6 says nothing about the port.
     if (refusal === 0 || outcome.failure === ECONNREFUSED) refusal = outcome.failure;
   }
   const detail = `Cannot connect to port ${port} of the sandbox: `;
@@ -70,7 +70,7 @@ function connected({ family, bytes }: SocketAddress): { fd: number } | { failure
   return { failure: result };
 }
 
-/** On the loopback the handshake is over when connect() returns, but for a full backlog: then it goes on, and bytes wait. */
+/** On the loopback the handshake is over when connect() returns, unless the backlog is full: then it continues, and bytes wait. */
 function settled(fd: number): number {
   const { view, bytes } = new Struct(POLLFD_BYTES);
   view.setInt32(0, fd, true);
@@ -83,7 +83,7 @@ function settled(fd: number): number {
 }
 
 function takeOver(fd: number, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
-  // Reading and writing end apart from each other: each has a descriptor to close.
+  // Each direction has a descriptor to close, as they end separately.
   const input = libc.fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (input >= 0) return new TcpConnection(fd, input, sink, events);
   const detail = `Cannot connect: ${errnoName(errno())}`;
@@ -92,7 +92,7 @@ function takeOver(fd: number, sink: OutputSink, events: ProcessEvents): ChildPro
 }
 
 class TcpConnection implements ChildProcess {
-  /** There is no process of ours at the other end. */
+  /** The other end is not a process of the bridge. */
   readonly pid = 0;
   readonly tty = false;
   readonly #inputFd: number;
@@ -126,7 +126,7 @@ class TcpConnection implements ChildProcess {
   write(bytes: Uint8Array): number {
     this.#output.expectAnswer();
     const taken = this.#input.write(bytes);
-    // The other side is gone. While it may have left something to read, reading tells.
+    // The other side is gone. If it may have left output, reading finds out.
     if (this.#input.isClosed && !this.#hasInputEnded && this.#hasOutputEnded) this.#end(RESET);
     return taken;
   }
@@ -161,14 +161,14 @@ class TcpConnection implements ChildProcess {
   #end(status: ExitStatus): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // A connection that was broken off must not pass for an end: the other side is told by a reset.
+    // The other side must not take this for an orderly end: it gets a reset.
     if (status.code !== 0 && !this.#input.isClosed) {
       const atOnce = new Int32Array([1, 0]);
       libc.setsockopt(this.#inputFd, SOL_SOCKET, SO_LINGER, atOnce, atOnce.byteLength);
     }
     this.#input.close();
     this.#output.close();
-    // As of a process: no callback runs inside a call.
+    // As for a program: no callback runs inside a call.
     setImmediate(() => this.#events.onExit(status));
   }
 }

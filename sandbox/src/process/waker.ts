@@ -1,5 +1,4 @@
-// Wakes the event loop when an epoll set has something ready: a thread is blocked in poll(2) on it, which works on every kernel.
-// Knows only a file descriptor and a callback, not the content of the set.
+// Wakes the event loop when an epoll set has something ready. A thread is blocked in poll(2) on the set, which works on every kernel.
 
 import { LibcError, libc, O_CLOEXEC, O_NONBLOCK } from "../base/libc.ts";
 
@@ -29,13 +28,13 @@ class WakeEvent {
       reader.read().then(
         ({ done }) => {
           if (this.#reader !== reader) {
-            // Read before a stop, told after it: put back for the next reader.
+            // Read before a stop and reported after it: put back for the next reader.
             if (!done) this.signal();
             return;
           }
           if (done) return fail("its stream ended");
-          // What is ready is on its way before the kernel is asked for the next event. An error thrown by the callback
-          // reaches the top, but must not silence every session.
+          // Ready output goes out before the kernel is asked for the next event. An error of the callback must reach the top, but
+          // must not silence every session.
           try {
             this.#onEvent();
           } finally {
@@ -62,7 +61,7 @@ class WakeEvent {
   }
 }
 
-/** A waker that no longer wakes would leave every session silent for ever: thrown where no caller can swallow it. */
+/** A waker that fails would leave every session silent for ever: thrown where no caller can catch it. */
 function fail(reason: unknown): void {
   setImmediate(() => {
     throw new Error(`The waker of the process poller died: ${reason}`);
@@ -70,10 +69,10 @@ function fail(reason: unknown): void {
 }
 
 const POLLIN = 1;
-/** No system call lasts longer: between two of them the runtime can end the thread. */
-const MOST_MS = 1_000;
+/** The longest system call: between two of them the runtime can end the thread. */
+const MAX_WAIT_MS = 1_000;
 
-/** Runs in a thread of its own: waits for `armed`, then for `watched`, and writes to `wake`, for ever. */
+/** The thread: waits for `armed`, then for `watched`, and writes to `wake`, for ever. */
 const THREAD_SOURCE = `
 import { dlopen, FFIType } from "bun:ffi";
 const { i32, u64, ptr } = FFIType;
@@ -86,7 +85,7 @@ self.onmessage = ({ data: { watched, armed, wake } }) => {
   const count = new BigUint64Array([1n]);
   const request = new Int32Array([armed, ${POLLIN}]);
   const turn = () => {
-    while (libc.poll(request, 1, ${MOST_MS}) === 1) {
+    while (libc.poll(request, 1, ${MAX_WAIT_MS}) === 1) {
       const isReady = request[0] === watched;
       if (isReady) libc.write(wake, count, 8);
       else libc.read(armed, count, 8);
@@ -97,7 +96,7 @@ self.onmessage = ({ data: { watched, armed, wake } }) => {
   turn();
 };`;
 
-/** Tells once that a file descriptor became readable, then has to be armed again. Costs a runtime of its own (about 3 MB). */
+/** Reports once that a descriptor became readable, then has to be armed again. Its thread takes about 3 MB. */
 export class Waker {
   readonly #event: WakeEvent;
   readonly #armFd: number;
@@ -119,7 +118,7 @@ export class Waker {
     worker.unref();
   }
 
-  /** Asks for one wake, at once if the descriptor is readable now. Armed already: nothing. */
+  /** Asks for one wake: at once if the descriptor is readable now. Without effect if armed already. */
   arm(): void {
     if (this.#isArmed) return;
     this.#isArmed = true;
@@ -131,7 +130,7 @@ export class Waker {
     this.#event.start();
   }
 
-  /** Stops listening. An armed descriptor stays armed: a wake that comes meanwhile is given after the next `start`. */
+  /** Stops listening. An armed descriptor stays armed: a wake that comes meanwhile is delivered after the next `start`. */
   stop(): void {
     this.#event.stop();
   }

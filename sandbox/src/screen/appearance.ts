@@ -1,10 +1,10 @@
-// A terminal's colours and name, while no client looks at it: the page's, and the program's own changes to them. So that a
-// program that has asked without a client fits when a person opens the page. xterm.js without a page keeps none of this.
+// A terminal's colours and name while no client is attached: the page's, with the program's changes. A program that asked for them
+// without a client then matches the page. xterm.js without a page keeps none of this.
 
 import type { Terminal } from "@xterm/headless";
 import { coreOf } from "./internals.ts";
 
-/** As `packages/dashboard/src/terminal/theme.ts` has them; a test compares. */
+/** As in `packages/dashboard/src/terminal/theme.ts`; a test compares. */
 export const COLOURS = { 10: "#eaeaea", 11: "#1a1a2e", 12: "#8ab4ff" } as const;
 export const PALETTE = [
   ...["#2b2b45", "#ff7a90", "#7ee2a8", "#f2c46d", "#8ab4ff", "#d6a1ff", "#6fd9e8", "#d5d5e3"],
@@ -22,17 +22,17 @@ const FIRST_SPECIAL_OSC = 10;
 /** The emulator's numbers for the kinds of colour request. */
 const REPORT = 0;
 const SET = 1;
-/** Each setting back to the terminal's own: palette, foreground, background, cursor. */
+/** Resets the palette, foreground, background and cursor to the terminal's defaults. */
 const RESTORE_ALL = [104, 110, 111, 112].map((code) => `${ESC}]${code}${ST}`).join("");
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
 export class Appearance {
-  /** The colours that the program has set, by the emulator's index. The emulator's reset leaves them, as it does on the page. */
+  /** The colours that the program has set, by the emulator's index. A reset of the terminal keeps them, as on the page. */
   readonly #changed = new Map<number, Rgb>();
   #hasEverChanged = false;
 
-  /** @param answer Answers the program that asks for a colour or a name. */
+  /** @param answer Answers a program's query for a colour or the name. */
   constructor(terminal: Terminal, answer: (text: string) => void) {
     coreOf(terminal)._inputHandler.onColor((requests) => {
       for (const { type, index, color } of requests) {
@@ -49,7 +49,7 @@ export class Appearance {
     });
   }
 
-  /** The sequences that set the colours as the program has left them. "": it never changed any. */
+  /** The sequences that set the colours as the program has left them; "" if it never changed any. */
   get text(): string {
     if (!this.#hasEverChanged) return "";
     let text = RESTORE_ALL;
@@ -68,7 +68,7 @@ export class Appearance {
   }
 }
 
-/** Under which number, and slot, a program asks for the colour. */
+/** The number of the OSC for this colour, and its slot. */
 function oscOf(index: number): string {
   return index < FIRST_SPECIAL ? `4;${index}` : `${FIRST_SPECIAL_OSC + index - FIRST_SPECIAL}`;
 }

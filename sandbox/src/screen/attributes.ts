@@ -7,7 +7,7 @@ const COLOR_16 = 0x1000000;
 const COLOR_256 = 0x2000000;
 const RGB_BITS = 0xffffff;
 const UNDERLINE = 0x10000000;
-/** In `bg`: underline style, underline colour or hyperlink are kept beside the cell. */
+/** In `bg`: underline style, underline colour or hyperlink are stored beside the cell. */
 const HAS_EXTENDED = 0x10000000;
 const PROTECTED = 0x20000000;
 /** In `_ext`, beside the underline's colour. */
@@ -28,18 +28,18 @@ const BG_FLAGS: readonly (readonly [number, string])[] = [
   [0x4000000, "3"],
   [0x40000000, "53"],
 ];
-/** Not part of SGR, and elsewhere not ended by it. */
+/** Protection is not part of SGR, and other terminals don't end it by SGR. */
 export const PROTECTED_START = '\x1b[1"q';
 export const PROTECTED_END = '\x1b[0"q';
 const NOTHING: Extended = { _ext: 0, urlId: 0 };
 export const PLAIN: Attributes = { fg: 0, bg: 0, extended: NOTHING };
 
-/** Attributes without what only concerns the emulator: two of them look alike exactly if their keys are equal. */
+/** Attributes without the emulator's bookkeeping: two of them look alike exactly if their keys are equal. */
 export function attributesOf(fg: number, bg: number, extended: Extended | undefined): Attributes {
   return { fg, bg: bg & ~HAS_EXTENDED, extended: (bg & HAS_EXTENDED) !== 0 ? (extended ?? NOTHING) : NOTHING };
 }
 
-/** Those in force: a colour waits for its underline; a style or link without the flag is a leftover that shows nowhere. */
+/** The attributes in force: a colour waits for its underline; a style or link without the flag is a leftover without effect. */
 export function currentAttributes({ fg, bg, extended }: Attributes): Attributes {
   if ((bg & HAS_EXTENDED) !== 0) return { fg, bg, extended };
   return { fg, bg, extended: { _ext: extended._ext & ~UNDERLINE_STYLE, urlId: 0 } };
@@ -49,17 +49,17 @@ export function isBackgroundPlain(bg: number): boolean {
   return (bg & (COLOR_MODE | RGB_BITS)) === 0;
 }
 
-/** The background alone, as erasing leaves it. */
+/** The background colour alone, as erasing leaves it. */
 export function backgroundOf(bg: number): number {
   return bg & (COLOR_MODE | RGB_BITS);
 }
 
-/** Attributes that are seen without a character. Erasing leaves none; a wide character that did not fit may. */
+/** Whether attributes are visible without a character. Erasing leaves none of these; a wide character that did not fit may. */
 export function showsOnBlank({ fg, bg, extended }: Attributes): boolean {
   return ((fg & 0x94000000) | (bg & 0x40000000)) !== 0 || (extended._ext & UNDERLINE_STYLE) !== 0;
 }
 
-/** The sequence that sets these attributes over any others. Hyperlinks are set by OSC 8, not by this. */
+/** The sequence that sets these attributes in place of any others. Hyperlinks are set by OSC 8. */
 export function sgr({ fg, bg, extended }: Attributes): string {
   let parameters = "";
   for (const [bit, parameter] of FG_FLAGS) if ((fg & bit) !== 0) parameters += `;${parameter}`;

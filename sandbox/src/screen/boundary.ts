@@ -1,5 +1,5 @@
-// Finds the places where a terminal's output may be cut: outside escape sequences and UTF-8 characters, by the same states as the
-// emulator's parser. Knows nothing of the sequences' meaning.
+// Finds the positions at which a terminal's output may be cut: outside escape sequences and UTF-8 characters, by the same states as
+// the emulator's parser.
 
 const GROUND = 0;
 const ESCAPE = 1;
@@ -32,14 +32,14 @@ export class Boundary {
     return this.#state === GROUND && this.#charBytesLeft === 0;
   }
 
-  /** What is open: a sequence that opens the like elsewhere, without an effect of its own when it ends. */
+  /** Begins a sequence like the open one, but without an effect when it ends. "": none is open. */
   get opener(): string {
     if (this.#state === GROUND) return "";
     if (this.#state === OSC) return "\x1b]9999;";
     return this.#state >= DCS_ENTRY ? "\x1bX" : "\x1b[<";
   }
 
-  /** The length of the part of `bytes` after which the output may be cut last; -1: nowhere, not even before it. */
+  /** The last position in `bytes` at which the output may be cut; -1: none, not even the start. */
   lastSafe(bytes: Uint8Array): number {
     const { length } = bytes;
     let safe = -1;
@@ -54,7 +54,7 @@ export class Boundary {
     return this.isSafe ? length : safe;
   }
 
-  /** From `from` on: behind the next sequence that ends, or the end of `bytes`. */
+  /** The position behind the next sequence that ends at `from` or later, or the end of `bytes`. */
   sequenceEnd(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at += 1) {
       const wasOpen = this.#state !== GROUND;
@@ -72,7 +72,7 @@ export class Boundary {
         if (this.#charBytesLeft === 0) this.#takeChar(this.#char);
         return;
       }
-      // Broken off: this byte is the next character's.
+      // The character is cut off: this byte begins another one.
       this.#charBytesLeft = 0;
     }
     if (byte < 0x80) this.#state = after(this.#state, byte);

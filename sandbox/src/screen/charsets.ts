@@ -1,4 +1,4 @@
-// The emulator's character sets and the letters that designate them: it keeps the tables and forgets the letters.
+// The letters that designate the emulator's character sets: the emulator keeps the tables, but not the letters.
 
 import { Terminal } from "@xterm/headless";
 import { type Charset, coreOf } from "./internals.ts";
@@ -10,13 +10,13 @@ const SHIFTS = ["\x0f", "\x0e", "\x1bn", "\x1bo"];
 
 let letters: Map<Charset, string> | undefined;
 
-/** Makes `charset` the G0 to G3 set that `level` says. */
+/** Designates `charset` as G0 to G3. */
 export function designate(level: number, charset: Charset): string {
   letters ??= learnLetters();
   return `\x1b${INTERMEDIATES[level] ?? "("}${charset === undefined ? "B" : (letters.get(charset) ?? "B")}`;
 }
 
-/** Makes the G0 to G3 set that `level` says the one in force. */
+/** Selects G0 to G3. */
 export function shift(level: number): string {
   return SHIFTS[level] ?? "\x0f";
 }

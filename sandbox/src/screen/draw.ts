@@ -1,6 +1,6 @@
-// Draws all that an emulator keeps of a screen as output that gives a terminal of the same size the same screen: cells,
-// scrollback, both screens, cursor, attributes and modes. It begins with a full reset and asks the terminal nothing.
-// addon-serialize leaves out the saved cursor, tab stops, character sets, hyperlinks, the title and most modes. Its wrapped rows are wrong where something was erased.
+// Draws an emulator's screen as output that gives a terminal of the same size the same screen: cells, scrollback, both screens,
+// cursor, attributes and modes. It begins with a full reset and contains no queries. addon-serialize leaves out the saved cursor, tab
+// stops, character sets, hyperlinks, the title and most modes, and its wrapped rows are wrong where cells were erased.
 
 import type { Terminal } from "@xterm/headless";
 import { attributesOf, backgroundOf, currentAttributes, PLAIN, sgr, showsOnBlank } from "./attributes.ts";
@@ -8,9 +8,9 @@ import { designate, shift } from "./charsets.ts";
 import { type Attributes, type Charset, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "./internals.ts";
 import { drawRows, hyperlink, printedWidth } from "./rows.ts";
 
-/** The most that a snapshot is. */
+/** The longest snapshot. */
 export const MAX_SNAPSHOT_BYTES = 65_536;
-/** Of which this is for the text behind the drawing, which opens a sequence again. */
+/** Reserved for the text behind the drawing that begins a sequence again. */
 const SPARE_BYTES = 16;
 /** A longer title is left out. */
 const MAX_TITLE_BYTES = 2_048;
@@ -19,9 +19,9 @@ const PLAIN_SGR = sgr(PLAIN);
 
 const MOUSE_MODES: { readonly [protocol: string]: number } = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 };
 const MOUSE_ENCODINGS: { readonly [encoding: string]: number } = { SGR: 1006, SGR_PIXELS: 1016 };
-/** DECSCUSR's numbers for one that blinks; one more is steady. */
+/** DECSCUSR's numbers for a blinking cursor; one more is steady. */
 const CURSOR_STYLES = { block: 1, underline: 3, bar: 5 };
-/** A number without a style of its own: xterm.js takes the blinking all the same. */
+/** A number without a style: xterm.js still applies the blinking. */
 const NO_CURSOR_STYLE = 7;
 
 export type Drawing = {
@@ -30,8 +30,9 @@ export type Drawing = {
   readonly isComplete: boolean;
 };
 
-/** The sequences that set the modes that the emulator does not keep: before the cursor's shape, and after it. */
+/** The sequences that set the modes that the emulator does not keep. */
 export type ModesBeside = {
+  /** To be written before the cursor's shape is set. */
   readonly beforeShape: string;
   readonly text: string;
   /** The sequences for the screen that is not shown. */
@@ -56,7 +57,7 @@ export function draw(
       : inactiveState(core, alt, terminal, remembered.hiddenKeyboard));
   const tail =
     (isAlternate ? bufferState(core, alt, terminal) : "") + cursorAndModes(core, active, terminal, remembered);
-  // The screen that is seen comes first, where there is not room for both.
+  // The visible screen gets its room first.
   let room = maxBytes - SPARE_BYTES - Buffer.byteLength(head + middle + tail);
   const above = isAlternate ? drawRows(core, alt, terminal, room) : undefined;
   room -= above?.bytes ?? 0;
@@ -80,7 +81,7 @@ function titles(core: Core): string {
   return `\x1b]2;${title}\x1b\\${icon === "" ? "" : `\x1b]1;${icon}\x1b\\`}`;
 }
 
-/** The state that a screen has of its own: tab stops, scroll region, saved cursor. Leaves nothing else set. */
+/** The state of each screen: tab stops, scroll region, saved cursor. Leaves nothing else set. */
 function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal): string {
   const { scrollTop, scrollBottom } = buffer;
   const isWhole = scrollTop === 0 && scrollBottom === terminal.rows - 1;
@@ -88,7 +89,7 @@ function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal): stri
   return tabStops(buffer, terminal.cols) + region + savedCursor(core, buffer, terminal);
 }
 
-/** The alternate screen while it is not shown is blank, but its saved cursor stays, and its keyboard's flags do. */
+/** While the alternate screen is hidden it is blank, but keeps its saved cursor and its keyboard's flags. */
 function inactiveState(core: Core, alt: ScreenBuffer, terminal: Terminal, keyboard: string): string {
   const saved = savedCursor(core, alt, terminal) + keyboard;
   return saved === "" ? "" : `\x1b[?47h${saved}\x1b[?47l`;
@@ -114,7 +115,7 @@ function savedCursor(core: Core, buffer: ScreenBuffer, terminal: Terminal): stri
   const charset = buffer.savedCharset;
   if (row === 0 && column === 0 && attributes === PLAIN_SGR && charset === undefined) return "";
   const [before, after] = charset === undefined ? ["", ""] : [designate(0, charset), designate(0, undefined)];
-  // About to wrap it was behind the last column, where only a character leads: then that cell is drawn again.
+  // A cursor about to wrap is behind the last column, and only a character gets it there: then that cell is drawn again.
   const isWrapping = buffer.savedX === terminal.cols;
   const [blank, redrawn] = isWrapping ? [" ", lastCell(core, buffer, row, terminal.cols)] : ["", ""];
   return `${goTo(column, row)}${attributes}${before}${blank}\x1b7${after}${PLAIN_SGR}${redrawn}`;
@@ -147,7 +148,7 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
     last !== undefined &&
     last.key === keyOf(attributesOf(current.fg, current.bg, current.extended));
   if (isJoinable) {
-    // The last thing printed, printed again: the next output may combine with it, or repeat it.
+    // Prints the last character again: the next output may combine with it, or repeat it.
     const { insertMode } = core.coreService.modes;
     const room = insertMode ? `\x1b[${last.width}P` : "";
     return originText + modes + charsets + goTo(last.column, y - top) + attributes + room + last.text;
@@ -156,7 +157,7 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
     x === terminal.cols && last !== undefined
       ? (aboutToWrapOnBlank(buffer, y - top, terminal.cols) ?? goTo(last.column, y - top) + last.drawn)
       : goTo(Math.min(x, terminal.cols - 1), y - top);
-  // A character set would change the character that is drawn again. To restore a cursor moves it, so that comes before.
+  // A character set would change the character that is drawn again. Restoring a cursor moves it, so that comes first.
   const [before, after] = charsets.endsWith(RESTORE_CURSOR) ? [charsets, ""] : ["", charsets];
   return originText + before + wrapping + after + modes + attributes;
 }
@@ -172,9 +173,8 @@ type LastCharacter = {
   readonly key: string;
 };
 
-type Place = Pick<ScreenBuffer, "lines" | "ybase" | "x" | "y">;
+type Position = Pick<ScreenBuffer, "lines" | "ybase" | "x" | "y">;
 
-/** What is drawn directly before the cursor. */
 /**
  * Only a character in the last column leaves the cursor behind it. On a row that is erased all along, erasing up to the cursor
  * takes that character away again. Undefined on any other row, where a blank last cell comes back as a space.
@@ -190,7 +190,8 @@ function aboutToWrapOnBlank({ lines, ybase, y }: ScreenBuffer, row: number, cols
   return `${goTo(cols - 1, row)}${sgr({ ...PLAIN, bg: backgroundOf(bg) })} \x1b[1K`;
 }
 
-function lastCharacter(core: Core, { lines, ybase, x, y }: Place, cols: number): LastCharacter | undefined {
+/** The cell before the cursor. */
+function lastCharacter(core: Core, { lines, ybase, x, y }: Position, cols: number): LastCharacter | undefined {
   const line: ScreenLine | undefined = lines.get(ybase + y);
   if (line === undefined || x === 0) return undefined;
   const isTail = x > 1 && line.getWidth(x - 1) === 0 && line.hasContent(x - 1) === 0 && line.getWidth(x - 2) === 2;
@@ -241,7 +242,7 @@ function charsetText(core: Core, buffer: ScreenBuffer): string {
     if (set !== undefined) text += designate(level, set);
   }
   if (glevel !== 0) text += shift(glevel);
-  // A restored cursor brings its character set along, without designating it.
+  // A restored cursor restores its character set without designating it.
   if (charset !== sets[glevel] && charset === buffer.savedCharset) text += RESTORE_CURSOR;
   return text;
 }

@@ -1,5 +1,4 @@
-// One session's screen in a headless terminal, at a known offset of its output. Runs where parsing harms nobody; knows
-// nothing of logs, threads or clocks.
+// One session's screen in a headless terminal, at a known offset of its output. Knows nothing of logs, threads or clocks.
 //
 // @xterm/headless 6.0.0, as on the page: both then count widths and wrap rows alike. Of MB/s, warm, on two cores of 2026:
 // text 104, a coloured build log 69, top 48, vim 25, tmux 24, wide characters 31; cold, a quarter of that or less. Ghostty
@@ -14,38 +13,37 @@ import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
 import { type Core, coreOf } from "./internals.ts";
-import { ESC, lastLineEnds, lengthWithout, OTHER_CONTROLS } from "./lines.ts";
+import { ESC, lastLineEnds, lengthWithout, OTHER_CONTROLS, SCROLLBACK_LINES } from "./lines.ts";
 import { CLEARED, isPlain } from "./plain-output.ts";
-import { readScreen, type ScreenState, type ScreenWish } from "./read-screen.ts";
+import { readScreen, type ScreenRequest, type ScreenState } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
-import { SCROLLBACK_LINES } from "./scrollback.ts";
 
-/** A sequence that goes on for longer than this is drawn as it is: a client would have to be sent all of it. */
+/** A sequence longer than this is parsed before its end, as a client would have to get all of it behind a snapshot. */
 const MAX_OPEN_BYTES = 65_536;
 
-/** Answers that one batch of output may have: more are not given. */
+/** The most answers to one batch of output. */
 const MAX_ANSWERS = 4096;
-/** So much of a sequence is looked at again by whoever looks at what is skipped after it. */
+/** The search of skipped output begins this much before it, for sequences that are cut. */
 const MAX_SEEN_BYTES = 64;
 
 export type Size = { readonly cols: number; readonly rows: number };
 /** The emulator's answer to a query of the output that ends at `offset`. */
 export type Answer = { readonly offset: number; readonly text: string };
 
-/** How the emulator gets over output that it does not see. */
+/** How the emulator skips output. */
 export type Skip = Size & {
-  /** Where it goes on: after a line's end. */
+  /** Where it continues. */
   readonly offset: number;
-  /** Sequences that set the state that is known to have changed. */
+  /** Sequences that set the state that has changed in the skipped output. */
   readonly state: string;
-  /** Of text nothing but the lines can have changed, of styled text nothing but these and the style. */
+  /** Text can only have changed lines; styled text lines and the style. */
   readonly content: FloodContent;
 };
 
 type Item = { readonly bytes: Uint8Array } | Size;
 
 const CLEAR = "\x1b[H\x1b[2J\x1b[3J";
-/** Attributes, scroll region, origin, insert mode and character set as they usually are. */
+/** Default attributes, scroll region, origin, insert mode and character set. */
 const USUAL = "\x1b[m\x1b[r\x1b[?6l\x1b[4l\x1b(B\x0f";
 const ALL_CONTROLS = [ESC, ...OTHER_CONTROLS];
 /** Ends any sequence that was cut off. */
@@ -59,26 +57,26 @@ export class Emulator {
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder();
   #boundary = new Boundary();
-  /** Follows what is parsed: few batches ask anything, and these are parsed more slowly. */
+  /** Follows the parsed output: few batches contain queries, and these are parsed more slowly. */
   readonly #queries = new QueryFilter(() => {
     this.#isAsked = true;
     return true;
   });
-  /** Whether the output that is being parsed asks something. */
+  /** Whether the output that is being parsed contains queries. */
   #isAsked = false;
-  /** The output after the last safe place, which is not parsed yet. */
+  /** The output after the last safe position, which is not parsed yet. */
   #open: Item[] = [];
   #openBytes = 0;
-  /** Opens again the sequence in whose midst parsing has stopped, because too much of it was open. */
+  /** Begins again the sequence in which parsing has stopped, because it was too long. */
   #opener = "";
-  /** Parsed up to here. */
+  /** Output before this is parsed. */
   #offset: number;
   /** The size of the next output. */
   #size: Size;
   #isExact: boolean;
-  /** After a skip: once a screenful of lines has scrolled off, nothing of the earlier screen is left. */
+  /** After a skip: the screen is exact again once a screenful of lines has scrolled off. */
   #isProvable = false;
-  /** The lines above the screen when the style became known again; undefined: it is not. */
+  /** The lines above the screen when the style became known again; undefined: it is unknown. */
   #linesWithoutStyle: number | undefined = 0;
   #answers: Answer[] = [];
   /** Whether a cleared screen would be as good as a new one. */
@@ -112,7 +110,7 @@ export class Emulator {
     this.#appearance = new Appearance(this.#terminal, (text) => this.#answer(text));
   }
 
-  /** Begins anew, as one that was just made. @returns Whether it does: else what it has seen may have left something behind. */
+  /** Starts over like a new emulator. @returns Whether it could: earlier output may have changed more than clearing undoes. */
   begin({ cols, rows }: Size, offset: number, isExact: boolean): boolean {
     const { normal } = this.#core.buffers;
     const hasScrolled = normal.ybase > 0 || normal.lines.length !== this.#terminal.rows;
@@ -157,10 +155,10 @@ export class Emulator {
     return worstNsPerByte(this.#terminal);
   }
 
-  /** Goes over output that it does not get to see. Its screen is a guess until something proves it. */
+  /** Continues behind output that it does not get. Its screen is approximate until nothing of the earlier one can be left. */
   skip({ offset, cols, rows, state, content }: Skip): void {
     this.#isPlain = false;
-    // A short sequence or a character that is open here is among what was looked at, and lost like the rest.
+    // A short sequence or a character that is open here was searched with the skipped output, and is lost like it.
     const isSeen = this.#opener === "" && this.#openBytes <= MAX_SEEN_BYTES && content !== "sequences";
     this.#isProvable = isSeen && (this.#isExact || this.#isProvable) && this.#isUsual();
     if (content !== "text") this.#awaitStyle();
@@ -178,7 +176,7 @@ export class Emulator {
     this.#isExact = false;
   }
 
-  /** The screen at the last safe place. */
+  /** The screen at the last safe position. */
   draw(maxBytes?: number): Snapshot {
     const { text, isComplete } = draw(this.#terminal, this.#remembered, this.#appearance.text, maxBytes);
     return {
@@ -191,11 +189,11 @@ export class Emulator {
     };
   }
 
-  /** The screen at the last safe place, and the modes that a program has asked for. */
-  show(wish: ScreenWish): ScreenState {
-    const drawing = wish.ansi ? this.draw(wish.ansiBytes) : undefined;
+  /** The screen at the last safe position, as programs are told it. */
+  show(request: ScreenRequest): ScreenState {
+    const drawing = request.ansi ? this.draw(request.ansiBytes) : undefined;
     return {
-      ...readScreen(this.#terminal, wish),
+      ...readScreen(this.#terminal, request),
       offset: this.#offset,
       ...defined({
         approximate: this.#isExact && this.#opener === "" ? undefined : (true as const),
@@ -231,7 +229,7 @@ export class Emulator {
     this.#parseRun(run);
   }
 
-  /** Whole: the emulator loses characters like U+2026 when they come in two pieces. */
+  /** In one piece: the emulator loses characters like U+2026 when they are cut. */
   #parseRun([first, ...others]: Uint8Array[]): void {
     if (first !== undefined) this.#parse(others.length === 0 ? first : Buffer.concat([first, ...others]));
   }
@@ -260,17 +258,17 @@ export class Emulator {
       const undo = this.#remembered.takeUndo();
       if (undo !== "") this.#core._inputHandler.parse(this.#encoder.encode(undo));
     } catch {
-      // The emulator has faults of its own, with a cursor out of bounds after changes of size. It goes on.
+      // A fault of the emulator: its cursor may be out of bounds after changes of size. It continues.
       this.#isExact = false;
       this.#isProvable = false;
     }
   }
 
-  /** How much at the start of the next output is nothing but lines of which all will have been forgotten before anything else comes. */
+  /** The length of the lines at the start of the next output that will all have scrolled out of memory before anything else comes. */
   #forgotten(bytes: Uint8Array): number {
     const ends = SCROLLBACK_LINES + 2 * this.#terminal.rows;
     const { _parser, _curAttrData } = this.#core._inputHandler;
-    // What comes first may end a sequence that was too long to wait for. A hyperlink lasts as long as a line with it.
+    // The start may end a sequence that was too long to wait for. A hyperlink lasts as long as a line with it.
     const isText = _parser.currentState === 0 && _curAttrData.extended.urlId === 0;
     if (bytes.length < 2 * ends || !isText || !this.#isUsual()) return 0;
     return lastLineEnds(bytes.subarray(0, lengthWithout(bytes, ALL_CONTROLS)), ends).behind;

@@ -1,26 +1,26 @@
-// What can be known of output that nobody parses: the last state of each private mode, the title, whether there were
-// sequences at all. A handful of native searches over each stretch: 0.1 ms for a MiB, 0.2 ms where there are sequences.
+// Searches output that is not parsed: for the last state of each private mode, the title, and whether there are sequences at all. A
+// few native searches over each stretch: 0.1 ms for a MiB, 0.2 ms if there are sequences.
 
 import type { OutputLog } from "sandbox-stdio/core";
 import { ESC, lastLineEnds, lengthWithout, OTHER_CONTROLS } from "./lines.ts";
 
-/** Read at once; as long as the longest sequence that is looked for is not cut, the next stretch overlaps by that. */
+/** Searched at once. Stretches overlap, so that no sequence that is searched for is cut. */
 const STRETCH_BYTES = 256 * 1024;
 const OVERLAP_BYTES = 256;
-/** Mode changes that are looked at in one stretch: a program that makes more of them makes the same ones again. */
+/** Mode changes that are read in one stretch: a program that makes more of them repeats them. */
 const MAX_MODE_CHANGES = 256;
 const MAX_TITLE_BYTES = 200;
-/** Where the emulator can begin is looked for within so much. */
+/** The range in which a position is searched at which the emulator can begin. */
 const LOOK_BYTES = 64 * 1024;
 
 const CRLF = "\r\n";
 const BRACKET = 0x5b;
 const LETTER_M = 0x6d;
-/** To tell styled text costs up to 1 ms for a MiB: more of it than this in one flood is taken for anything. */
+/** To recognize styled text takes up to 1 ms for a MiB: a flood with more of it counts as any output. */
 const MAX_STYLE_BYTES = 16 * 1024 * 1024;
-/** A sequence that is not complete this near to the end of a stretch is looked at with the next one. */
+/** A sequence that is incomplete this near to the end of a stretch belongs to the next stretch. */
 const MARGIN_BYTES = 64;
-/** A style that is reset within so much counts as known: a few lines. */
+/** A style counts as known if it is reset within this range: a few lines. */
 const RESET_WITHIN_BYTES = 1_024;
 const RESETS = ["\x1b[m", "\x1b[0m"] as const;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
@@ -28,10 +28,10 @@ const MODE_CHANGE = /^\x1b\[\?([\d;]{1,64})([hl])/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
 const TITLE = /^\x1b\][02];[^\x00-\x1f\x7f]*(?:\x07|\x1b\\)/;
 
-/** What was seen: nothing but lines, or also what sets their colours, or anything. */
+/** Only lines, lines with colours, or anything. */
 export type FloodContent = "text" | "styled text" | "sequences";
 
-/** Shared by all: it is read and done with in one call. */
+/** Shared by all scanners: used within one call only. */
 const scratch = Buffer.alloc(OVERLAP_BYTES + STRETCH_BYTES);
 
 export class FloodScanner {
@@ -53,7 +53,7 @@ export class FloodScanner {
     this.#start = Math.max(log.startOffset, offset - OVERLAP_BYTES);
   }
 
-  /** It has looked at what is before this. To be called on before the log forgets what follows. */
+  /** Output before this was searched. */
   get offset(): number {
     return this.#offset;
   }
@@ -62,7 +62,7 @@ export class FloodScanner {
     return this.#content;
   }
 
-  /** What sets in a terminal that saw what was before the flood what was found in it. */
+  /** The sequences that bring a terminal from the state before the flood to the state after it. */
   get state(): string {
     let text = this.#hasReset ? "\x1bc" : "";
     for (const [mode, final] of this.#modes) text += `\x1b[?${mode}${final}`;
@@ -132,18 +132,18 @@ export class FloodScanner {
   }
 }
 
-/** Whether there is nothing but text and SGR: the last of these may be cut off. */
+/** Whether there is only text and SGR, of which the last may be cut off. */
 function isStyled(bytes: Uint8Array): boolean {
   const length = styledLength(bytes);
   return length === bytes.length || isCut(bytes, length);
 }
 
-/** Whether what begins at `at` may be SGR that goes on in the next stretch. */
+/** Whether an SGR that continues in the next stretch may begin at `at`. */
 function isCut(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === ESC && at > bytes.length - MARGIN_BYTES && endOfParameters(bytes, at) === bytes.length;
 }
 
-/** How much of it, from the start, is nothing but text and SGR. A loop: a search for each ESC takes longer where there are many. */
+/** The length of the text and SGR at the start. A loop, as a search for each ESC takes longer if there are many. */
 function styledLength(bytes: Uint8Array): number {
   const length = lengthWithout(bytes, OTHER_CONTROLS);
   for (let at = 0; at < length; at += 1) {
@@ -155,7 +155,7 @@ function styledLength(bytes: Uint8Array): number {
   return length;
 }
 
-/** @param at Where an ESC is. */
+/** @param at The position of an ESC. */
 function endOfParameters(bytes: Uint8Array, at: number): number {
   let end = at + 1;
   if (bytes[end] === BRACKET) end += 1;
@@ -165,8 +165,8 @@ function endOfParameters(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The first place from `wanted` on where the emulator can begin: behind a line's end, or before a sequence.
- * @param isText Whether a line's end counts even if a sequence comes before it.
+ * The first position from `wanted` on at which the emulator can begin: behind a line's end, or before a sequence.
+ * @param isText Whether a line's end counts even if a sequence precedes it.
  */
 export function entryFrom(log: OutputLog, wanted: number, isText: boolean): { offset: number; isLineStart: boolean } {
   const length = Math.min(LOOK_BYTES, log.endOffset - wanted);
@@ -180,9 +180,9 @@ export function entryFrom(log: OutputLog, wanted: number, isText: boolean): { of
 }
 
 /**
- * A place from `wanted` on, as late as it can be with so many lines, and two screens, between it and the first sequence that does
- * anything but set the style: an emulator that begins there remembers as much as one that began at `wanted`. `wanted` where there
- * are fewer, where the size changes after it, or where a style is set before that place which nothing soon after it resets.
+ * The last position from `wanted` on at which an emulator can begin and still remember as much as if it began at `wanted`: `lines`
+ * lines and two screens come between it and the first sequence that does more than set the style. `wanted` itself if there are fewer
+ * lines, if the size changes after it, or if the style at that position is unknown.
  */
 export function lastLinesFrom(log: OutputLog, wanted: number, lines: number): number {
   if (log.markFrom(wanted + 1) !== undefined) return wanted;

@@ -2,11 +2,11 @@
 
 import type { Snapshot } from "sandbox-stdio/core";
 import type { Answer, Size, Skip } from "./emulator.ts";
-import type { ScreenState, ScreenWish } from "./read-screen.ts";
+import type { ScreenRequest, ScreenState } from "./read-screen.ts";
 
-/** `id`: the session of the screen. Worked off in order, each session's. */
+/** `id`: the session of the screen. The messages of a session are handled in order. */
 export type ToWorker =
-  /** The first: the memory into which the worker writes its state. */
+  /** The first message: the memory for the worker's progress. */
   { readonly kind: "watch"; readonly shared: SharedArrayBuffer } | SessionMessage;
 
 export type SessionMessage =
@@ -22,10 +22,10 @@ export type SessionMessage =
   | { readonly kind: "skip"; readonly id: number; readonly skip: Skip }
   | { readonly kind: "draw"; readonly id: number }
   /** Asks for the screen, as {@link readScreen} puts it. Answered by `shown`, in order. */
-  | { readonly kind: "show"; readonly id: number; readonly wish: ScreenWish }
-  /** The emulator is not needed for now: `open` comes before anything else. */
+  | { readonly kind: "show"; readonly id: number; readonly request: ScreenRequest }
+  /** The emulator is not needed for now: `open` will be the next message. */
   | { readonly kind: "rest"; readonly id: number }
-  /** At once: earlier messages are dropped. */
+  /** Handled at once: earlier messages are dropped. */
   | { readonly kind: "close"; readonly id: number };
 
 export type FromWorker =
@@ -34,5 +34,5 @@ export type FromWorker =
   | { readonly kind: "shown"; readonly id: number; readonly state: ScreenState }
   /** The screen is lost: open it anew. */
   | { readonly kind: "failed"; readonly id: number; readonly reason: string }
-  /** The same, because the output to parse takes too long: go on behind it. */
+  /** The screen is lost because its output takes too long to parse: continue behind it. */
   | { readonly kind: "exceeded"; readonly id: number };

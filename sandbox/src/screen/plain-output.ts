@@ -1,20 +1,20 @@
-// Tells output after which a cleared screen is as good as a new one: a prompt, mostly. Whoever looks at many new terminals needs
-// no new emulator for each.
+// Recognizes output after which a cleared screen is as good as a new one, such as a prompt, so that the screens of many new terminals
+// can be read by one emulator; and output that may be replayed late.
 
 /** A prompt, and the first lines before it. */
 const MAX_BYTES = 4_096;
 
 /**
- * Text in ASCII, colours, erasing, bracketed paste, and the marks of a shell, which the emulator ignores. Nothing else: of modes,
- * titles, tab stops or character sets a cleared screen keeps something.
+ * ASCII text, colours, erasing, bracketed paste, and the marks of a shell, which the emulator ignores. Nothing else, as clearing does
+ * not undo modes, titles, tab stops and character sets.
  */
 const PLAIN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
   /^(?:[\x20-\x7e\x08\r\n\x07]|\x1b\[(?:[\d;]{0,32}[mJK]|\?2004[hl])|\x1b\](?:133|633);[\x20-\x7e]{0,256}(?:\x07|\x1b\\))*$/;
 
 /**
- * Text in UTF-8 without C1 controls, and sequences that only draw and set. A terminal that gets them late answers nothing, rings no
- * bell, copies nothing and takes no command for one that has just ended.
+ * UTF-8 text without C1 controls, and sequences that only draw or set. A terminal that gets them late answers nothing, does not ring,
+ * copies nothing, and reports no command as just ended.
  */
 const DRAWING = new RegExp(
   [
@@ -26,20 +26,20 @@ const DRAWING = new RegExp(
   ].join("|"),
   "y",
 );
-/** Of longer output the screen is drawn. */
+/** For longer output, the screen is drawn instead. */
 export const MAX_ONLY_DRAWING_BYTES = 16_384;
 
-/** Whether a terminal may be given it, long after it was written, in place of the screen that it draws. */
+/** Whether the output may be replayed long after it was written, in place of the screen that it makes. */
 export function isOnlyDrawing(bytes: Uint8Array): boolean {
   if (bytes.length > MAX_ONLY_DRAWING_BYTES) return false;
   const text = latin1(bytes);
-  // Piece by piece: as one pattern with a repetition it takes a hundred times as long.
+  // Piece by piece: one pattern with a repetition takes a hundred times as long.
   DRAWING.lastIndex = 0;
   while (DRAWING.lastIndex < text.length) if (!DRAWING.test(text)) return false;
   return true;
 }
 
-/** Sequences that set back all that such output may have set, and clear the screen. */
+/** Resets everything that plain output may have set, and clears the screen. */
 export const CLEARED = "\x1b[?2004l\x1b[m\x1b[H\x1b[2J";
 
 export function isPlain(bytes: Uint8Array): boolean {

@@ -5,7 +5,7 @@ import { defined, type ScreenFacts, type StyleRun, screenFacts, textsOf, visible
 import { coreOf } from "./internals.ts";
 
 /** The parts of a screen that are asked for beside its text. */
-export type ScreenWish = {
+export type ScreenRequest = {
   /** At most this many lines above the screen. */
   readonly scrollback: number;
   readonly runs: boolean;
@@ -28,17 +28,17 @@ export type ScreenState = ScreenFacts & {
 /** An answer has at most 1 MiB, as JSON in UTF-8 with room for the fields around it. */
 const MAX_STATE_BYTES = 1024 * 1024 - 16 * 1024;
 
-export function readScreen(terminal: Terminal, wish: ScreenWish): Omit<ScreenState, "offset"> {
+export function readScreen(terminal: Terminal, request: ScreenRequest): Omit<ScreenState, "offset"> {
   const core = coreOf(terminal);
   const { active } = core.buffers;
   const { cols, rows } = terminal;
-  const above = Math.min(wish.scrollback, active.ybase);
+  const above = Math.min(request.scrollback, active.ybase);
   return {
     ...screenFacts(core, terminal),
     lines: textsOf(active, active.ybase, rows, cols),
     ...defined({
       scrollback: above === 0 ? undefined : textsOf(active, active.ybase - above, above, cols),
-      runs: wish.runs ? visibleRuns(active, terminal) : undefined,
+      runs: request.runs ? visibleRuns(active, terminal) : undefined,
     }),
   };
 }

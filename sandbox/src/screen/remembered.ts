@@ -1,14 +1,14 @@
-// Modes that the emulator ignores or forgets, and a real terminal behind a client does not: the ledger of modes, told by parser hooks.
+// Modes that the emulator ignores or forgets, but a client's terminal keeps: the ledger of modes, fed by parser hooks.
 
 import type { Terminal } from "@xterm/headless";
 import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
 
-/** Those of which the emulator keeps what the program has set last. */
+/** Modes that the emulator keeps. */
 const EMULATED = new Set([1, 6, 7, 9, 25, 45, 66, 1000, 1002, 1003, 1004, 1006, 1016, 2004, 2026]);
 const EMULATED_ANSI = new Set([4, 20]);
-/** Makes a terminal report something as soon as it is set. */
+/** A terminal sends a report as soon as this mode is set. */
 const SIZE_REPORTS = 2048;
-/** What the ledger is told: private marker, intermediates and final byte. */
+/** The sequences that the ledger needs: private marker, intermediates and final byte. */
 const FOLLOWED = [...REPORTING_CSI, "h", "l", " q", ">m", ">n", ">f", "=u", ">u", "<u"];
 
 export class RememberedModes {
@@ -21,20 +21,20 @@ export class RememberedModes {
     });
   }
 
-  /** What undoes the modes that a program has left on which has ended since this was asked for last (K10). */
+  /** The sequences that undo the modes left on by programs that have ended since the last call (K10). */
   takeUndo(): string {
     const undo = this.#undo;
     this.#undo = "";
     return undo;
   }
 
-  /** The sequence to set before the cursor's shape. */
+  /** The sequence to be written before the cursor's shape is set. */
   get beforeShape(): string {
     const { text, isBeforeShape } = this.#modes.blink;
     return isBeforeShape ? text : "";
   }
 
-  /** The sequences that set the others in a terminal that was just reset. */
+  /** The sequences that set the other modes in a terminal that was just reset. */
   get text(): string {
     const { text, isBeforeShape } = this.#modes.blink;
     const settings = this.#modes.settings((mode, isPrivate) =>
@@ -44,7 +44,7 @@ export class RememberedModes {
     return (isBeforeShape ? "" : text) + settings + (this.#modes.isAlternate ? alternate : normal);
   }
 
-  /** The flags of the keyboard on the screen that is not shown: to be set while it is. */
+  /** The keyboard flags of the hidden screen: to be written while that screen is shown. */
   get hiddenKeyboard(): string {
     const { normal, alternate } = this.#modes.keyboards;
     return this.#modes.isAlternate ? normal : alternate;

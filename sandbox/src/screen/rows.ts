@@ -1,4 +1,4 @@
-// Draws rows of a buffer as output that leaves a blank screen with the same cells. Knows nothing of cursors and modes.
+// Draws rows of a buffer as output that gives a blank screen the same cells. Knows nothing of cursors and modes.
 
 import {
   attributesOf,
@@ -10,7 +10,7 @@ import {
   sgr,
   showsOnBlank,
 } from "./attributes.ts";
-import type { Core, Extended, ScreenBuffer, ScreenLine } from "./internals.ts";
+import type { Attributes, Core, Extended, ScreenBuffer, ScreenLine } from "./internals.ts";
 
 /** A longer hyperlink is left out. */
 const MAX_URI_LENGTH = 2_048;
@@ -29,14 +29,14 @@ export type DrawnRows = {
   readonly isComplete: boolean;
 };
 
-/** One row: `text` up to its last character, which ends at column `reach`, and then coloured blanks, if there are any. */
+/** A row: `text` up to its last character, which ends at column `reach`, and the coloured blanks behind it, if any. */
 type Row = { readonly text: string; readonly reach: number; readonly blanks: string };
 
 const NO_LINE = { isWrapped: false } as const;
 
 type Size = { readonly cols: number; readonly rows: number };
 
-/** OSC 8: what follows leads there; to nowhere without a link. */
+/** OSC 8 begins the link, or ends one if there is no link `id`. */
 export function hyperlink(core: Core, id: number): string {
   const link = id === 0 ? undefined : core._oscLinkService.getLinkData(id);
   if (link === undefined || link.uri.length > MAX_URI_LENGTH) return "\x1b]8;;\x1b\\";
@@ -57,7 +57,7 @@ export function drawRows(core: Core, buffer: ScreenBuffer, size: Size, maxBytes:
   for (; row >= 0; row -= 1) {
     const line = buffer.lines.get(row);
     if (line === undefined) {
-      // The emulator's fault, after some changes of size; there is nothing to draw.
+      // A fault of the emulator, after some changes of size.
       pieces.push(pieces.length > 0 ? "\r\n" : "");
       continue;
     }
@@ -81,7 +81,7 @@ export function drawRows(core: Core, buffer: ScreenBuffer, size: Size, maxBytes:
   return { text, bytes: Buffer.byteLength(text), isComplete };
 }
 
-/** The last row that has to be drawn: without scrollback, blank rows at the end are there already. */
+/** The last row that has to be drawn: without scrollback, blank rows at the end need no drawing. */
 function lastRow(core: Core, buffer: ScreenBuffer, { cols, rows }: Size): number {
   let row = buffer.ybase + rows - 1;
   if (buffer.ybase > 0) return row;
@@ -94,7 +94,7 @@ function lastRow(core: Core, buffer: ScreenBuffer, { cols, rows }: Size): number
   return row;
 }
 
-/** `line`, and the text that leads from it to the start of `next`. */
+/** `line`, and the text that moves from it to the start of `next`. */
 function drawLine(
   core: Core,
   line: ScreenLine,
@@ -128,38 +128,21 @@ function wrapsByItself(line: ScreenLine, next: ScreenLine, cols: number): boolea
 }
 
 function drawRow(core: Core, line: ScreenLine, cols: number, hasAttributes: boolean): Row {
-  let text = "";
-  let blanks = "";
-  let reach = 0;
-  /** Columns to go over before the next thing is drawn. */
-  let skip = 0;
-  let current = PLAIN_SGR;
+  const pen = new RowPen(core, hasAttributes);
+  const { _data: data } = line;
   let attributes = PLAIN;
   let fg = 0;
   let bg = 0;
   let extended: Extended | undefined;
-  let link = 0;
-  const move = (): string => {
-    const moved = skip === 0 ? "" : skip === 1 ? "\x1b[C" : `\x1b[${skip}C`;
-    skip = 0;
-    return moved;
-  };
-  const set = (wanted: string): string => {
-    if (wanted === current || !hasAttributes) return "";
-    const end = current.includes(PROTECTED_START) ? PROTECTED_END : "";
-    current = wanted;
-    return end + wanted;
-  };
-  const { _data: data } = line;
   const isAlike = (column: number): boolean =>
     data[column * CELL_NUMBERS + 1] === fg && data[column * CELL_NUMBERS + 2] === bg && extended === undefined;
   for (let column = 0; column < cols; ) {
     const cell = data[column * CELL_NUMBERS] ?? 0;
     // Most cells are simple and like the one before them.
-    if (cell > FIRST_SIMPLE && cell < LAST_SIMPLE && reach === column && column > 0 && isAlike(column)) {
-      text += String.fromCharCode(cell & 0xff);
+    if (cell > FIRST_SIMPLE && cell < LAST_SIMPLE && pen.reach === column && column > 0 && isAlike(column)) {
+      pen.text += String.fromCharCode(cell & 0xff);
       column += 1;
-      reach = column;
+      pen.reach = column;
       continue;
     }
     if (line.getFg(column) !== fg || line.getBg(column) !== bg || line._extendedAttrs[column] !== extended) {
@@ -169,44 +152,91 @@ function drawRow(core: Core, line: ScreenLine, cols: number, hasAttributes: bool
       attributes = attributesOf(fg, bg, extended);
     }
     const width = printedWidth(core, line, column, cols);
-    if (width === undefined && !showsOnBlank(attributes)) {
-      const ground = hasAttributes ? backgroundOf(bg) : 0;
-      const start = column;
-      do column += 1;
-      while (
-        column < cols &&
-        ((data[column * CELL_NUMBERS] === cell && isAlike(column)) || isSameBlank(line, column, ground, hasAttributes))
-      );
-      const count = column - start;
-      if (ground !== 0) {
-        // Complete in itself: a wrapped row draws its blanks apart from its text.
-        const colored = sgr({ ...PLAIN, bg: ground });
-        blanks += `${move()}${set(colored) || colored}\x1b[${count}X`;
-      }
-      skip += count;
+    if (width !== undefined || showsOnBlank(attributes)) {
+      pen.draw(width === undefined ? " " : line.getString(column), width, attributes);
+      column += Math.max(1, width ?? 1);
+      pen.reach = column;
       continue;
     }
-    text += blanks + move() + set(sgr(attributes));
-    blanks = "";
-    if (hasAttributes && attributes.extended.urlId !== link) {
-      link = attributes.extended.urlId;
-      text += hyperlink(core, link);
-    }
-    // A combining character that stands alone: a sequence before it keeps it from joining the cell to its left.
-    if (width === 0) text += current;
-    text += width === undefined ? " " : line.getString(column);
-    column += Math.max(1, width ?? 1);
-    reach = column;
+    const background = hasAttributes ? backgroundOf(bg) : 0;
+    const start = column;
+    do column += 1;
+    while (
+      column < cols &&
+      ((data[column * CELL_NUMBERS] === cell && isAlike(column)) ||
+        isSameBlank(line, column, background, hasAttributes))
+    );
+    pen.leaveBlank(column - start, background);
   }
-  if (link !== 0) text += hyperlink(core, 0);
-  if (current === PLAIN_SGR) return { text, reach, blanks };
-  const end = set(PLAIN_SGR);
-  return blanks === "" ? { text: text + end, reach, blanks } : { text, reach, blanks: blanks + end };
+  return pen.end();
+}
+
+/** Draws a row from left to right. */
+class RowPen {
+  text = "";
+  /** The column behind the last character. */
+  reach = 0;
+  readonly #core: Core;
+  readonly #hasAttributes: boolean;
+  #blanks = "";
+  /** Columns to go over before the next thing is drawn. */
+  #skip = 0;
+  #sgr = PLAIN_SGR;
+  #link = 0;
+
+  constructor(core: Core, hasAttributes: boolean) {
+    this.#core = core;
+    this.#hasAttributes = hasAttributes;
+  }
+
+  /** @param width 0: a combining character without a base. */
+  draw(text: string, width: number | undefined, attributes: Attributes): void {
+    this.text += this.#blanks + this.#move() + this.#set(sgr(attributes));
+    this.#blanks = "";
+    if (this.#hasAttributes && attributes.extended.urlId !== this.#link) {
+      this.#link = attributes.extended.urlId;
+      this.text += hyperlink(this.#core, this.#link);
+    }
+    // A sequence before a lone combining character keeps it from joining the cell to its left.
+    if (width === 0) this.text += this.#sgr;
+    this.text += text;
+  }
+
+  leaveBlank(count: number, background: number): void {
+    if (background !== 0) {
+      // Complete in itself: a wrapped row draws its blanks apart from its text.
+      const colored = sgr({ ...PLAIN, bg: background });
+      this.#blanks += `${this.#move()}${this.#set(colored) || colored}\x1b[${count}X`;
+    }
+    this.#skip += count;
+  }
+
+  end(): Row {
+    if (this.#link !== 0) this.text += hyperlink(this.#core, 0);
+    const { text, reach } = this;
+    const blanks = this.#blanks;
+    if (this.#sgr === PLAIN_SGR) return { text, reach, blanks };
+    const end = this.#set(PLAIN_SGR);
+    return blanks === "" ? { text: text + end, reach, blanks } : { text, reach, blanks: blanks + end };
+  }
+
+  #move(): string {
+    const moved = this.#skip === 0 ? "" : this.#skip === 1 ? "\x1b[C" : `\x1b[${this.#skip}C`;
+    this.#skip = 0;
+    return moved;
+  }
+
+  #set(wanted: string): string {
+    if (wanted === this.#sgr || !this.#hasAttributes) return "";
+    const end = this.#sgr.includes(PROTECTED_START) ? PROTECTED_END : "";
+    this.#sgr = wanted;
+    return end + wanted;
+  }
 }
 
 /**
- * How many columns a cell's text takes when it is printed; undefined: there is none, or more than the cell has, as erasing
- * and inserting may leave halves of wide characters behind.
+ * How many columns a cell's text takes when it is printed. Undefined: it has no text, or the text takes more columns than the cell, as
+ * erasing and inserting may leave halves of wide characters.
  */
 export function printedWidth(core: Core, line: ScreenLine, column: number, cols: number): number | undefined {
   if (line.hasContent(column) === 0) return undefined;
@@ -216,9 +246,9 @@ export function printedWidth(core: Core, line: ScreenLine, column: number, cols:
   return width <= line.getWidth(column) && column + line.getWidth(column) <= cols ? width : undefined;
 }
 
-function isSameBlank(line: ScreenLine, column: number, ground: number, hasAttributes: boolean): boolean {
+function isSameBlank(line: ScreenLine, column: number, background: number, hasAttributes: boolean): boolean {
   if (line.hasContent(column) !== 0) return false;
   const bg = line.getBg(column);
   if (showsOnBlank(attributesOf(line.getFg(column), bg, line._extendedAttrs[column]))) return false;
-  return (hasAttributes ? backgroundOf(bg) : 0) === ground;
+  return (hasAttributes ? backgroundOf(bg) : 0) === background;
 }

@@ -1,11 +1,11 @@
-// The callers that wait for one screen: one drawing for all snapshots, and one answer for each reader, in the order of asking.
+// The callers that wait for one screen: all snapshots share a drawing, and each reader gets an answer, in order.
 
 import type { Snapshot } from "sandbox-stdio/core";
-import type { ScreenState, ScreenWish } from "./read-screen.ts";
+import type { ScreenRequest, ScreenState } from "./read-screen.ts";
 
-type Reader = { readonly wish: ScreenWish; readonly resolve: (state?: ScreenState) => void };
+type Reader = { readonly request: ScreenRequest; readonly resolve: (state?: ScreenState) => void };
 
-/** A screen that is read again sooner than this is read often. */
+/** A screen that is read again within this time is read often. */
 const OFTEN_MS = 2_000;
 
 export class ScreenWaiters {
@@ -20,17 +20,17 @@ export class ScreenWaiters {
     return this.#drawing !== undefined;
   }
 
-  /** Whether no question waits, and none is likely to come in a moment. */
+  /** Whether no request waits, and none is likely to come soon. */
   get isQuiet(): boolean {
     return this.#drawing === undefined && this.#readers.length === 0 && !this.#isReadOften;
   }
 
-  /** The wishes still to be answered, oldest first. */
-  get wishes(): readonly ScreenWish[] {
-    return this.#readers.map(({ wish }) => wish);
+  /** Unanswered requests, oldest first. */
+  get requests(): readonly ScreenRequest[] {
+    return this.#readers.map(({ request }) => request);
   }
 
-  /** @param request Called if no caller has wanted the drawing before. */
+  /** @param request Called unless another caller waits for the drawing. */
   waitForDrawing(request: () => void): Promise<Snapshot | undefined> {
     if (this.#drawing !== undefined) return this.#drawing.promise;
     const drawing = Promise.withResolvers<Snapshot | undefined>();
@@ -39,12 +39,12 @@ export class ScreenWaiters {
     return drawing.promise;
   }
 
-  waitForState(wish: ScreenWish): Promise<ScreenState | undefined> {
+  waitForState(request: ScreenRequest): Promise<ScreenState | undefined> {
     const nowMs = performance.now();
     this.#isReadOften = nowMs - this.#readAtMs < OFTEN_MS;
     this.#readAtMs = nowMs;
     return new Promise((resolve) => {
-      this.#readers.push({ wish, resolve });
+      this.#readers.push({ request, resolve });
     });
   }
 
@@ -58,7 +58,7 @@ export class ScreenWaiters {
     this.#readers.shift()?.resolve(state);
   }
 
-  /** There will be no screen. */
+  /** The screen is given up. */
   giveUp(): void {
     this.drawn(undefined);
     const readers = this.#readers;

@@ -1,68 +1,68 @@
-// The screen of one PTY session: an emulator, in the screens' worker, that is handed the output log's bytes when little happens,
-// when it falls behind and when its screen is wanted; what comes too fast for it, it skips.
+// The screen of one PTY session: an emulator in the worker of all screens. It gets the output log's bytes when little happens, when
+// it falls behind, and when its screen is wanted. It skips output that comes too fast.
 
 import type { OutputLog, Snapshot } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import type { Answer } from "./emulator.ts";
 import { entryFrom, type FloodContent, FloodScanner, lastLinesFrom } from "./flood-scanner.ts";
+import { SCROLLBACK_LINES } from "./lines.ts";
 import type { FromWorker } from "./messages.ts";
-import type { ScreenState, ScreenWish } from "./read-screen.ts";
+import type { ScreenRequest, ScreenState } from "./read-screen.ts";
 import { ScreenWaiters } from "./screen-waiters.ts";
-import { SCROLLBACK_LINES } from "./scrollback.ts";
 import { type ScreenClient, type ScreenWorkers, screenWorkers } from "./workers.ts";
 
 const KIB = 1024;
-/** A complete log of at most this is replayed instead. */
+/** A complete log of at most this length is replayed instead of a snapshot. */
 export const REPLAY_BYTES = 64 * KIB;
-/** A screen can rest without its emulator if a log of this length is complete: it is parsed again in a moment. */
+/** A screen whose complete log has at most this length can go without its emulator: the log is parsed again in a moment. */
 const REST_BYTES = 8 * KIB;
-/** Parsed at once: a few milliseconds, since other sessions wait for it. */
+/** A batch takes a few milliseconds, as other sessions wait for it. */
 const BATCH_BYTES = 64 * KIB;
-/** The emulator may be this far behind before it is handed anything, unless nothing else happens. */
+/** How far behind the emulator may be before it gets output, unless nothing else happens. */
 const LAG_BYTES = 256 * KIB;
-/** Further behind than this, a snapshot that is asked for skips: it would take too long to catch up. */
+/** Further behind than this, the emulator skips for a snapshot, as it would take too long to catch up. */
 const MAX_CATCH_UP_BYTES = 512 * KIB;
-/** Further behind than this, the log would soon forget unparsed output: the emulator skips. */
+/** Further behind than this, the emulator skips, as the log would soon forget unparsed output. */
 const MAX_LAG_BYTES = 768 * KIB;
-/** Searched for modes at once, while it skips; output newer than {@link MAX_CATCH_UP_BYTES} may still be parsed. */
+/** While it skips, output is searched for modes in steps of this length, except the newest {@link MAX_CATCH_UP_BYTES}. */
 const SCAN_BYTES = 128 * KIB;
-/** The output that is parsed after a skip: during the flood, and when it is over. */
+/** How much of the newest output is parsed after a skip: during a flood, and after it. */
 const FLOOD_TAIL_BYTES = 192 * KIB;
 const CALM_TAIL_BYTES = 512 * KIB;
-/** How often it is looked whether a flood is over or nothing happens. */
+/** How often to check whether a flood is over or nothing happens. */
 const TICK_MS = 200;
-/** Less than this in one tick is no flood any more. */
+/** A flood is over if less than this comes in a tick. */
 const CALM_BYTES = 64 * KIB;
-/** So often the worker may die over one screen before that is given up. */
+/** A screen is given up after the worker has died this many times because of it. */
 const MAX_LOSSES = 3;
 
 export class SessionScreen implements ScreenClient {
-  /** Whether the process is held back: it is not silent of its own accord. */
+  /** Whether the process is held back: its silence means nothing then. */
   isHeld = false;
-  /** Told how far the output is parsed, and the terminal's answers to queries on the way: each answer once. */
+  /** Called with the terminal's answers to queries, each once, and the offset before which output is parsed. */
   onParsed: (answers: readonly Answer[], offset: number) => void = () => undefined;
   readonly #log: OutputLog;
   readonly #workers: ScreenWorkers;
-  /** The worker's name for it; undefined: it knows of none. */
+  /** Identifies this screen to the worker. Undefined: the worker does not have it. */
   #id: number | undefined;
   #hasEmulator = false;
-  /** Handed over up to here. */
+  /** Output before this was sent to the worker. */
   #sent = 0;
-  /** The ends of the pieces that were handed over and are not parsed yet. */
+  /** The ends of batches that were sent and are not parsed yet. */
   readonly #inFlight: number[] = [];
-  /** Parsed up to here, with the answers told. A worker that starts anew begins before it. */
+  /** Output before this was parsed, and its answers were reported. A restarted worker begins before it. */
   #parsed = 0;
-  /** Output before this is to be parsed at once. */
+  /** Output before this has to be parsed at once. */
   #dueTo = 0;
-  /** While it skips: looks at the output that is not parsed. */
+  /** While it skips: searches the output that is not parsed. */
   #scanner: FloodScanner | undefined;
-  /** Before the log ends here there is nothing to do. */
+  /** Nothing to do before the log's end reaches this. */
   #nextLook: number;
   #tickTimer: ReturnType<typeof setTimeout> | undefined;
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
   #endAtTick = 0;
   #isCatchingUp = false;
-  /** All of them have asked the worker. */
+  /** Each has a request at the worker. */
   readonly #waiters = new ScreenWaiters();
   #losses = 0;
   #isClosed = false;
@@ -74,7 +74,7 @@ export class SessionScreen implements ScreenClient {
     this.#nextLook = log.startOffset + this.#usualLagBytes;
   }
 
-  /** To be called after each commit to the log: it must be before the log has forgotten the committed bytes. */
+  /** To be called after each commit to the log, before the log forgets the committed bytes. */
   appended(): void {
     const end = this.#log.endOffset;
     if (end >= this.#nextLook) this.#look(end);
@@ -82,23 +82,23 @@ export class SessionScreen implements ScreenClient {
   }
 
   /**
-   * The screen at the last place before the log's end that is not within a sequence. The log should not run away
-   * meanwhile. Undefined: there is none, the log's bytes are all there is to show.
+   * The screen at the log's end, or at the last position before it outside a sequence. The process should be held meanwhile.
+   * Undefined: the log's bytes are to be replayed instead.
    */
   snapshot(): Promise<Snapshot | undefined> {
     if (this.#isClosed || this.#losses >= MAX_LOSSES || this.#isShort(REPLAY_BYTES)) return Promise.resolve(undefined);
     return this.#waiters.waitForDrawing(() => this.#ask({ kind: "draw" }));
   }
 
-  /** The screen at the log's end now, or the last place before it outside a sequence. Undefined: it is given up. */
-  read(wish: ScreenWish): Promise<ScreenState | undefined> {
+  /** The screen at the log's end, or at the last position before it outside a sequence. Undefined: it was given up. */
+  read(request: ScreenRequest): Promise<ScreenState | undefined> {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return Promise.resolve(undefined);
-    const state = this.#waiters.waitForState(wish);
-    this.#ask({ kind: "show", wish });
+    const state = this.#waiters.waitForState(request);
+    this.#ask({ kind: "show", request });
     return state;
   }
 
-  /** Has the output before `offset` parsed at once, because something is asked there. */
+  /** Has the output before `offset` parsed at once, because it contains a query. */
   parseTo(offset: number): void {
     if (this.#isClosed || this.#losses >= MAX_LOSSES) return;
     this.#dueTo = Math.max(this.#dueTo, offset);
@@ -113,7 +113,7 @@ export class SessionScreen implements ScreenClient {
     this.#waiters.giveUp();
   }
 
-  // ---- What the worker says ------------------------------------------------------------------------------------
+  // ---- Messages of the worker ----------------------------------------------------------------------------------
 
   received(message: FromWorker): void {
     switch (message.kind) {
@@ -137,7 +137,7 @@ export class SessionScreen implements ScreenClient {
         this.#rest();
         return;
       case "failed":
-        log.warn(`A screen is drawn anew: ${message.reason}`);
+        log.warn(`a screen is parsed again from its log: ${message.reason}`);
         this.lost(true);
         return;
       case "exceeded":
@@ -148,19 +148,19 @@ export class SessionScreen implements ScreenClient {
   lost(isOwnFault: boolean): void {
     if (this.#isClosed || this.#id === undefined || this.#hasLost(isOwnFault)) return;
     this.#sent = this.#log.startOffset;
-    // An answer that was given stays given.
+    // Answers are not repeated.
     if (this.#dueTo <= this.#parsed) this.#dueTo = 0;
     this.#nextLook = 0;
-    const { isDrawingWanted, wishes } = this.#waiters;
+    const { isDrawingWanted, requests } = this.#waiters;
     if (isDrawingWanted) this.#ask({ kind: "draw" });
-    for (const wish of wishes) this.#ask({ kind: "show", wish });
-    if (!isDrawingWanted && wishes.length === 0) this.#look(this.#log.endOffset);
+    for (const request of requests) this.#ask({ kind: "show", request });
+    if (!isDrawingWanted && requests.length === 0) this.#look(this.#log.endOffset);
   }
 
-  /** The output so far is not parsed again: a waiting caller gets the log's tail, and a later caller a guess. */
+  /** The output so far is not parsed again: waiting callers get the log's tail, and later callers an approximate screen. */
   exceeded(): void {
     if (this.#isClosed || this.#id === undefined) return;
-    log.warn("A screen goes on behind output that took too long to parse");
+    log.warn("a screen skips output that took too long to parse");
     if (this.#hasLost(true)) return;
     this.#sent = this.#log.startOffset;
     this.#resume(new FloodScanner(this.#log, this.#sent), this.#log.endOffset);
@@ -170,7 +170,7 @@ export class SessionScreen implements ScreenClient {
     this.#waiters.giveUp();
   }
 
-  /** @returns Whether the screen is given up for it. */
+  /** @returns Whether the screen is given up. */
   #hasLost(isOwnFault: boolean): boolean {
     if (isOwnFault) this.#losses += 1;
     this.#forget();
@@ -182,7 +182,7 @@ export class SessionScreen implements ScreenClient {
 
   // ---- How far to parse ----------------------------------------------------------------------------------------
 
-  /** Whether the log is complete, and no longer than this. */
+  /** Whether the log is complete and has at most this many bytes. */
   #isShort(bytes: number): boolean {
     return this.#log.startOffset === 0 && this.#log.endOffset <= bytes;
   }
@@ -207,12 +207,12 @@ export class SessionScreen implements ScreenClient {
     this.#nextLook = this.#sent + (this.#isCatchingUp ? MAX_LAG_BYTES : this.#usualLagBytes);
   }
 
-  /** A snapshot can have the emulator made as well. */
+  /** Without an emulator there is time until a snapshot needs one. */
   get #usualLagBytes(): number {
     return this.#hasEmulator ? LAG_BYTES : MAX_CATCH_UP_BYTES;
   }
 
-  /** Parsing takes half of a processor at most, but for snapshots: the process and its bridge need it. */
+  /** Except for snapshots, parsing takes at most half of a processor: the process and the bridge need the rest. */
   #goOn(busyMs: number): void {
     if (!this.#isCatchingUp || this.#scanner !== undefined) return;
     const end = this.#log.endOffset;
@@ -238,7 +238,7 @@ export class SessionScreen implements ScreenClient {
 
   #tick(): void {
     this.#tickTimer = undefined;
-    // A reader that stalls is to cost no memory: the worker with a first emulator takes 20 MB. It can wait for more output.
+    // A stalled reader must not cost memory: the worker with its first emulator takes 20 MB. The emulator can wait for more output.
     if (this.isHeld && !this.#hasEmulator) return;
     const end = this.#log.endOffset;
     const grown = end - this.#endAtTick;
@@ -263,7 +263,7 @@ export class SessionScreen implements ScreenClient {
     if (this.#tickTimer === undefined) this.#armTick();
   }
 
-  /** Goes on at about `wanted`, or as late as all lines that are remembered come after it. */
+  /** Continues at about `wanted`, or later if all lines that the emulator remembers still follow. */
   #resume(scanner: FloodScanner, wanted: number): void {
     const earliest = Math.max(wanted, this.#sent, this.#log.startOffset);
     const from = lastLinesFrom(this.#log, earliest, SCROLLBACK_LINES);
@@ -282,7 +282,7 @@ export class SessionScreen implements ScreenClient {
     this.#schedule();
   }
 
-  // ---- Handing over --------------------------------------------------------------------------------------------
+  // ---- Sending output ------------------------------------------------------------------------------------------
 
   #open(): void {
     const id = this.#id ?? this.#workers.attach(this);
@@ -293,7 +293,7 @@ export class SessionScreen implements ScreenClient {
     this.#workers.send({ kind: "open", id, size: this.#log.sizeAt(offset), offset, isExact });
   }
 
-  /** Hands over the next bytes before `end`: one batch, of one size. */
+  /** Sends the next batch before `end`: of one size of the terminal. */
   #write(end: number): void {
     if (!this.#hasEmulator) this.#open();
     if (this.#id === undefined) return;
@@ -307,7 +307,7 @@ export class SessionScreen implements ScreenClient {
     this.#workers.send({ kind: "write", id: this.#id, size: this.#log.sizeAt(from), bytes }, [bytes.buffer]);
   }
 
-  #ask(question: { readonly kind: "draw" } | { readonly kind: "show"; readonly wish: ScreenWish }): void {
+  #ask(question: { readonly kind: "draw" } | { readonly kind: "show"; readonly request: ScreenRequest }): void {
     this.#handOverAll();
     if (this.#id !== undefined) this.#workers.send({ ...question, id: this.#id });
     this.#schedule();
@@ -319,11 +319,11 @@ export class SessionScreen implements ScreenClient {
       this.#resume(this.#scanner ?? new FloodScanner(this.#log, this.#sent), end - FLOOD_TAIL_BYTES);
     }
     while (this.#sent < end) this.#write(end);
-    // The size at the end itself, even if nothing came since it changed.
+    // For the size at the end itself, even if no output came since it changed.
     this.#write(end);
   }
 
-  /** Gives up an emulator that a look has cost: idle, it takes 150 KB, a hundred times as much as its log. */
+  /** Releases an emulator that was made to read the screen: idle, it takes 150 KB, a hundred times as much as its log. */
   #rest(): void {
     const isBusy = this.#isCatchingUp || this.#inFlight.length > 0 || this.#dueTo > this.#parsed;
     if (this.#id === undefined || isBusy || !this.#waiters.isQuiet || !this.#isShort(REST_BYTES)) return;

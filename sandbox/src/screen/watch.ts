@@ -1,47 +1,47 @@
-// The worker's state, in memory that the bridge reads also while the worker does not answer.
+// The worker's progress, in shared memory that the bridge can read while the worker is busy.
 
-/** Places in the shared memory. */
+/** Indices of the shared memory. */
 const SESSION = 0;
 const STEPS = 1;
 const DONE = 2;
-const PLACES = 3;
+const COUNT = 3;
 
 export class Watch {
   readonly shared: SharedArrayBuffer;
-  readonly #places: Int32Array;
+  readonly #counters: Int32Array;
 
-  constructor(shared = new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(shared = new SharedArrayBuffer(COUNT * Int32Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
-    this.#places = new Int32Array(shared);
+    this.#counters = new Int32Array(shared);
   }
 
-  /** The session whose screen the worker is working at; 0: none. */
+  /** The session whose screen the worker works on; 0: none. */
   get session(): number {
-    return Atomics.load(this.#places, SESSION);
+    return Atomics.load(this.#counters, SESSION);
   }
 
-  /** Another number after each piece of work. */
+  /** Changes with each piece of work. */
   get steps(): number {
-    return Atomics.load(this.#places, STEPS);
+    return Atomics.load(this.#counters, STEPS);
   }
 
-  /** Messages that were dealt with. */
+  /** How many messages were handled. */
   get done(): number {
-    return Atomics.load(this.#places, DONE);
+    return Atomics.load(this.#counters, DONE);
   }
 
   /** The worker begins a piece of work. */
   begin(session: number): void {
-    Atomics.store(this.#places, SESSION, session);
-    Atomics.add(this.#places, STEPS, 1);
+    Atomics.store(this.#counters, SESSION, session);
+    Atomics.add(this.#counters, STEPS, 1);
   }
 
-  /** The worker has nothing to do, or looks for its next work. */
+  /** The worker is idle, or between two pieces of work. */
   rest(): void {
-    Atomics.store(this.#places, SESSION, 0);
+    Atomics.store(this.#counters, SESSION, 0);
   }
 
   finish(messages: number): void {
-    Atomics.add(this.#places, DONE, messages);
+    Atomics.add(this.#counters, DONE, messages);
   }
 }

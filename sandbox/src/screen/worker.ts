@@ -1,8 +1,7 @@
-// The thread in which the screens of all sessions are kept. Carries out what it is told, each session in turn; decides
-// nothing.
+// The worker thread that keeps the screens of all sessions.
 
 import type { FromWorker, ToWorker } from "./messages.ts";
-import { Turns } from "./turns.ts";
+import { ScreenScheduler } from "./scheduler.ts";
 import { Watch } from "./watch.ts";
 
 declare const self: {
@@ -10,13 +9,13 @@ declare const self: {
   postMessage(message: FromWorker, transfer?: ArrayBufferLike[]): void;
 };
 
-// The emulator says so when tidying up after a change of size took it a few milliseconds longer than it meant to.
+// The emulator warns when its cleanup after a change of size takes a few milliseconds longer than planned.
 console.warn = () => undefined;
 
-let turns: Turns | undefined;
+let scheduler: ScreenScheduler | undefined;
 let isScheduled = false;
 
-/** This thread's own processor time. On a busy machine it waits for a processor: no screen is given up for that. */
+/** Processor time of this thread: no screen is given up because the thread waited for a processor. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -24,15 +23,15 @@ function workedMs(): number {
 
 self.onmessage = ({ data }) => {
   if (data.kind === "watch") {
-    turns = new Turns(new Watch(data.shared), workedMs, (message) => self.postMessage(message));
+    scheduler = new ScreenScheduler(new Watch(data.shared), workedMs, (message) => self.postMessage(message));
     return;
   }
-  turns?.add(data);
+  scheduler?.add(data);
   if (!isScheduled) work();
 };
 
-/** One turn; then the event loop, in which other sessions may have come. */
+/** One turn, and then the event loop: messages of other sessions may have come. */
 function work(): void {
-  isScheduled = turns?.take() ?? false;
+  isScheduled = scheduler?.take() ?? false;
   if (isScheduled) setImmediate(work);
 }

@@ -1,34 +1,34 @@
-// The one worker in which all sessions' screens are kept: started at the first need, anew when it dies or does not come back
-// from one session's output, and ended with the last screen. Knows nothing of the messages but their session.
+// The worker of all screens: started when needed, restarted when it dies or hangs in one session's output, and ended with the last
+// screen.
 
 import { log } from "../base/log.ts";
 import type { FromWorker, SessionMessage, ToWorker } from "./messages.ts";
 import { Watch } from "./watch.ts";
 
-/** One session's end. */
+/** The screen of a session. */
 export type ScreenClient = {
   received(message: FromWorker): void;
-  /** Everything that was sent is lost. `isOwnFault`: the worker died over this session's output, or the cause is not known. */
+  /** Everything that was sent is lost. `isOwnFault`: the worker died in this session's output, or for an unknown reason. */
   lost(isOwnFault: boolean): void;
-  /** The same, and parsing this session's output took too long. */
+  /** Everything that was sent is lost, because parsing this session's output took too long. */
   exceeded(): void;
 };
 
-/** In the compiled bridge all modules are one, and the worker is its second entry point (packages/local/src/build/builds.ts). */
+/** The compiled bridge is one module with the worker as a second entry point (packages/local/src/build/builds.ts). */
 const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
 const WORKER_URL = new URL(isCompiled ? "./src/screen/worker.js" : "./worker.ts", import.meta.url).href;
-/** While the worker has something to do it is looked at so often. */
+/** How often a busy worker is checked. */
 const LOOK_MS = 500;
-/** It is ended when it was found at the same piece of work this many times. Usually a piece takes milliseconds. */
+/** The worker is ended if this many checks find the same piece of work. Usually a piece takes milliseconds. */
 const MAX_LOOKS = 5;
 
 type Running = {
   readonly worker: Worker;
   readonly watch: Watch;
-  /** Messages, of sessions. */
+  /** How many messages were sent. */
   sent: number;
   lastSteps: number;
-  /** How often, and since when, it was found at the same piece of work. */
+  /** How many checks have found the same piece of work, and since when. */
   looks: number;
   sinceMs: number;
 };
@@ -41,7 +41,7 @@ export class ScreenWorkers {
   #lookTimer: ReturnType<typeof setTimeout> | undefined;
   #nextId = 1;
 
-  /** @param lookMs How often the worker is looked at while it is busy. */
+  /** @param lookMs How often a busy worker is checked. */
   constructor(start: () => Worker = () => new Worker(WORKER_URL), lookMs = LOOK_MS) {
     this.#start = start;
     this.#lookMs = lookMs;
@@ -105,17 +105,17 @@ export class ScreenWorkers {
       running.sinceMs = performance.now();
     }
     running.lastSteps = steps;
-    // Both: this thread may have been held up itself.
+    // Both conditions, as this thread may have been delayed itself.
     const isStuck = running.looks >= MAX_LOOKS && performance.now() - running.sinceMs >= MAX_LOOKS * this.#lookMs;
     if (!isStuck) this.#armLook();
     else this.#stuck(running, session);
   }
 
-  /** The others' screens are drawn from their logs again. */
+  /** The screens of other sessions are parsed again from their logs. */
   #stuck(running: Running, session: number): void {
     this.#running = undefined;
     running.worker.terminate();
-    log.error("The worker that keeps the screens is started anew: one session's output took it too long");
+    log.error("the worker of the screens is restarted: one session's output took too long to parse");
     for (const [id, client] of [...this.#clients]) {
       if (id === session) client.exceeded();
       else client.lost(false);
@@ -127,7 +127,7 @@ export class ScreenWorkers {
     const { session } = this.#running.watch;
     this.#running = undefined;
     worker.terminate();
-    log.error(`The worker that keeps the screens is started anew: ${reason}`);
+    log.error(`the worker of the screens is restarted: ${reason}`);
     for (const [id, client] of [...this.#clients]) client.lost(session === 0 || id === session);
   }
 }

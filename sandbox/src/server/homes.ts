@@ -1,38 +1,38 @@
-// The directories in which processes start. As root the bridge gives them to CHILD_USER, whose processes may put links in their
-// place: none is followed on the way to what is given away.
+// The directories in which processes start. As root, the bridge gives them to CHILD_USER, whose processes may put symbolic links in
+// their place: no link is followed on the way to a directory that is given away.
 
 import { closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ChildUser } from "../base/child-user.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 
-/** A directory can't be given to CHILD_USER. The message is for whoever has set up the bridge. */
+/** A directory can't be given to CHILD_USER. The message is for the operator. */
 export class HandOverError extends Error {}
 
 type Settings = Pick<BridgeSettings, "sandboxRoot" | "workspace" | "childUser">;
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-const IS_NO_DIRECTORY: readonly unknown[] = ["ENOTDIR", "ELOOP"];
+const NOT_A_DIRECTORY: readonly unknown[] = ["ENOTDIR", "ELOOP"];
 
 export class Homes {
   readonly #settings: Settings;
-  /** SANDBOX_ROOT, held open: processes may have exchanged what its path leads to. Absent where nothing is given away. */
+  /** SANDBOX_ROOT, held open: processes may replace what its path leads to. Absent if nothing is given away. */
   readonly #root: number | undefined;
 
   /**
-   * To be made before any process runs: a directory's way can't be trusted afterwards.
-   * @throws {HandOverError} If what processes start in, or a directory above it, is a link.
+   * To be made before any process runs: afterwards the path of a directory can't be trusted.
+   * @throws {HandOverError} If the start directory, or a directory above it, is a link.
    */
   constructor(settings: Settings) {
     this.#settings = settings;
     const { sandboxRoot, workspace, childUser } = settings;
     if (childUser === undefined) return;
     if (sandboxRoot !== undefined) {
-      // Processes have to get through it to what is theirs.
+      // Processes must be able to pass through it to their own directories.
       mkdirSync(sandboxRoot, { recursive: true, mode: 0o711 });
       this.#root = openDirectory(sandboxRoot);
     } else if (existsSync(workspace) && !isOf(workspace, childUser)) {
-      // What lies in it stays its owner's.
+      // Its content keeps its owner.
       give(openDirectory(workspace), childUser);
     }
   }
@@ -76,7 +76,7 @@ function open(directory: number, name: string): number {
   return openSync(within(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** There is no openat(2) here: this path begins at the open directory, wherever that is by now. */
+/** In place of openat(2): this path begins at the open directory, wherever that has been moved. */
 function within(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`;
 }
@@ -97,6 +97,7 @@ function isOf(directory: string, { uid, gid }: ChildUser): boolean {
 
 function reasonOf(error: unknown, name: string): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (IS_NO_DIRECTORY.includes(code)) return `"${name}" is a symbolic link, or no directory; name the directory itself`;
+  if (NOT_A_DIRECTORY.includes(code))
+    return `"${name}" is a symbolic link or not a directory; name the directory itself`;
   return String(code ?? error);
 }

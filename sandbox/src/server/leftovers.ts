@@ -1,13 +1,13 @@
-// Has the runtime's collector look after many starts: each leaves 25 KB behind, and by itself the collector comes once a second.
+// Runs the garbage collector after many starts: each leaves 25 KB behind, and by itself the collector runs once a second.
 
-/** So few that a burst of starts does not grow the process, and so many that they cost little: a look takes 7 ms of CPU. */
+/** Few enough that a burst of starts does not grow the process; a collection takes 7 ms of CPU. */
 const STARTS = 32;
 
 export class Leftovers {
   readonly #collect: () => void;
   #starts = 0;
 
-  /** @param collect Does not wait for it: most of the work is done beside this thread. */
+  /** @param collect Asks for a collection without waiting: most of the work is done on other threads. */
   constructor(collect: () => void = () => Bun.gc(false)) {
     this.#collect = collect;
   }

@@ -7,7 +7,7 @@ import type { BridgeSettings } from "../base/settings.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
 import { SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
-import { emulatorBytes } from "../screen/scrollback.ts";
+import { emulatorBytes } from "../screen/lines.ts";
 import { BellLine } from "../session/bell.ts";
 import { type HostNames, SessionHost, type Unattended } from "../session/host.ts";
 import { environmentOf, type Surroundings } from "../session/surroundings.ts";

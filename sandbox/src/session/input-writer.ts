@@ -1,9 +1,9 @@
-// Writes the clients' input, and the bridge's own, to the process in the order in which it came, as fast as it takes it.
+// Writes the clients' input, and the bridge's own, to the process: in order of arrival, as fast as the process takes it.
 
 import { type ClientRecord, type ProcessSession, release } from "sandbox-stdio/core";
 import type { ChildProcess } from "../process/process.ts";
 
-/** Of the bridge's own input so much may wait for a process that does not read. The rest is dropped, as a terminal does. */
+/** Bytes of the bridge's own input that may wait for a process that does not read. The rest is dropped, as a terminal does. */
 const MAX_OWN_BYTES = 16 * 1024;
 
 /** Input of the bridge itself; `isFirst`: the input that the process was started with, and whether it ends there. */
@@ -28,14 +28,14 @@ export class InputWriter {
     if (this.#turns.length === 1) this.pump();
   }
 
-  /** What stands before everything else: the input that the process was started with, of any length. */
+  /** Puts the input that the process was started with, of any length, before all other input. */
   begin(bytes: Uint8Array, isEnd: boolean): void {
     if (bytes.length === 0 && !isEnd) return;
     this.#turns.unshift({ rest: bytes, isFirst: true, isEnd });
     this.pump();
   }
 
-  /** Input of the bridge itself: it belongs to no client, and is acknowledged to none. */
+  /** Input of the bridge itself, which is not acknowledged to any client. */
   pushOwn(bytes: Uint8Array): void {
     if (this.#isClosed || this.#ownBytes + bytes.length > MAX_OWN_BYTES) return;
     this.#ownBytes += bytes.length;
@@ -43,7 +43,7 @@ export class InputWriter {
     if (this.#turns.length === 1) this.pump();
   }
 
-  /** Writes what the process takes now; the rest when it says that it takes more. */
+  /** Writes what the process takes now. To be called again when the process takes more. */
   pump(): void {
     let done = 0;
     for (; done < this.#turns.length; done += 1) {
@@ -72,7 +72,7 @@ export class InputWriter {
     this.#turns.splice(0, done);
   }
 
-  /** The process takes nothing more: waiting input counts as taken, since it can never be. */
+  /** The process takes no more: waiting input counts as taken, so that clients don't wait for ever. */
   close(): void {
     this.#isClosed = true;
     this.#session.closeInput();
@@ -87,13 +87,13 @@ export class InputWriter {
     if (own.rest.length > 0 || own.isEnd !== true) return own.rest.length === 0;
     if (this.#child.tty) return this.#typeEof();
     this.#child.closeStdin();
-    // Who writes after that is told so.
+    // Later writes are refused with that reason.
     this.#isClosed = true;
     this.#session.closeInput();
     return true;
   }
 
-  /** @returns Whether it is typed. A terminal whose program has switched the character off takes no end of input. */
+  /** @returns Whether it is typed, or can't be: the program may have switched the character off. */
   #typeEof(): boolean {
     const character = this.#child.veof();
     return character === 0 || this.#child.write(new Uint8Array([character])) === 1;

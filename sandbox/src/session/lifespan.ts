@@ -3,13 +3,13 @@
 
 import { EXITED_KEEP_MS } from "sandbox-stdio/core";
 
-/** A client that asked for a process has this long to attach to it, however short its `keep`. */
+/** The creator of a process has this long to attach to it, however short its `keep`. */
 const FIRST_ATTACH_MS = 10_000;
 
 export class Lifespan {
   readonly #keepMs: number;
   readonly #exitedKeepMs: number;
-  /** The time since when no client is attached; in the future until the first attach is due. */
+  /** When the last client left; in the future until the first attach is due. Undefined while a client is attached. */
   #abandonedAtMs: number | undefined;
   #exitedAtMs: number | undefined;
   #isEnding = false;
@@ -47,7 +47,7 @@ export class Lifespan {
     return this.#abandonedAtMs + this.#keepMs;
   }
 
-  /** `forget`: the exit has been kept for long enough. `end`, once: so has the process. */
+  /** `end`, once: the process has been kept for long enough. `forget`: so has its exit. */
   due(nowMs: number): "forget" | "end" | undefined {
     if (this.nextMs > nowMs) return undefined;
     if (this.hasExited) return "forget";

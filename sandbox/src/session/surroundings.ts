@@ -27,7 +27,7 @@ export type Surroundings = {
   readonly paneSize?: { readonly cols: number; readonly rows: number } | undefined;
 };
 
-/** The bridge's own variables, its secret among them: no process gets them. */
+/** The bridge's own variables, its secret among them: processes don't get them. */
 const PRIVATE_PREFIX = "STDIO_";
 const ABOUT_TERMINALS = ["TERM", "COLORTERM"] as const;
 const OWN = new Set<string>([
@@ -54,7 +54,7 @@ export function environmentOf(settings: BridgeSettings, home: string, wish: Proc
   env.HOME ??= home;
   // A program that reads these would print control sequences into its pipe.
   if (!wish.tty) for (const name of ABOUT_TERMINALS) delete env[name];
-  // As entries: a name may be `__proto__`, which an assignment would take for something else.
+  // As entries: to assign to a variable named `__proto__` would change the prototype.
   return { ...env, ...Object.fromEntries(wish.env) };
 }
 

@@ -1,9 +1,10 @@
-// Switches the marks of command boundaries on (C2): how a shell is started so that it reads our script beside the user's own
-// files. Nothing of the user's is written to; the scripts lie in a directory of ours.
+// Turns on the marks of command boundaries (C2): starts a shell so that it reads the bridge's script beside the user's files. No file
+// of the user's is written; the scripts are in a directory of the bridge.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { defined } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import downloadScript from "./sbx-download.sh" with { type: "text" };
 import bashScript from "./stdio.bash" with { type: "text" };
@@ -13,7 +14,7 @@ import zshScript from "./zshenv.zsh" with { type: "text" };
 /** How a program is started. */
 export type ShellStart = { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> };
 
-/** Options of a shell that has no script of its own: interactive, login, or both. */
+/** Options of a shell that does not run a script: interactive, login, or both. */
 const PLAIN_OPTION = /^(-[il]{1,2}|--login|--interactive)$/;
 
 /** Writes the scripts where every user's shell can read them. @returns The directory. */
@@ -22,7 +23,7 @@ export function writeScripts(parent = tmpdir()): string {
   try {
     fill(directory);
   } catch (error) {
-    // Half of them would be read, and each further shell would leave another half.
+    // Shells would read half of the scripts, and each further shell would leave another half.
     rmSync(directory, { recursive: true, force: true });
     throw error;
   }
@@ -44,27 +45,27 @@ function fill(directory: string): void {
   for (const path of [directory, zsh, tools, download]) chmodSync(path, 0o755);
 }
 
-/** The directory of the commands that a shell has beside its user's own. */
+/** The directory of the commands that marked shells get. */
 function toolsIn(directory: string): string {
   return join(directory, "bin");
 }
 
 let written: string | undefined;
 
-/** The directory of the scripts: written at the first need, and again if it was deleted. Undefined where the disk takes none. */
+/** The directory of the scripts: written at the first need, and again if it was deleted. Undefined if the disk is full. */
 export function scripts(): string | undefined {
   try {
     if (written === undefined || !existsSync(join(written, "zsh", ".zshenv"))) written = writeScripts();
     return written;
   } catch (error) {
-    // A shell without marks is better than none: with a disk that is full, it is what people clean up with.
+    // A shell without marks is better than none: people need it to clean up a full disk.
     log.warn("shells start without marks, since their scripts could not be written:", error);
     return undefined;
   }
 }
 
 /**
- * How to start `cmd` on a PTY so that it marks its commands; undefined where it is no such shell, or has a script of its own.
+ * How to start `cmd` on a PTY so that it marks its commands; undefined if it is not a known shell, or runs a script.
  *
  * @param directory The directory into which {@link writeScripts} has put the scripts.
  */
@@ -77,7 +78,7 @@ export function withMarks(
   if (!args.every((arg) => PLAIN_OPTION.test(arg))) return undefined;
   const start = markedStart(cmd, args, env, directory);
   if (start === undefined) return undefined;
-  // Behind the user's own: a command of theirs with the same name stays theirs.
+  // Last on PATH: a command of the user's with the same name takes precedence.
   const { PATH } = start.env;
   return PATH === undefined ? start : { ...start, env: { ...start.env, PATH: `${PATH}:${toolsIn(directory)}` } };
 }
@@ -96,11 +97,7 @@ function markedStart(
       if (args.some((arg) => arg === "--interactive")) return undefined;
       return {
         args,
-        env: {
-          ...env,
-          ZDOTDIR: join(directory, "zsh"),
-          ...(env.ZDOTDIR === undefined ? {} : { STDIO_ZDOTDIR: env.ZDOTDIR }),
-        },
+        env: { ...env, ZDOTDIR: join(directory, "zsh"), ...defined({ STDIO_ZDOTDIR: env.ZDOTDIR }) },
       };
     case "fish":
       return { args: [...args, "--init-command", `source ${join(directory, "stdio.fish")}`], env };
@@ -115,7 +112,7 @@ function bashWithMarks(
   script: string,
   isLogin: boolean,
 ): ShellStart | undefined {
-  // bash knows no such option; a caller with its own start-up file in POSIX mode keeps it.
+  // bash does not know --interactive; a caller with a start-up file in POSIX mode keeps it.
   if (args.includes("--interactive") || env.POSIXLY_CORRECT !== undefined) return undefined;
   if (!isLogin) return { args: ["--rcfile", script, ...args], env };
   // A login shell has no --rcfile. In POSIX mode it reads $ENV and nothing else.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sbx-download PATH…: asks the page on which this terminal is shown to save files, or folders as archives. The page asks the
-# person; only then does it fetch them, over a session of its own.
+# sbx-download PATH…: asks the page that shows this terminal to save files, or folders as archives. Once the person has agreed, the page
+# fetches them over another session.
 
 if [ $# -eq 0 ]; then
   echo "usage: sbx-download PATH..." >&2
@@ -8,7 +8,7 @@ if [ $# -eq 0 ]; then
 fi
 # A pipe or a file would keep the sequence, and show it somewhere else later.
 if ! [ -t 1 ]; then
-  echo "sbx-download: standard output is no terminal" >&2
+  echo "sbx-download: standard output is not a terminal" >&2
   exit 1
 fi
 status=0
@@ -18,7 +18,7 @@ for path; do
     *) whole=$(pwd)/$path ;;
   esac
   if ! [ -r "$whole" ] || ! { [ -f "$whole" ] || [ -d "$whole" ]; }; then
-    echo "sbx-download: no file or folder that can be read: $path" >&2
+    echo "sbx-download: not a readable file or folder: $path" >&2
     status=1
     continue
   fi

@@ -1,5 +1,5 @@
-# Marks of command boundaries (OSC 133 and 633) for an interactive bash 4.4 or newer. Read in place of ~/.bashrc (--rcfile), or
-# by a login shell as $ENV in POSIX mode, which reads no file but this: then it reads what a login shell reads.
+# Marks of command boundaries (OSC 133 and 633) for an interactive bash 4.4 or newer. Read in place of ~/.bashrc (--rcfile), or by a
+# login shell as $ENV in POSIX mode, in which bash reads no other file: then this script reads the files of a login shell.
 
 if [[ -n ${STDIO_SHELL_LOGIN-} ]]; then
   set +o posix
@@ -84,7 +84,7 @@ __stdio_wrap() {
 __stdio_start() {
   ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
   shopt -q promptvars || return 0
-  # Marks of its own, or of another terminal's integration.
+  # The shell has marks already, or another terminal's integration.
   [[ ${PS1-}${PS0-}${PROMPT_COMMAND[*]-} == *[16]33\;* ]] && return 0
   [[ -n ${VSCODE_SHELL_INTEGRATION-}${ITERM_SHELL_INTEGRATION_INSTALLED-}${GHOSTTY_SHELL_FEATURES-}${KITTY_SHELL_INTEGRATION-} ]] && return 0
   local other

@@ -84,7 +84,7 @@ if [[ -o interactive ]]; then
     emulate -L zsh
     precmd_functions=(${precmd_functions:#__stdio_start})
     unfunction __stdio_start
-    # Marks of its own, or of another terminal's integration.
+    # The shell has marks already, or another terminal's integration.
     [[ "$PS1" == *[16]33\;* || -n "$VSCODE_SHELL_INTEGRATION$ITERM_SHELL_INTEGRATION_INSTALLED$GHOSTTY_SHELL_FEATURES$KITTY_SHELL_INTEGRATION" ]] && return 0
     (( $+functions[__vsc_precmd] + $+functions[__wezterm_osc7] + $+functions[_ksi_precmd] + $+functions[_ghostty_precmd] )) && return 0
     typeset -g __stdio_ran=0 __stdio_spaced=0

@@ -1,29 +1,19 @@
 // CHILD_USER: what the bridge, which is root then, does for processes that are not, and what they can make it do.
 
-import type { ChildProcess } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isRoot, NOBODY, refusedStart, run, SECRET, startBridgeProcess } from "../support/bridge-process.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { isRoot, NOBODY, refusedStart, run, SECRET, startBridgeProcess, temporary } from "../support/bridge.ts";
 
 let root = "";
-let child: ChildProcess | undefined;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "child-user-"));
+  root = temporary();
   chmodSync(root, 0o755);
 });
 
-afterEach(() => {
-  child?.kill("SIGKILL");
-  rmSync(root, { recursive: true, force: true });
-});
-
 async function start(env: Readonly<Record<string, string>>): Promise<string> {
-  const bridge = await startBridgeProcess({ secret: "env", childUser: "nobody", env });
-  child = bridge.child;
-  return bridge.url;
+  return (await startBridgeProcess({ childUser: "nobody", env })).url;
 }
 
 /** A directory below the root, and its parents as far as they are missing. */
@@ -40,7 +30,7 @@ const shell = (url: string, script: string, asked?: Readonly<Record<string, stri
   run(url, ["sh", "-c", script], asked);
 const ownerOf = (path: string) => statSync(path).uid;
 
-// Only root may start a process as somebody else: to an ordinary user these are no tests, rather than skipped ones, which fail.
+// Only root may start a process as another user. For other users these tests don't exist, as skipped tests fail.
 const describeAsRoot = isRoot ? describe : () => undefined;
 
 describeAsRoot("CHILD_USER: a link never makes the bridge give away another directory", () => {

@@ -1,13 +1,20 @@
 // What a process can learn of the bridge's secret: everything that the kernel shows of other processes of its user is asked for
 // it. As root the bridge and what it starts are given other users, since root may read everything.
 
-import type { ChildProcess } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isRoot, NOBODY, refusedStart, run, SECRET, startBridgeProcess, type Way } from "../support/bridge-process.ts";
-import { Hop } from "../support/inner-client.ts";
+import { describe, expect, test } from "vitest";
+import {
+  isRoot,
+  NOBODY,
+  refusedStart,
+  run,
+  SECRET,
+  startBridgeProcess,
+  temporary,
+  type Way,
+} from "../support/bridge.ts";
+import { Hop } from "../support/clients.ts";
 
 /** Looks everywhere, and prints what it could do: nothing, where all is well. */
 const THIEF = `
@@ -30,27 +37,14 @@ const THIEF = `
   console.log(JSON.stringify({ found, uid: process.getuid(), home: process.env.HOME, user: process.env.USER }));
 `;
 
-let root = "";
-let child: ChildProcess | undefined;
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "bridge-secret-"));
+function start(way: Omit<Way, "env">) {
+  const root = temporary();
   chmodSync(root, 0o777);
-});
-
-afterEach(() => {
-  child?.kill("SIGKILL");
-  rmSync(root, { recursive: true, force: true });
-});
-
-async function start(way: Omit<Way, "env">): Promise<string> {
-  const bridge = await startBridgeProcess({ ...way, env: { SANDBOX_ROOT: join(root, "sandboxes") } });
-  child = bridge.child;
-  return bridge.url;
+  return startBridgeProcess({ ...way, env: { SANDBOX_ROOT: join(root, "sandboxes") } });
 }
 
 const steal = async (way: Omit<Way, "env">) =>
-  JSON.parse(await run(await start(way), [process.execPath, "-e", THIEF, SECRET])) as Record<string, unknown>;
+  JSON.parse(await run((await start(way)).url, [process.execPath, "-e", THIEF, SECRET])) as Record<string, unknown>;
 
 describe("a process of the bridge's own user finds the secret nowhere, and can't look into the bridge, where it came", () => {
   test.each(["env", "fd"] as const)("by %s", async (secret) => {
@@ -62,18 +56,17 @@ describe("a process of the bridge's own user finds the secret nowhere, and can't
 test.each(["env", "fd"] as const)(
   "given its secret by %s it runs without the last compiler, which its processes keep",
   async (secret) => {
-    const url = await start({ secret });
+    const { child, url } = await start({ secret });
     const environment = await run(url, ["env"]);
     expect(environment).toMatch(/^PATH=/m);
     expect(environment).not.toMatch(/^BUN_JSC_/m);
     // Only root may look into a bridge.
-    if (isRoot)
-      expect(readFileSync(`/proc/${child?.pid}/environ`, "utf8").split("\0")).toContain("BUN_JSC_useFTLJIT=0");
+    if (isRoot) expect(readFileSync(`/proc/${child.pid}/environ`, "utf8").split("\0")).toContain("BUN_JSC_useFTLJIT=0");
   },
 );
 
 test("hidden from its own user, a bridge that is not root still makes terminals and redraws their screens", async () => {
-  const url = await start(isRoot ? { secret: "fd", uid: NOBODY } : { secret: "fd" });
+  const { url } = await start(isRoot ? { secret: "fd", uid: NOBODY } : { secret: "fd" });
   const query = new URLSearchParams("session=s&tty=1&cmd=sh&arg=-c&arg=seq+30000;+sleep+60");
   const hop = await Hop.open(url, SECRET, query);
   hop.attach();
@@ -82,7 +75,7 @@ test("hidden from its own user, a bridge that is not root still makes terminals 
   await hop.until(() => hop.snapshot.includes("30000"));
 });
 
-// Only root may start a process as somebody else: to an ordinary user these are no tests, rather than skipped ones, which fail.
+// Only root may start a process as another user. For other users these tests don't exist, as skipped tests fail.
 const describeAsRoot = isRoot ? describe : () => undefined;
 describeAsRoot("with CHILD_USER a process", () => {
   test.each(["nobody", String(NOBODY), `${NOBODY}:${NOBODY}`])("runs as %s, and finds nothing", async (childUser) => {
@@ -91,7 +84,7 @@ describeAsRoot("with CHILD_USER a process", () => {
   });
 
   test("has its terminal, its pipes and its directory, no group of root's, and no way back", async () => {
-    const url = await start({ secret: "env", childUser: "nobody" });
+    const { url } = await start({ secret: "env", childUser: "nobody" });
     const script = [
       "id -u; id -G; stat -c %u /dev/tty $(tty) . 2>&1 | tr '\\n' ' '; echo; touch mine && echo made",
       "echo through >/dev/stdout; : </dev/tty && echo controlling; grep -i '^CapEff' /proc/self/status",

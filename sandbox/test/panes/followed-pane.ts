@@ -1,13 +1,8 @@
-// A tmux server of a test's own, whose one pane is read as the bridge's sessions read theirs.
+// A tmux server whose pane is read as the bridge's sessions read theirs.
 
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PaneProcess } from "../../src/panes/pane-process.ts";
 import { SharedPanes } from "../../src/panes/shared-panes.ts";
-import { ENV } from "../support/process-harness.ts";
-import { SESSION } from "./tmux-harness.ts";
+import { SESSION, TmuxServer } from "./tmux-harness.ts";
 
 const TAIL_BYTES = 4_096;
 
@@ -52,26 +47,16 @@ export class Reader {
 
 type Limits = ConstructorParameters<typeof SharedPanes>[3];
 
-export class FollowedPane {
+export class FollowedPane extends TmuxServer {
   readonly panes: SharedPanes;
-  readonly directory = mkdtempSync(join(tmpdir(), "followed-"));
   losses = 0;
-  #looks: (() => void)[] = [];
 
   constructor(command: readonly string[], { cols, rows }: { cols: number; rows: number }, limits?: Limits) {
+    super();
     this.run("new-session", "-d", "-s", SESSION, "-x", String(cols), "-y", String(rows), ...command);
-    const place = { env: ENV, cwd: this.directory, server: this.#server };
     const told = { changed: () => this.look(), lost: () => this.losses++ };
-    this.panes = new SharedPanes(place, SESSION, told, limits);
+    this.panes = new SharedPanes(this.place, SESSION, told, limits);
     this.panes.start();
-  }
-
-  get #server(): string[] {
-    return ["-f", "/dev/null", "-S", join(this.directory, "socket")];
-  }
-
-  run(...args: string[]): string {
-    return execFileSync("tmux", [...this.#server, ...args], { encoding: "utf8", env: ENV, cwd: this.directory });
   }
 
   /** Once the pane is there. */
@@ -85,29 +70,8 @@ export class FollowedPane {
     if (this.panes.session.write(pane, bytes) < bytes.length) throw new Error("too much is typed at once");
   }
 
-  until(holds: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!holds()) return;
-        this.#looks = this.#looks.filter((other) => other !== look);
-        resolve();
-      };
-      this.#looks.push(look);
-      look();
-    });
-  }
-
-  look(): void {
-    for (const look of this.#looks) look();
-  }
-
-  close(): void {
+  override close(): void {
     this.panes.close();
-    try {
-      this.run("kill-server");
-    } catch {
-      // Without a session there is no server any more.
-    }
-    rmSync(this.directory, { recursive: true, force: true });
+    super.close();
   }
 }

@@ -1,4 +1,4 @@
-// A real tmux: whoever begins to read a pane later, or comes back to it after a flood, has the pane that was there.
+// A real tmux: a reader that comes later, or back after a flood, gets the pane as it is.
 
 import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { seen, terminalOf } from "./seen.ts";
 import { SESSION } from "./tmux-harness.ts";
 
 const SIZE = { cols: 80, rows: 24 };
-/** Puts out what is typed. */
+/** Prints its input. */
 const ECHO = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
 /** More than a log holds. */
 const FLOOD_LINES = 20_000;
@@ -100,7 +100,7 @@ describe("B7: a pane is drawn with all that its program has set", () => {
     tmux.type("kone\u001b\\\u001bktwo\u001b\\$ ");
     await tmux.until(() => reader.tail.endsWith("$ "));
     await shows(reader, "ready$ ");
-    // As long as it was, so that no offset changes.
+    // The length stays, so that no offset changes.
     expect(reader.text.endsWith("\u001bXone\u001b\\\u001bXtwo\u001b\\$ ")).toBe(true);
   });
 

@@ -39,7 +39,7 @@ describe.each([
       ["sh", "-c", `stty raw -echo; echo ready; head -c ${length} >got; echo done; exec cat`],
       isTerminal,
     );
-    // What is typed before would be edited as a line.
+    // Earlier input would be edited as a line.
     await tmux.until(() => tmux.text("%0").includes("ready"));
     const typed = new Random(5).bytes(length);
     const { session } = tmux.panes;

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/base/random.ts";
 import { Tmux } from "./tmux-harness.ts";
 
-const STEPS = 500;
+const STEPS = Number(process.env.PANES_STEPS ?? 200);
 const SEED = Number(process.env.PANES_SEED ?? 1);
 /** `tmux -CC` on a PTY for every second seed, else `tmux -C` on pipes: both say the same. */
 const IS_TERMINAL = SEED % 2 === 0;
@@ -13,7 +13,7 @@ const IS_TERMINAL = SEED % 2 === 0;
 let tmux: Tmux | undefined;
 afterEach(() => tmux?.close());
 
-/** One step: by us, or by somebody else in the sandbox (`tmux …` in a shell). */
+/** A step, by the bridge or by a `tmux …` in a shell. */
 function action(random: Random, tmux: Tmux): PaneAction {
   const { panes, windows } = tmux.panes.session.list;
   const pane = random.pick(panes).id;
@@ -48,9 +48,7 @@ function otherWords(step: PaneAction): string[] | undefined {
   }
 }
 
-test(`B4: ${STEPS} steps of splitting, resizing and closing agree with list-panes, over lost control clients`, {
-  timeout: 300_000,
-}, async () => {
+test(`B4: ${STEPS} steps of splitting, resizing and closing agree with list-panes, over lost control clients`, async () => {
   const random = new Random(SEED);
   tmux = new Tmux(["cat"], IS_TERMINAL);
   tmux.run("set-option", "-g", "default-command", "cat");
@@ -74,5 +72,5 @@ test(`B4: ${STEPS} steps of splitting, resizing and closing agree with list-pane
     await here.until(() => here.known().join() === truth.join());
     expect(tmux.known(), `step ${step} of seed ${SEED}: ${JSON.stringify(next)}`).toEqual(truth);
   }
-  expect(tmux.lost.length).toBeGreaterThan(10);
+  expect(tmux.lost.length).toBeGreaterThan(STEPS / 50);
 });

@@ -21,47 +21,19 @@ beforeAll(() => {
 
 afterAll(() => rmSync(home, { recursive: true }));
 
-test("a command that is nowhere on PATH is not found", () => {
-  expect(refused(["no-such-command"])).toEqual({ fault: "cmd_not_found", detail: "Cannot find no-such-command" });
-});
-
-test("an empty command is not found", () => {
-  expect(refused([""])).toEqual({ fault: "cmd_not_found", detail: "Cannot find an empty command" });
-});
-
-test("a path that does not exist is not found", () => {
-  expect(refused(["./bin/nothing"], { cwd: home }).fault).toBe("cmd_not_found");
-});
-
-test("a file without execute permission is not executable", () => {
-  expect(refused(["./bin/tool"], { cwd: home })).toEqual({
-    fault: "cmd_not_executable",
-    detail: "Cannot execute ./bin/tool: permission denied",
-  });
-});
-
-test("a directory is not executable", () => {
-  expect(refused(["./bin"], { cwd: home })).toEqual({
-    fault: "cmd_not_executable",
-    detail: "Cannot execute ./bin: is a directory",
-  });
-});
-
-test("a device is not executable", () => {
-  expect(refused(["/dev/null"]).detail).toBe("Cannot execute /dev/null: not a regular file");
-});
-
-test("a script whose interpreter is missing is refused by the kernel before the start", () => {
-  expect(refused(["./bin/orphaned"], { cwd: home })).toEqual({
-    fault: "cmd_not_executable",
-    detail: `Cannot execute ${home}/bin/orphaned: its interpreter is missing`,
-  });
-});
-
-test("a text file without an interpreter line is not given to a shell", () => {
-  expect(refused(["./bin/bare"], { cwd: home }).detail).toBe(
-    `Cannot execute ${home}/bin/bare: not a program or script (ENOEXEC)`,
-  );
+test.each([
+  ["a command that is nowhere on PATH", "no-such-command", "cmd_not_found", "Cannot find no-such-command"],
+  ["an empty command", "", "cmd_not_found", "Cannot find an empty command"],
+  ["a path that does not exist", "./bin/nothing", "cmd_not_found", "Cannot find ./bin/nothing"],
+  ["a file without execute permission", "./bin/tool", "cmd_not_executable", "permission denied"],
+  ["a directory", "./bin", "cmd_not_executable", "is a directory"],
+  ["a device", "/dev/null", "cmd_not_executable", "not a regular file"],
+  ["a script whose interpreter is missing", "./bin/orphaned", "cmd_not_executable", "its interpreter is missing"],
+  ["a text file without an interpreter", "./bin/bare", "cmd_not_executable", "not a program or script (ENOEXEC)"],
+])("%s is refused before the start, and says why", (_, cmd, fault, why) => {
+  const refusal = refused([cmd], { cwd: home });
+  expect(refusal).toEqual({ fault, detail: expect.stringContaining(why) });
+  if (fault === "cmd_not_executable") expect(refusal.detail).toMatch(/^Cannot execute .*: /);
 });
 
 test("arguments beyond the kernel's limit are refused", () => {

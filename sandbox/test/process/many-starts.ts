@@ -1,5 +1,5 @@
-// Starts and ends hundreds of programs, and says which descriptors were open before and after: a process of its own, for the
-// test that counts them. Ends only once no child is left a zombie.
+// Starts and ends hundreds of programs, and prints the open descriptors before and after: a process for the test that counts them.
+// It ends once no child is a zombie.
 
 import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

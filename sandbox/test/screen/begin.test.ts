@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Emulator } from "../../src/screen/emulator.ts";
-import { Turns } from "../../src/screen/turns.ts";
+import { ScreenScheduler } from "../../src/screen/scheduler.ts";
 import { Watch } from "../../src/screen/watch.ts";
 
 const SIZE = { cols: 20, rows: 6 };
@@ -97,7 +97,7 @@ test("nor in another size, nor after output that was skipped", () => {
 
 test("a session's emulator that rests is the next session's, without anything of it", () => {
   const shown: unknown[] = [];
-  const turns = new Turns(
+  const turns = new ScreenScheduler(
     new Watch(),
     () => 0,
     (message) => message.kind === "shown" && shown.push(message.id, message.state.lines, message.state.offset),
@@ -105,7 +105,7 @@ test("a session's emulator that rests is the next session's, without anything of
   for (const id of [1, 2]) {
     turns.add({ kind: "open", id, size: SIZE, offset: 0, isExact: true });
     if (id === 1) turns.add({ kind: "write", id, size: SIZE, bytes: bytes("secret $ ") });
-    turns.add({ kind: "show", id, wish: WISH });
+    turns.add({ kind: "show", id, request: WISH });
     turns.add({ kind: "rest", id });
     while (turns.take());
   }

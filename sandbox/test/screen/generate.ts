@@ -64,7 +64,7 @@ export class Generator {
       case 0:
         return { text: `\x1b[${this.below(9)} q` };
       case 1:
-        // Of each size, with whatever stands there, or erased again.
+        // A cursor about to wrap, behind a character or an erased cell.
         if (hasLinks || hasSizes) return { text: "\x1b[?12h" };
         return {
           text: `\x1b[99G${this.#of(["x", "\x1b[D漢", "\x1b[44mx", "e\u0301"])}\x1b7${this.#of(["", "\r\x1b[K", "\r\x1b[K\x1b[m", "\x1b8!"])}`,

@@ -6,9 +6,9 @@ import { Boundary } from "../../src/screen/boundary.ts";
 import { MAX_SNAPSHOT_BYTES } from "../../src/screen/draw.ts";
 import { Emulator } from "../../src/screen/emulator.ts";
 import { Generator, type Piece } from "./generate.ts";
-import { Viewer } from "./screen-state.ts";
+import { expectSame, Viewer } from "./screen-state.ts";
 
-const SEEDS = 300;
+const SEEDS = Number(process.env.FUZZ_RUNS ?? 100);
 const EVERYTHING = { scrollback: Number.MAX_SAFE_INTEGER, runs: true, ansi: true };
 const encoder = new TextEncoder();
 
@@ -39,24 +39,24 @@ test("the screen from a snapshot is the screen that was drawn, and goes on like 
     const late = Viewer.of(snapshot);
     expect(late.answers).toEqual([]);
     expect({ seed, scrollback: late.scrollback }).toEqual({ seed, scrollback: live.scrollback });
-    expect({ seed, ...late.state(late.scrollback) }).toEqual({ seed, ...live.state(live.scrollback) });
+    expectSame({ seed }, late.state(late.scrollback), live.state(live.scrollback));
     for (const piece of pieces.slice(cut)) {
       // Another size shows lines again that are above the screen here and cut off there.
       if ("cols" in piece) continue;
       apply(late, piece);
       apply(live, piece);
       const count = Math.min(late.scrollback, live.scrollback);
-      expect({ seed, piece, ...late.state(count, false) }).toEqual({ seed, piece, ...live.state(count, false) });
+      expectSame({ seed, piece }, late.state(count, false), live.state(count, false));
     }
   }
-}, 300_000);
+});
 
 test("lines that are forgotten before anything else comes are not parsed, and the screen is as if they had been", () => {
-  for (let seed = 1; seed <= SEEDS / 5; seed += 1) {
+  for (let seed = 1; seed <= SEEDS / 6; seed += 1) {
     const generator = new Generator(seed);
     const size = { cols: 10 + generator.below(40), rows: 3 + generator.below(15) };
     const emulator = new Emulator(size, 0, true);
-    // Of so little at once nothing is left out.
+    // Pieces this small are parsed whole.
     const whole = new Emulator(size, 0, true);
     const texts = () => generator.pieces(30).flatMap((piece) => ("text" in piece ? [piece.text] : []));
     const lines = Array.from({ length: 2_500 }, (_, n) => {
@@ -68,11 +68,10 @@ test("lines that are forgotten before anything else comes are not parsed, and th
       const bytes = encoder.encode(output.join(""));
       emulator.write(bytes, size);
       for (let at = 0; at < bytes.length; at += 1_000) whole.write(bytes.subarray(at, at + 1_000), size);
-      expect({ seed, ...emulator.draw() }).toEqual({ seed, ...whole.draw() });
-      expect(emulator.show(EVERYTHING)).toEqual(whole.show(EVERYTHING));
+      expectSame({ seed }, emulator.show(EVERYTHING), whole.show(EVERYTHING));
     }
   }
-}, 120_000);
+});
 
 test.each([
   ["a title", "\x1b]0;", "\x07"],
@@ -94,7 +93,7 @@ test.each([
 });
 
 test("41: colours, the cursor's shape and a cursor saved at the right margin are in the snapshot, at every boundary", () => {
-  for (let seed = 1; seed <= SEEDS / 5; seed += 1) {
+  for (let seed = 1; seed <= SEEDS / 3; seed += 1) {
     const generator = new Generator(seed);
     const size = { cols: 10 + generator.below(40), rows: 3 + generator.below(15) };
     const emulator = new Emulator(size, 0, true);
@@ -115,15 +114,10 @@ test("41: colours, the cursor's shape and a cursor saved at the right margin are
       emulator.write(encoder.encode(piece.text), size);
       live.write(encoder.encode(piece.text));
       const late = Viewer.of(emulator.draw());
-      expect({ seed, step, piece, ...late.state(late.scrollback) }).toEqual({
-        seed,
-        step,
-        piece,
-        ...live.state(live.scrollback),
-      });
+      expectSame({ seed, step, piece }, late.state(late.scrollback), live.state(live.scrollback));
     }
   }
-}, 300_000);
+});
 
 test("41: a terminal takes the blinking from what came last, and kitty's keyboard flags as they are", () => {
   const size = { cols: 20, rows: 5 };
@@ -171,11 +165,8 @@ test("output is only cut where the emulator's parser is between sequences and ch
       boundary.lastSafe(broken.subarray(at, at + 1));
       if (!boundary.isSafe) continue;
       viewer.write(broken.subarray(viewer.offset, at + 1));
-      expect({ seed, at, state: Reflect.get(viewer.core._inputHandler._parser, "currentState") }).toEqual({
-        seed,
-        at,
-        state: 0,
-      });
+      const { currentState } = viewer.core._inputHandler._parser;
+      if (currentState !== 0) expect({ seed, at, currentState }).toEqual({ seed, at, currentState: 0 });
     }
   }
 });

@@ -97,7 +97,7 @@ test("35: output that takes too long is given up, and costs neighbours only the 
     await expectExact(quiet);
   }
   expect(await own).toBeUndefined();
-  // It goes on behind it.
+  // The screen continues behind that output.
   loud.write("\x1b[H\x1b[2Jafter");
   const after = await loud.screen.snapshot();
   expect(after).toMatchObject({ offset: loud.log.endOffset, isExact: false });

@@ -7,13 +7,13 @@ import { Emulator } from "../../src/screen/emulator.ts";
 import { Generator } from "./generate.ts";
 import { type Recording, recordings } from "./screen-state.ts";
 
-const SEEDS = 300;
-const CUTS = 20;
-/** As the session's object asks. */
+const SEEDS = Number(process.env.FUZZ_RUNS ?? 100);
+const CUTS = 8;
+/** As the session object asks. */
 const LOOK = { scrollback: 1_000, runs: true, ansi: true };
 const encoder = new TextEncoder();
 
-/** As it is kept: JSON. */
+/** The screen as it is kept, in JSON. */
 function lookAt(emulator: Emulator): Screen {
   return JSON.parse(JSON.stringify(emulator.show(LOOK))) as Screen;
 }

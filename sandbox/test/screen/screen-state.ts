@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
 import type { Snapshot } from "sandbox-stdio/core";
+import { expect } from "vitest";
 import {
   attributesOf,
   backgroundOf,
@@ -15,8 +16,8 @@ import {
   showsOnBlank,
 } from "../../src/screen/attributes.ts";
 import { type Attributes, type Core, coreOf, type ScreenBuffer, type ScreenLine } from "../../src/screen/internals.ts";
+import { SCROLLBACK_LINES } from "../../src/screen/lines.ts";
 import { printedWidth } from "../../src/screen/rows.ts";
-import { SCROLLBACK_LINES } from "../../src/screen/scrollback.ts";
 
 export type Mark = { readonly offset: number; readonly cols: number; readonly rows: number };
 export type Recording = {
@@ -38,6 +39,12 @@ export function recordings(): Recording[] {
     const facts = JSON.parse(readFileSync(join(DIRECTORY, `${name}.json`), "utf8"));
     return { name, bytes: new Uint8Array(readFileSync(join(DIRECTORY, `${name}.bin`))), ...facts };
   });
+}
+
+/** As toEqual, which takes long over a thousand lines that are the same. @param where Shown if they differ. */
+export function expectSame(where: object, actual: object, expected: object): void {
+  if (JSON.stringify(actual) !== JSON.stringify(expected))
+    expect({ ...where, ...actual }).toEqual({ ...where, ...expected });
 }
 
 /** A client's terminal, which is told the size when it changes. */
@@ -200,7 +207,7 @@ function lineState(core: Core, line: ScreenLine, cols: number, isStrict: boolean
   return text;
 }
 
-/** Of the attributes of a cell without a character most are not seen. */
+/** Most attributes of a cell without a character are not visible. */
 function seenAttributes(core: Core, attributes: Attributes, hasContent: boolean, isStrict: boolean): string {
   const isSeen = hasContent || showsOnBlank(attributes);
   const seen = isSeen ? withoutUnderlineColor(attributes) : { ...PLAIN, bg: backgroundOf(attributes.bg) };
@@ -208,7 +215,7 @@ function seenAttributes(core: Core, attributes: Attributes, hasContent: boolean,
   return drawn === PLAIN_SGR ? "" : drawn;
 }
 
-/** It shows only where there is an underline. */
+/** The colour shows only if there is an underline. */
 function withoutUnderlineColor(attributes: Attributes): Attributes {
   const { extended } = attributes;
   return /;4(?::\d)?[;m]/.test(sgr(attributes))

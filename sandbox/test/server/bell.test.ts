@@ -1,84 +1,42 @@
-// H20a over a real bridge: it says that it calls session objects once somebody has answered a call for nobody, and not before.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// H20a over a real bridge: it announces its calls to session objects once a test call was answered, and not before.
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { readSettings } from "../../src/base/settings.ts";
-import { type Bridge, startBridge } from "../../src/server/server.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { SECRET, testBridge } from "../support/bridge.ts";
+import { Hop } from "../support/clients.ts";
 
-const TOKEN = "a secret of this test only";
-const headers = { Authorization: `Bearer ${TOKEN}` };
-
-let bridge: Bridge | undefined;
-let root = "";
-let status = 404;
-const asked: string[] = [];
-let answers: Bun.Server<undefined>;
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "bridge-bell-"));
-  status = 404;
-  asked.length = 0;
-  answers = Bun.serve({
+/** A server that records calls. */
+function answering() {
+  const asked: string[] = [];
+  const answer = { status: 404 };
+  const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: async (request) => {
       asked.push(`${request.headers.get("authorization")} ${await request.text()}`);
-      return new Response(null, { status });
+      return new Response(null, answer);
     },
   });
-});
-
-afterEach(async () => {
-  await bridge?.stop();
-  await answers.stop(true);
-  rmSync(root, { recursive: true, force: true });
-});
-
-type Message = { readonly type: string; readonly calls?: boolean };
-
-/** A session object's connection to a process. @returns What it is told, as it comes. */
-function open(session: string): { readonly told: Message[]; next(type: string): Promise<Message>; close(): void } {
-  const told: Message[] = [];
-  const waiting: (() => void)[] = [];
-  const query = new URLSearchParams({ session, cmd: "cat" });
-  const socket = new WebSocket(`${bridge?.url.replace("http", "ws")}/attach?${query}`, {
-    protocols: ["stdio.inner.v1"],
-    headers,
-  });
-  socket.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") told.push(JSON.parse(data) as Message);
-    for (const look of waiting.splice(0)) look();
-  });
-  const next = async (type: string): Promise<Message> => {
-    for (;;) {
-      const found = told.find((message) => message.type === type);
-      if (found !== undefined) return found;
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-  };
-  return { told, next, close: () => socket.close() };
+  onTestFinished(() => server.stop(true));
+  return { asked, answer, url: server.url.href };
 }
 
 test("H20a: a bridge whose calls nobody answers says of none, and says so once they are answered", async () => {
-  const bellUrl = `http://127.0.0.1:${answers.port}/bell`;
-  const read = readSettings({ HOST: "127.0.0.1", PORT: "0", SANDBOX_ROOT: root, STDIO_BELL_URL: bellUrl }, TOKEN);
-  if (!read.ok) throw new Error(read.problem);
-  bridge = startBridge(read.settings);
-  const early = open("early");
-  expect((await early.next("hello")).calls).toBeUndefined();
-  expect(early.told.some(({ type }) => type === "calls")).toBe(false);
-  status = 204;
-  await early.next("calls");
-  const late = open("late");
-  expect((await late.next("hello")).calls).toBe(true);
-  expect(new Set(asked)).toEqual(new Set([`Bearer ${TOKEN} {}`]));
-  early.close();
-  late.close();
-}, 60_000);
+  const { asked, answer, url: bell } = answering();
+  const { url } = testBridge({ STDIO_BELL_URL: bell });
+  const open = (session: string) => Hop.open(url, SECRET, { session, cmd: "cat" });
+  const early = await open("early");
+  expect(early.messages.find(({ type }) => type === "hello")?.calls).toBeUndefined();
+  expect(early.messages.some(({ type }) => type === "calls")).toBe(false);
+  answer.status = 204;
+  await early.until(() => early.messages.some(({ type }) => type === "calls"));
+  const late = await open("late");
+  expect(late.messages.find(({ type }) => type === "hello")?.calls).toBe(true);
+  expect(new Set(asked)).toEqual(new Set([`Bearer ${SECRET} {}`]));
+  for (const hop of [early, late]) hop.close();
+});
 
 test("the call goes to its address also where the environment names a proxy, which would get the secret", async () => {
-  const proxy = `http://127.0.0.1:${answers.port}`;
+  const { asked, url: proxy } = answering();
   const script = `
     import { BellLine } from "./src/session/bell.ts";
     const own = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(null, { status: 204 }) });
@@ -93,4 +51,4 @@ test("the call goes to its address also where the environment names a proxy, whi
     stdout: "pipe",
   });
   expect([await new Response(child.stdout).text(), asked]).toEqual(["204\n", []]);
-}, 60_000);
+});

@@ -1,44 +1,14 @@
 // The bridge is told to stop, as a container is: what its clients hear, and how long that may take.
 
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Hop } from "../support/inner-client.ts";
+import { describe, expect, test } from "vitest";
+import { type BridgeProcess, HEADERS, order, SECRET, startBridgeProcess, temporary } from "../support/bridge.ts";
+import { Hop, PlainClient } from "../support/clients.ts";
 
-const TOKEN = "a secret of this test only";
-
-type Message = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-let child: ChildProcess | undefined;
-let url = "";
-const headers = { Authorization: `Bearer ${TOKEN}` };
-let root = "";
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "bridge-stop-"));
-  return start();
-});
-
-async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
-  child?.kill("SIGKILL");
-  const entry = join(import.meta.dirname, "../../stdio-ws.ts");
-  child = spawn(process.execPath, [entry], {
-    env: { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", STDIO_TOKEN: TOKEN, SANDBOX_ROOT: root, ...more },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  if (child.stdout === null) throw new Error("The bridge has no stdout");
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  url = (JSON.parse(line) as { listening: string }).listening;
-}
-
-afterEach(() => {
-  child?.kill("SIGKILL");
-  rmSync(root, { recursive: true, force: true });
-});
+const start = (env: Readonly<Record<string, string>> = {}) =>
+  startBridgeProcess({ env: { SANDBOX_ROOT: temporary(), ...env } });
 
 /** Runs `script` on pipes. */
 function running(script: string): URLSearchParams {
@@ -50,35 +20,24 @@ function running(script: string): URLSearchParams {
   ]);
 }
 
-/** A session object at the session "job", after its first output. @param query What runs there. Absent: what is there. */
-async function held(query = new URLSearchParams()): Promise<Hop> {
+/** A session object at the session "job", after its first output. @param query Starts the process. Absent: it runs already. */
+async function held({ url }: BridgeProcess, query = new URLSearchParams()): Promise<Hop> {
   query.set("session", "job");
-  const hop = await Hop.open(url, TOKEN, query);
+  const hop = await Hop.open(url, SECRET, query);
   hop.attach();
   await hop.until(() => hop.output !== "");
   return hop;
 }
 
 /** A plain client that runs `script`, after its first output. */
-async function attach(script: string) {
-  const query = running(script);
-  const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
-    headers,
-  });
-  const messages: Message[] = [];
-  const output = new Promise<string>((resolve) => {
-    socket.addEventListener("message", ({ data }) => {
-      if (typeof data === "string") messages.push(JSON.parse(data) as Message);
-      else void new Response(data).bytes().then((bytes) => resolve(Buffer.from(bytes.subarray(1)).toString()));
-    });
-  });
-  const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
-  return { messages, closed, output: await output };
+async function attach({ url }: BridgeProcess, script: string): Promise<PlainClient> {
+  const client = await PlainClient.attach(url, SECRET, running(script));
+  await client.until(() => client.output !== "");
+  return client;
 }
 
 /** Sends the signal. @returns The bridge's exit code. */
-async function stop(signal: NodeJS.Signals): Promise<number | null> {
-  if (child === undefined) throw new Error("No bridge runs");
+async function stop({ child }: BridgeProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
   child.kill(signal);
   const [code] = (await once(child, "exit")) as [number | null];
   return code;
@@ -90,26 +49,28 @@ test.each([
 ] as const)(
   "on $signal a client is told how its process ended, and the bridge ends with $code",
   async ({ signal, code }) => {
-    const client = await attach("echo ready; sleep 60");
-    expect(await stop(signal)).toBe(code);
+    const bridge = await start();
+    const client = await attach(bridge, "echo ready; sleep 60");
+    expect(await stop(bridge, signal)).toBe(code);
     expect(client.messages.at(-1)).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
     expect(await client.closed).toBe(1000);
   },
 );
 
 test("a process that has something to do before it ends gets the time, and its last words arrive", async () => {
-  const client = await attach(
-    "exec 2>/dev/null; trap 'sleep 0.5; echo saved; exit 3' HUP; echo ready; while :; do sleep 0.05; done",
-  );
-  expect(await stop("SIGTERM")).toBe(143);
+  const bridge = await start();
+  const script = "trap 'sleep 0.5; echo saved; exit 3' HUP; echo ready; while :; do sleep 0.05; done";
+  const client = await attach(bridge, `exec 2>/dev/null; ${script}`);
+  expect(await stop(bridge)).toBe(143);
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 3, offset: 12 });
 });
 
 test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is started meanwhile", async () => {
-  const client = await attach("exec 2>/dev/null; trap '' HUP TERM; echo ready; while :; do sleep 0.05; done");
-  const stopped = stop("SIGTERM");
+  const bridge = await start();
+  const client = await attach(bridge, "exec 2>/dev/null; trap '' HUP TERM; echo ready; while :; do sleep 0.05; done");
+  const stopped = stop(bridge);
   let answer: Response;
-  do answer = await fetch(`${url}/sessions`, { headers: { Authorization: `Bearer ${TOKEN}` } });
+  do answer = await fetch(`${bridge.url}/sessions`, { headers: HEADERS });
   while (answer.status === 200);
   expect(answer.status).toBe(503);
   expect(await answer.json()).toEqual({ error: "unavailable", message: "the bridge is shutting down" });
@@ -117,34 +78,22 @@ test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is starte
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 137, signal: "SIGKILL", offset: 6 });
 });
 
-test("a shell that is hung up on as it draws its prompt ends of that, 60 times", async () => {
-  for (let i = 0; i < 60; i++) {
-    const query = new URLSearchParams([
-      ["session", `shell-${i}`],
-      ["cmd", "bash"],
-      ["arg", "--norc"],
-      ["tty", "1"],
-    ]);
-    const socket = new WebSocket(`${url.replace("http", "ws")}/attach?${query}`, {
-      headers,
-    });
-    const ended: Promise<Response>[] = [];
-    const exit = await new Promise<unknown>((resolve) => {
-      socket.addEventListener("message", ({ data }) => {
-        if (typeof data !== "string") ended.push(fetch(`${url}/sessions/shell-${i}`, { method: "DELETE", headers }));
-        else if ((JSON.parse(data) as Message).type === "exit") resolve(JSON.parse(data));
-      });
-    });
-    expect(exit).toMatchObject({ code: 129, signal: "SIGHUP" });
-    // Not left to themselves: the bridge is killed after the test, under whatever is still asked of it.
-    await Promise.all(ended);
+test("a shell that is hung up on as it draws its prompt ends of that, 30 times", async () => {
+  const { url } = await start();
+  for (let i = 0; i < 30; i++) {
+    const query = { session: `shell-${i}`, cmd: "bash", arg: "--norc", tty: "1" };
+    const shell = await PlainClient.attach(url, SECRET, query);
+    await shell.until(() => shell.output !== "");
+    await fetch(`${url}/sessions/shell-${i}`, { method: "DELETE", headers: HEADERS });
+    await shell.until(() => shell.exit !== undefined);
+    expect(shell.exit).toMatchObject({ code: 129, signal: "SIGHUP" });
   }
 });
 
 test("output that goes on for ever after the process does not keep the bridge", async () => {
-  const writer = "while echo x; do sleep 0.1; done";
-  const client = await attach(`setsid bash -c '${writer}' & sleep 60`);
-  expect(await stop("SIGTERM")).toBe(143);
+  const bridge = await start();
+  const client = await attach(bridge, "setsid bash -c 'while echo x; do sleep 0.1; done' & sleep 60");
+  expect(await stop(bridge)).toBe(143);
   expect(await client.closed).toBe(1001);
 });
 
@@ -152,26 +101,21 @@ describe("with STOP_SECONDS", () => {
   const told = ({ messages }: Hop) => messages.filter(({ type }) => type === "stopping");
 
   test("X8: on SIGTERM people are told how long there is, a job ends by itself, and then the bridge does", async () => {
-    await start({ STOP_SECONDS: "600" });
-    const go = join(root, "go");
-    const client = await held(running(`echo ready; while [ ! -e ${go} ]; do sleep 0.02; done; echo saved; exit 3`));
-    const stopped = stop("SIGTERM");
-    await until(() => told(client).length === 1);
+    const go = join(temporary(), "go");
+    const bridge = await start({ STOP_SECONDS: "600" });
+    const script = `echo ready; while [ ! -e ${go} ]; do sleep 0.02; done; echo saved; exit 3`;
+    const client = await held(bridge, running(script));
+    const stopped = stop(bridge);
+    await client.until(() => told(client).length === 1);
     expect(told(client)).toEqual([{ type: "stopping", seconds: 600 }]);
     // Nothing new is started, and what there is can be attached to.
-    const refused = await fetch(`${url}/attach?cmd=true`, {
-      headers: { ...headers, Upgrade: "websocket", Connection: "Upgrade" },
-    });
-    expect([refused.status, await refused.json()]).toEqual([
-      503,
-      {
-        error: "stopping",
-        message: expect.stringMatching(/^the sandbox stops within (600|599) s: nothing new is started/),
-      },
-    ]);
-    const ordered = await order("new", "true", []);
+    const upgrade = { ...HEADERS, Upgrade: "websocket", Connection: "Upgrade" };
+    const refused = await fetch(`${bridge.url}/attach?cmd=true`, { headers: upgrade });
+    const message = expect.stringMatching(/^the sandbox stops within (600|599) s: nothing new is started/);
+    expect([refused.status, await refused.json()]).toEqual([503, { error: "stopping", message }]);
+    const ordered = await order(bridge.url, "new", "true", []);
     expect([ordered.status, ((await ordered.json()) as { error: string }).error]).toEqual([503, "stopping"]);
-    const late = await held();
+    const late = await held(bridge);
     expect(await client.closed).toBe(4409);
     expect(told(late)).toHaveLength(1);
     writeFileSync(go, "");
@@ -180,61 +124,37 @@ describe("with STOP_SECONDS", () => {
   });
 
   test("X8: what still runs when the time is over is ended as ever", async () => {
-    await start({ STOP_SECONDS: "1" });
-    const client = await attach("echo ready; sleep 600");
-    expect(await stop("SIGTERM")).toBe(143);
+    const bridge = await start({ STOP_SECONDS: "1" });
+    const client = await attach(bridge, "echo ready; sleep 600");
+    expect(await stop(bridge)).toBe(143);
     expect(client.messages.at(-1)).toEqual({ type: "exit", code: 129, signal: "SIGHUP", offset: 6 });
   });
 
   test("X8: a bridge without sessions ends at once, and a second SIGTERM ends what runs", async () => {
-    await start({ STOP_SECONDS: "600" });
-    expect(await stop("SIGTERM")).toBe(143);
-    await start({ STOP_SECONDS: "600" });
-    const client = await held(running("echo ready; sleep 600"));
-    const stopped = stop("SIGTERM");
-    await until(() => told(client).length === 1);
-    child?.kill("SIGTERM");
+    expect(await stop(await start({ STOP_SECONDS: "600" }))).toBe(143);
+    const bridge = await start({ STOP_SECONDS: "600" });
+    const client = await held(bridge, running("echo ready; sleep 600"));
+    const stopped = stop(bridge);
+    await client.until(() => told(client).length === 1);
+    bridge.child.kill("SIGTERM");
     expect(await stopped).toBe(143);
     expect(client.messages.at(-1)).toMatchObject({ type: "exit", signal: "SIGHUP" });
   });
 
   test("X8: an exit that nobody was here for keeps the bridge until somebody has come for it", async () => {
-    await start({ STOP_SECONDS: "600" });
-    const go = join(root, "go");
-    const ordered = await order("job", "bash", ["-c", `while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`]);
+    const go = join(temporary(), "go");
+    const bridge = await start({ STOP_SECONDS: "600" });
+    const ordered = await order(bridge.url, "job", "bash", ["-c", `while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`]);
     expect(ordered.status).toBe(201);
-    const idle = async () =>
-      ((await (await fetch(`${url}/sessions`, { headers })).json()) as { idleMs: number }).idleMs;
-    const stopped = stop("SIGTERM");
+    const stopped = stop(bridge);
     writeFileSync(go, "");
-    const state = async () =>
-      ((await (await fetch(`${url}/sessions`, { headers })).json()) as { sessions: { state: string }[] }).sessions[0]
-        ?.state;
-    await until(async () => (await state()) === "exited");
-    expect(await idle()).toBe(0);
-    const socket = new WebSocket(`${url.replace("http", "ws")}/attach?session=job`, {
-      headers,
-    });
-    const exit = await new Promise<unknown>((resolve) => {
-      socket.addEventListener("message", ({ data }) => {
-        if (typeof data === "string" && (JSON.parse(data) as Message).type === "exit") resolve(JSON.parse(data));
-      });
-    });
-    expect(exit).toEqual({ type: "exit", code: 3, offset: 0 });
+    type Listing = { readonly idleMs: number; readonly sessions: readonly { readonly state: string }[] };
+    const listing = async () => (await (await fetch(`${bridge.url}/sessions`, { headers: HEADERS })).json()) as Listing;
+    await expect.poll(async () => (await listing()).sessions[0]?.state).toBe("exited");
+    expect((await listing()).idleMs).toBe(0);
+    const client = await PlainClient.attach(bridge.url, SECRET, { session: "job" });
+    await client.until(() => client.exit !== undefined);
+    expect(client.exit).toEqual({ type: "exit", code: 3, offset: 0 });
     expect(await stopped).toBe(143);
   });
 });
-
-/** Orders a process that nobody attaches to. */
-function order(session: string, cmd: string, args: string[]): Promise<Response> {
-  const rest = { env: [], tty: false, mode: "collaborative", keep: 60, keepExited: 60, stdin: "", isStdinEnded: true };
-  const body = JSON.stringify({ label: "x", session, cmd, args, ...rest });
-  return fetch(`${url}/sessions`, { method: "POST", headers, body });
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const limit = Date.now() + 20_000; !(await isSo()); ) {
-    if (Date.now() > limit) throw new Error("Waited 20 s in vain");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -1,4 +1,4 @@
-// K5, H13: the bridge answers terminal queries where nobody is attached who would: just those, each once.
+// K5, H13: the bridge answers terminal queries while no attached client does: only those, each once.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { COLOURS, PALETTE } from "../../src/screen/appearance.ts";
 import { SessionScreen } from "../../src/screen/session-screen.ts";
 import { Answers } from "../../src/session/answers.ts";
 
-/** A session's output, what is announced and what is typed, in order. */
+/** A session's output, and its announcements and answers in order. */
 function harness(logBytes?: number) {
   const log = new OutputLog({ cols: 80, rows: 24 }, logBytes);
   const screen = new SessionScreen(log);

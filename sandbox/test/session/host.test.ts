@@ -1,4 +1,4 @@
-// A session's process, beside what is told of it on the inner hop.
+// A session's process, and the inner hop's messages about it.
 
 import { InnerServer, parseAttachQuery, type ServerSocket, STREAM_STDOUT } from "sandbox-stdio/core";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,7 +6,7 @@ import { BellLine } from "../../src/session/bell.ts";
 import { SessionHost } from "../../src/session/host.ts";
 import { ENV } from "../support/process-harness.ts";
 
-/** Asks 2000 times, in so many writes. */
+/** 2000 queries, in as many writes. */
 const ASKING = "stty raw -echo; for i in {1..2000}; do printf '\\e[5n'; done; sleep 60";
 
 /** @param bell How its object is called. */

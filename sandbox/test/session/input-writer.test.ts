@@ -1,4 +1,4 @@
-// Input on its way to a real program that does not read yet: what is written, what waits, and whose memory is given back.
+// Input for a real program that does not read yet: written input, waiting input, and the memory that is released.
 
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ test("long input is let go of once it is written; what is sent again, before or 
   session.stdin(client, second, 40 * KIB);
   session.stdin(client, third, 100 * KIB);
   expect([first, second, third].map(({ length }) => length / KIB)).toEqual([0, 60, 60]);
-  // All of it again, cut elsewhere, and more: of what is written, of what waits, and of both.
+  // All of it again in other pieces, and more: pieces of written input, of waiting input, and of both.
   session.stdin(client, piece(0, 40), 0);
   session.stdin(client, piece(20, 80), 20 * KIB);
   const last = piece(80, 200);

@@ -27,8 +27,8 @@ test.each([
   await shell.line("sbx-download nothing /dev/null; echo status $?");
   await shell.end();
   expect(asked(shell.output())).toEqual([join(shell.home, "a b;'ü"), join(shell.home, "folder"), "/etc/passwd"]);
-  expect(shell.output()).toContain("no file or folder that can be read: nothing");
-  expect(shell.output()).toContain("no file or folder that can be read: /dev/null");
+  expect(shell.output()).toContain("not a readable file or folder: nothing");
+  expect(shell.output()).toContain("not a readable file or folder: /dev/null");
   expect(shell.output()).toContain("status 1");
 });
 

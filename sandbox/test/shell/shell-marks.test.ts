@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plainTextOf } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
-import { SessionMarks } from "../../src/marks/session-marks.ts";
 import { withMarks } from "../../src/shell/integration.ts";
 import { commandsOf, marksOf, PROMPT, sshTo, startShell, withoutMarks } from "../support/shell-harness.ts";
 
@@ -20,8 +19,6 @@ const SHELLS: Record<string, { command: [string, ...string[]]; files: Files }> =
 const shellOf = (name: string) => SHELLS[name] ?? { command: [name] as [string], files: {} };
 const BASH = shellOf("bash");
 
-const ignore = () => undefined;
-
 /** Output without what differs between two runs of the same: the directory. */
 const comparable = (output: string, home: string) => withoutMarks(output).replaceAll(home, "HOME");
 
@@ -35,12 +32,12 @@ async function transcript(name: string, lines: readonly string[], isMarked: bool
 
 for (const name of Object.keys(SHELLS)) {
   describe(name, () => {
-    test("C2: each of 200 commands is marked, with its line, its exact output and its status", async () => {
+    test("C2: each of 50 commands is marked, with its line, its exact output and its status", async () => {
       const { command, files } = shellOf(name);
       const shell = await startShell(command, files);
       const expected: { line: string; output: string; status: number }[] = [];
-      for (let i = 0; i < 200; i += 1) {
-        const status = (i * 7) % 256;
+      for (let i = 0; i < 50; i += 1) {
+        const status = (i * 27) % 256;
         await shell.line(`sh -c 'echo out ${i}; exit ${status}'`);
         expected.push({ line: `sh -c 'echo out ${i}\\x3b exit ${status}'`, output: `out ${i}\r\n`, status });
       }
@@ -51,7 +48,7 @@ for (const name of Object.keys(SHELLS)) {
       const seen = commands.map((of) => (isPlain ? { ...of, output: plainTextOf(Buffer.from(of.output)) } : of));
       const wanted = expected.map((of) => (isPlain ? { ...of, output: of.output.replace("\r", "") } : of));
       expect(seen).toEqual(wanted);
-    }, 120_000);
+    });
 
     test("C2: nothing visible changes: the output without the marks is what the shell prints without us", async () => {
       const lines = ["echo one", "false", "", "printf 'no line end'", "cd /", "echo 'a;b'", "nonesuch-command"];
@@ -73,18 +70,6 @@ for (const name of Object.keys(SHELLS)) {
       ]);
     });
 
-    test("C2: a remote shell's own marks, as ssh brings them, stay within one command", async () => {
-      const { command, files } = shellOf(name);
-      const shell = await startShell(command, files);
-      const [A, B, C, D] = ["A", "B", "C", "D;5"].map((mark) => `\\033]133;${mark}\\007`);
-      await shell.line(`sh -c 'printf "${A}far: ${B}false\\n${C}x\\n${D}${A}far: ${B}"; exit 3'`);
-      await shell.line("sh -c 'exit 4'");
-      await shell.end();
-      const marks = new SessionMarks({ commandEnded: ignore, attention: ignore, titled: ignore }, () => 0);
-      marks.scan(Buffer.from(shell.output()), 0);
-      expect(marks.commands.list.map(({ exit }) => exit)).toEqual([3, 5, 4]);
-    });
-
     test("C2: an ssh inside is one command, whatever its shell is, and where its server dies", async () => {
       const { command, files } = shellOf(name);
       const shell = await startShell(command, files);
@@ -96,7 +81,7 @@ for (const name of Object.keys(SHELLS)) {
       const seen = commandsOf(shell.output());
       expect(seen.map(({ status }) => status)).toEqual([3, 255, 4]);
       expect(plainTextOf(Buffer.from(seen[0]?.output ?? ""))).toMatch(/^far\n/);
-    }, 60_000);
+    });
 
     test("C2: a tmux inside is one command, whatever runs in it", async () => {
       const { command, files } = shellOf(name);

@@ -132,7 +132,7 @@ export function inspect(pid: number): ProcessFacts | undefined {
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    // It has ended: ENOENT, or ESRCH in the middle of the read.
+    // The process has ended: ENOENT, or ESRCH in the middle of the read.
     return undefined;
   }
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -155,7 +155,7 @@ export function zombies(): number[] {
     });
 }
 
-/** Resolves once `claim` holds. For what the kernel announces to nobody; the test's own timeout is the limit. */
+/** Resolves once `claim` holds: for facts that the kernel does not announce. The test's timeout is the limit. */
 export async function eventually(claim: () => boolean): Promise<void> {
   while (!claim()) await Bun.sleep(2); // Real time, also where setTimeout keeps to a test's clock.
 }

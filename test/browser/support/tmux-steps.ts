@@ -53,7 +53,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   const roll = random.int(0, 99);
   if (all.length < 2 || (roll < 32 && all.length < 3 * MANY && seen.length < MANY)) {
     if (isOutside) return outside("split-window", random.chance(0.5) ? "-h" : "-v", "-t", any);
-    return button(random.chance(0.5) ? /to the right$/ : /one below$/);
+    return button(random.chance(0.5) ? /^Split right/ : /^Split down/);
   }
   if (roll < 50) {
     if (isOutside) return outside("kill-pane", "-t", any);
@@ -64,7 +64,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
         // After a cut an answer may not have been taken, and its question is still there.
         if ((await sure.count()) === 0) {
           if (!(await goTo(tab, here))) return;
-          await press(page.getByRole("button", { name: /^Close this pane/ }), "Enter");
+          await press(page.getByRole("button", { name: /^Close pane/ }), "Enter");
         }
         await press(sure, "Enter");
       },
@@ -88,7 +88,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   }
   if (roll < 72) {
     if (isOutside || seen.length < 2) return outside("swap-pane", "-d", "-s", any, "-t", random.pick(all));
-    return button(/^Change places/);
+    return button(/^Swap with/);
   }
   if (roll < 77) return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^Zoom pane/);
   if (roll < 81) {

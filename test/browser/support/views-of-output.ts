@@ -47,7 +47,7 @@ export const outputWalks = (browser: Fixture): Readonly<Record<string, Walk>> =>
       transfers = await playTransfers(profile);
       await changeMe(profile, () => ({ previews: false }));
     });
-    const save = tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save it" });
+    const save = tab.page.getByRole("region", { name: "Download" }).getByRole("button", { name: "Save" });
     const offer = async () => {
       await tab.run(`clear; head -c ${BYTES} /dev/zero > backup.tar; sbx-download backup.tar`);
       await save.waitFor();

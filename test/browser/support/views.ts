@@ -90,7 +90,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await see("the settings", tab);
     await tab.button("Share");
     await tab.button("Create link");
-    await page.getByLabel(/^The link/).waitFor();
+    await page.getByLabel(/^Link, valid/).waitFor();
     await see("a link that is made", tab);
   },
   "a shell, what is printed in it, and its end": async (see) => {
@@ -147,7 +147,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     const profile = await member(browser);
     const tab = await browser.open(profile, `/?sandbox=${fresh("axe")}&session=main&panes=1&debug=1&renderer=dom`);
     await pane(tab, "%0").locator('.sbx-terminal[data-state="attached"]').waitFor();
-    await tab.page.getByRole("button", { name: /one below$/ }).click();
+    await tab.page.getByRole("button", { name: /^Split down/ }).click();
     await pane(tab, "%1").locator('.sbx-terminal[data-state="attached"]').waitFor();
     await see("panes of a session", tab);
     await tab.page.getByRole("button", { name: "Close pane (ends its program)" }).click();

@@ -1,36 +1,39 @@
-// What each setting of the audit keeps of what was typed, and what it does not. On systems of their own: these are
-// settings of the Worker.
+// What a system keeps and prints of what was typed, where it is set up to keep lengths alone and to trace one session: nowhere the
+// content. On a system of its own.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditRecord, recordsAt } from "../support/clients/audit.ts";
-import { connect, type TestClient } from "../support/clients/client.ts";
+import { connect } from "../support/clients/client.ts";
 import { type System, startSystem } from "../support/system/own-system.ts";
 import { fresh, type Person } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
-let undo: (() => Promise<void>)[] = [];
+const TYPED = "hunter2";
+const TRACED = "traced";
 
-afterEach(async () => {
-  for (const step of undo.reverse()) await step();
-  undo = [];
+const dir = mkdtempSync(join(tmpdir(), "sbx-audit-"));
+let system: System;
+
+beforeAll(async () => {
+  const traced = { STDIO_TRACE: TRACED };
+  const workerVars = { TENANT_CLAIM: "org_id", AUDIT: "lengths", ...traced };
+  system = await startSystem({ dir, workerVars, bridgeEnv: traced });
 });
 
-async function start(workerVars: Record<string, string>): Promise<System> {
-  const dir = mkdtempSync(join(tmpdir(), "sbx-audit-"));
-  undo.push(async () => rmSync(dir, { recursive: true, force: true }));
-  const system = await startSystem({ dir, workerVars: { TENANT_CLAIM: "org_id", ...workerVars } });
-  undo.push(() => system.stop());
-  return system;
-}
+afterAll(async () => {
+  await system?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
 
-async function person(system: System): Promise<Person> {
+async function person(): Promise<Person> {
   const [sub, org] = [fresh("person"), fresh("org")];
   return { sub, org, token: await system.mintToken({ sub, org }) };
 }
 
 /** Types openly and in secret, on a terminal or into a pipe, and waits until all of it is acknowledged. */
-async function type(system: System, who: Person, session: string, tty: 0 | 1): Promise<TestClient> {
+async function type(who: Person, session: string, tty: 0 | 1): Promise<void> {
   const params = { session, cmd: "cat", ...(tty === 1 ? { tty } : {}) };
   const client = await connect(who, params, { server: system.origin.replace(/^http/, "ws") });
   await client.hello();
@@ -38,20 +41,14 @@ async function type(system: System, who: Person, session: string, tty: 0 | 1): P
   client.type("open sesame");
   await client.until("its ack", () => acked() === 11);
   client.say({ type: "secret", on: true });
-  client.type("hunter2");
+  client.type(TYPED);
   await client.until("its ack", () => acked() === 18);
-  return client;
-}
-
-const urlOf = (system: System, session: string) => `${system.origin}/api/sandboxes/default/sessions/${session}/audit`;
-
-async function auditor(system: System, { sub, org }: Person): Promise<string> {
-  return system.mintToken({ sub, org, scope: "sandbox:admin" });
 }
 
 /** What is on record of the typing. */
-async function typed(system: System, who: Person, session: string): Promise<object[]> {
-  const records = await recordsAt(urlOf(system, session), await auditor(system, who));
+async function typed({ sub, org }: Person, session: string): Promise<object[]> {
+  const url = `${system.origin}/api/sandboxes/default/sessions/${session}/audit`;
+  const records = await recordsAt(url, await system.mintToken({ sub, org, scope: "sandbox:admin" }));
   return records
     .filter((record) => record.type === "input" || record.type === "secret")
     .map(({ type, on, offset, length, text, base64, sha256, secret }: AuditRecord) =>
@@ -59,55 +56,89 @@ async function typed(system: System, who: Person, session: string): Promise<obje
     );
 }
 
-/** All that a system keeps on disk, as one text. */
-function stored({ dir }: System): string {
+/** All that it keeps on disk, as one text. */
+function stored(): string {
   const files = readdirSync(join(dir, "state"), { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join("");
 }
 
 test("AUDIT=lengths: of what is typed on a terminal its length alone is kept, of input on pipes the hash too", async () => {
-  const system = await start({ AUDIT: "lengths" });
-  const who = await person(system);
+  const who = await person();
   const [terminal, pipe] = [fresh("s"), fresh("s")];
-  await type(system, who, terminal, 1);
-  await type(system, who, pipe, 0);
+  await type(who, terminal, 1);
+  await type(who, pipe, 0);
   const secret = [{ on: true }, { offset: 11, length: 7, secret: true }];
-  expect(await typed(system, who, terminal)).toEqual([{ offset: 0, length: 11 }, ...secret]);
-  expect(await typed(system, who, pipe)).toEqual([
+  expect(await typed(who, terminal)).toEqual([{ offset: 0, length: 11 }, ...secret]);
+  expect(await typed(who, pipe)).toEqual([
     { offset: 0, length: 11, sha256: "41ef4bb0b23661e66301aac36066912dac037827b4ae63a7b1165a5aa93ed4eb" },
     ...secret,
   ]);
   // Nor is it anywhere beside the record.
-  const text = stored(system);
-  expect([text.includes("open sesame"), text.includes("hunter2")]).toEqual([false, false]);
+  const text = stored();
+  expect([text.includes("open sesame"), text.includes(TYPED)]).toEqual([false, false]);
 });
 
-test("AUDIT=off: nothing is on record, and what is typed is acknowledged all the same", async () => {
-  const system = await start({ AUDIT: "off" });
-  const who = await person(system);
-  const session = fresh("s");
-  await type(system, who, session, 1);
-  const headers = { Authorization: `Bearer ${await auditor(system, who)}` };
-  const answer = await fetch(urlOf(system, session), { headers });
-  expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ error: "not_found" })]);
-  const text = stored(system);
-  expect(["open sesame", "hunter2", "audit/batch"].filter((one) => text.includes(one))).toEqual([]);
+/** Types a line at `head -c 8`, which repeats it and ends. */
+async function run(who: Person, session: string): Promise<void> {
+  const params = { session, cmd: "head", arg: ["-c", "8"] };
+  const client = await connect(who, params, { server: system.origin.replace(/^http/, "ws") });
+  await client.hello();
+  client.type(`${TYPED}\n`);
+  await client.closed;
+}
+
+/** What a server's log says of traces, without times, numbers of connections and ids. */
+function traceIn(name: "worker" | "bridge"): string[] {
+  const log = readFileSync(join(dir, "logs", `${name}.log`), "utf8");
+  return log.split("\n").filter((line) => line.includes("trace "));
+}
+
+test("STDIO_TRACE: a session's way through Worker and bridge can be read, and no content or secret", async () => {
+  const who = await person();
+  await run(who, "silent");
+  await run(who, TRACED);
+  await until("the last line of both", () =>
+    [traceIn("worker").at(-1) ?? "", traceIn("bridge").join()].every((text, i) =>
+      text.includes(i === 0 ? "closed" : "exit"),
+    ),
+  );
+  const lines = [...traceIn("worker"), ...traceIn("bridge")];
+  expect(lines.filter((line) => !line.includes(`default/${TRACED} `))).toEqual([]);
+  const words = (name: "worker" | "bridge") => traceIn(name).map((line) => line.replace(/^.*? (object|bridge) /, ""));
+  expect(
+    inOrder(words("worker"), [
+      /^opens #1 stdio role=driver/,
+      /^tells bridge attach client=/,
+      /^tells #1 hello /,
+      /^hears #1 stdin 8 B/,
+      /^decides take what=bytes client=\w+ from=0 to=8/,
+      /^tells bridge stdin slot=\d+ from=0 8 B/,
+      /^hears bridge stdout 8 B/,
+      /^tells #1 stdout 8 B/,
+      /^hears bridge exit code=0 offset=8/,
+      /^tells #1 exit code=0 offset=8/,
+    ]),
+  ).toEqual([]);
+  expect(
+    inOrder(words("bridge"), [
+      /^tells object hello /,
+      /^hears object attach client=/,
+      /^hears object stdin slot=\d+ from=0 8 B/,
+      /^tells object stdout 8 B/,
+      /^ended: {"code":0}, the log ends at 8/,
+      /^tells object exit code=0/,
+    ]),
+  ).toEqual([]);
+  const secrets = [TYPED, who.token, system.bridgeToken];
+  expect(lines.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
 });
 
-test("AUDIT_SECRET=off: what a client declares secret is kept like all other input, and it is told so", async () => {
-  const system = await start({ AUDIT_SECRET: "off" });
-  const who = await person(system);
-  const session = fresh("s");
-  const client = await type(system, who, session, 1);
-  expect([...client.messages("error"), ...client.messages("secret")]).toEqual([
-    expect.objectContaining({ code: "not_allowed", message: expect.stringContaining("secret input") }),
-    { type: "secret", on: false },
-  ]);
-  expect(await typed(system, who, session)).toEqual([
-    { offset: 0, length: 11, text: "open sesame" },
-    { offset: 11, length: 7, text: "hunter2" },
-  ]);
-  // That the tests above find nothing stored is because nothing is.
-  const text = stored(system);
-  expect(["open sesame", "hunter2", "audit/batch"].filter((one) => !text.includes(one))).toEqual([]);
-});
+/** Of these patterns, those that no line fits which comes after the line of the pattern before. */
+function inOrder(lines: readonly string[], patterns: readonly RegExp[]): string[] {
+  let at = -1;
+  return patterns.flatMap((pattern) => {
+    const next = lines.findIndex((line, i) => i > at && pattern.test(line));
+    if (next >= 0) at = next;
+    return next >= 0 ? [] : [`${pattern} is not in: ${lines.join(" | ")}`];
+  });
+}

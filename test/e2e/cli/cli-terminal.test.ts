@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditOf } from "../support/clients/audit.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
-import { connect } from "../support/clients/client.ts";
 import { isAliveIn } from "../support/clients/sandbox-processes.ts";
 import { Tmux } from "../support/clients/tmux.ts";
 import { fresh, type Person, person, system } from "../support/system/system.ts";
@@ -35,17 +34,6 @@ async function remotePid(): Promise<number> {
   return Number((await terminal.shows(/^pid=(\d+)\.$/))[1]);
 }
 
-test("a shell has the terminal's size, and follows it", async () => {
-  await startShell("--sandbox dev");
-  terminal.type("stty size", "Enter");
-  await terminal.shows(/^30 100$/);
-  terminal.resize(83, 21);
-  await until("the new size", () => {
-    terminal.type("stty size", "Enter");
-    return terminal.screen().includes("21 83");
-  });
-});
-
 test("a terminal of any size has a process: one column, more than there may be, and none that is known", async () => {
   const ends = [
     ["rows 1 cols 1", "1 1"],
@@ -57,52 +45,6 @@ test("a terminal of any size has a process: one column, more than there may be, 
     await terminal.shows(new RegExp(`^code=0 of ${size}$`));
     expect(terminal.screen()).toContain(size);
   }
-});
-
-test("keys reach the program as they are: Ctrl+C, an arrow, Ctrl+D; the exit code is the shell's", async () => {
-  await startShell("--sandbox dev");
-  // Until the program runs, the key would be the shell's own.
-  terminal.type("sh -c 'echo runs; exec sleep 1000'", "Enter");
-  await terminal.shows(/^runs$/);
-  terminal.type("", "C-c");
-  await terminal.shows(/^\^C$/);
-  // A shell may drop what is typed before it prompts again.
-  await terminal.endsWith(/^remote\$$/);
-  terminal.type("echo o", "Left", "t", "w", "Enter");
-  await terminal.shows(/^two$/);
-  // A Ctrl+D counts only where the shell is at its prompt again: the terminal itself takes one that comes earlier.
-  terminal.type("PS1='again$ '; (exit 42)", "Enter");
-  await terminal.shows(/^again\$$/);
-  terminal.type("", "C-d");
-  await terminal.shows(/^exit$/);
-  await terminal.endsWith(/^local\$$/);
-  terminal.type('echo "code=$?"', "Enter");
-  await terminal.shows(/^code=42$/);
-});
-
-test("vim draws, edits and saves, and leaves the screen as it was", async () => {
-  await startShell("--sandbox vim");
-  terminal.type("pwd", "Enter");
-  const directory = (await terminal.shows(/^(\/.*)$/))[1] ?? "";
-  terminal.type("vim -u NONE -i NONE --cmd 'syntax on' hello.c", "Enter");
-  await terminal.shows(/^"hello\.c" \[New( File)?\]/);
-  expect(terminal.value("#{alternate_on}")).toBe("1");
-  await terminal.shows(/^~$/);
-  terminal.type('iint main(void) { return 0; } // "ü 😀"', "Escape");
-  await terminal.shows(/^int main\(void\) \{ return 0; \} \/\/ "ü 😀"$/);
-  // Highlighted: the type has a colour.
-  expect(terminal.screen(true).some((line) => new RegExp(`${"\u001b"}\\[[0-9;]+mint`).test(line))).toBe(true);
-  terminal.type("yy3p", "Enter");
-  terminal.resize(90, 24);
-  await until("the redraw", () => terminal.value("#{window_height}") === "24" && terminal.screen()[4]?.startsWith("~"));
-  terminal.type(":wq", "Enter");
-  await terminal.endsWith(/^remote\$$/);
-  expect(terminal.value("#{alternate_on}")).toBe("0");
-  const line = 'int main(void) { return 0; } // "ü 😀"\n';
-  const file = join(directory, "hello.c");
-  const client = await connect(who, { sandbox: "vim", session: fresh("s"), cmd: "cat", arg: [file] });
-  await client.end();
-  expect(client.text()).toBe(line.repeat(4));
 });
 
 test("Ctrl+] detaches: the process lives, the terminal is whole, and --session attaches again", async () => {
@@ -133,19 +75,6 @@ test("Ctrl+] detaches: the process lives, the terminal is whole, and --session a
   await until("the end of the shell", async () => !(await isAliveIn(who, pid, "dev")));
 });
 
-test("a terminal that is closed leaves the process running", async () => {
-  await startShell("--sandbox dev --session w");
-  const pid = await remotePid();
-  terminal.close();
-  terminal = new Tmux(100, 30, { ...cliEnv(who), SBX: `${process.execPath} ${CLI} ${system.origin}` });
-  await terminal.shows(/^local\$$/);
-  terminal.type("$SBX --sandbox dev --session w", "Enter");
-  await terminal.shows(new RegExp(`^pid=${pid}\\.$`));
-  expect(await isAliveIn(who, pid, "dev")).toBe(true);
-  terminal.type("exit", "Enter");
-  await until("the end of the shell", async () => !(await isAliveIn(who, pid, "dev")));
-});
-
 test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read", async () => {
   await startShell("--sandbox dev --session stuck");
   terminal.type("clear; stty raw -echo; echo stuck; exec sleep 1000", "Enter");
@@ -156,22 +85,6 @@ test("Ctrl+] is heard behind a paste of 600 KiB that the program does not read",
   terminal.type("", "C-]");
   await terminal.shows(/^sbx-stdio: detached/);
   await terminal.endsWith(/^local\$$/);
-});
-
-test("O7: attached to a session that has printed much, the terminal shows its screen as it is, and is live", async () => {
-  await startShell("--sandbox dev --session long");
-  terminal.type("seq 100000 130000; printf 'not \\e[7mat\\e[0m the left: '", "Enter");
-  await terminal.endsWith(/^not at the left: remote\$$/);
-  const shown = terminal.screen();
-  terminal.type("", "C-]");
-  await terminal.shows(/^local\$$/);
-  terminal.type("clear; $SBX --sandbox dev --session long", "Enter");
-  await terminal.endsWith(/^not at the left: remote\$$/);
-  expect(terminal.screen()).toEqual(shown);
-  terminal.type("echo $((6 * 7))", "Enter");
-  await terminal.shows(/^42$/);
-  terminal.type("", "C-d");
-  await terminal.shows(/^local\$$/);
 });
 
 test("secret input: from Ctrl+^ p to the next, only the length of what is typed is on record", async () => {

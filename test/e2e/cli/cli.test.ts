@@ -2,19 +2,19 @@
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/base/random.ts";
 import { approveDevice } from "../../../packages/local/src/issuer/approve.ts";
-import { isNonBlocking } from "../../../packages/local/src/processes/proc.ts";
 import { CLI, cliEnv, exitCode, runCli, startCli, textOf, withoutWords } from "../support/clients/cli.ts";
 import { connect } from "../support/clients/client.ts";
 import { isAliveIn } from "../support/clients/sandbox-processes.ts";
-import { api, fresh, mint, person, restartWorker, system } from "../support/system/system.ts";
+import { api, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { MOVING_MS, until, whileMoving, within } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
+/** Through all windows and logs many times. */
+const LENGTH = (process.env.SBX_LOAD === "full" ? 200 : 24) * MB;
 
 describe("a command's end is the command line's", () => {
   test("exit 7 is 7", async () => {
@@ -25,52 +25,6 @@ describe("a command's end is the command line's", () => {
   test("kill -9 $$ is 137", async () => {
     const result = await runCli(await person(), ["--", "sh", "-c", "kill -9 $$"]);
     expect(result).toEqual({ code: 137, stdout: "", stderr: "" });
-  });
-
-  test("with the flags of the original design: --cmd bash --arg -lc --arg", async () => {
-    const words = [
-      "--sandbox",
-      "dev",
-      "--cmd",
-      "bash",
-      "--arg",
-      "-lc",
-      "--arg",
-      "echo $0 $PWD; exit 3",
-      "--cwd",
-      "/usr",
-    ];
-    expect(await runCli(await person(), words)).toEqual({ code: 3, stdout: "bash /usr\n", stderr: "" });
-  });
-
-  test("a token given with --token", async () => {
-    const { token } = await person();
-    const result = await runCli(undefined, ["--token", token, "--", "sh", "-c", "exit 5"]);
-    expect(result).toEqual({ code: 5, stdout: "", stderr: "" });
-  });
-
-  test("SIGTERM is passed on, and the code is what the process makes of it", async () => {
-    const words = ["--", "sh", "-c", "trap 'echo caught; exit 9' TERM; echo ready; while :; do sleep 0.05; done"];
-    const child = startCli(await person(), words);
-    const ended = exitCode(child);
-    let stdout = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk;
-    });
-    await until("ready", () => stdout === "ready\n");
-    child.kill("SIGTERM");
-    expect([await within("the exit", ended), stdout]).toEqual([9, "ready\ncaught\n"]);
-  });
-
-  test("a reader that goes away ends it with 141, as SIGPIPE would, and the process too", async () => {
-    const who = await person();
-    const child = startCli(who, ["--", "sh", "-c", "echo pid=$$.; exec cat /dev/zero"]);
-    const ended = exitCode(child);
-    const [chunk] = (await once(child.stdout, "data")) as [Buffer];
-    const pid = Number(/pid=(\d+)\./.exec(chunk.toString("latin1"))?.[1]);
-    child.stdout.destroy();
-    expect(await within("the exit", ended)).toBe(141);
-    await until("the end of the process", async () => !(await isAliveIn(who, pid)));
   });
 });
 
@@ -89,24 +43,8 @@ test("a short command on this machine loads no TLS, which would take a fifth of 
 });
 
 describe("a pipeline", () => {
-  test("leaves its outputs blocking: a full one is waited for, and not tried again every few milliseconds", async () => {
-    const child = startCli(await person(), ["--", "cat"]);
-    const ended = exitCode(child);
-    child.stdin.write("x");
-    await once(child.stdout, "data");
-    expect([1, 2].map((fd) => isNonBlocking(child.pid, fd))).toEqual([false, false]);
-    child.stdin.end();
-    expect(await ended).toBe(0);
-  });
-
   test("printf abc | sbx-stdio … -- cat prints abc and ends", async () => {
     expect(await runCli(await person(), ["--", "cat"], "abc")).toEqual({ code: 0, stdout: "abc", stderr: "" });
-  });
-
-  test("stdout and stderr stay apart", async () => {
-    const words = ["--", "sh", "-c", "echo out; echo err >&2; cat; echo done >&2"];
-    const result = await runCli(await person(), words, "in\n");
-    expect(result).toEqual({ code: 0, stdout: "out\nin\n", stderr: "err\ndone\n" });
   });
 
   test("an empty input ends at once", async () => {
@@ -151,14 +89,14 @@ describe("a pipeline", () => {
     return { code, count, stderr, isSame: received.digest("hex") === sent.digest("hex") };
   }
 
-  test("200 MB through cat, in both directions, keep their SHA-256", { timeout: MOVING_MS }, async () => {
+  test("many MB through cat, in both directions, keep their SHA-256", { timeout: MOVING_MS }, async () => {
     // A machine that is short of processor time may lose the connection; not a byte.
-    expect(await throughCat(200 * MB)).toMatchObject({ code: 0, count: 200 * MB, isSame: true });
+    expect(await throughCat(LENGTH)).toMatchObject({ code: 0, count: LENGTH, isSame: true });
   });
 
-  test("and 50 MB do, while the Worker is killed and started again", { timeout: MOVING_MS }, async () => {
-    const { stderr, ...result } = await throughCat(50 * MB, restartWorker);
-    expect(result).toEqual({ code: 0, count: 50 * MB, isSame: true });
+  test("and they do while the Worker is killed and started again", { timeout: MOVING_MS }, async () => {
+    const { stderr, ...result } = await throughCat(LENGTH / 2, restartWorker);
+    expect(result).toEqual({ code: 0, count: LENGTH / 2, isSame: true });
     // Once, or more often where the new Worker closes once again while it comes up. A wait of two seconds is told, the first one too.
     expect(stderr).toMatch(
       /^(?:sbx-stdio: connected to .+: waiting for .+\n)*(?:sbx-stdio: connection lost \(.+\), reconnecting…\n(?:sbx-stdio: not connected .+\n)*sbx-stdio: resumed after [\d.]+ s, nothing lost\n)+$/,
@@ -169,11 +107,6 @@ describe("a pipeline", () => {
 describe("what goes wrong is told in one line, with 255", () => {
   const failed = (line: string) => ({ code: 255, stdout: "", stderr: `sbx-stdio: ${line}\n` });
 
-  test("no token", async () => {
-    const line = `no access token; log in with \`sbx-stdio login ${system.origin}\`, or set SBX_TOKEN or --token`;
-    expect(await runCli(undefined, ["--", "true"])).toEqual(failed(line));
-  });
-
   test("a bad token", async () => {
     const who = { ...(await person()), token: "garbage" };
     const { code, stdout, stderr } = await runCli(who, ["--", "true"]);
@@ -181,43 +114,10 @@ describe("what goes wrong is told in one line, with 255", () => {
     expect(stderr).toMatch(/^sbx-stdio: The token can't be read[^\n]*\n$/);
   });
 
-  test("an expired token", async () => {
-    const who = { ...(await person()), token: await mint({ expires: -3600 }) };
-    const { code, stderr } = await runCli(who, ["--", "true"]);
-    expect(code).toBe(255);
-    expect(stderr).toMatch(/^sbx-stdio: The token has expired[^\n]*\n$/);
-  });
-
-  test("an unknown command", async () => {
-    const notFound = { ...failed("no-such-program: command not found"), code: 127 };
-    expect(await runCli(await person(), ["--", "no-such-program"])).toEqual(notFound);
-  });
-
-  test("a missing directory", async () => {
-    expect(await runCli(await person(), ["--cwd", "/no/such", "--", "true"])).toEqual(
-      failed("Cannot enter /no/such: no such file or directory"),
-    );
-  });
-
-  test("a session that runs another command", async () => {
-    const who = await person();
-    const client = await connect(who, { session: "busy", cmd: "cat" });
-    await client.hello();
-    expect(await runCli(who, ["--session", "busy", "--", "true"])).toEqual(
-      failed('session "busy" runs another command: choose another name, or give no command'),
-    );
-  });
-
   test("a viewer of nothing", async () => {
     expect(await runCli(await person(), ["--role", "viewer", "--session", "none"])).toEqual(
       failed('no session "none" of yours to view (another person\'s is reached by the link they share)'),
     );
-  });
-
-  test("wrong usage is 2", async () => {
-    const { code, stdout, stderr } = await runCli(await person(), ["true"]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^sbx-stdio: [^\n]+\n$/);
   });
 });
 
@@ -234,21 +134,12 @@ describe("its other commands", () => {
     const listed = await subcommand(who, "sessions", "--json");
     expect(listed.code).toBe(0);
     expect(JSON.parse(listed.stdout)).toEqual(await (await api(who, "/api/sandboxes/default/sessions")).json());
-    const table = await subcommand(who, "sessions");
-    expect(table.stdout).toMatch(/^SESSION +STATE .*\none +running +pipes +\S+ /);
     expect(await subcommand(who, "kill", "--session", "one")).toEqual({
       code: 0,
       stdout: "",
       stderr: "sbx-stdio: session one in sandbox default has ended\n",
     });
     expect(await isAliveIn(who, pid)).toBe(false);
-    await subcommand(who, "run", "--session", "over", "--", "true");
-    expect(await subcommand(who, "kill", "--session", "over")).toMatchObject({
-      code: 0,
-      stderr: "sbx-stdio: session over in sandbox default had already ended; its log is deleted\n",
-    });
-    const again = await subcommand(who, "kill", "--session", "one");
-    expect(again).toEqual({ code: 255, stdout: "", stderr: 'sbx-stdio: no session "one" in sandbox "default"\n' });
   });
 
   test("login takes the issuer that the server names; then no token is given, until logout", async () => {

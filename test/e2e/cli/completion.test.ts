@@ -52,16 +52,9 @@ describe.each(["bash", "zsh", "fish"] as const)("in %s", (shell) => {
 
   test.each([
     ["a verb", "sbx-stdio docto", "sbx-stdio doctor"],
-    ["an option of a verb", "sbx-stdio ls --watc", "sbx-stdio ls --watch"],
     ["an option's value", "sbx-stdio attach --role v", "sbx-stdio attach --role viewer"],
-    ["a word of a verb", "sbx-stdio context us", "sbx-stdio context use"],
     ["a session that runs", "sbx-stdio kill webs", "sbx-stdio kill webserver"],
-    ["a session as an option", "sbx-stdio wait --session wor", "sbx-stdio wait --session worker"],
     ["a sandbox", "sbx-stdio ls --sandbox spec", "sbx-stdio ls --sandbox special"],
-    ["a word behind a word", "sbx-stdio context use spec", "sbx-stdio context use special"],
-    ["a verb behind help", "sbx-stdio help docto", "sbx-stdio help doctor"],
-    ["a signal", "sbx-stdio signal webserver SIGWINC", "sbx-stdio signal webserver SIGWINCH"],
-    ["a context", "sbx-stdio ls --context spec", "sbx-stdio ls --context special"],
   ])("Tab completes %s", async (_what, typed, completed) => {
     terminal.type(typed, "Tab");
     await terminal.endsWith(line(completed));

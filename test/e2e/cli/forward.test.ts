@@ -14,6 +14,7 @@ import { api, cutInnerHop, cutRelay, fresh, mint, type Person, person, system } 
 import { MOVING_MS, until, within } from "../support/system/wait.ts";
 
 const MB = 1_000_000;
+const LENGTH = 6 * MB;
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
@@ -24,12 +25,6 @@ function serve(who: Person, script: string): Promise<number> {
   const listening =
     'const listening = (server) => server.listen(0, "127.0.0.1", () => console.log(server.address().port));';
   return serveBy(who, NODE, "-e", `${listening}${script}`);
-}
-
-/** The same in Perl: Bun, which a container has, ends both halves of a connection at once, and resets none. */
-function servePerl(who: Person, script: string): Promise<number> {
-  const listening = `$| = 1; my $all = IO::Socket::INET->new(Listen => 9, LocalAddr => "127.0.0.1") or die; print $all->sockport, "\\n";`;
-  return serveBy(who, "perl", "-MSocket", "-MErrno", "-MIO::Socket::INET", "-e", `${listening}${script}`);
 }
 
 /** A program in the sandbox that first prints the port which it listens on. */
@@ -93,7 +88,7 @@ test("A13: curl reads a web server of the sandbox, several times at once", async
 });
 
 test(
-  "A13: 20 MB each way at once arrive whole over cuts of both hops",
+  "A13: 6 MB each way at once arrive whole over cuts of both hops",
   async () => {
     const who = await person();
     const port = await serve(
@@ -107,7 +102,7 @@ test(
     const came = createHash("sha256");
     let length = 0;
     const cuts = [() => cutRelay(), () => cutInnerHop()];
-    const cutAt = Array.from({ length: 8 }, () => random.int(1, 20 * MB)).sort((a, b) => a - b);
+    const cutAt = Array.from({ length: 8 }, () => random.int(1, LENGTH)).sort((a, b) => a - b);
     let cutCount = 0;
     socket.on("data", (chunk: Buffer) => {
       came.update(chunk);
@@ -117,14 +112,14 @@ test(
       cutCount += 1;
     });
     const over = Promise.race([once(socket, "end"), once(socket, "close")]);
-    for (let i = 0; i < 20; i += 1) {
+    for (let i = 0; i < LENGTH / MB; i += 1) {
       const bytes = Buffer.from(random.bytes(MB));
       sent.update(bytes);
       if (!socket.write(bytes)) await Promise.race([once(socket, "drain"), over]);
     }
     socket.end();
     await over;
-    expect([length, stderr().replace(/^sbx-stdio: (connection lost|reconnected).*\n/gm, "")]).toEqual([20 * MB, ""]);
+    expect([length, stderr().replace(/^sbx-stdio: (connection lost|reconnected).*\n/gm, "")]).toEqual([LENGTH, ""]);
     expect(came.digest("hex")).toBe(sent.digest("hex"));
     expect(cutCount).toBeGreaterThan(3);
     expect(stderr()).toMatch(/^sbx-stdio: connection lost, reconnecting…$/m);
@@ -132,27 +127,6 @@ test(
   },
   MOVING_MS,
 );
-
-test("A13b: half of a connection that is closed leaves the other half open, either way round", async () => {
-  const who = await person();
-  // Says all it has to say, and reads on; then writes what it read to its own output.
-  const port = await servePerl(
-    who,
-    `my $one = $all->accept; syswrite $one, "mine"; shutdown $one, 1; local $/; my $heard = <$one>; print "heard $heard\\n";`,
-  );
-  const { port: here } = await forward(who, port);
-  const socket = await socketTo(here);
-  expect((await within("the end of the server's half", readAll(socket))).toString()).toBe("mine");
-  socket.end("yours, later");
-  await until("what the server heard", async () => {
-    const { sessions } = (await (await api(who, "/api/sandboxes/default/sessions")).json()) as {
-      sessions: { session: string }[];
-    };
-    const server = sessions.find(({ session }) => session.startsWith("server"));
-    const { stdout } = await runCli(who, ["--session", server?.session ?? ""], "", "logs");
-    return stdout.includes("heard yours, later\n");
-  });
-});
 
 test("A13a: a port that nothing listens on ends the connection and is said; the next one is tried again", async () => {
   const who = await person();
@@ -162,36 +136,6 @@ test("A13a: a port that nothing listens on ends the connection and is said; the 
   expect(error.code).toBe("ECONNRESET");
   await until("the reason", () => stderr() !== "");
   expect(stderr()).toBe("sbx-stdio: Cannot connect to port 1 of the sandbox: nothing listens there\n");
-});
-
-test("A13c: a connection that the server resets is reset here, and one that is reset here is there", async () => {
-  const who = await person();
-  // One that is told to reset does so; another echoes once, and says how it ended.
-  const port = await servePerl(
-    who,
-    `while (my $one = $all->accept) {
-      sysread $one, my $heard, 99;
-      if ($heard eq "reset") { setsockopt $one, SOL_SOCKET, SO_LINGER, pack("ii", 1, 0); close $one; next }
-      syswrite $one, $heard;
-      my $more = sysread $one, $heard, 99;
-      print "told ", defined $more ? "end" : $!{ECONNRESET} ? "ECONNRESET" : $!, "\\n";
-    }`,
-  );
-  const { port: here } = await forward(who, port);
-  const first = await socketTo(here);
-  const reset = once(first, "error");
-  first.write("reset");
-  expect(await within("the reset", reset)).toMatchObject([{ code: "ECONNRESET" }]);
-  const second = await socketTo(here);
-  second.write("up");
-  await once(second, "data");
-  second.resetAndDestroy();
-  const { sessions } = (await (await api(who, "/api/sandboxes/default/sessions")).json()) as {
-    sessions: { session: string }[];
-  };
-  const server = sessions.find(({ session }) => session.startsWith("server"))?.session ?? "";
-  const wait = ["--session", server, "--match", "told \\w+", "--from", "0", "--json"];
-  expect((await runCli(who, wait, "", "wait")).stdout).toContain('"told ECONNRESET"');
 });
 
 test("A13: it needs the scope to run commands, and is on record as a connection to that port", async () => {
@@ -231,16 +175,4 @@ test("forward to the very port that it listens on is refused; to the same number
   const [line] = (await within("the address", once(child.stdout, "data"))) as [Buffer];
   expect(String(line)).toBe(`127.0.0.2:${served} is port ${served} of sandbox default\n`);
   expect(await curl(`http://127.0.0.2:${served}/`)).toBe("served");
-});
-
-test("forward says what is wrong with its words, and with a port that is taken here", async () => {
-  const who = await person();
-  expect(await runCli(who, ["80x"], "", "forward")).toMatchObject({ code: 2, stdout: "" });
-  const { port } = await forward(who, 1);
-  const taken = await runCli(who, [`${port}:1`], "", "forward");
-  expect(taken).toEqual({
-    code: 255,
-    stdout: "",
-    stderr: `sbx-stdio: cannot listen on 127.0.0.1:${port}: port already in use\n`,
-  });
 });

@@ -72,39 +72,6 @@ Subsystem sftp internal-sftp
     expect(treeOf(back ?? "")).toEqual(treeOf(here ?? ""));
   });
 
-  test("git clones and pushes", { timeout: MOVING_MS }, async () => {
-    const [origin, work] = [join(scratch, "origin"), join(scratch, "work")];
-    const git = (...words: string[]) => {
-      const identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", `core.sshCommand=ssh -F ${config}`];
-      return local("git", ...identity, ...words);
-    };
-    makeTree(origin, 2);
-    await git("init", "-q", origin);
-    await git("-C", origin, "add", "-A");
-    await git("-C", origin, "commit", "-q", "-m", "all");
-    const cloned = await whileCut(who, git("clone", "-q", `sandbox:${origin}`, work));
-    expect(cloned.result.stderr).toMatch(RESUMED);
-    // git keeps no empty folders.
-    const without = [".git", "empty"];
-    expect(treeOf(work, without)).toEqual(treeOf(origin, without));
-    makeTree(join(work, "more"), 3, 1_000_000);
-    await git("-C", work, "add", "-A");
-    await git("-C", work, "commit", "-q", "-m", "more");
-    await whileCut(who, git("-C", work, "push", "-q", "origin", "HEAD:refs/heads/pushed"));
-    const head = async (folder: string, name: string) => (await git("-C", folder, "rev-parse", name)).stdout;
-    expect(await head(origin, "pushed")).toBe(await head(work, "HEAD"));
-    await git("-C", origin, "fsck", "--strict");
-  });
-
-  test("scp copies a folder out", { timeout: MOVING_MS }, async () => {
-    const [there, here] = [join(scratch, "scp-there"), join(scratch, "scp-here")];
-    makeTree(there, 4);
-    await whileCut(who, local("scp", "-q", "-r", "-F", config, `sandbox:${there}`, here));
-    // scp follows links.
-    const without = ["link"];
-    expect(treeOf(here, without)).toEqual(treeOf(there, without));
-  });
-
   test("ssh runs a command, and its code is the command's", async () => {
     const ssh = local("ssh", "-F", config, "sandbox", "echo out; echo err >&2; exit 7");
     await expect(ssh).rejects.toMatchObject({ code: 7, stdout: "out\n", stderr: expect.stringContaining("err\n") });

@@ -1,6 +1,5 @@
 // `run` prints all of a command's output, or says that it could not; and lives on over the Worker's death.
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli, textOf } from "../support/clients/cli.ts";
 import { api, type Person, person, restartBridge, restartWorker } from "../support/system/system.ts";
@@ -35,15 +34,6 @@ describe("output", () => {
     expect([waited.code, waited.stdout === lines, waited.stderr]).toEqual([0, true, ""]);
   });
 
-  test("is the bytes, where they are no text", async () => {
-    const script = "printf '\\377\\000\\376x'; printf '\\377' >&2";
-    const child = startCli(await person(), ["--", "sh", "-c", script], "run");
-    const chunks: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-    expect(await exitCode(child)).toBe(0);
-    expect(Buffer.concat(chunks).toString("hex")).toBe("ff00fe78");
-  });
-
   test("is cut where --max-bytes says so, and said", async () => {
     const cut = await run(await person(), ["--session", "cut", "--max-bytes", "16", "--", "seq", "100"]);
     expect([cut.code, cut.stdout.length <= 16]).toEqual([0, true]);
@@ -54,35 +44,23 @@ describe("output", () => {
 
   test("is whole, also where it comes in bursts that are longer than the log, on one stream alone", async () => {
     const who = await person();
-    const burst = 'for i in 1 2 3 4 5 6 7 8; do head -c 200000 /dev/zero | tr "\\0" $i; sleep 0.4; done';
-    const [whole, long, named] = await Promise.all([
+    const burst = 'for i in 1 2 3 4 5 6; do head -c 300000 /dev/zero | tr "\\0" $i; sleep 0.2; done';
+    const [whole, named] = await Promise.all([
       run(who, ["--", "sh", "-c", burst]),
-      run(who, ["--", "seq", "300000"]),
-      run(who, ["--session", "long", "--wait", "60s", "--", "seq", "700000"]),
+      run(who, ["--session", "long", "--wait", "60s", "--", "seq", "300000"]),
     ]);
-    const blocks = [1, 2, 3, 4, 5, 6, 7, 8].map((digit) => String(digit).repeat(200_000)).join("");
+    const blocks = [1, 2, 3, 4, 5, 6].map((digit) => String(digit).repeat(300_000)).join("");
     expect([whole.code, whole.stdout === blocks, whole.stderr]).toEqual([0, true, ""]);
-    expect([long.code, long.stdout === linesTo(300_000), long.stderr]).toEqual([0, true, ""]);
-    expect([named.code, named.stdout === linesTo(700_000), named.stderr]).toEqual([0, true, ""]);
+    expect([named.code, named.stdout === linesTo(300_000), named.stderr]).toEqual([0, true, ""]);
   });
 
-  test("waits for a reader that stops; a command that nobody reads any more is ended", async () => {
+  test("that is no longer held is said, and the code is the command's own", async () => {
     const who = await person();
-    const { child, code, stderr } = started(who, ["--", "yes"]);
-    const [first] = (await once(child.stdout, "data")) as [Buffer];
-    child.stdout.destroy();
-    expect([first.subarray(0, 2).toString(), await code, await stderr]).toEqual(["y\n", 141, ""]);
-    const list = await runCli(who, ["--all", "--json"], "", "ls");
-    expect(JSON.parse(list.stdout)).toEqual({ sessions: [] });
-  });
-
-  test.each([0, 3])("that is no longer held is said, and the code is the command's own: %i", async (code) => {
-    const who = await person();
-    const words = ["--session", "gone", "--", "sh", "-c", `seq 700000; exit ${code}`];
+    const words = ["--session", "gone", "--", "sh", "-c", "seq 300000; exit 3"];
     await run(who, ["--detach", ...words]);
     await runCli(who, ["--session", "gone", "--exit"], "", "wait");
     const made = await run(who, words);
-    expect([made.code, made.stdout.endsWith("\n700000\n")]).toEqual([code, true]);
+    expect([made.code, made.stdout.endsWith("\n300000\n")]).toEqual([3, true]);
     expect(made.stderr).toMatch(/^sbx-stdio: \d+ bytes of output were discarded before they could be read\n$/);
   });
 });
@@ -139,7 +117,7 @@ test("the bridge's death is told as soon as it is known, behind all that had com
 
 test("with --wait it prints what is there, and leaves the process to run on with nobody attached", async () => {
   const who = await person();
-  const script = "echo first; read x; seq 700000; echo last; read y";
+  const script = "echo first; read x; seq 300000; echo last; read y";
   const made = await run(who, ["--stdin-open", "--session", "on", "--wait", "500ms", "--", "sh", "-c", script]);
   expect(made).toEqual({
     code: 124,
@@ -154,15 +132,6 @@ test("with --wait it prints what is there, and leaves the process to run on with
   expect(clients).toBe(0);
 });
 
-test("POST /run stays live: a process that nobody attaches to waits for nobody", async () => {
-  const body = { cmd: "seq", args: ["700000"], session: "live", waitMs: 60_000 };
-  const answer = await api(await person(), "/api/sandboxes/default/run", {
-    method: "POST",
-    body: JSON.stringify(body),
-  });
-  expect(await answer.json()).toMatchObject({ state: "exited", exit: { code: 0 }, gap: { from: 0 } });
-});
-
 describe("a signal", () => {
   test("is passed on to a process that is ours", async () => {
     const script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done";
@@ -171,33 +140,23 @@ describe("a signal", () => {
     child.kill("SIGINT");
     expect([await code, said.stdout]).toEqual([7, "ready\ncaught\n"]);
   });
-
-  test("names the session where the process goes on", async () => {
-    const who = await person();
-    const words = ["--session", "kept", "--", "sh", "-c", "echo ready; read x"];
-    const { child, said, code, stderr } = running(who, ["--stdin-open", ...words]);
-    await until("it runs", () => said.stdout === "ready\n");
-    child.kill("SIGINT");
-    expect([await code, await stderr]).toEqual([130, "sbx-stdio: the process may still be running, in session kept\n"]);
-    expect((await runCli(who, ["--session", "kept", "--text", "\n"], "", "write")).code).toBe(0);
-  });
 });
 
 test("logs and read say what is no longer held; logs begins at a line", async () => {
   const who = await person();
-  await run(who, ["--session", "long", "--wait", "60s", "--", "seq", "700000"]);
+  await run(who, ["--session", "long", "--wait", "60s", "--", "seq", "300000"]);
   const logs = await runCli(who, ["--session", "long"], "", "logs");
   const [first = ""] = logs.stdout.split("\n", 1);
   // Seven bytes for each line by then: whole lines up to the last one.
-  expect([logs.code, logs.stdout.length, logs.stdout.endsWith("\n700000\n")]).toEqual([
+  expect([logs.code, logs.stdout.length, logs.stdout.endsWith("\n300000\n")]).toEqual([
     0,
-    (700_001 - Number(first)) * 7,
+    (300_001 - Number(first)) * 7,
     true,
   ]);
   const gone = Number(
     /^sbx-stdio: the first (\d+) bytes are no longer available; starting at the next line\n$/.exec(logs.stderr)?.[1],
   );
-  const whole = linesTo(700_000).length;
+  const whole = linesTo(300_000).length;
   expect(whole - logs.stdout.length - gone).toSatisfy((cut: number) => cut > 0 && cut <= 7);
   const followed = await runCli(who, ["--session", "long", "-f"], "", "logs");
   expect([followed.stdout === logs.stdout, followed.stderr]).toEqual([true, logs.stderr]);

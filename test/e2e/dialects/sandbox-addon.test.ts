@@ -1,6 +1,6 @@
 // SandboxAddon's protocol over the real system; the class itself is tested in a browser.
 import { expect, test } from "vitest";
-import { foreign, foreignRefused } from "../support/clients/foreign-client.ts";
+import { foreign } from "../support/clients/foreign-client.ts";
 import { addon, addonPath, shows } from "../support/generators/foreign-routes.ts";
 import { fresh, person } from "../support/system/system.ts";
 
@@ -38,10 +38,4 @@ test("an exit while nobody is there is told to who comes next, without ready", a
   client.socket.terminate();
   const late = await foreign(who, addonPath(sandbox));
   expect(await late.message("exit")).toEqual({ type: "exit", code: 6 });
-});
-
-test("no sandbox is named, or nobody asks: an HTTP status says so", async () => {
-  const who = await person();
-  expect((await foreignRefused(who, "/ws/terminal")).status).toBe(400);
-  expect((await foreignRefused(undefined, addonPath("box"))).status).toBe(401);
 });

@@ -1,8 +1,7 @@
 // Commands whose shell has gone (C3): they have ended, and their status is not made up.
 import { expect, test } from "vitest";
-import { runCli } from "../support/clients/cli.ts";
 import { Programs } from "../support/clients/programs.ts";
-import { fresh, killBridge, person, startBridge } from "../support/system/system.ts";
+import { killBridge, person, startBridge } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
 type Commands = { readonly commands: readonly { line?: string; to?: number; exit?: number; endedAt?: string }[] };
@@ -46,19 +45,4 @@ test("C3: of a lost process the commands that ran have ended with what was recei
   for (const { to, endedAt, exit } of await commandsOf(at, "s")) {
     expect([to, typeof endedAt, exit]).toEqual([end, "string", undefined]);
   }
-});
-
-test("X1: of a process that is lost the command line's run ends with 255, and its wait with 4", async () => {
-  const who = await person();
-  const session = fresh("s");
-  const words = ["--session", session, "--", "sh", "-c", "echo half; sleep 1000"];
-  expect((await runCli(who, ["--detach", ...words], "", "run")).code).toBe(0);
-  const waited = ["--session", session, "--text", "half", "--from", "0"];
-  expect((await runCli(who, waited, "", "wait")).code).toBe(0);
-  await killBridge();
-  await startBridge();
-  const run = await runCli(who, words, "", "run");
-  expect(run).toEqual({ code: 255, stdout: "half\n", stderr: "sbx-stdio: the process was lost\n" });
-  const wait = await runCli(who, ["--session", session, "--exit"], "", "wait");
-  expect([wait.code, wait.stderr]).toEqual([4, "sbx-stdio: the process was lost\n"]);
 });

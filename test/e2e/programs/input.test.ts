@@ -76,22 +76,6 @@ test("W1: keys and pastes are what the terminal's modes want, and Enter runs a l
   expect(seen).toContain("1b4f41031b5b3230307e610d621b5b3230317e0d");
 });
 
-test("W1: one of the four, no control characters in a paste, no keys on pipes, 64 KiB at most", async () => {
-  const { alice, name, client } = await session({ tty: 0 });
-  const error = async (body: object) => {
-    const { status, body: said } = await write(alice, name, body);
-    return [status, said.error];
-  };
-  expect(await error({ text: "a", keys: ["b"] })).toEqual([400, "bad_request"]);
-  expect(await error({})).toEqual([400, "bad_request"]);
-  expect(await error({ keys: ["C-c"] })).toEqual([400, "no_terminal"]);
-  expect(await error({ paste: "\u001b[2J" })).toEqual([400, "bad_paste"]);
-  expect(await error({ text: "x".repeat(65_537) })).toEqual([413, "input_too_long"]);
-  expect(await error({ text: "x".repeat(5_000_000) })).toEqual([413, "input_too_long"]);
-  expect((await write(alice, name, { text: `${"x".repeat(65_535)}\n` })).body).toMatchObject({ from: 0, to: 65_536 });
-  await client.until("all of it", () => client.bytes().length === 65_536);
-});
-
 test("a client that sends all of 20 MB before it looks for an answer finds it, and no broken connection", async () => {
   const who = await person();
   const body = JSON.stringify({ text: "x".repeat(20_000_000) });
@@ -104,50 +88,6 @@ test("a client that sends all of 20 MB before it looks for an answer finds it, a
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   expect([isSent, answer.statusCode]).toEqual([true, 413]);
   answer.resume();
-});
-
-test("W2: a process that does not read: 202 with what was taken, and not without end", async () => {
-  const { alice, name } = await session({ cmd: "sh", arg: ["-c", "sleep 600"], tty: 0 });
-  let written = 0;
-  let last: Answer = { status: 0, body: {} };
-  while (last.status !== 202) {
-    last = await write(alice, name, { text: "x".repeat(60_000), waitMs: 200 });
-    if (last.status !== 429) written += 60_000;
-  }
-  expect(last.body).toMatchObject({ to: written });
-  expect(Number(last.body.taken)).toBeLessThan(written);
-  expect(written).toBeLessThan(400_000);
-});
-
-test("W4: exited, closed, and another's keyboard are told, and who has it", async () => {
-  const { alice, name, client } = await session({ tty: 1, mode: "exclusive" });
-  const hello = await client.hello();
-  expect(await write(alice, name, { text: "x" })).toMatchObject({
-    status: 409,
-    body: { error: "not_stdin_holder", holder: hello.holder },
-  });
-  const pipe = await session({ cmd: "sh", arg: ["-c", "cat >/dev/null; exec sleep 1000"], tty: 0 });
-  await pipe.client.leave();
-  expect((await write(pipe.alice, pipe.name, { text: "end", eof: true })).body).toMatchObject({ from: 0, to: 3 });
-  expect((await write(pipe.alice, pipe.name, { text: "x" })).body).toMatchObject({ error: "stdin_closed" });
-  expect((await write(pipe.alice, pipe.name, { text: "end", eof: true, at: 0 })).body).toMatchObject({
-    duplicate: true,
-  });
-  const gone = await session({ cmd: "sh", arg: ["-c", "read -r _"], tty: 0 });
-  expect((await write(gone.alice, gone.name, { text: "bye\n", at: 0 })).status).toBe(200);
-  await gone.client.end();
-  expect((await write(gone.alice, gone.name, { text: "x", at: 4 })).body).toMatchObject({ error: "exited" });
-  expect((await write(gone.alice, gone.name, { text: "x", at: 0 })).body).toMatchObject({ duplicate: true, to: 4 });
-});
-
-test("R1, R2: a viewer's token may not write, nor anybody to another incarnation", async () => {
-  const { alice, name } = await session({ tty: 0 });
-  const viewer = await person({ org: alice.org, scope: "sandbox:connect" });
-  expect((await write(viewer, name, { text: "x" })).status).toBe(403);
-  expect(await write(alice, name, { text: "x", incarnation: "other" })).toMatchObject({
-    status: 404,
-    body: { error: "other_incarnation" },
-  });
 });
 
 test("W2: what a program types is on record, with who it is, and people see that it is there", async () => {

@@ -1,7 +1,7 @@
 // The programs' interface by the library: typed calls over HTTP, errors, and what is repeated where an answer got lost.
 import { StdioError, sandbox } from "sandbox-stdio/client";
 import { expect, test } from "vitest";
-import { fresh, mint, person, restartWorker, system } from "../support/system/system.ts";
+import { fresh, mint, person, system } from "../support/system/system.ts";
 
 const sh = (script: string) => ({ cmd: "sh", args: ["-c", script] });
 
@@ -33,49 +33,6 @@ function losing(isLost: (url: string) => boolean): { fetch: typeof fetch; lost: 
     },
   };
 }
-
-test("U1, U2: run answers with the output and the exit", async () => {
-  const box = await programs();
-  const answer = await box.run({ ...sh("cat; echo err >&2; exit 3"), stdin: "in\n" });
-  expect(answer).toMatchObject({ state: "exited", exit: { code: 3 }, stdout: "in\n", stderr: "err\n" });
-  expect((await box.list()).sessions.map(({ session }) => session)).toEqual([answer.session]);
-});
-
-test("P2, W2, T3, S1: a terminal is made, typed at, waited for and looked at", async () => {
-  const box = await programs();
-  const session = box.session("work");
-  const made = await session.create({ ...sh('read name; printf "hello %s\\n" "$name"; cat'), tty: true });
-  expect(made).toMatchObject({ session: "work", state: "running", tty: true });
-  const { outputOffset = 0 } = await session.write({ text: "you", enter: true });
-  const met = await session.wait({ until: { match: "hello (\\w+)" }, from: outputOffset });
-  expect(met).toMatchObject({ outcome: "met", match: { text: "hello you", groups: ["you"] } });
-  const screen = await session.screen();
-  expect(screen.lines.slice(0, 2)).toEqual(["you", "hello you"]);
-  const plain = await session.read({ from: outputOffset, format: "plain" });
-  expect(plain.output).toContain("hello you\n");
-  await session.resize({ cols: 100, rows: 30 });
-  expect(await session.describe()).toMatchObject({ cols: 100, rows: 30 });
-  expect(await session.commands()).toMatchObject({ commands: [] });
-  await session.signal({ signal: "SIGINT" });
-  expect(await session.wait({ until: { exit: true } })).toMatchObject({ outcome: "met", exit: { signal: "SIGINT" } });
-  await session.end();
-  expect(await failure(session.describe())).toMatchObject({ code: "not_found", status: 404 });
-});
-
-test("D6: output is followed to the exit, over a restart of the Worker, each byte once", async () => {
-  const box = await programs();
-  const session = box.session("flow");
-  await session.create(sh("for i in $(seq 1 40); do echo line $i; sleep 0.1; done; exit 5"));
-  let output = "";
-  let exit: number | undefined;
-  for await (const event of session.follow({ from: 0 })) {
-    if (event.type === "output") output += event.output;
-    if (event.type === "exit") exit = event.code;
-    if (event.type === "output" && output.includes("line 5\n") && !output.includes("line 9\n")) await restartWorker();
-  }
-  expect(output).toBe(Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join(""));
-  expect(exit).toBe(5);
-});
 
 test("W3, U4: where answers get lost, only calls that say how are repeated, and each is done once", async () => {
   let losses = 0;

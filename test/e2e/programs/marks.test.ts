@@ -33,34 +33,20 @@ test("C1: marks of 133 and 633 that a program prints are known at their offsets,
   expect([client.text(), (await at.read("s", { from: 0 })).body.output]).toEqual([marked, marked]);
 });
 
-test.each(["bash", "zsh", "fish"])(
-  "C2: a %s over HTTP marks its commands, unless shellIntegration is false",
-  async (cmd) => {
-    const at = await programs();
-    await at.put("on", { cmd, tty: true });
-    // A shell that is still starting takes what is typed as well.
-    await at.ask("POST", "/sessions/on/input", { text: "sh -c 'exit 7'", enter: true });
-    const marked = async () => (await commandsOf(at, "on")).commands[0];
-    expect(
-      await until("the command's end", async () => (await marked())?.exit !== undefined && marked()),
-    ).toMatchObject({
-      line: "sh -c 'exit 7'",
-      exit: 7,
-      to: expect.any(Number),
-    });
-    await at.put("off", { cmd, tty: true, shellIntegration: false });
-    await at.ask("POST", "/sessions/off/input", { text: "echo o''k", enter: true });
-    expect((await at.wait("off", { until: { match: "^ok", flags: "m" }, from: 0 })).body.outcome).toBe("met");
-    expect((await at.read("off", { from: 0 })).body.output).not.toContain("\x1b]633;");
-  },
-);
-
-test("T5: idle is met when nothing came for so long, and says nothing of the process", async () => {
+test("C2: a shell over HTTP marks its commands, unless shellIntegration is false", async () => {
+  const cmd = "bash";
   const at = await programs();
-  await at.put("s", sh("for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done; exec cat"));
-  const quiet = (await at.wait("s", { until: { idleMs: 800 } })).body;
-  expect(quiet).toMatchObject({ outcome: "met", output: "1\n2\n3\n4\n5\n6\n7\n8\n" });
-  expect([quiet.match, quiet.exit, (await at.describe("s")).body.state]).toEqual([undefined, undefined, "running"]);
-  const late = await at.wait("s", { until: { idleMs: 60_000 }, timeoutMs: 200 });
-  expect(late.body.outcome).toBe("timeout");
+  await at.put("on", { cmd, tty: true });
+  // A shell that is still starting takes what is typed as well.
+  await at.ask("POST", "/sessions/on/input", { text: "sh -c 'exit 7'", enter: true });
+  const marked = async () => (await commandsOf(at, "on")).commands[0];
+  expect(await until("the command's end", async () => (await marked())?.exit !== undefined && marked())).toMatchObject({
+    line: "sh -c 'exit 7'",
+    exit: 7,
+    to: expect.any(Number),
+  });
+  await at.put("off", { cmd, tty: true, shellIntegration: false });
+  await at.ask("POST", "/sessions/off/input", { text: "echo o''k", enter: true });
+  expect((await at.wait("off", { until: { match: "^ok", flags: "m" }, from: 0 })).body.outcome).toBe("met");
+  expect((await at.read("off", { from: 0 })).body.output).not.toContain("\x1b]633;");
 });

@@ -27,13 +27,6 @@ test("M2: initialize starts one process in NAME-RANDOM; DELETE ends it, and then
   await other.end();
 });
 
-test("M2: a process that nobody calls is gone after its keep", async () => {
-  const mcp = await RawMcp.begin(await person(), { keep: "1" });
-  const pid = await pidOf(mcp);
-  await until("its end", async () => !(await isAliveIn(mcp.who, pid, mcp.sandbox)));
-  expect((await mcp.request("echo")).status).toBe(404);
-});
-
 test("M2: the session id is good for its issuer, subject, tenant and URL alone", async () => {
   const mcp = await RawMcp.begin(await person());
   const strangers: [string, RawMcp][] = [
@@ -54,57 +47,6 @@ test("M2: the session id is good for its issuer, subject, tenant and URL alone",
   made.sessionId = "0123456789abcdef0123";
   expect((await made.request("echo")).status).toBe(404);
   expect(await mcp.result("echo", { still: "mine" })).toEqual({ still: "mine" });
-  await mcp.end();
-});
-
-test("M2: answers go to their POST, progress to its request, and an event's id is STREAM.OFFSET", async () => {
-  const mcp = await RawMcp.begin(await person());
-  const [a, b] = [
-    await mcp.request("hold", { name: "a" }, { progressToken: "pa" }),
-    await mcp.request("hold", { name: "b" }),
-  ];
-  const progress = (progressToken: string, progress: number) => ({
-    method: "notifications/progress",
-    params: { progressToken, progress },
-  });
-  const c = await mcp.request("tell", { messages: [progress("pa", 1), progress("pa", 2)] });
-  await within("the end of the third", c.ended);
-  await mcp.send({ method: "release", params: { name: "b" } });
-  await within("the end of the second", b.ended);
-  await mcp.send({ method: "release", params: { name: "a" } });
-  await within("the end of the first", a.ended);
-  expect(a.messages.map(({ params, result }) => params?.progress ?? result)).toEqual([1, 2, { released: "a" }]);
-  expect(b.messages.map(({ result }) => result)).toEqual([{ released: "b" }]);
-  expect(c.messages.map(({ result }) => result)).toEqual([{}]);
-  for (const { events } of [a, b, c]) {
-    const ids = events.map(({ id }) => /^(\d+)\.(\d+)$/.exec(id)?.slice(1).map(Number) ?? []);
-    expect(new Set(ids.map(([stream]) => stream)).size).toBe(1);
-    expect(ids.map(([, offset]) => offset)).toEqual(ids.map(([, offset = 0]) => offset).sort((x, y) => x - y));
-    // Before anything came there was an id to resume by.
-    expect(events[0]?.message).toBeUndefined();
-  }
-  await mcp.end();
-});
-
-test("M2: what the server asks goes to the GET, else to the oldest open POST, else it waits", async () => {
-  const mcp = await RawMcp.begin(await person());
-  const question = (id: string) => ({ id, method: "roots/list" });
-  // With nobody there it waits for the next GET.
-  await mcp.send({ method: "tell", params: { messages: [question("q0")] } });
-  const first = await mcp.listen();
-  expect(await first.message("the question")).toMatchObject({ id: "q0" });
-  await mcp.end();
-  await within("the end of the stream", first.ended);
-  await mcp.initialize();
-  const [oldest, newer] = [await mcp.request("hold", { name: "a" }), await mcp.request("hold", { name: "b" })];
-  await mcp.result("tell", { messages: [question("q1")] });
-  expect(await oldest.message("the question")).toMatchObject({ id: "q1", method: "roots/list" });
-  const get = await mcp.listen();
-  await mcp.result("tell", { messages: [question("q2")] });
-  expect(await get.message("the question")).toMatchObject({ id: "q2" });
-  expect(await mcp.send({ id: "q2", result: { roots: [] } })).toBe(202);
-  expect([oldest.messages.length, newer.messages.length]).toEqual([1, 0]);
-  await Promise.all([oldest, newer, get].map((stream) => stream.cut()));
   await mcp.end();
 });
 
@@ -130,7 +72,8 @@ test("M2: a client that resumes by an event's id gets that stream's messages alo
   await within("the end of the other", other.ended);
   expect(other.messages.map(({ result }) => result)).toEqual([{ released: "b" }]);
   // Not 404, which would tell the client to drop a session that lives.
-  for (const id of ["77.0", "none", "-1.5"]) expect([id, (await mcp.listen(id)).status]).toEqual([id, 400]);
+  for (const id of ["77.0", "none", "-1.5", "0.999999999999999"])
+    expect([id, (await mcp.listen(id)).status]).toEqual([id, 400]);
   expect(await mcp.result("echo", { still: "here" })).toEqual({ still: "here" });
   await mcp.end();
 });
@@ -226,22 +169,6 @@ test("M2: a message may have 4 MiB either way; junk is passed over; stderr goes 
   await mcp.end();
 }, 120_000);
 
-test("M2: a message over 4 MiB is an error of its request alone, and the session goes on", async () => {
-  const mcp = await RawMcp.begin(await person());
-  const held = await mcp.request("hold", { name: "a" });
-  const pid = await pidOf(mcp);
-  const long = await mcp.request("big", { bytes: 4 * 1024 * 1024 });
-  expect(await long.message("the refusal")).toMatchObject({ error: { message: expect.stringContaining("4 MiB") } });
-  await within("the end of the stream", long.ended);
-  // A question that is too long is answered to the server, whose session goes on.
-  await mcp.send({ method: "ask", params: { bytes: 4 * 1024 * 1024 } });
-  await until("the server's answer", async () => (await mcp.result("answers")).count === 1);
-  await mcp.send({ method: "release", params: { name: "a" } });
-  expect(await held.message("the other's answer")).toMatchObject({ result: { released: "a" } });
-  expect(await pidOf(mcp)).toBe(pid);
-  await mcp.end();
-});
-
 test("M2: a client that gives up during initialize leaves no process behind", async () => {
   const who = await person();
   const sandbox = fresh("box");
@@ -260,23 +187,6 @@ test("M2: a client that gives up during initialize leaves no process behind", as
   given.abort();
   await asked;
   await until("its end", async () => (await running()) === false);
-});
-
-test("M2: what comes behind junk that came in pieces is whole", async () => {
-  const mcp = await RawMcp.begin(await person());
-  const at = new Programs(mcp.who, mcp.sandbox);
-  // Read piece by piece as it comes: this request's client waits.
-  const held = await mcp.request("hold", { name: "a" });
-  for (const text of ["Listening ", "on no port\nand ", "on a second\n", "{", "broken"]) {
-    await mcp.send({ method: "print", params: { text } });
-    const said = async () => String((await at.read(mcp.session, { tail: 20 })).body.output);
-    await until("the piece in the log", async () => (await said()).endsWith(text));
-  }
-  await mcp.send({ method: "print", params: { text: "\n" } });
-  const text = "y".repeat(1024 * 1024);
-  expect(await mcp.result("echo", { text })).toEqual({ text });
-  await held.cut();
-  await mcp.end();
 });
 
 test("M2: more than 8 MiB that no client fetches end the session, and until then nothing is lost", async () => {
@@ -315,25 +225,4 @@ test("M2: a server that ends refuses what it owes; a lost one is 404 and never r
   await killBridge();
   await startBridge();
   await until("the loss", async () => (await lost.request("echo")).status === 404);
-});
-
-test("M2: cancelling ends the request's stream, and a late answer to it is nobody's", async () => {
-  const mcp = await RawMcp.begin(await person());
-  const held = await mcp.request("hold", { name: fresh("h") });
-  const get = await mcp.listen();
-  await mcp.send({ method: "notifications/cancelled", params: { requestId: 2 } });
-  await within("the end of the stream", held.ended);
-  expect(held.messages).toEqual([
-    expect.objectContaining({ error: expect.objectContaining({ message: "cancelled" }) }),
-  ]);
-  await mcp.result("tell", {
-    messages: [
-      { id: 2, result: { late: true } },
-      { id: "q", method: "ping" },
-    ],
-  });
-  await get.message("the question behind it", ({ method }) => method === "ping");
-  expect(get.messages).toHaveLength(1);
-  await get.cut();
-  await mcp.end();
 });

@@ -10,7 +10,6 @@ import { afterEach, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { callTool, clientInfo, type Era, refusalOf, toolBody } from "../support/clients/mcp.ts";
-import { gatewayPath } from "../support/clients/mcp-raw.ts";
 import { Programs } from "../support/clients/programs.ts";
 import { fresh, type Person, person, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
@@ -97,8 +96,8 @@ test("the client of one's own in docs/programs.md runs as it stands there", asyn
   }
 });
 
-test.each(["legacy", "auto"] as const)("M1: sbx-stdio mcp serves the same tools over stdio (%s)", async (era) => {
-  const client = await stdio(await person(), process.execPath, [CLI, "mcp", system.origin], era);
+test("M1: sbx-stdio mcp serves the same tools over stdio", async () => {
+  const client = await stdio(await person(), process.execPath, [CLI, "mcp", system.origin]);
   expect(await names(client)).toEqual(TOOLS);
   const sandbox = fresh("box");
   await toolBody(client, "run", { sandbox, cmd: "cat", session: "s", stdin: null, waitMs: 0 });
@@ -184,14 +183,8 @@ test("M1: the inspector's command line finds the schemas good, and calls tools o
   const listed = await inspect([...http, "--method", "tools/list", "--strict"]);
   expect(listed.tools?.map(({ name }) => name)).toEqual(TOOLS);
   const call = ["--method", "tools/call", "--tool-name", "run", "--tool-arg", "sandbox=box", "command=echo inspected"];
-  expect((await inspect([...http, ...call])).content?.[0]?.text).toBe("inspected\n");
   const overStdio = ["-e", `SBX_TOKEN=${who.token}`, process.execPath, CLI, "mcp", system.origin];
   expect((await inspect([...overStdio, ...call])).content?.[0]?.text).toBe("inspected\n");
-  const everything = join(ROOT, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-  const gateway = new URL(gatewayPath("box", process.execPath, [everything, "stdio"]), system.origin).href;
-  const behind = [gateway, "--transport", "http", "--header", `Authorization: Bearer ${who.token}`];
-  const found = await inspect([...behind, "--method", "tools/list"]);
-  expect(found.tools?.map(({ name }) => name)).toContain("echo");
 });
 
 function block(kind: string, index: number): string {

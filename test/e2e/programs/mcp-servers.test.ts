@@ -8,7 +8,7 @@ import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { callTool, closeClients, mcpClient, type mcpTransport } from "../support/clients/mcp.ts";
 import { gatewayPath } from "../support/clients/mcp-raw.ts";
 import { allProcesses, isAlive } from "../support/system/processes.ts";
-import { fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { fresh, person, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
 const server = (name: string) => join(ROOT, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
@@ -126,30 +126,6 @@ test("M2: progress comes as it is made, and a cancelled call is cancelled at the
   expect(await callTool(client, "echo", { message: "still here" })).toMatchObject({
     content: [{ text: "Echo: still here" }],
   });
-});
-
-test("M2: over a restart of the object the client's call is answered once, by the same server", async () => {
-  const mark = fresh("restarted");
-  const path = gatewayPath(fresh("box"), process.execPath, [server("everything"), "stdio", mark]);
-  const client = await mcpClient(await person(), path, "legacy", answering());
-  const [before] = having(mark);
-  let isUnderWay = false;
-  const told: number[] = [];
-  const call = client.callTool(
-    { name: "trigger-long-running-operation", arguments: { duration: 8, steps: 8 } },
-    {
-      timeout: 50_000,
-      onprogress: ({ progress }) => {
-        isUnderWay = true;
-        told.push(progress);
-      },
-    },
-  );
-  await until("progress", () => isUnderWay);
-  await restartWorker();
-  expect((await call).content).toMatchObject([{ text: expect.stringContaining("Long running operation completed") }]);
-  expect(told).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  expect(having(mark).map(({ pid }) => pid)).toEqual([before?.pid]);
 });
 
 test("M2: a client of both eras falls back, and the filesystem-server works in the sandbox", async () => {

@@ -1,10 +1,7 @@
-// The tools at /mcp, by the official client in both eras (M1), and who may ask (M3).
-import { ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
-import { callTool, closeClients, mcpClient, refusalOf, toolBody } from "../support/clients/mcp.ts";
+import { callTool, closeClients, mcpClient, toolBody } from "../support/clients/mcp.ts";
 import { Programs } from "../support/clients/programs.ts";
 import { api, fresh, mint, type Person, person, system } from "../support/system/system.ts";
-import { until } from "../support/system/wait.ts";
 
 afterEach(closeClients);
 
@@ -61,50 +58,6 @@ test.each(ERAS)("M1: every tool does what its route does (%s)", async (era) => {
   expect((await at.describe("sh")).status).toBe(404);
 });
 
-test("M1: a refusal is a tool's error that has the code, the message, and what to do", async () => {
-  const client = await mcpClient(await person(), "/mcp", "auto");
-  const sandbox = fresh("box");
-  const missing = refusalOf(await callTool(client, "read", { sandbox, session: "none" }));
-  expect(missing).toMatchObject({ error: "not_found", message: expect.stringContaining('"none"') });
-  expect(missing.next).toContain("list");
-  await toolBody(client, "run", { sandbox, session: "one", cmd: "cat", stdin: null, waitMs: 0 });
-  expect(refusalOf(await callTool(client, "run", { sandbox, session: "one", cmd: "true" }))).toMatchObject({
-    error: "other_command",
-    next: expect.stringContaining("Choose another session name"),
-  });
-  expect(refusalOf(await callTool(client, "screen", { sandbox, session: "one" })).next).toContain("use read");
-  const wrong = await callTool(client, "wait", { sandbox, session: "one", until: { soon: true } });
-  expect([wrong.isError, wrong.content[0]?.text]).toEqual([true, expect.stringContaining("until")]);
-  for (const [name, args, field, nearest] of [
-    ["run", { command: "true", timeoutMs: 5 }, "timeoutMs", "waitMs"],
-    ["read", { session: "one", max_bytes: 5 }, "max_bytes", "maxBytes"],
-    ["wait", { session: "one", until: { match: "x", flag: "i" } }, "flag", "flags"],
-  ] as const) {
-    expect(refusalOf(await callTool(client, name, { sandbox, ...args }))).toMatchObject({
-      error: "unknown_field",
-      message: `unknown field "${field}": the nearest is "${nearest}"`,
-      next: expect.stringContaining("the message"),
-    });
-  }
-  const bytes = await callTool(client, "run", { sandbox, command: "printf 'gr\\374n'" });
-  expect(bytes.content.at(-1)?.text).toContain('"format":"base64"');
-  const unknown = client.callTool({ name: "format_disk", arguments: {} });
-  await expect(unknown).rejects.toMatchObject({ code: ProtocolErrorCode.InvalidParams });
-});
-
-test.each(ERAS)("M1: a wait tells of its progress, and ends with outcome timeout, which is said (%s)", async (era) => {
-  const client = await mcpClient(await person(), "/mcp", era);
-  const sandbox = fresh("box");
-  await toolBody(client, "run", { sandbox, session: "quiet", cmd: "cat", stdin: null, waitMs: 0 });
-  const told: number[] = [];
-  const args = { sandbox, session: "quiet", until: { text: "never" }, timeoutMs: 1_500 };
-  const params = { name: "wait", arguments: args };
-  const answer = await client.callTool(params, { onprogress: ({ total = 0 }) => told.push(total) });
-  expect(told).toEqual([2]);
-  expect(answer.structuredContent).toMatchObject({ outcome: "timeout" });
-  expect(JSON.stringify(answer.content)).toContain("Not met yet: the time was over");
-});
-
 test("M1: 64 KiB of output take an agent no more than that, and what was left out can be read", async () => {
   const client = await mcpClient(await person(), "/mcp", "auto");
   const args = { sandbox: fresh("box"), session: "long", cmd: "seq", args: ["100000", "199999"] };
@@ -138,27 +91,6 @@ test("M1: a batch of too many messages is refused before any of them is looked a
     { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "a batch has 1 to 100 messages" } },
   ]);
   expect((await post(who, Array(2).fill(notification))).status).toBe(202);
-});
-
-test("M1: a call that is cancelled ends its wait in the session", async () => {
-  const at = new Programs(await person());
-  const client = await mcpClient(at.who, "/mcp", "auto");
-  const { sandbox } = at;
-  await toolBody(client, "run", { sandbox, session: "quiet", cmd: "cat", stdin: null, waitMs: 0, keepSeconds: 1 });
-  const given = new AbortController();
-  const args = { sandbox, session: "quiet", until: { exit: true }, timeoutMs: 3_600_000 };
-  let isWaiting = false;
-  const onprogress = () => {
-    isWaiting = true;
-  };
-  const waiting = client.callTool({ name: "wait", arguments: args }, { signal: given.signal, onprogress });
-  const refused = expect(waiting).rejects.toThrow();
-  await until("the wait", async () => isWaiting);
-  given.abort();
-  await refused;
-  // A wait counts as attached: once it is gone, nothing keeps the process but its second, and the 15 s of R4.
-  const hasExited = async () => (await at.describe("quiet")).body.state === "exited";
-  await until("the end of what nobody waits for", hasExited, 50_000, 500);
 });
 
 test("M1: no session id, GET and DELETE are 405, and revisions from 2025-03-26 on are taken", async () => {
@@ -225,22 +157,6 @@ test("M3: aud may be this server's /mcp, for a client of ours only", async () =>
     const theirs = await mint({ sub, org, aud: resource, client });
     const answer = await post({ ...who, token: theirs }, LIST);
     expect([client, answer.status, await answer.json()]).toMatchObject([client, 401, { error: "wrong_audience" }]);
-  }
-});
-
-test("M3: a viewer's tools read, and what needs more is refused as a tool's error", async () => {
-  const at = new Programs(await person());
-  await at.put("s", { cmd: "cat" });
-  const viewer = { ...at.who, token: await mint({ sub: fresh("v"), org: at.who.org, scope: "sandbox:connect" }) };
-  const client = await mcpClient(viewer, "/mcp", "auto");
-  expect(await toolBody(client, "read", { sandbox: at.sandbox, session: "s" })).toMatchObject({ state: "running" });
-  for (const [name, args] of [
-    ["run", { cmd: "true" }],
-    ["write", { session: "s", text: "x" }],
-    ["end", { session: "s" }],
-  ] as const) {
-    const answer = await callTool(client, name, { sandbox: at.sandbox, ...args });
-    expect(refusalOf(answer)).toMatchObject({ error: "insufficient_scope" });
   }
 });
 

@@ -8,14 +8,8 @@ const CALLS: readonly [string, string, object?][] = [
   ["GET", "/sessions/s"],
   ["PUT", "/sessions/s", { cmd: "cat" }],
   ["POST", "/run", { cmd: "cat", session: "s", waitMs: 0 }],
-  ["GET", "/sessions/s/output"],
   ["POST", "/sessions/s/input", { text: "x" }],
-  ["POST", "/sessions/s/wait", { until: { exit: true }, timeoutMs: 0 }],
-  ["GET", "/sessions/s/screen"],
-  ["GET", "/sessions/s/commands"],
   ["POST", "/sessions/s/signal", { signal: "SIGKILL" }],
-  ["POST", "/sessions/s/resize", { cols: 10, rows: 5 }],
-  ["POST", "/sessions/s/keyboard", { do: "request" }],
   ["DELETE", "/sessions/s"],
 ];
 

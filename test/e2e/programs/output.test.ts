@@ -1,8 +1,7 @@
 // Programs that run, read and wait without a WebSocket (U1 to U4, D1 to D6, T1 to T5), and what ends their calls (R1 to R4).
 import { expect, test } from "vitest";
 import { connect } from "../support/clients/client.ts";
-import { exitedIn } from "../support/clients/exited-in.ts";
-import { Programs, type ReadAnswer } from "../support/clients/programs.ts";
+import { Programs } from "../support/clients/programs.ts";
 import { api, cutInnerHop, fresh, mint, person, restartWorker } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
@@ -56,43 +55,6 @@ test("U4: a run that has a name finds the same process again, running or ended",
   const again = await at.run(body);
   expect(again.body).toMatchObject({ incarnation: runs[0]?.body.incarnation, output: "once\ndone\n" });
   expect((await at.run({ ...body, args: ["-c", "exit 1"] })).body).toMatchObject({ error: "other_command" });
-});
-
-test("D1 to D5: ranges are the bytes that a WebSocket client got, before the exit and after it", async () => {
-  const at = await programs();
-  const script = 'printf "grün \\033[1mfett\\033[0m\\r\\n12%%\\r100%%\\n"; cat';
-  await at.put("s", { ...sh(script), tty: false });
-  const client = await connect(at.who, { sandbox: at.sandbox, session: "s" });
-  await client.output("100%");
-  const all = client.text();
-  const look = async () => {
-    const whole = await at.read("s");
-    const pieces: string[] = [];
-    for (let from = 0; from < whole.body.end; ) {
-      const { body } = await at.read("s", { from, maxBytes: 16 });
-      expect(body.next).toBeGreaterThan(from);
-      pieces.push(body.output);
-      from = body.next;
-    }
-    const plain = await at.read("s", { format: "plain" });
-    const base64 = await at.read("s", { format: "base64", from: 2, to: 5 });
-    return { text: whole.body.output, pieces: pieces.join(""), plain: plain.body.output, base64: base64.body.output };
-  };
-  const expected = {
-    text: all,
-    pieces: all,
-    plain: "grün fett\n100%\n",
-    base64: Buffer.from(all).subarray(2, 5).toString("base64"),
-  };
-  expect(await look()).toEqual(expected);
-  client.say({ type: "eof" });
-  await client.end();
-  await exitedIn(at, "s");
-  expect(await look()).toEqual(expected);
-  const { body } = await at.read("s", { tail: 5 });
-  expect(body).toMatchObject({ state: "exited", exit: { code: 0 }, output: "100%\n", next: body.end, end: body.end });
-  expect(await at.read("s", { from: body.end + 1 })).toMatchObject({ status: 400, body: { error: "bad_offset" } });
-  expect(await at.read("s", { from: 0, tail: 1 })).toMatchObject({ status: 400, body: { error: "bad_request" } });
 });
 
 test("D3: a read waits for what is new, over a broken inner hop, and for the exit", async () => {
@@ -283,29 +245,6 @@ test("R1: a revocation ends waits and reads that are open, with 401", async () =
   expect((await viewer.read("s")).status).toBe(401);
 });
 
-test("R3: one wait more than 256 on a session is 429, and there is room again when they have ended", async () => {
-  const at = await programs();
-  await at.put("s", { cmd: "cat" });
-  const people = await Promise.all([1, 2].map(() => person({ org: at.who.org })));
-  const waits = Array.from({ length: 260 }, (_, i) => {
-    const who = people[i % 2] ?? at.who;
-    // Addresses have a limit of their own.
-    const headers = { "CF-Connecting-IP": `10.1.${i % 4}.1` };
-    const body = JSON.stringify({ until: { text: "go" }, from: 0, timeoutMs: 60_000 });
-    return api(who, at.path("/sessions/s/wait"), { method: "POST", headers, body });
-  });
-  const settled = waits.map(async (wait) => ({ status: (await wait).status, headers: (await wait).headers }));
-  const early = await Promise.race(settled);
-  expect([early.status, Number(early.headers.get("Retry-After")) > 0]).toEqual([429, true]);
-  const typist = await connect(at.who, { sandbox: at.sandbox, session: "s" });
-  await typist.hello();
-  typist.type("go\n");
-  const statuses = (await Promise.all(settled)).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(4);
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(200);
-  expect((await at.wait("s", { until: { text: "go" }, from: 0 })).body.outcome).toBe("met");
-});
-
 test("R4: an answer that takes longer than 15 s begins as 200 and is kept open by spaces", async () => {
   const at = await programs();
   await at.put("s", { cmd: "cat" });
@@ -314,12 +253,4 @@ test("R4: an answer that takes longer than 15 s begins as 200 and is kept open b
   const text = await response.text();
   expect([response.status, text[0]]).toEqual([200, " "]);
   expect(JSON.parse(text)).toMatchObject({ outcome: "timeout" });
-});
-
-test("a read that is repeated finds the same bytes, and keeps nothing from the others", async () => {
-  const at = await programs();
-  await at.run({ ...sh("echo one"), session: "s" });
-  const answers = await Promise.all([1, 2, 3].map(() => at.read("s")));
-  const outputs = answers.map(({ body }: { body: ReadAnswer }) => body.output);
-  expect(outputs).toEqual(["one\n", "one\n", "one\n"]);
 });

@@ -10,7 +10,7 @@ import { TtydClient } from "../support/clients/ttyd-client.ts";
 import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
-const STEPS = Number(process.env.PANES_STEPS ?? 60);
+const STEPS = Number(process.env.PANES_STEPS ?? 20);
 const SEED = Number(process.env.PANES_SEED ?? 1);
 const MS_PER_STEP = 2_000;
 const LIMIT_MS = 60_000;

@@ -54,13 +54,6 @@ test("S1: the screen as text, with cursor, title, modes and scrollback, as it st
   expect(styled.scrollback).toBeUndefined();
 });
 
-test("S1: pipes have no screen", async () => {
-  const alice = await person();
-  const session = fresh("s");
-  await (await connect(alice, { session, cmd: "cat" })).hello();
-  expect(await get(alice, session, "screen")).toMatchObject({ status: 409, body: { error: "no_screen" } });
-});
-
 test("S2: every terminal's exit keeps its screen, a short log's too", async () => {
   const { alice, name, client } = await terminal("printf 'last words'; printf '\\e[2;3Hhere'");
   await client.end();
@@ -71,59 +64,6 @@ test("S2: every terminal's exit keeps its screen, a short log's too", async () =
   expect(body).toMatchObject({ lines: ["last words", "  here", "", "", ""], cursor: { x: 6, y: 1 } });
   // Who asks for rows above the screen is told that there are none.
   expect((await get(alice, name, "screen?scrollback=3")).body.scrollback).toEqual([]);
-});
-
-test("C3: a shell's commands with line, directory, status, and exactly their output, also after the exit", async () => {
-  const alice = await person();
-  const name = fresh("s");
-  const client = await connect(alice, { session: name, cmd: "bash", tty: 1, cols: 80, rows: 24 });
-  await client.output("\x1b]133;B\x07");
-  client.type("echo one; (exit 3)\r");
-  await client.output("\x1b]133;D;3\x07");
-  const { status, body } = await get(alice, name, "commands");
-  expect(status).toBe(200);
-  expect(sessionSchemas.commandsAnswer.safeParse(body).success).toBe(true);
-  const [first] = body.commands as Readonly<Record<string, unknown>>[];
-  expect(first).toMatchObject({ line: "echo one; (exit 3)", exit: 3 });
-  const output = await get(alice, name, `output?from=${first?.from}&to=${first?.to}`);
-  expect(output.body.output).toBe("one\r\n");
-  client.type("exit 5\r");
-  await client.end();
-  const kept = await until("the kept commands", async () => {
-    const answer = await get(alice, name, "commands");
-    return answer.status === 200 && (answer.body.commands as object[]).length === 2 && answer;
-  });
-  expect((kept.body.commands as object[])[0]).toEqual(first);
-});
-
-test("T1, T6: wait sees a command's end and its status, the screen as drawn, and 409 where there are no marks", async () => {
-  const alice = await person();
-  const name = fresh("s");
-  const ask = async (rest: string, body: object): Promise<Answer> => {
-    const init = { method: "POST", body: JSON.stringify(body) };
-    const response = await api(alice, `/api/sandboxes/default/sessions/${name}/${rest}`, init);
-    return { status: response.status, body: (await response.json()) as Answer["body"] };
-  };
-  const client = await connect(alice, { session: name, cmd: "bash", tty: 1, cols: 80, rows: 24 });
-  await client.output("\x1b]133;B\x07");
-  const { body: typed } = await ask("input", { text: "echo drawn; (exit 4)", enter: true });
-  const ended = await ask("wait", { until: { commandEnd: true }, from: typed.outputOffset });
-  expect(ended.body).toMatchObject({ outcome: "met", exit: { code: 4 } });
-  // From before the call as well, by whatever object.
-  expect((await ask("wait", { until: { commandEnd: true }, from: typed.outputOffset })).body.offset).toBe(
-    ended.body.offset,
-  );
-  expect((await ask("wait", { until: { screen: "^drawn$", flags: "m" } })).body).toMatchObject({ outcome: "met" });
-  const later = ask("wait", { until: { screen: "later" }, timeoutMs: 20_000 });
-  await ask("input", { text: "printf 'la''ter'", enter: true });
-  expect((await later).body).toMatchObject({ outcome: "met" });
-  expect((await ask("wait", { until: { screen: "never" }, timeoutMs: 300 })).body).toMatchObject({
-    outcome: "timeout",
-  });
-  const { alice: bob, name: unmarked } = await terminal("exec cat");
-  const init = { method: "POST", body: JSON.stringify({ until: { commandEnd: true } }) };
-  const refused = await api(bob, `/api/sandboxes/default/sessions/${unmarked}/wait`, init);
-  expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([409, "no_marks"]);
 });
 
 test("P3: the description has the title that the program gave its terminal, while it runs and afterwards", async () => {

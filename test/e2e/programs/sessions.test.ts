@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connect } from "../support/clients/client.ts";
 import { exitedIn } from "../support/clients/exited-in.ts";
 import { type Description, Programs } from "../support/clients/programs.ts";
-import { api, fresh, killBridge, mint, person, startBridge } from "../support/system/system.ts";
+import { fresh, person } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
 const programs = async () => new Programs(await person());
@@ -47,17 +47,6 @@ test("P1: POST makes a fresh name, and what is no process is refused with what i
   }
 });
 
-test("P1: a command of 900 KB reaches the process whole, and clients attach to it by name", async () => {
-  const at = await programs();
-  const args = Array.from({ length: 9 }, (_, i) => String(i).repeat(100_000));
-  const script = 'printf "%s" "$@" | wc -c; cat';
-  const made = await at.put("long", { cmd: "sh", args: ["-c", script, "sh", ...args] });
-  expect(made.status).toBe(201);
-  const client = await connect(at.who, { sandbox: at.sandbox, session: "long" });
-  await client.output("900000");
-  expect((await at.describe("long")).body.clients).toBe(1);
-});
-
 test("P2: replace starts anew under an ended name, once for each attempt", async () => {
   const at = await programs();
   const first = await at.put("job", { cmd: "sh", args: ["-c", "exit 3"] });
@@ -90,50 +79,6 @@ test("A12: ended=replace starts anew under an ended name, once a life; ended=rea
   expect((await again.hello()).incarnation).toBe(second);
   const other = await connect(at.who, { ...place, cmd: "cat", ended: "replace", attempt: `${life}x.1` });
   expect((await other.hello()).incarnation).not.toBe(second);
-});
-
-test("P3: a lost process is told as lost, and what it said can be read", async () => {
-  const at = await programs();
-  await at.put("gone", { cmd: "sh", args: ["-c", "echo before; cat"] });
-  expect((await at.wait("gone", { until: { text: "before" }, from: 0 })).body.outcome).toBe("met");
-  await killBridge();
-  await startBridge();
-  const lost = await until("the loss", async () => {
-    const { body } = await at.describe("gone");
-    return body.state === "lost" && body;
-  });
-  expect(lost).toMatchObject({ session: "gone", state: "lost" });
-  expect(await at.put("gone", { cmd: "sh", args: ["-c", "echo before; cat"] })).toMatchObject({
-    status: 200,
-    body: { state: "lost" },
-  });
-  expect((await at.read("gone", { from: 0 })).body).toMatchObject({
-    state: "lost",
-    output: "before\n",
-    next: 7,
-    end: 7,
-  });
-  expect((await at.wait("gone", { until: { text: "after" } })).body.outcome).toBe("lost");
-});
-
-test("S2a: a lost terminal's screen goes to the end of its log, which was last looked at before", async () => {
-  const at = await programs();
-  await at.put("screen", { cmd: "sh", args: ["-c", "stty -echo; echo first; cat"], tty: true });
-  expect((await at.wait("screen", { until: { text: "first" }, from: 0 })).body.outcome).toBe("met");
-  // The bridge is asked for the first look before this.
-  expect((await at.ask("GET", "/sessions/screen/screen")).body).toMatchObject({
-    lines: expect.arrayContaining(["first"]),
-  });
-  await at.ask("POST", "/sessions/screen/input", { text: "\u65e5\u672c second", enter: true });
-  expect((await at.wait("screen", { until: { text: "second" }, from: 0 })).body.outcome).toBe("met");
-  await killBridge();
-  await startBridge();
-  await until("the loss", async () => (await at.describe("screen")).body.state === "lost");
-  const { end } = (await at.read("screen", { tail: 1 })).body;
-  const { body } = await at.ask("GET", "/sessions/screen/screen?format=json");
-  const lines = ["first", "\u65e5\u672c second", ...Array(22).fill("")];
-  expect(body).toMatchObject({ offset: end, cursor: { y: 2 }, lines });
-  expect(body).not.toHaveProperty("approximate");
 });
 
 test("P4: it runs on for keepSeconds with nobody attached, and leaves the list keepExitedSeconds after its exit", async () => {
@@ -177,14 +122,4 @@ test("DELETE answers 204 once the process has exited; R2: not for another incarn
   expect((await at.ask("DELETE", `/sessions/s?incarnation=${body.incarnation}`)).status).toBe(204);
   expect((await waiting).body).toMatchObject({ outcome: "met" });
   expect((await at.describe("s")).status).toBe(404);
-});
-
-test("R1: a token in the query or a subprotocol is none here, and a viewer's may not start anything", async () => {
-  const at = await programs();
-  const inQuery = await api(undefined, `${at.path("/sessions")}?token=${at.who.token}`);
-  expect([inQuery.status, ((await inQuery.json()) as { error: string }).error]).toEqual([401, "no_token"]);
-  const token = await mint({ sub: fresh("viewer"), org: at.who.org, scope: "sandbox:connect" });
-  const viewer = new Programs({ ...at.who, token }, at.sandbox);
-  expect((await viewer.put("x", { cmd: "cat" })).body).toMatchObject({ error: "insufficient_scope" });
-  expect((await viewer.ask("GET", "/sessions")).body).toEqual({ sessions: [] });
 });

@@ -22,29 +22,3 @@ test("A2a: a bash without a script marks its commands, unless shell_integration=
   await script.end();
   expect(script.text()).toBe("done\r\n");
 });
-
-test("C7: BEL and OSC 9, 99 and 777 reach stdio.v1 clients at once, and nobody by a replay", async () => {
-  const alice = await person();
-  // One a second at most.
-  const says = ["\\a", "\\e]9;made\\a", "\\e]777;notify;T;B\\a"]
-    .map((text) => `printf '${text}'; sleep 1.1; `)
-    .join("");
-  const params = terminal({ cmd: "bash", arg: ["-c", `read -r _; ${says} cat`] });
-  const one = await connect(alice, params);
-  const plain = await connect(alice, params, { protocols: [] });
-  await Promise.all([one.hello(), plain.hello()]);
-  one.type("\r");
-  await one.message("attention", 2);
-  const [bell, made, titled] = one.messages("attention");
-  expect(bell).toMatchObject({ type: "attention", kind: "bell" });
-  expect(made).toMatchObject({ kind: "notify", body: "made" });
-  expect(titled).toMatchObject({ kind: "notify", title: "T", body: "B" });
-  const text = one.bytes();
-  expect(bell?.offset).toBe(text.indexOf(7) + 1);
-  expect(titled?.offset).toBe(text.lastIndexOf(7) + 1);
-  const late = await connect(alice, { session: params.session, offset: 0 });
-  one.type("end\r");
-  await late.output("end");
-  expect(plain.bytes().includes(7)).toBe(true);
-  expect([late.messages("attention"), plain.messages("attention")]).toEqual([[], []]);
-});

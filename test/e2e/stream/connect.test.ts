@@ -76,7 +76,7 @@ test.each([
 });
 
 test("R1, I5: bytes pass both ways once and in order, over cut connections and a restarted Worker", async () => {
-  const input = randomBytes(3_000_000);
+  const input = randomBytes(2_000_000);
   const phases = new Set<string>();
   const onState = ({ phase }: ConnectionState) => phases.add(phase);
   const connection = attach(await person(), { cmd: "cat", WebSocket: BreakableSocket, onState });
@@ -91,7 +91,7 @@ test("R1, I5: bytes pass both ways once and in order, over cut connections and a
   for await (const chunk of connection.stdout) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length < (breaks + 1) * 400_000 || breaks >= 6) continue;
+    if (length < (breaks + 1) * 250_000 || breaks >= 6) continue;
     breaks += 1;
     if (breaks === 2) await cutInnerHop();
     else if (breaks === 4) await restartWorker();
@@ -106,7 +106,7 @@ test("R1, I5: bytes pass both ways once and in order, over cut connections and a
 test("W7: a reader that stops holds the process back, and nothing is lost", async () => {
   const who = await person();
   const [box, session] = [fresh("box"), fresh("s")];
-  const connection = attach(who, { ...sh("head -c 8000000 /dev/zero; echo end >&2"), sandbox: box, session });
+  const connection = attach(who, { ...sh("head -c 3000000 /dev/zero; echo end >&2"), sandbox: box, session });
   const http = sandbox(system.origin, { token: who.token, sandbox: box }).session(session);
   // How far the window has grown by then is the machine's affair, but it is never under 16 KiB (W4).
   await until("the least window to be spent", async () => {
@@ -117,7 +117,7 @@ test("W7: a reader that stops holds the process back, and nothing is lost", asyn
   expect(outcome).toBe("timeout");
   expect((await http.describe()).offset).toBeLessThan(2_000_000);
   const [stdout, stderr] = await Promise.all([bytesOf(connection.stdout), textOf(connection.stderr)]);
-  expect([stdout.length, stderr]).toEqual([8_000_000, "end\n"]);
+  expect([stdout.length, stderr]).toEqual([3_000_000, "end\n"]);
 });
 
 test("F1: a write waits while the process does not read, and a signal gets through meanwhile", async () => {
@@ -142,31 +142,6 @@ test("F1: a write waits while the process does not read, and a signal gets throu
   ).toBe("2000000");
 });
 
-test("X2: input after the exit fails as a broken pipe does, and a cancelled stream holds nothing up", async () => {
-  const connection = attach(await person(), sh("head -c 5; head -c 3000000 /dev/zero >&2"));
-  const endless = new ReadableStream<Uint8Array>({ pull: (to) => to.enqueue(new Uint8Array(100_000)) });
-  await connection.stderr.cancel();
-  const piping = failure(endless.pipeTo(connection.stdin));
-  expect((await bytesOf(connection.stdout)).length).toBe(5);
-  expect(await connection.exited).toEqual({ code: 0 });
-  expect((await piping).code).toBe("stdin_closed");
-});
-
-test("K1: a PTY has the window's size, follows it, and is killed", async () => {
-  const script = 'trap "stty size" WINCH; stty size; while :; do sleep 0.05; done';
-  const connection = attach(await person(), { ...sh(script), tty: true, cols: 91, rows: 17 });
-  const reader = connection.stdout.getReader();
-  let text = "";
-  const output = async (expected: string) => {
-    while (!text.includes(expected)) text += Buffer.from((await reader.read()).value ?? []).toString();
-  };
-  await output("17 91\r\n");
-  connection.resize(100, 30);
-  await output("30 100\r\n");
-  connection.kill();
-  expect(await connection.exited).toMatchObject({ signal: expect.stringMatching(/^SIG(HUP|TERM|KILL)$/) });
-});
-
 test("T1: a token is asked for at each connection, and a refusal says why", async () => {
   const who = await person();
   let asked = 0;
@@ -189,19 +164,6 @@ test("T1: a token is asked for at each connection, and a refusal says why", asyn
   expect(() => connect("ftp://nowhere")).toThrow("must begin with https://");
 });
 
-test("K1: a viewer reads, and is told at the first write that it may not", async () => {
-  const who = await person();
-  const place = { sandbox: fresh("box"), session: fresh("s") };
-  const driver = attach(who, { ...sh("cat"), ...place });
-  await until("the greeting", () => driver.hello);
-  const viewer = attach(who, { ...place, role: "viewer" });
-  await until("the viewer's greeting", () => viewer.hello);
-  expect((await failure(viewer.stdin.getWriter().write("x"))).code).toBe("not_stdin_holder");
-  const seen = viewer.stdout.getReader().read();
-  await driver.stdin.getWriter().write("seen");
-  expect(Buffer.from((await seen).value ?? []).toString()).toBe("seen");
-});
-
 test("R2: a later life goes on with the next byte that nobody has read", async () => {
   const who = await person();
   const box = fresh("box");
@@ -218,21 +180,4 @@ test("R2: a later life goes on with the next byte that nobody has read", async (
   await write(second, "two");
   expect(await textOf(second.stdout)).toBe("two");
   expect(await second.exited).toEqual({ code: 0 });
-});
-
-test("O7: output that is no longer held ends a stream of pipes with an error, never silently", async () => {
-  const who = await person();
-  const place = { sandbox: fresh("box"), session: fresh("s") };
-  const first = attach(who, { ...sh("head -c 3000000 /dev/zero; cat"), ...place });
-  let length = 0;
-  const reader = first.stdout.getReader();
-  while (length < 3_000_000) length += (await reader.read()).value?.length ?? 0;
-  const late = attach(who, place);
-  expect((await failure(bytesOf(late.stdout))).code).toBe("output_lost");
-  expect((await failure(late.exited)).code).toBe("output_lost");
-  const gaps: [number, number][] = [];
-  const told = attach(who, { ...place, onGap: (from, to) => gaps.push([from, to]) });
-  await until("the gap", () => gaps.length > 0);
-  expect(gaps[0]?.[0]).toBe(0);
-  await told.stdout.cancel();
 });

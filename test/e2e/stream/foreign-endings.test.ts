@@ -81,7 +81,7 @@ describe("Z: a close with a code that can't be answered with the same ends the c
   test.each(PATHS)("%s", async (_name, path, protocol) => {
     const who = await person();
     const sandbox = fresh("box");
-    for (const code of [0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000]) {
+    for (const code of [0, 1005, 1015, 5000]) {
       const socket = await upgrade(who, path(sandbox), protocol);
       const { ended } = await answered(socket);
       // A close, masked with zeros.

@@ -1,7 +1,7 @@
 // `logBytes` over the whole path: how much output is held, in the bridge and in the session object, and what may be in flight.
 import { expect, test } from "vitest";
 import { runCli } from "../support/clients/cli.ts";
-import { connect, refusedHttp, refusedSocket } from "../support/clients/client.ts";
+import { connect } from "../support/clients/client.ts";
 import { Programs } from "../support/clients/programs.ts";
 import { runResuming } from "../support/clients/resuming-client.ts";
 import { fresh, person, restartWorker } from "../support/system/system.ts";
@@ -47,52 +47,4 @@ test("P1: with the smallest log a lossless client that comes back often gets eac
   );
   expect(output.equals(input)).toBe(true);
   expect(breaks.length).toBeGreaterThanOrEqual(5);
-});
-
-test("P1: a size out of its range is 400 and 4400, and P2: another size is another process", async () => {
-  const at = new Programs(await person());
-  const { who, sandbox } = at;
-  for (const logBytes of [65_535, 8 * MIB + 1]) {
-    const params = { sandbox, session: "none", logBytes };
-    expect(await refusedSocket(who, params)).toMatchObject({
-      code: 4400,
-      reason: '"logBytes" must be an integer from 65536 to 8388608',
-    });
-    expect((await refusedHttp(who, params)).status).toBe(400);
-    expect(await at.put("none", { cmd: "cat", logBytes })).toMatchObject({
-      status: 400,
-      body: { error: "bad_request" },
-    });
-  }
-  expect((await at.put("usual", { cmd: "cat" })).status).toBe(201);
-  expect((await at.put("usual", { cmd: "cat", logBytes: MIB })).status).toBe(200);
-  const other = await at.put("usual", { cmd: "cat", logBytes: 2 * MIB });
-  expect(other).toMatchObject({ status: 409, body: { error: "other_command" } });
-});
-
-test("P1: more than 256 MiB of logs in one bridge are 503 and 4503, until some of their processes have ended", async () => {
-  const at = new Programs(await person());
-  const { who, sandbox } = at;
-  const body = { cmd: "cat", logBytes: 8 * MIB };
-  const names: string[] = [];
-  for (;;) {
-    const session = `s${names.length}`;
-    const { status, body: answer } = await at.put(session, body);
-    if (status !== 201) {
-      expect([status, answer]).toMatchObject([503, { error: "logs_full" }]);
-      break;
-    }
-    names.push(session);
-  }
-  // Others may have sessions in this bridge, too.
-  expect(names.length).toBeGreaterThan(16);
-  expect(names.length).toBeLessThanOrEqual(32);
-  const params = { sandbox, session: "one-more", cmd: "cat", logBytes: 8 * MIB };
-  const reason = expect.stringMatching(/^the logs of the sessions here would have more than 268435456 bytes/);
-  expect(await refusedSocket(who, params)).toMatchObject({ code: 4503, reason, bye: { retry: "after" } });
-  const { status, body: told } = await refusedHttp(who, { ...params, session: "plain" });
-  expect([status, JSON.parse(told)]).toMatchObject([503, { error: "logs_full" }]);
-  await Promise.all(names.map((name) => at.end(name)));
-  expect((await at.put("one-more", body)).status).toBe(201);
-  await at.end("one-more");
 });

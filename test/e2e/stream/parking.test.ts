@@ -1,28 +1,29 @@
 // A quiet session sleeps while its clients stay, and goes on without a word to them: the session object is taken out of memory by the
-// runtime itself. On a system of its own, which parks after a second.
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// runtime itself. And the machine of its process stops: people are told in time, asleep or not. On a system of its own, which parks after
+// a second, and whose bridge has ten minutes to stop.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
-import { tokenMinter } from "../../../packages/local/src/issuer/tokens.ts";
-import { CLI, cliEnv } from "../support/clients/cli.ts";
-import { connect, type TestClient } from "../support/clients/client.ts";
+import { exitCode, startCli } from "../support/clients/cli.ts";
+import { connect, type Params, refusedHttp, refusedSocket, type TestClient } from "../support/clients/client.ts";
 import { type System, startSystem } from "../support/system/own-system.ts";
 import { fresh, type Person } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
 let system: System;
+let server: string;
 const dir = mkdtempSync(join(tmpdir(), "sbx-parking-"));
 
 beforeAll(async () => {
   system = await startSystem({
     dir,
-    workerEntry: join(ROOT, "worker/test/counting-entry.ts"),
+    workerEntry: join(ROOT, "worker/test/support/counting-entry.ts"),
     workerVars: { PARK_SECONDS: "1", PARK_PLAIN: "1" },
-    bridgeEnv: { STDIO_TRACE: "*" },
+    bridgeEnv: { STDIO_TRACE: "*", STOP_SECONDS: "600" },
   });
+  server = system.origin.replace(/^http/, "ws");
 });
 
 afterAll(async () => {
@@ -40,9 +41,8 @@ function counted(): string[] {
 const lives = () => counted().filter((what) => what === "constructor").length;
 
 async function somebody(): Promise<Person> {
-  const mint = await tokenMinter({ keysDir: dir, issuerUrl: system.issuerUrl });
   const sub = fresh("person");
-  return { sub, org: "", token: await mint({ sub }) };
+  return { sub, org: "", token: await system.mintToken({ sub }) };
 }
 
 /** All but pings: what a client was told. */
@@ -71,14 +71,13 @@ async function asleep(): Promise<void> {
 
 test("H20a, H21: a stdio client, the command line and a plain client go on while their object leaves memory, and are told nothing", async () => {
   const who = await somebody();
-  const server = system.origin.replace(/^http/, "ws");
   const session = fresh("s");
   const client = await connect(who, { session, cmd: "sh", arg: ["-c", SCRIPT] }, { server });
   await client.hello();
-  const line = spawn(process.execPath, [CLI, system.origin, "--session", session], { env: cliEnv(who) });
+  const line = startCli(who, ["--session", session], undefined, system.origin);
   const heard: Record<"stdout" | "stderr", string> = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) line[name].on("data", (bytes) => (heard[name] += String(bytes)));
-  const lineEnded = new Promise((resolve) => line.once("close", resolve));
+  const lineEnded = exitCode(line);
   const plain = await connect(who, { session }, { server, protocols: [], pings: true });
   let expected = "";
   const all = async (output: string) => {
@@ -90,14 +89,11 @@ test("H20a, H21: a stdio client, the command line and a plain client go on while
   client.type("one\n");
   await all("got one\n");
   const before = told(client);
-  const typists = [() => client.type("two\n"), () => plain.type("two\n"), () => void line.stdin.write("two\n")];
-  for (const type of typists) {
-    const livesBefore = lives();
-    await asleep();
-    type();
-    await all("got two\n");
-    expect(lives()).toBe(livesBefore + 1);
-  }
+  const livesBefore = lives();
+  await asleep();
+  plain.type("two\n");
+  await all("got two\n");
+  expect(lives()).toBe(livesBefore + 1);
   client.type("later\n");
   await all("got later\n");
   const count = counted().length;
@@ -113,35 +109,51 @@ test("H20a, H21: a stdio client, the command line and a plain client go on while
   expect([client.text(), plain.text(), heard.stdout]).toEqual(Array(3).fill(`${expected}got end\n`));
 }, 420_000);
 
-/** An object that a program has just called stays for five seconds, and a second more until it is parked. */
-const asleepAfterCall = () => new Promise((resolve) => setTimeout(resolve, 24_000));
-
-test("H21e, P4: nothing runs in the object of a wait for an hour; output brings it back", async () => {
+test("H20a, X8: people on every way in, asleep or not, are told how long there is; a job ends by itself, and nothing new is started", async () => {
   const who = await somebody();
-  const session = `${system.origin}/api/sandboxes/${fresh("box")}/sessions/s`;
-  const headers = { authorization: `Bearer ${who.token}`, "content-type": "application/json" };
-  const ask = (method: string, path: string, body: object) =>
-    fetch(session + path, { method, headers, body: JSON.stringify(body) });
-  const sign = join(dir, fresh("sign"));
-  const script = `printf 'half a nee'; until [ -e ${sign} ]; do sleep 0.1; done; echo dle; exit 7`;
-  expect((await ask("PUT", "", { cmd: "sh", args: ["-c", script], keepSeconds: 5 })).status).toBe(201);
-  const waits = [{ text: "needle" }, { exit: true }, { text: "never" }].map(async (until) => {
-    const response = await ask("POST", "/wait", { until, from: 0, timeoutMs: 3_600_000 });
-    return [response.status, (await response.json()) as object];
-  });
-  await asleepAfterCall();
-  const before = counted().length;
-  await asleep();
-  expect(counted().slice(before)).toEqual([]);
-  writeFileSync(sign, "");
-  const [needle, exit, never] = await Promise.all(waits);
-  // Its log may come later than its answers.
-  await until("the object's return in the log", () => counted().length >= before + 2, 60_000);
-  expect(counted().slice(before, before + 2)).toEqual(["constructor", "called"]);
-  expect(needle).toEqual([
-    200,
-    expect.objectContaining({ outcome: "met", match: expect.objectContaining({ from: 7, to: 13 }) }),
+  const at = (params: Params, protocols?: readonly string[]) =>
+    connect(who, params, { server, ...(protocols === undefined ? {} : { protocols }) });
+  const script = "echo ready; read go; echo saved; exit 3";
+  const asleepOne = await at({ session: fresh("parked"), cmd: "sh", arg: ["-c", script] });
+  await asleepOne.output("ready\n");
+  await until("a parked session", isParked);
+  const place = { sandbox: "default", session: fresh("job") };
+  const client = await at({ ...place, cmd: "sh", arg: ["-c", script] });
+  await client.output("ready\n");
+  const plain = await at(place, []);
+  await plain.output("ready\n");
+  const cli = startCli(who, ["--session", place.session, "--role", "viewer"], undefined, system.origin);
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) cli[name].on("data", (bytes) => (said[name] += String(bytes)));
+  const cliEnded = exitCode(cli);
+  await until("the command line to show the output", () => said.stdout.includes("ready"));
+
+  process.kill(system.pids.bridge, "SIGTERM");
+  for (const one of [client, asleepOne]) {
+    expect(await one.message("stopping")).toEqual({ type: "stopping", seconds: expect.toBeOneOf([599, 600]) });
+  }
+  await until("the command line to say it", () => said.stderr.includes("The sandbox stops in 10 min"));
+  const late = await at({ ...place, role: "viewer" });
+  expect(Number((await late.message("stopping")).seconds)).toBeLessThanOrEqual(600);
+  // Nothing is started, in words that say why, and whoever asks may come back.
+  const newOne = { ...place, session: fresh("new"), cmd: "true" };
+  const stops = /^the sandbox stops within \d+ s: nothing new is started in it/;
+  const refusal = await refusedSocket(who, newOne, { server });
+  expect(refusal.bye).toMatchObject({ code: 4503, retry: "after", reason: expect.stringMatching(stops) });
+  const http = await refusedHttp(who, newOne, { server });
+  expect([http.status, JSON.parse(http.body)]).toEqual([
+    503,
+    { error: "stopping", message: expect.stringMatching(stops) },
   ]);
-  expect(exit).toEqual([200, expect.objectContaining({ outcome: "met", exit: { code: 7 } })]);
-  expect(never).toEqual([200, expect.objectContaining({ outcome: "exited", exit: { code: 7 } })]);
+  const init = { method: "POST", headers: { Authorization: `Bearer ${who.token}` }, body: '{"cmd":"true"}' };
+  const made = await fetch(`${system.origin}/api/sandboxes/default/sessions`, init);
+  expect([made.status, ((await made.json()) as { error: string }).error]).toEqual([503, "stopping"]);
+
+  client.type("\n");
+  asleepOne.type("go\n");
+  for (const one of [client, late, asleepOne]) {
+    expect(await one.message("exit")).toEqual({ type: "exit", code: 3, offset: 12 });
+  }
+  expect((await plain.end()).code).toBe(1000);
+  expect([plain.text(), await cliEnded]).toEqual(["ready\nsaved\n", 3]);
 });

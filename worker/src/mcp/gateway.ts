@@ -96,6 +96,9 @@ export class McpGateway {
     if (sent.some(({ id }) => id !== undefined && streams.isPending(id))) {
       return respond(refused(400, "bad_request", "a request that is not answered yet has this id"));
     }
+    if (!streams.hasRoomFor(sent.filter(({ id }) => id !== undefined).length)) {
+      return respond({ ...refused(429, "too_many_waits", "too many requests are not answered"), retryAfterSeconds: 5 });
+    }
     const { stream, waiting } = this.#together(() => {
       const opened = streams.open(sent);
       for (const { cancels } of sent) if (cancels !== undefined) streams.refuse(cancels, "cancelled");
@@ -119,7 +122,7 @@ export class McpGateway {
   #listen(live: Live, lastEventId: string | undefined, isPrimed: boolean, signal: AbortSignal): Response {
     const { streams } = live;
     const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
-    if (lastEventId !== undefined && (place === undefined || !streams.has(place.stream))) {
+    if (lastEventId !== undefined && (place === undefined || !streams.has(place))) {
       // Not 404: that would tell the client that its session is gone.
       return respond(refused(400, "bad_request", "Last-Event-ID is none of this session's: leave it out"));
     }
@@ -256,7 +259,7 @@ export class McpGateway {
         const known = lines.partial.length;
         for (const line of lines.push(piece)) {
           streams.add(line);
-          if (line.isTooLong === true) hasRefused = this.#refuseQuestion(line);
+          if (line.isTooLong === true && this.#refuseQuestion(line)) hasRefused = true;
         }
         // An unfinished line may be longer than the log that it is read from. It may turn out to be no message.
         const isFinished = lines.lineStart !== lineStart || lines.long !== undefined;
@@ -265,7 +268,7 @@ export class McpGateway {
       }
       this.#store.save({ logNext, end: lines.end, last: streams.last, long: lines.long });
     });
-    if (streams.isFull) this.#overflowed("more than 8 MiB of messages wait for their client");
+    if (streams.isFull) this.#overflowed("more than 8 MiB, or 50,000 messages, wait for their client");
     else this.#wakeAll();
     if (hasRefused) this.#work(live);
   }

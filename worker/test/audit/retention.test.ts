@@ -7,7 +7,7 @@ import type { AuditPage } from "../../src/audit/trail.ts";
 import type { Env } from "../../src/env.ts";
 import { SessionObject } from "../../src/objects/session-object.ts";
 import { advanceClock, restoreClock, stopClock } from "../auth/clock.ts";
-import { GREETED_SETTINGS, standInForBridge } from "../stand-in-bridge.ts";
+import { GREETED_SETTINGS, standInForBridge } from "../support/stand-in-bridge.ts";
 
 afterEach(() => {
   restoreClock();

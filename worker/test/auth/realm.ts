@@ -5,7 +5,7 @@ import { expect, inject } from "vitest";
 import type { Env } from "../../src/env.ts";
 import type { IdentifyEnv } from "../../src/guards/identify.ts";
 import { AuthFault, type FaultCode } from "../../src/refusal/fault.ts";
-import type { IssuerKeys, RealmCounts, RealmKnobs } from "../issuer-knobs.ts";
+import type { IssuerKeys, RealmCounts, RealmKnobs } from "../support/issuer-knobs.ts";
 
 export const CLIENT = "sbx-cli";
 export const OTHER_CLIENT = "sbx-web";

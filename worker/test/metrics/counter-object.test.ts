@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import type { Report } from "../../src/metrics/report.ts";
 import { SessionMetrics } from "../../src/metrics/session-metrics.ts";
 import type { CounterObject } from "../../src/objects/counter-object.ts";
-import { giveClock } from "../given-clock.ts";
+import { giveClock } from "../support/given-clock.ts";
 
 const { COUNTERS } = env as unknown as { COUNTERS: DurableObjectNamespace<CounterObject> };
 const TOKEN = "a token of the metrics";

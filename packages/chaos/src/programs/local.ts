@@ -45,7 +45,7 @@ export async function localExactlyOnce(args: readonly string[], signal?: AbortSi
     const system = await startSystem({
       dir,
       ports: { bridge: bridgePort },
-      workerEntry: join(ROOT, "worker/test/chaos-entry.ts"),
+      workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
       workerVars: {
         BRIDGE_URL: `http://127.0.0.1:${inner.port}`,
         // One person does all of it.

@@ -1,5 +1,4 @@
-// One session on the page: connection, screen and addon put together, and one immutable view of them for whatever draws
-// it. No React.
+// One session on the page: its connection, screen and addon, and an immutable view of them for the components. No React.
 
 import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
 import { BrowserConnection, type BrowserConnectionOptions } from "../connection/browser-connection.ts";
@@ -24,45 +23,45 @@ import { mayHaveClusters } from "../ui/clusters.ts";
 import { type Modifiers, NO_MODIFIERS, withModifiers } from "../ui/modifiers.ts";
 import { SessionPanes } from "./session-panes.ts";
 
-/** Something to tell beside the state: the newest of each kind. */
+/** Shown beside the state: the newest of each kind. */
 export type Notice =
   | { readonly kind: "error"; readonly message: string }
   | { readonly kind: "stopping"; readonly seconds: number }
   | { readonly kind: "started-over"; readonly reason: string }
   | { readonly kind: "approximate" }
-  /** Some of the output from before this page came is missing. */
+  /** Output from before this page's attach is missing. */
   | { readonly kind: "shortened" };
 
 export type View = SessionFacts & {
   readonly sandbox: string;
   readonly session: string;
-  /** The terminal's size in cells: the PTY's, as far as it has been drawn. */
+  /** The drawn size in cells: the PTY's. */
   readonly cols: number;
   readonly rows: number;
-  /** Whether that is another size than the one that fits. */
+  /** Whether another size would fit the page. */
   readonly isFramed: boolean;
   readonly renderer: Renderer;
-  /** The title that the process gave its window; "" if it gave none. */
+  /** The title that the process set; "" for none. */
   readonly title: string;
-  /** How far the process says that it is. */
+  /** The progress that the process reports. */
   readonly progress: Progress | undefined;
-  /** Where the link under the pointer leads. */
+  /** Address of the link under the pointer. */
   readonly link: string | undefined;
-  /** When the login ends that this connection rests on, by the page's clock; undefined: not soon, or it renews itself. */
+  /** When the login expires, by the page's clock; undefined: not soon, or it is renewed. */
   readonly loginEndsAtMs: number | undefined;
-  /** Whether there was ever something on the screen, which nothing may cover. */
+  /** Whether something was shown, which must stay visible. */
   readonly hasBegun: boolean;
-  /** Whether a person has typed here. */
+  /** Whether the person has typed. */
   readonly hasTyped: boolean;
-  /** Which modifiers stay pressed for the next key. */
+  /** Modifiers held for the next key. */
   readonly modifiers: Modifiers;
   readonly hasSelection: boolean;
   readonly missedBytes: number;
-  /** Keys that were pressed while nothing could be sent, since the last that was. */
+  /** Keys typed while disconnected, since the last sent one. */
   readonly unsentKeys: number;
-  /** Whether the session is asked to put only the length of typed text on record. */
+  /** Whether the server records only the length of typed text. */
   readonly isSecret: boolean;
-  /** How often the connection came back. */
+  /** Number of reconnects. */
   readonly resumes: number;
   readonly notices: readonly Notice[];
 };
@@ -71,41 +70,62 @@ export type TerminalSessionOptions = Omit<BrowserConnectionOptions, "size" | "wo
   readonly look?: Look | undefined;
   readonly texts?: Texts | undefined;
   readonly renderer?: RendererChoice | undefined;
-  /** Whether files go in and out here, over a session beside this one. */
+  /** Whether files can be uploaded and downloaded, over a separate session. */
   readonly takesFiles?: boolean | undefined;
-  /** Whether it has the process's size, whatever fits, and gives none. */
+  /** Whether the terminal takes the process's size and sets none. */
   readonly isSized?: boolean | undefined;
-  /** As `TerminalProps` has it; without it nowhere. */
+  /** As in `TerminalProps`. */
   readonly previews?: string | undefined;
-  /** Asked when the token runs out; without it the connection ends then. */
+  /** As in `TerminalProps`; without it the connection ends when the token expires. */
   readonly freshCredential?: ((role: Role) => Promise<string | undefined>) | undefined;
 };
+
+const FIRST_VIEW = {
+  upstream: "running",
+  resumedAtMs: undefined,
+  hasMissedOutput: false,
+  isFramed: false,
+  renderer: "dom",
+  title: "",
+  progress: undefined,
+  link: undefined,
+  loginEndsAtMs: undefined,
+  hasBegun: false,
+  hasTyped: false,
+  modifiers: NO_MODIFIERS,
+  hasSelection: false,
+  missedBytes: 0,
+  unsentKeys: 0,
+  isSecret: false,
+  resumes: 0,
+  notices: [],
+} satisfies Partial<View>;
 
 export class TerminalSession {
   readonly connection: BrowserConnection;
   readonly screen: TerminalView;
-  /** The other people here, and who may type. */
+  /** The participants, and who may type. */
   readonly room: ParticipantsModel;
-  /** Of a session that runs under tmux: its panes. */
+  /** The panes of a session under tmux. */
   readonly panes: SessionPanes;
-  /** The questions to a person before a risky step. */
+  /** Questions before risky steps. */
   readonly guard: Guard;
   /** Search, and the commands in the scrollback. */
   readonly tools: TerminalTools;
-  /** Bells, and programs' notices. */
+  /** Bells and notifications. */
   readonly attention: Attention;
-  /** The picture of keys before the process has echoed them. */
+  /** Predicted echo of typed keys. */
   readonly echo: EchoOverlay;
-  /** Files on their way in and out; undefined where this person may start no session. */
+  /** Uploads and downloads; undefined if this person may start no session. */
   readonly files: Files | undefined;
-  /** How long a key takes to the process and back, and how many bytes are not drawn yet. */
+  /** Round-trip time of a key, and bytes not drawn yet. */
   readonly latency: Latency;
   readonly #renewal: Renewal | undefined;
   readonly #stopWatching = new AbortController();
   readonly #stopFingers: () => void;
   #view: View;
   readonly #listeners = new Set<() => void>();
-  /** Whether the view is there: a screen speaks up while it is being made. */
+  /** Whether #view is set: the screen calls back during its construction. */
   #isMade = false;
 
   /** Draws into `stage` and starts connecting. */
@@ -136,46 +156,21 @@ export class TerminalSession {
       });
     }
     const { terminal } = this.screen;
+    const { session } = options;
     const sandbox = new URL(options.url, location.href).searchParams.get("sandbox") ?? "default";
+    const { cols, rows } = terminal;
     this.#view = {
+      ...FIRST_VIEW,
       sandbox,
-      session: options.session,
+      session,
+      cols,
+      rows,
       client: this.connection.state,
-      upstream: "running",
-      resumedAtMs: undefined,
-      hasMissedOutput: false,
-      cols: terminal.cols,
-      rows: terminal.rows,
-      isFramed: false,
-      renderer: "dom",
-      title: "",
-      progress: undefined,
-      link: undefined,
-      loginEndsAtMs: undefined,
-      hasBegun: false,
       isOffline: !navigator.onLine,
-      hasTyped: false,
-      modifiers: NO_MODIFIERS,
-      hasSelection: false,
-      missedBytes: 0,
-      unsentKeys: 0,
-      isSecret: false,
-      resumes: 0,
-      notices: [],
     };
     this.#isMade = true;
     const addon = new StdioAddon(this.connection);
-    addon.madeOfKey = (text) => {
-      const { modifiers } = this.#view;
-      // They stay for one key.
-      if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
-      const made = withModifiers(text, modifiers);
-      if (this.connection.mayType && this.connection.client?.hello?.tty === true && !this.#view.isSecret) {
-        this.echo.typed(made);
-      }
-      return made;
-    };
-    terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
+    addon.madeOfKey = (text) => this.#modified(text);
     this.#stopFingers = handleTouch(terminal, stage);
     terminal.loadAddon(addon);
     const isReplay = () => addon.isDrawingReplay;
@@ -194,7 +189,7 @@ export class TerminalSession {
       isHidden: () => document.hidden || !document.hasFocus(),
       now: () => performance.now(),
       progressed: (progress) => this.#change({ progress }),
-      notify: (title, text) => showNotice(title, text, `${sandbox}/${options.session}`),
+      notify: (title, text) => showNotice(title, text, `${sandbox}/${session}`),
       sound: playBell,
       flash: () => flash(stage),
     });
@@ -207,44 +202,15 @@ export class TerminalSession {
       commandEnded: (block) => this.attention.commandEnded(block),
       latencyText: () => texts.terminal.latency(this.latency),
     });
-    terminal.onTitleChange((title) => this.#change({ title }));
-    const join = (bytes: Uint8Array) => mayHaveClusters(bytes) && this.screen.joinClusters();
-    this.connection.subscribe({
-      output: (_stream, bytes) => join(bytes),
-      snapshot: join,
-      state: (client) => this.#stateChanged(client),
-      gap: (from, to, isApproximate) => {
-        const { client } = this.#view;
-        if (client.phase === "attached" && !client.isResumed && to <= client.hello.offset) {
-          this.#notice({ kind: "shortened" });
-          return;
-        }
-        this.#change({ missedBytes: this.#view.missedBytes + to - from, hasMissedOutput: true });
-        if (isApproximate) this.#notice({ kind: "approximate" });
-      },
-      message: (message) => this.#onMessage(message),
-      discarded: (bytes) => this.#unsent(countKeys(bytes)),
-      typed: () => {
-        if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
-      },
-      startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
-      inputDrained: () => {
-        const isAnswered = () => this.connection.client?.unackedInput === 0;
-        if (isAnswered()) this.echo.answered(isAnswered);
-      },
-    });
-    const { signal } = this.#stopWatching;
-    for (const event of ["online", "offline"]) {
-      window.addEventListener(event, () => this.#change({ isOffline: !navigator.onLine }), { signal });
-    }
-    // A process that this attach creates starts with the size that it will have.
+    this.#observe();
+    // Wait for the size: a process created by this attach starts with it.
     void this.screen.ready.then(() => this.connection.start());
   }
 
   /** The same object until something changes. */
   readonly getView = (): View => this.#view;
 
-  /** @returns How to stop listening. */
+  /** @returns Unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -264,7 +230,7 @@ export class TerminalSession {
     this.#change({ isSecret: this.connection.isSecret });
   }
 
-  /** Leaves the session and takes the terminal off the page. */
+  /** Leaves the session and removes the terminal from the page. */
   dispose(): void {
     this.#listeners.clear();
     this.#renewal?.dispose();
@@ -279,11 +245,47 @@ export class TerminalSession {
     this.screen.dispose();
   }
 
+  /** Follows the terminal, the connection and the network. */
+  #observe(): void {
+    const { terminal } = this.screen;
+    terminal.onSelectionChange(() => this.#change({ hasSelection: terminal.hasSelection() }));
+    terminal.onTitleChange((title) => this.#change({ title }));
+    const join = (bytes: Uint8Array) => mayHaveClusters(bytes) && this.screen.joinClusters();
+    this.connection.subscribe({
+      output: (_stream, bytes) => join(bytes),
+      snapshot: join,
+      state: (client) => this.#stateChanged(client),
+      gap: (from, to, isApproximate) => this.#gap(from, to, isApproximate),
+      message: (message) => this.#onMessage(message),
+      discarded: (bytes) => this.#unsent(countKeys(bytes)),
+      typed: () => {
+        if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
+      },
+      startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
+      inputDrained: () => {
+        const isAnswered = () => this.connection.client?.unackedInput === 0;
+        if (isAnswered()) this.echo.answered(isAnswered);
+      },
+    });
+    const { signal } = this.#stopWatching;
+    for (const event of ["online", "offline"]) {
+      window.addEventListener(event, () => this.#change({ isOffline: !navigator.onLine }), { signal });
+    }
+  }
+
+  /** @returns What a key sends with the held modifiers, which count for one key. */
+  #modified(text: string): string {
+    const { modifiers, isSecret } = this.#view;
+    if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
+    const sent = withModifiers(text, modifiers);
+    if (this.connection.mayType && this.connection.client?.hello?.tty === true && !isSecret) this.echo.typed(sent);
+    return sent;
+  }
+
   #fits(cols: number, rows: number): void {
-    // Only what fits is ever told, not what the PTY has: two windows that did that would chase each other's size.
+    // Not the PTY's size: two windows that send it back would change each other's size for ever.
     this.connection.resize(cols, rows);
-    // Before the process is there, once it is gone, and for one on pipes, no message says what size it has: the screen is
-    // just paper.
+    // Without a running PTY no message sets the size.
     const { client, state } = this.connection;
     if (this.#isMade && (client?.hello?.tty !== true || state.phase === "ended")) {
       this.screen.terminal.resize(cols, rows);
@@ -305,7 +307,7 @@ export class TerminalSession {
     const { isResumed, hello } = client;
     if (hello.approximate === true) this.#notice({ kind: "approximate" });
     const change: Partial<View> = { client, upstream: "running", hasBegun: true, loginEndsAtMs: undefined };
-    // A gap of this greeting is told after its state.
+    // A gap of this hello is reported afterwards.
     if (!isResumed) this.#change(change);
     else {
       const resumes = this.#view.resumes + 1;
@@ -314,7 +316,17 @@ export class TerminalSession {
     }
   }
 
-  /** A person does not expect that an ended process takes keys. */
+  #gap(from: number, to: number, isApproximate: boolean): void {
+    const { client, missedBytes } = this.#view;
+    if (client.phase === "attached" && !client.isResumed && to <= client.hello.offset) {
+      this.#notice({ kind: "shortened" });
+      return;
+    }
+    this.#change({ missedBytes: missedBytes + to - from, hasMissedOutput: true });
+    if (isApproximate) this.#notice({ kind: "approximate" });
+  }
+
+  /** Nobody expects an ended process to take keys. */
   #unsent(keys: number): void {
     if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
   }

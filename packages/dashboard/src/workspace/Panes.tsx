@@ -8,6 +8,7 @@ import {
   type Box,
   type Direction,
   type Divider,
+  type Dragged,
   dividersOf,
   type LayoutTab,
   type PaneId,
@@ -26,7 +27,7 @@ export type PanesProps = {
   /** Whether there is a tab bar. */
   readonly hasTabs: boolean;
   readonly shown: ReadonlySet<PaneId>;
-  readonly dragged: PaneId | number | undefined;
+  readonly dragged: Dragged | undefined;
   readonly onDrag: (dragged: PaneId | undefined) => void;
   readonly onDrop: (at: PaneId, direction: Direction) => void;
   readonly onFocus: (id: PaneId) => void;

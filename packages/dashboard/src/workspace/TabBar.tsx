@@ -3,7 +3,7 @@
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from "react";
 import { flushSync } from "react-dom";
 import { useTexts } from "../texts/texts-context.ts";
-import { type LayoutTab, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
+import { type Dragged, type LayoutTab, paneIdOf, targetsOf } from "./layout.ts";
 import type { SessionNames } from "./session-names.ts";
 
 /** The id of the element that a tab controls. */
@@ -13,8 +13,7 @@ export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
   readonly names: SessionNames;
   readonly current: number;
-  /** The dragged pane, or a tab's index. */
-  readonly dragged: PaneId | number | undefined;
+  readonly dragged: Dragged | undefined;
   readonly onDrag: (dragged: number | undefined) => void;
   /** Something was dropped before the tab at `index`. */
   readonly onDrop: (index: number) => void;

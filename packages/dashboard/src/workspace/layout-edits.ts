@@ -6,6 +6,7 @@ import {
   type Axis,
   allTargets,
   type Direction,
+  type Dragged,
   depthOf,
   has,
   type Layout,
@@ -34,7 +35,7 @@ export function open(layout: Layout, target: SessionTarget): Layout {
 export function split(layout: Layout, at: PaneId, direction: Direction, target: SessionTarget): Layout {
   const id = paneIdOf(target);
   if (id === at) return layout;
-  const without = remove(layout, id);
+  const without = close(layout, id);
   const index = tabOf(without, at);
   const tab = without.tabs[index];
   if (tab === undefined || allTargets(without).length >= MAX_PANES) return layout;
@@ -53,7 +54,19 @@ export function split(layout: Layout, at: PaneId, direction: Direction, target: 
 
 /** Closes a pane; its session keeps running. */
 export function close(layout: Layout, id: PaneId): Layout {
-  return remove(layout, id);
+  const index = tabOf(layout, id);
+  const tab = layout.tabs[index];
+  if (tab === undefined) return layout;
+  const root = without(tab.root, id);
+  if (root === undefined) {
+    const tabs = layout.tabs.toSpliced(index, 1);
+    const before = index < layout.current ? layout.current - 1 : layout.current;
+    return { tabs, current: Math.max(0, Math.min(before, tabs.length - 1)) };
+  }
+  return {
+    ...layout,
+    tabs: layout.tabs.with(index, { root, focus: tab.focus === id ? heir(tab, root, id) : tab.focus }),
+  };
 }
 
 /** Moves a pane to a new tab at `index`. */
@@ -61,7 +74,7 @@ export function moveToOwnTab(layout: Layout, id: PaneId, index: number): Layout 
   const target = allTargets(layout).find((one) => paneIdOf(one) === id);
   const from = layout.tabs[tabOf(layout, id)];
   if (target === undefined || from === undefined || from.root.kind === "pane") return layout;
-  return insertTab(remove(layout, id), tabWith(target), index);
+  return insertTab(close(layout, id), tabWith(target), index);
 }
 
 /** Moves a tab to the index `to`. */
@@ -72,6 +85,31 @@ export function moveTab(layout: Layout, from: number, to: number): Layout {
   const seen = layout.tabs[layout.current];
   const tabs = layout.tabs.toSpliced(from, 1).toSpliced(target, 0, moved);
   return { tabs, current: seen === undefined ? 0 : tabs.indexOf(seen) };
+}
+
+/** Closes a tab with its panes. */
+export function closeTab(layout: Layout, index: number): Layout {
+  return targetsOfTab(layout, index).map(paneIdOf).reduce(close, layout);
+}
+
+/** A dragged pane or tab was dropped in the tab bar, before the tab at `index`. */
+export function dropInTabs(layout: Layout, dragged: Dragged, index: number): Layout {
+  if (typeof dragged === "string") return moveToOwnTab(layout, dragged, index);
+  return moveTab(layout, dragged, index > dragged ? index - 1 : index);
+}
+
+/** A dragged pane, or all panes of a dragged tab, were dropped on the edge of a pane. */
+export function dropOnPane(layout: Layout, dragged: Dragged, at: PaneId, direction: Direction): Layout {
+  const moved =
+    typeof dragged === "number"
+      ? targetsOfTab(layout, dragged)
+      : allTargets(layout).filter((target) => paneIdOf(target) === dragged);
+  return moved.reduce((before, target) => split(before, at, direction, target), layout);
+}
+
+function targetsOfTab(layout: Layout, index: number): SessionTarget[] {
+  const tab = layout.tabs[index];
+  return tab === undefined ? [] : targetsOf(tab.root);
 }
 
 /** Swaps two panes of a tab. */
@@ -137,22 +175,6 @@ function tabWith(target: SessionTarget): LayoutTab {
 function insertTab(layout: Layout, tab: LayoutTab, index: number): Layout {
   const at = Math.max(0, Math.min(index, layout.tabs.length));
   return { tabs: layout.tabs.toSpliced(at, 0, tab), current: at };
-}
-
-function remove(layout: Layout, id: PaneId): Layout {
-  const index = tabOf(layout, id);
-  const tab = layout.tabs[index];
-  if (tab === undefined) return layout;
-  const root = without(tab.root, id);
-  if (root === undefined) {
-    const tabs = layout.tabs.toSpliced(index, 1);
-    const before = index < layout.current ? layout.current - 1 : layout.current;
-    return { tabs, current: Math.max(0, Math.min(before, tabs.length - 1)) };
-  }
-  return {
-    ...layout,
-    tabs: layout.tabs.with(index, { root, focus: tab.focus === id ? heir(tab, root, id) : tab.focus }),
-  };
 }
 
 /** The pane that gets a removed pane's focus: the one that takes its area. */

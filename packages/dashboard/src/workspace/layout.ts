@@ -5,6 +5,9 @@ import type { SessionTarget } from "../connection/session-target.ts";
 /** A session appears once in a layout, so it identifies its pane. */
 export type PaneId = string;
 
+/** A dragged pane, or the index of a dragged tab. */
+export type Dragged = PaneId | number;
+
 export type Pane = { readonly kind: "pane"; readonly target: SessionTarget };
 
 /** Two parts side by side (`row`) or stacked (`column`). */

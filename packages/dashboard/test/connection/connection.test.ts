@@ -3,11 +3,12 @@
 import { describe, expect, test } from "vitest";
 import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
 
-const browser: Fixture = useBrowser("--disable-gpu");
+const browser: Fixture = useBrowser();
 
 describe("a reload", () => {
-  test("brings the screen back as the same client, in the session whose name the page made up", async () => {
-    const page = await browser.attached("/?renderer=dom");
+  test("brings the screen back as the same client, in the session whose name the page made up; no address has a credential", async () => {
+    const page = await browser.attached("/?renderer=dom&token=secret&resume=client-9&offset=7");
+    const { attaches, closes, offered } = browser.server;
     const name = new URL(page.page.url()).searchParams.get("session") ?? "";
     expect(name).toMatch(/^web-[a-z1-9]{8}$/);
     const process = browser.server.process(name);
@@ -18,31 +19,16 @@ describe("a reload", () => {
     expect((await page.rows()).slice(0, 4)).toEqual(["one", "two", "$", ""]);
     await page.type("ls");
     await expect.poll(() => process.typed).toBe("ls");
-    const [first, second] = browser.server.attaches;
-    expect([first?.get("resume"), second?.get("resume"), second?.get("offset")]).toEqual([null, "client-1", "0"]);
+    expect(attaches.map((query) => ["token", "resume", "offset"].map((each) => query.get(each)))).toEqual([
+      [null, null, null],
+      [null, "client-1", "0"],
+    ]);
+    expect(offered).toEqual(["stdio.v1", "stdio.v1"]);
     expect([...process.session.clients].map((client) => client.id)).toEqual(["client-1"]);
-  });
-
-  test("of a session whose log begins later than the scrollback did says so", async () => {
-    browser.server.logBytes = 4096;
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print(`${"line\r\n".repeat(2000)}last\r\n`);
-    await page.shows("last");
-    await page.page.reload();
-    await page.shows("last");
-    await page.page.getByText("The scrollback begins later than it did").waitFor();
-    expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
-  });
-
-  test("keeps the target, which a page that is closed gives up as soon as it can be told from a reload", async () => {
-    const page = await browser.attached();
-    await page.page.reload();
-    await page.state("attached");
-    const { closes, attaches } = browser.server;
-    expect([closes, attaches[1]?.get("resume")]).toEqual([[4001], "client-1"]);
+    // A page that is closed gives its place up as soon as that can be told from a reload.
+    expect(closes).toEqual([4001]);
     await page.page.goto("about:blank");
-    await expect.poll(() => browser.server.process("main").session.presentCount).toBe(0);
+    await expect.poll(() => process.session.presentCount).toBe(0);
     expect(closes).toEqual([4001, 4001]);
     await page.page.goBack();
     await page.state("attached");
@@ -72,34 +58,52 @@ describe("a reload", () => {
     expect(browser.server.attaches[2]?.get("resume")).toBe("client-2");
     expect(await page.data("state")).toBe("attached");
   });
-
-  test("leaves no credential and no target in any address", async () => {
-    const page = await browser.attached("/?session=main&renderer=dom&token=secret&resume=client-9&offset=7");
-    const query = browser.server.attaches[0];
-    expect([query?.get("token"), query?.get("resume"), query?.get("offset")]).toEqual([null, null, null]);
-    expect(browser.server.offered).toEqual(["stdio.v1"]);
-    expect(await page.data("state")).toBe("attached");
-  });
 });
 
 describe("a cut", () => {
-  test("is told in words, and comes back by itself with nothing lost and nothing doubled", async () => {
+  test("is told in words, comes back by itself with nothing lost or doubled, and counts what is typed during it", async () => {
     const page = await browser.attached();
-    const process = browser.server.process("main");
+    const { server } = browser;
+    const process = server.process("main");
     process.print("line 1\r\n");
     await page.shows("line 1");
-    browser.server.isReachable = false;
-    browser.server.cut();
-    await page.state("waiting");
-    await page.says(/^Connection lost: retrying in \d+ s$/);
+    await page.type("ab");
+    const cut = async () => {
+      server.isReachable = false;
+      server.cut();
+      await page.state("waiting");
+    };
+    await cut();
+    await page.says(/^Connection lost: back in \d+ s$/);
     for (let i = 2; i <= 20; i += 1) process.print(`line ${i}\r\n`);
-    browser.server.isReachable = true;
+    await page.type("é🚀x");
+    await page.page.keyboard.press("ArrowUp");
+    // What is typed soon after belongs to the same line (I4), but for its end.
+    await page.page.keyboard.press("Enter");
+    await page.waitForData("unsent-keys", 5);
+    expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
+      "5 keys typed while disconnected: not sent",
+    ]);
+    server.isReachable = true;
     await page.waitForData("resumes", 1);
     await page.says("Resumed, nothing was lost");
     await page.shows("line 20");
     expect((await page.rows()).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `line ${i + 1}`));
-    expect(browser.server.attaches.at(-1)?.get("offset")).toBe("8");
+    expect(server.attaches.at(-1)?.get("offset")).toBe("8");
+    await page.type("cd");
+    await expect.poll(() => process.typed).toBe("abcd");
+    await page.waitForData("unsent-keys", 0);
     await page.says("Connected");
+    // A notice that is dismissed gives the keyboard back to the terminal.
+    await cut();
+    await page.type("x");
+    await page.page.keyboard.press("Enter");
+    server.isReachable = true;
+    await page.waitForData("resumes", 2);
+    await page.button("Dismiss");
+    await page.waitForData("unsent-keys", 0);
+    await page.page.keyboard.type("y");
+    await expect.poll(() => process.typed).toBe("abcdy");
   });
 
   test("after which the person does not want to wait ends at the press of a button", async () => {
@@ -122,44 +126,7 @@ describe("a cut", () => {
     expect(browser.server.attaches.length).toBe(before + 1);
   });
 
-  test("keeps what was typed before it, and discards what is typed during it, counted", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    await page.type("ab");
-    browser.server.isReachable = false;
-    browser.server.cut();
-    await page.state("waiting");
-    await page.type("é🚀x");
-    await page.page.keyboard.press("ArrowUp");
-    // What is typed soon after belongs to the same line (I4), but for its end.
-    await page.page.keyboard.press("Enter");
-    await page.waitForData("unsent-keys", 5);
-    expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
-      "5 keys typed while disconnected: not sent",
-    ]);
-    browser.server.isReachable = true;
-    await page.waitForData("resumes", 1);
-    await page.type("cd");
-    await expect.poll(() => process.typed).toBe("abcd");
-    await page.waitForData("unsent-keys", 0);
-  });
-
-  test("whose notice is dismissed gives the keyboard back to the terminal", async () => {
-    const page = await browser.attached();
-    browser.server.isReachable = false;
-    browser.server.cut();
-    await page.state("waiting");
-    await page.type("x");
-    await page.page.keyboard.press("Enter");
-    browser.server.isReachable = true;
-    await page.waitForData("resumes", 1);
-    await page.button("Dismiss");
-    await page.waitForData("unsent-keys", 0);
-    await page.page.keyboard.type("y");
-    await expect.poll(() => browser.server.process("main").typed).toBe("y");
-  });
-
-  test("of which the session's log remembers too little leaves a gap that is told, not drawn", async () => {
+  test("of which the session's log remembers too little leaves a gap that is told, not drawn, as does a reload", async () => {
     browser.server.logBytes = 4096;
     const page = await browser.attached();
     const process = browser.server.process("main");
@@ -175,9 +142,15 @@ describe("a cut", () => {
     await page.waitForData("missed-bytes", 918);
     await page.says("Resumed, some output was lost");
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["after"]);
+    process.print(`${"line\r\n".repeat(2000)}last\r\n`);
+    await page.shows("last");
+    await page.page.reload();
+    await page.shows("last");
+    await page.page.getByText("The scrollback begins later than it did").waitFor();
+    expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
   });
 
-  test("by a session that sleeps waits for a key, which wakes it and is typed, as are those after it", async () => {
+  test("by a session that sleeps waits for a key, which wakes it and is typed; one by the device is over when it is online", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
     for (const connection of process.connections) connection.bye(4408, "idle", "after");
@@ -187,17 +160,13 @@ describe("a cut", () => {
     await page.state("attached");
     await expect.poll(() => process.typed).toBe("xyz");
     expect(await page.data("unsent-keys")).toBe("0");
-  });
-
-  test("is believed as soon as the browser is offline, and over as soon as it is online", async () => {
-    const page = await browser.attached();
     await page.page.context().setOffline(true);
     await page.state("waiting");
     await page.says("Offline: reconnects when the network is back");
     await page.page.context().setOffline(false);
-    await page.waitForData("resumes", 1);
+    await page.state("attached");
     await page.type("back");
-    await expect.poll(() => browser.server.process("main").typed).toBe("back");
+    await expect.poll(() => process.typed).toBe("xyzback");
   });
 
   test.each([
@@ -222,18 +191,16 @@ describe("a cut", () => {
 });
 
 describe("the beginning and the end", () => {
-  test("a container that starts is waited for, in words", async () => {
+  test("a container that starts is waited for, X8: one that stops is told of, and an exit shows its code after the last output", async () => {
     browser.server.isStarting = true;
     const page = await browser.open();
     await page.state("starting");
     await page.says("Starting the container…");
     browser.server.startContainer();
     await page.state("attached");
-  });
-
-  test("an exit shows its code after the last output, and a new session is a button away", async () => {
-    const page = await browser.attached();
     const process = browser.server.process("main");
+    for (const connection of process.connections) connection.send({ type: "stopping", seconds: 840 });
+    await page.page.getByText("The sandbox stops in 14 min: what still runs then is ended").waitFor();
     process.print("bye\r\n");
     process.exit({ code: 7 });
     await page.state("exited");
@@ -261,41 +228,26 @@ describe("the beginning and the end", () => {
     expect([await page.data("exit-code"), await page.data("exit-signal")]).toEqual(["137", "SIGKILL"]);
   });
 
-  test.each([
-    [4401, "token expired", "Not logged in", "Token expired. Log in again to continue.", "Log in"],
-    [4401, "Log in, or give a token", "Not logged in", "Log in to continue.", "Log in"],
-    [4403, "scope", "Not allowed", "Scope. Ask the operator for access to this sandbox.", "Log in"],
-    [
-      4422,
-      "cmd_not_found: Cannot find nvim",
-      "Cannot start the command",
-      "Command not found: nvim. Check its name and the directory.",
-      "New session",
-    ],
-  ])("a refusal with %i says why and what to do", async (code, reason, title, detail, button) => {
-    browser.server.refusal = { code, reason, retry: "never" };
+  test("a refusal says why and what to do", async () => {
+    browser.server.refusal = { code: 4401, reason: "token expired", retry: "never" };
     const page = await browser.open();
     await page.state("refused");
     const card = page.page.getByRole("alert");
-    expect(await card.locator("h2").textContent()).toBe(title);
-    expect(await card.locator("p").textContent()).toBe(detail);
-    expect(await card.getByRole("button").first().textContent()).toBe(button);
+    expect(await card.locator("h2").textContent()).toBe("Not logged in");
+    expect(await card.locator("p").textContent()).toBe("Token expired. Log in again: the session waits.");
+    expect(await card.getByRole("button").first().textContent()).toBe("Log in");
     expect(browser.server.attaches.length).toBe(1);
   });
 });
 
 describe("the card over the terminal", () => {
-  test.each([
-    ["/?session=main&role=viewer&renderer=webgl#ticket=s.one", 4401, "Log in, or give a token", "Log in"],
-    ["/?sandbox=dev&session=nosuch&role=viewer&renderer=webgl", 4404, "no such session", "New session"],
-  ])("of %s lies above every layer that WebGL draws in", async (path, code, reason, name) => {
-    if (code === 4401) browser.server.user = undefined;
-    browser.server.refusal = { code, reason, retry: "never" };
-    const page = await browser.open(path);
+  test("lies above every layer that WebGL draws in", async () => {
+    browser.server.refusal = { code: 4404, reason: "no such session", retry: "never" };
+    const page = await browser.open("/?sandbox=dev&session=nosuch&role=viewer&renderer=webgl");
     await page.state("refused");
     await page.waitForData("renderer", "webgl");
     await page.page.locator("canvas.xterm-link-layer").waitFor({ state: "attached" });
-    const button = page.page.getByRole("alert").getByRole("button", { name });
+    const button = page.page.getByRole("alert").getByRole("button", { name: "New session" });
     const hit = await button.evaluate((element) => {
       const { left, top, width, height } = element.getBoundingClientRect();
       const found = document.elementFromPoint(left + width / 2, top + height / 2);
@@ -305,32 +257,20 @@ describe("the card over the terminal", () => {
   });
 });
 
-test("X8: that the sandbox stops is told with the time that is left, and the screen stays in use", async () => {
-  const page = await browser.attached();
-  const [connection] = browser.server.process("main").connections;
-  connection?.send({ type: "stopping", seconds: 840 });
-  await page.page.getByText("The sandbox stops in 14 min: what still runs then is ended").waitFor();
-  expect(browser.server.attaches).toHaveLength(1);
-});
-
 describe("who may", () => {
-  test("a person who is not logged in is offered to, and would come back here", async () => {
-    browser.server.user = undefined;
-    const page = await browser.open(`${MAIN}&sandbox=dev`);
+  test("logging out leaves the session and the page, where a login is offered that comes back here", async () => {
+    const page = await browser.attached(`${MAIN}&sandbox=dev`);
+    expect(await page.page.locator(".sbx-user").textContent()).toBe("Ada Lovelace");
+    await page.button("Log out");
     const link = page.page.getByRole("link", { name: "Log in" });
+    await link.waitFor();
+    expect(browser.server.user).toBe(undefined);
+    await expect.poll(() => browser.server.process("main", "dev").session.presentCount).toBe(0);
+    await page.page.reload();
     expect(await link.getAttribute("href")).toBe(
       `/login?return_to=${encodeURIComponent("/?session=main&renderer=dom&sandbox=dev")}`,
     );
-    expect(browser.server.attaches).toEqual([]);
-  });
-
-  test("logging out leaves the session and the page", async () => {
-    const page = await browser.attached();
-    expect(await page.page.locator(".sbx-user").textContent()).toBe("Ada Lovelace");
-    await page.button("Log out");
-    await page.page.getByRole("link", { name: "Log in" }).waitFor();
-    expect(browser.server.user).toBe(undefined);
-    await expect.poll(() => browser.server.process("main").session.presentCount).toBe(0);
+    expect(browser.server.attaches).toHaveLength(1);
   });
 
   test("a link that wants something run asks first, and once only", async () => {

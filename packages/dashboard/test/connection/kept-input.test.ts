@@ -6,7 +6,7 @@ import type { TerminalPage } from "../browser.ts";
 import { type Fixture, useBrowser } from "../fixture.ts";
 import type { PlayedProcess } from "../server.ts";
 
-const browser: Fixture = useBrowser("--disable-gpu");
+const browser: Fixture = useBrowser();
 
 const OURS = "/?sandbox=dev&session=main&renderer=dom";
 /** Somebody else's page, which keeps no place over a reload. */

@@ -76,21 +76,28 @@ test.each([
   expect(words(client)).toBe(`refused, bad: ${title} [${remedies}]`);
 });
 
+const CHECK = "Check its name and the directory.";
+
 test.each([
-  ["cmd_not_found: Cannot find nvim", "Command not found: nvim. Check its name and the directory."],
-  ["cmd_not_found: nvim", "Command not found: nvim. Check its name and the directory."],
+  [4401, "token expired", "Token expired. Log in again: the session waits."],
+  [4401, "Log in, or give a token", "Log in: the session waits."],
+  [4403, "scope", "Scope. Ask whoever runs this for the right to use this sandbox."],
+  [4422, "cmd_not_found: Cannot find nvim", `There is no command nvim here. ${CHECK}`],
+  [4422, "cmd_not_found: nvim", `There is no command nvim here. ${CHECK}`],
   [
+    4422,
     "cmd_not_executable: Cannot execute ./a: b: permission denied",
-    "./a: b can't be run: permission denied. Check its name and the directory.",
+    `./a: b can't be run: permission denied. ${CHECK}`,
   ],
   [
+    4422,
     "bad_cwd: Cannot enter /x: no such file or directory",
-    "The directory /x can't be entered: no such file or directory. Check its name and the directory.",
+    `The directory /x can't be entered: no such file or directory. ${CHECK}`,
   ],
-  ["start_failed: the machine has no more processes", "The machine has no more processes."],
-  ["why", "Why. Check its name and the directory."],
-])("a command that can't be started is told as %j says, without a code", (reason, detail) => {
-  const client: ClientState = { phase: "ended", end: { kind: "refused", code: 4422, reason } };
+  [4422, "start_failed: the machine has no more processes", "The machine has no more processes."],
+  [4422, "why", `Why. ${CHECK}`],
+])("a refusal with %i because of %j is told without a code", (code, reason, detail) => {
+  const client: ClientState = { phase: "ended", end: { kind: "refused", code, reason } };
   const facts: SessionFacts = { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false };
   expect(inWords(facts, 10_000).detail).toBe(detail);
 });

@@ -44,7 +44,7 @@ test("what begins with the query comes first", () => {
 });
 
 test("behind > are commands alone, with their keys", () => {
-  const divide = found(entries, ">divide:");
+  const divide = found(entries, ">split");
   expect(divide.map((entry) => entry.kind === "command" && [entry.words, entry.keys])).toEqual([
     [ENGLISH.palette.command.divideRight, "Ctrl+Shift+D"],
     [ENGLISH.palette.command.divideBelow, "Ctrl+Shift+E"],

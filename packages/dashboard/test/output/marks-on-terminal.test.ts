@@ -130,6 +130,6 @@ describe("attention", () => {
     await print("\x1b]9;4;3\x07");
     const prompt = { marker: { line: 0 }, column: 0 };
     made.commandEnded({ prompt, exit: 2, startedAtMs: 1_000, endedAtMs: 13_000 });
-    expect(told).toEqual(["unknown", "no progress", "notice A command failed (2): It took 12 s"]);
+    expect(told).toEqual(["unknown", "no progress", "notice Command failed (exit code 2): Took 12 s"]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 
-const browser = useBrowser("--disable-gpu");
+const browser = useBrowser();
 
 const lines = (from: number, to: number, text = "line") =>
   Array.from({ length: to - from }, (_, index) => `${text} ${from + index}\r\n`).join("");
@@ -28,7 +28,7 @@ async function searching(text: string): Promise<TerminalPage> {
 }
 
 describe("search", () => {
-  test("finds upwards from the newest, says which of how many, and goes around", async () => {
+  test("finds upwards from the newest, says which of how many, goes around, and leads back to its field and the terminal", async () => {
     const page = await searching(`${lines(0, 300)}end\r\n`);
     await page.page.keyboard.type("line 29");
     await found(page, "11 of 11");
@@ -38,7 +38,22 @@ describe("search", () => {
     await page.page.keyboard.press("Shift+Enter");
     await found(page, "1 of 11");
     await page.shows("line 29");
+    // Asked for again from the terminal, and after a click on one of its buttons, it is typed into.
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+F");
+    await page.page.keyboard.type("line 2[0-3]");
+    await found(page, "Not found");
+    await page.button("Regular expression");
+    await found(page, "44 of 44");
+    await page.page.keyboard.press("Enter");
+    await found(page, "43 of 44");
     expect(browser.server.process("main").typed).toBe("");
+    await page.page.keyboard.press("Escape");
+    await field(page).waitFor({ state: "detached" });
+    await page.page.keyboard.type("k");
+    await expect.poll(() => browser.server.process("main").typed).toBe("k");
+    await page.page.keyboard.press("Control+Shift+F");
+    expect(await field(page).inputValue()).toBe("line 2[0-3]");
   });
 
   test("heeds case, whole words and patterns, and says what is no pattern", async () => {
@@ -57,43 +72,18 @@ describe("search", () => {
     await field(page).fill("nowhere");
     await found(page, "Not found");
   });
-
-  test("leads back to its field: asked for again from the terminal, and by a click on one of its buttons", async () => {
-    const page = await searching("needle 1\r\nneedle 2\r\nend\r\n");
-    await page.page.keyboard.type("needle");
-    await found(page, "2 of 2");
-    await page.type("");
-    await page.page.keyboard.press("Control+Shift+F");
-    await page.page.keyboard.type("needle .");
-    await found(page, "Not found");
-    await page.button("Regular expression");
-    await found(page, "2 of 2");
-    await page.page.keyboard.press("Enter");
-    await found(page, "1 of 2");
-    expect(browser.server.process("main").typed).toBe("");
-  });
-
-  test("closes by Escape, and the keyboard is the terminal's again; the term is known the next time", async () => {
-    const page = await searching("needle\r\nend\r\n");
-    await page.page.keyboard.type("needle");
-    await found(page, "1 of 1");
-    await page.page.keyboard.press("Escape");
-    await field(page).waitFor({ state: "detached" });
-    await page.page.keyboard.type("k");
-    await expect.poll(() => browser.server.process("main").typed).toBe("k");
-    await page.page.keyboard.press("Control+Shift+F");
-    expect(await field(page).inputValue()).toBe("needle");
-    await found(page, "1 of 1");
-  });
 });
 
 describe("commands", () => {
   const marks = (page: TerminalPage) =>
     page.page.locator(".sbx-command-mark").evaluateAll((all) => all.map((mark) => (mark as HTMLElement).dataset.state));
 
-  test("have marks in the margin, in the state they are in", async () => {
+  test("have marks in the margin, in the state they are in, and a title that says how far they are", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
+    await page.type("");
+    await page.page.keyboard.press("Control+Shift+ArrowUp");
+    await page.page.getByText("This shell does not mark its commands").waitFor();
     process.print(`${command("true", "", 0)}${command("false", "out\r\n", 3)}`);
     process.print("\x1b]133;A\x07$ \x1b]133;B\x07sleep\r\n\x1b]133;C\x07end\r\n");
     await page.shows("end");
@@ -103,6 +93,12 @@ describe("commands", () => {
     );
     expect((mark?.x ?? 0) + (mark?.width ?? 0)).toBeLessThanOrEqual(text?.x ?? 0);
     expect(await page.page.locator(".sbx-command-mark").nth(1).getAttribute("title")).toMatch(/^Exit 3/);
+    process.print("\x1b]9;4;1;40\x07");
+    await expect.poll(() => page.page.title()).toMatch(/^40% · /);
+    process.print("\x1b]9;4;2\x07");
+    await expect.poll(() => page.page.title()).toMatch(/^✗ 40% · /);
+    process.print("\x1b]133;D;1\x07");
+    await expect.poll(() => page.page.title()).toBe("default/main");
   });
 
   test("are gone back to one by one, and the bottom is a key or a button away", async () => {
@@ -164,27 +160,9 @@ describe("commands", () => {
     await page.shows("$ true");
     expect(await announced()).toBe("");
   });
-
-  test("of a shell without marks are not found, and that is said", async () => {
-    const page = await browser.attached();
-    await page.type("");
-    await page.page.keyboard.press("Control+Shift+ArrowUp");
-    await page.page.getByText("This shell has no shell integration").waitFor();
-  });
 });
 
 describe("what is said to be noticed", () => {
-  test("how far a program is stands in the tab's title until its command ends", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print("\x1b]133;A\x07$ make\r\n\x1b]133;C\x07\x1b]9;4;1;40\x07");
-    await expect.poll(() => page.page.title()).toMatch(/^40% · /);
-    process.print("\x1b]9;4;2\x07");
-    await expect.poll(() => page.page.title()).toMatch(/^✗ 40% · /);
-    process.print("\x1b]133;D;1\x07");
-    await expect.poll(() => page.page.title()).toBe("default/main");
-  });
-
   test("a bell flashes, and sounds where a person wants it to; a replay's does neither", async () => {
     const page = await browser.open();
     await page.page.addInitScript(() => {
@@ -248,7 +226,7 @@ describe("what is said to be noticed", () => {
   });
 });
 
-test("a key asks for no frame of its own: its echo would wait for the one after that", async () => {
+test("a key asks for no frame of its own, and the cursor stands still meanwhile: its echo would wait for a frame", async () => {
   const page = await browser.attached("/?session=main&debug=1&renderer=dom");
   const process = browser.server.process("main");
   await page.type("a");
@@ -263,14 +241,11 @@ test("a key asks for no frame of its own: its echo would wait for the one after 
   await page.page.keyboard.press("b");
   await expect.poll(() => process.typed).toBe("ab");
   expect(await page.page.locator("body").getAttribute("data-frames")).toBeNull();
-});
-
-test("the cursor stands still while a person types, and blinks again: what blinks delays an echo by a frame", async () => {
-  const page = await browser.attached("/?session=main&debug=1&renderer=dom");
-  const blinking = () => page.page.evaluate(() => document.getAnimations().length);
+  // What blinks delays an echo by a frame: the cursor stands still while a person types, and blinks again.
   await page.page.locator(".xterm-cursor-blink").waitFor();
+  const blinking = () => page.page.evaluate(() => document.getAnimations().length);
   await expect.poll(blinking).toBe(1);
-  await page.type("a");
+  await page.type("c");
   await expect.poll(blinking).toBe(0);
   await expect.poll(blinking).toBe(1);
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 
-const browser = useBrowser("--disable-gpu");
+const browser = useBrowser();
 
 async function settings(): Promise<TerminalPage> {
   const page = await browser.attached();
@@ -17,11 +17,14 @@ const paper = (page: TerminalPage) =>
   page.page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
 const rows = (page: TerminalPage) => page.data("rows").then(Number);
 
-test("a scheme, and a size of the text, are there at once and after a reload", async () => {
+test("a scheme, a size and a theme are there at once, on other pages too, and after a reload; a file that is none is refused", async () => {
   const page = await settings();
+  const other = browser.adopt(await page.page.context().newPage());
+  await other.page.goto(`${browser.server.url}/?session=other&renderer=dom`);
+  await other.state("attached");
   const before = await rows(page);
   await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
-  await expect.poll(() => paper(page)).toBe("rgb(0, 0, 0)");
+  for (const each of [page, other]) await expect.poll(() => paper(each)).toBe("rgb(0, 0, 0)");
   await page.page.getByLabel("Size in pixels").fill("28");
   await expect.poll(() => rows(page)).toBeLessThan(before);
   await page.page.getByRole("button", { name: "Close" }).click();
@@ -30,11 +33,9 @@ test("a scheme, and a size of the text, are there at once and after a reload", a
   await page.page.reload();
   await page.state("attached");
   expect([await paper(page), (await rows(page)) < before]).toEqual(["rgb(0, 0, 0)", true]);
-});
 
-test("a theme of iTerm2 is imported, shown, and removed; another file is refused in words", async () => {
-  const page = await settings();
-  const before = await paper(page);
+  await page.button("Settings");
+  const ground = await paper(page);
   const dict =
     "<dict><key>Blue Component</key><real>0</real><key>Green Component</key><real>0.2</real><key>Red Component</key><real>0.4</real></dict>";
   const file = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
@@ -46,7 +47,7 @@ test("a theme of iTerm2 is imported, shown, and removed; another file is refused
   await choose("photo.json", "not a theme");
   await page.page.getByText("photo.json is not a theme of iTerm2 or VS Code").waitFor();
   await page.page.getByRole("button", { name: "Remove" }).click();
-  await expect.poll(() => paper(page)).toBe(before);
+  await expect.poll(() => paper(page)).toBe(ground);
 });
 
 test("what a person chooses is there in their other browsers; what can't be read there is as if it had never been chosen", async () => {
@@ -76,13 +77,4 @@ test("what is exported in one browser is imported in another", async () => {
   await other.page.getByLabel("Import…", { exact: true }).setInputFiles(await download.path());
   await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
   expect(await other.page.getByLabel("Play a sound on a bell").isChecked()).toBe(true);
-});
-
-test("another page of the same browser follows at once", async () => {
-  const page = await settings();
-  const other = browser.adopt(await page.page.context().newPage());
-  await other.page.goto(`${browser.server.url}/?session=other&renderer=dom`);
-  await other.state("attached");
-  await page.page.getByRole("combobox", { name: "Scheme" }).selectOption("light");
-  await expect.poll(() => paper(other)).toBe("rgb(251, 251, 254)");
 });

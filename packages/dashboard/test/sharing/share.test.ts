@@ -120,7 +120,7 @@ describe("a shared link", () => {
 });
 
 describe("the dialog", () => {
-  test("makes a link with role, lifetime and guests, copies it, lists it and takes it back", async () => {
+  test("makes a link with role, lifetime and guests, copies, lists and revokes it, says why it can't, or is not there", async () => {
     const page = await browser.attached();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.button("Share");
@@ -131,7 +131,7 @@ describe("the dialog", () => {
     await dialog.getByLabel("without logging in").check();
     await dialog.getByRole("combobox").selectOption("15 minutes");
     await dialog.getByRole("button", { name: "Create link" }).click();
-    const field = dialog.getByLabel(/^The link/);
+    const field = dialog.getByLabel(/^Link, valid/);
     const url = `${browser.server.url}/?sandbox=default&session=main&role=driver#ticket=s.ticket-1`;
     expect(await field.inputValue()).toBe(url);
     await dialog.getByRole("button", { name: "Copy" }).click();
@@ -146,26 +146,17 @@ describe("the dialog", () => {
     await dialog.locator("tbody tr").waitFor({ state: "detached" });
     expect(browser.server.tickets.size).toBe(0);
     expect(await field.count()).toBe(0);
-    await page.page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
-  });
-
-  test("says why a link could not be made", async () => {
-    const page = await browser.attached();
-    await page.button("Share");
-    browser.server.scopes = [];
-    const dialog = page.page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Create link" }).click();
+    browser.server.scopes = ["sandbox:connect"];
+    await dialog.getByRole("button", { name: "Make a link" }).click();
     await dialog.getByText("needs the scope sandbox:exec").waitFor();
     // The browser's own word for it.
     const refused = "Failed to load resource: the server responded with a status of 403 (Forbidden)";
     await expect.poll(() => page.problems).toEqual([refused]);
     page.problems.length = 0;
-  });
-
-  test("is not there for who may only look", async () => {
-    browser.server.scopes = ["sandbox:connect"];
-    const page = await browser.attached();
+    await page.page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.page.reload();
+    await page.state("attached");
     expect(await page.page.getByRole("button", { name: "Share" }).count()).toBe(0);
   });
 });

@@ -5,24 +5,12 @@ import { describe, expect, test } from "vitest";
 import { readLink } from "../../src/terminal/links.ts";
 import { cleanPaste, countLines } from "../../src/terminal/paste.ts";
 import { MAX_CLIPBOARD_BYTES, preview, readClipboardWrite } from "../../src/ui/clipboard.ts";
-import type { TerminalPage } from "../browser.ts";
+import { pasteInto } from "../browser.ts";
 import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
-
-/** Pastes as the browser does it: with an event at what has the focus. */
-async function paste(page: TerminalPage, text: string): Promise<void> {
-  await page.page.locator(".xterm-helper-textarea").focus();
-  await page.page.evaluate((text) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/plain", text);
-    document.activeElement?.dispatchEvent(
-      new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }),
-    );
-  }, text);
-}
 
 async function clickFirstRow(page: Page): Promise<void> {
   const box = await page.locator(".xterm-screen").boundingBox();
@@ -65,7 +53,9 @@ describe("a link", () => {
     await clickFirstRow(page.page);
     const opened = page.page.context().waitForEvent("page");
     await question.getByRole("button", { name: "Open" }).click();
-    expect((await opened).url()).toBe(target);
+    const other = await opened;
+    await other.waitForLoadState();
+    expect([other.url(), await other.evaluate(() => window.opener)]).toEqual([target, null]);
     await page.page.keyboard.type("x"); // The terminal has the keyboard back.
     await expect.poll(() => browser.server.process("main").typed).toBe("x");
   });
@@ -90,41 +80,32 @@ describe("a paste", () => {
     expect(["a", "a\n", "a\nb", "a\r\nb\r\n", "a\rb\rc"].map(countLines)).toEqual([1, 1, 2, 2, 3]);
   });
 
-  test("of several lines is asked about where the program does not tell pastes from typing", async () => {
+  test("of several lines is asked about, unless the program asked for brackets, which it can't end itself", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
-    await paste(page, "echo one\nrm -rf /\n");
+    await pasteInto(page, "echo one\nrm -rf /\n");
     const question = page.page.getByRole("dialog", { name: "Paste 2 lines?" });
     expect(await question.locator("pre").textContent()).toBe("echo one\nrm -rf /\n");
     await page.page.keyboard.press("Escape");
     await question.waitFor({ state: "detached" });
-    await paste(page, "echo one\necho two");
+    await pasteInto(page, "echo one\necho two");
     await question.getByRole("button", { name: "Paste 2 lines" }).click();
     await expect.poll(() => process.typed).toBe("echo one\recho two");
-  });
-
-  test("of one line is not asked about", async () => {
-    const page = await browser.attached();
-    await paste(page, "ls -l");
-    await expect.poll(() => browser.server.process("main").typed).toBe("ls -l");
+    await pasteInto(page, "; ls -l");
+    await expect.poll(() => process.typed).toBe("echo one\recho two; ls -l");
+    process.print("\x1b[?2004hready\r\n");
+    await page.shows("ready");
+    await pasteInto(page, "one\x1b[201~\ntwo");
+    await expect.poll(() => process.typed).toBe("echo one\recho two; ls -l\x1b[200~one[201~\rtwo\x1b[201~");
   });
 
   test("of somebody who may not type goes nowhere, without a question", async () => {
     await browser.attached();
     const viewer = await browser.attached(`${MAIN}&role=viewer`);
-    await paste(viewer, "one\ntwo\n");
+    await pasteInto(viewer, "one\ntwo\n");
     await viewer.page.locator('.sbx-field[data-refused="true"]').waitFor();
     expect(await viewer.page.getByRole("dialog").count()).toBe(0);
     expect(browser.server.process("main").typed).toBe("");
-  });
-
-  test("is bracketed where the program asked for it, and can't end the brackets itself", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print("\x1b[?2004hready\r\n");
-    await page.shows("ready");
-    await paste(page, "one\x1b[201~\ntwo");
-    await expect.poll(() => process.typed).toBe("\x1b[200~one[201~\rtwo\x1b[201~");
   });
 });
 
@@ -140,7 +121,7 @@ describe("the clipboard", () => {
     expect(preview("a\nb\x1b[31m\u202e")).toBe("a ⏎ b�[31m�");
   });
 
-  test("is asked about, shown, and written to only after a yes", async () => {
+  test("is asked about, shown, and written to only after a yes, which may be one for this session", async () => {
     const page = await browser.attached();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const clipboard = () => page.page.evaluate(() => navigator.clipboard.readText());
@@ -156,15 +137,8 @@ describe("the clipboard", () => {
     await toast.getByRole("button", { name: "Copy 6 characters" }).click();
     await expect.poll(clipboard).toBe("wanted");
     expect(process.typed).toBe("");
-  });
-
-  test("is written to without a question once a person has allowed that, in this session alone", async () => {
-    const page = await browser.attached();
+    // Once a person has allowed it, there is no question, in this session alone.
     const { page: tab } = page;
-    await tab.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    const clipboard = () => tab.evaluate(() => navigator.clipboard.readText());
-    const process = browser.server.process("main");
-    const toast = tab.getByRole("region", { name: "Clipboard" });
     process.print(`\x1b]52;c;${base64("first")}\x07`);
     await toast.getByRole("button", { name: "Always allow" }).click();
     await expect.poll(clipboard).toBe("first");

@@ -5,7 +5,7 @@ import { MAX_IMAGE_LENGTH } from "../../src/terminal/images.ts";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 
-const browser = useBrowser("--disable-gpu");
+const browser = useBrowser();
 
 /** Twelve red pixels by six. */
 const SIXEL = '\x1bPq"1;1;12;6#1;2;100;0;0#1!12~\x1b\\';

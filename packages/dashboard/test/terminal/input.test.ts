@@ -1,6 +1,7 @@
 // What reaches the process, byte by byte: what a person typed, and nothing else. In a real browser.
 
 import { describe, expect, test } from "vitest";
+import { pasteInto } from "../browser.ts";
 import { type Fixture, MAIN, useBrowser } from "../fixture.ts";
 
 // With WebGL in software, which the last tests are about.
@@ -72,7 +73,7 @@ describe("terminal queries", () => {
     await expect.poll(() => process.typed).toBe("\x1b[0n!");
   });
 
-  test("what came while the connection was down is replay too", async () => {
+  test("what came while the connection was down is replay too, and so is a snapshot, which has a clean screen", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");
     browser.server.isReachable = false;
@@ -81,47 +82,49 @@ describe("terminal queries", () => {
     process.print("\x1b[5nmissed\r\n");
     browser.server.isReachable = true;
     await page.shows("missed");
-    process.print("\x1b[6nlive\r\n");
+    process.print("\x1b[6nlive\r\n\x1b]0;torn");
     await page.shows("live");
     await page.type("!");
     await expect.poll(() => process.typed).toBe("\x1b[2;1R!");
-  });
-
-  test("after a snapshot's the next live one is answered, and the snapshot stands on a clean screen", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print("old\r\n\x1b]0;torn");
-    await page.shows("old");
     const snapshot = new TextEncoder().encode("\x03\x1b[5n\x1b[?1004hnew\r\n");
     for (const connection of process.connections) connection.sendOutput(snapshot, 0);
     await page.shows("new");
-    process.print("\x1b[5nlive\r\n");
-    await page.shows("live");
-    await expect.poll(() => process.typed).toBe("\x1b[0n");
-    expect((await page.rows()).filter((row) => row !== "")).toEqual(["new", "live"]);
-  });
-
-  test("a snapshot that has the focus reported reports nothing while it is drawn, and the focus from then on", async () => {
-    const page = await browser.attached();
-    await page.page.locator(".xterm-helper-textarea").focus();
-    const process = browser.server.process("main");
-    const snapshot = new TextEncoder().encode("\x03\x1b[?1004hnew\r\n");
-    for (const connection of process.connections) connection.sendOutput(snapshot, 0);
-    await page.shows("new");
-    await page.type("!");
+    process.print("\x1b[5nlater\r\n");
+    await page.shows("later");
+    await expect.poll(() => process.typed).toBe("\x1b[2;1R!\x1b[0n");
+    expect((await page.rows()).filter((row) => row !== "")).toEqual(["new", "later"]);
+    // It has the focus reported from then on.
     await page.page.locator(".xterm-helper-textarea").blur();
-    await expect.poll(() => process.typed).toBe("!\x1b[O");
+    await expect.poll(() => process.typed).toBe("\x1b[2;1R!\x1b[0n\x1b[O");
   });
 });
 
 describe("a person's hand", () => {
-  test("keys, control keys and characters of any script arrive as UTF-8", async () => {
-    const page = await browser.attached();
+  test("keys, control keys and characters of any script arrive as UTF-8, the mouse in its oldest encoding as bytes", async () => {
+    const page = await browser.attached(MAIN, { width: 1200, height: 500 });
     await page.type("é日🚀");
     for (const key of ["Enter", "Tab", "Escape", "ArrowUp", "Control+c", "Control+w", "Backspace"])
       await page.page.keyboard.press(key);
     const process = browser.server.process("main");
-    await expect.poll(() => process.typed).toBe("é日🚀\r\t\x1b\x1b[A\x03\x17\x7f");
+    const keys = "é日🚀\r\t\x1b\x1b[A\x03\x17\x7f";
+    await expect.poll(() => process.typed).toBe(keys);
+    process.print("\x1b[?9hready\r\n");
+    await page.shows("ready");
+    const box = await page.page.locator(".xterm-screen").boundingBox();
+    if (box === null) throw new Error("Cannot find the screen");
+    const cols = Number(await page.data("cols"));
+    await page.page.mouse.click(box.x + (box.width / cols) * 119.5, box.y + 8);
+    const click = [0x1b, 0x5b, 0x4d, 32, 32 + 120, 32 + 1];
+    await expect.poll(() => [...process.typedBytes.subarray(Buffer.byteLength(keys))]).toEqual(click);
+    // Where it moves while the connection is down is no key that was not sent.
+    process.print("\x1b[?1003h\x1b[?1006hmoves\r\n");
+    await page.shows("moves");
+    browser.server.isReachable = false;
+    browser.server.cut();
+    await page.state("waiting");
+    await page.page.mouse.move(box.x + 50, box.y + 50, { steps: 5 });
+    await page.type("k");
+    await page.waitForData("unsent-keys", 1);
   });
 
   test("a paste of 300,000 characters arrives whole, in brackets where the program asked for them", async () => {
@@ -130,40 +133,9 @@ describe("a person's hand", () => {
     process.print("\x1b[?2004hready\r\n");
     await page.shows("ready");
     const text = Array.from({ length: 30_000 }, (_, i) => `line-${String(i).padStart(5, "0")}`.slice(1)).join("");
-    await page.page.locator(".xterm-helper-textarea").evaluate((area, pasted) => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData("text/plain", pasted);
-      area.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-    }, text);
+    await pasteInto(page, text);
     await expect.poll(() => process.typedBytes.length).toBe(text.length + 12);
     expect(process.typed).toBe(`\x1b[200~${text}\x1b[201~`);
-  });
-
-  test("the mouse in its oldest encoding sends bytes, not UTF-8", async () => {
-    const page = await browser.attached(MAIN, { width: 1200, height: 500 });
-    const process = browser.server.process("main");
-    process.print("\x1b[?9hready\r\n");
-    await page.shows("ready");
-    const box = await page.page.locator(".xterm-screen").boundingBox();
-    if (box === null) throw new Error("Cannot find the screen");
-    const cols = Number(await page.data("cols"));
-    await page.page.mouse.click(box.x + (box.width / cols) * 119.5, box.y + 8);
-    await expect.poll(() => [...process.typedBytes]).toEqual([0x1b, 0x5b, 0x4d, 32, 32 + 120, 32 + 1]);
-  });
-
-  test("the mouse moving while the connection is down is not counted as keys", async () => {
-    const page = await browser.attached();
-    const process = browser.server.process("main");
-    process.print("\x1b[?1003h\x1b[?1006hready\r\n");
-    await page.shows("ready");
-    browser.server.isReachable = false;
-    browser.server.cut();
-    await page.state("waiting");
-    const box = await page.page.locator(".xterm-screen").boundingBox();
-    if (box === null) throw new Error("Cannot find the screen");
-    await page.page.mouse.move(box.x + 50, box.y + 50, { steps: 5 });
-    await page.type("k");
-    await page.waitForData("unsent-keys", 1);
   });
 });
 
@@ -213,13 +185,6 @@ describe("the renderer", () => {
     await page.shows("drawn twice");
   });
 
-  test("is the DOM where the address asks for it", async () => {
-    const page = await browser.attached();
-    browser.server.process("main").print("rows\r\n");
-    await page.shows("rows");
-    expect(await page.data("renderer")).toBe("dom");
-  });
-
   test("in a page that nobody sees takes output as it comes, though the browser holds back its timers", async () => {
     const page = await browser.attached();
     await page.page.evaluate(() => {
@@ -240,7 +205,7 @@ describe("the renderer", () => {
 });
 
 describe("the component on somebody's page", () => {
-  test("changes nothing of the page that it stands in", async () => {
+  test("brings its token beside the subprotocol, renews it, tells the exit, leaves, and changes nothing of the page", async () => {
     const page = await browser.attached("/component.html");
     const styles = await page.page.evaluate(() => {
       const [body, root] = [document.body, document.getElementById("root") ?? document.body].map((one) =>
@@ -249,26 +214,18 @@ describe("the component on somebody's page", () => {
       return [body?.margin, body?.backgroundColor, root?.backgroundColor, root?.height];
     });
     expect(styles).toEqual(["8px", "rgba(0, 0, 0, 0)", "rgba(0, 0, 0, 0)", expect.stringMatching(/^4\d\dpx$/)]);
-  });
-
-  test("brings its token beside the subprotocol, renews it without reconnecting, and tells the exit", async () => {
-    const page = await browser.attached("/component.html");
-    const process = browser.server.process("main", "dev");
-    expect(browser.server.offered).toEqual(["stdio.v1, bearer.first.token-1"]);
-    expect(browser.server.attaches.map((query) => query.get("token"))).toEqual([null]);
+    const { server } = browser;
+    const process = server.process("main", "dev");
+    expect(server.offered).toEqual(["stdio.v1, bearer.first.token-1"]);
+    expect(server.attaches.map((query) => query.get("token"))).toEqual([null]);
     await page.button("Renew");
-    await expect.poll(() => browser.server.tokens).toEqual(["second.token-2"]);
-    process.exit({ code: 3 });
-    await page.page.locator("output").filter({ hasText: "exit 3" }).waitFor();
-    expect(browser.server.attaches.length).toBe(1);
-  });
-
-  test("leaves the session when it is taken down", async () => {
-    const page = await browser.attached("/component.html");
-    const { session } = browser.server.process("main", "dev");
-    expect(session.presentCount).toBe(1);
+    await expect.poll(() => server.tokens).toEqual(["second.token-2"]);
+    expect([process.session.presentCount, server.attaches.length]).toEqual([1, 1]);
     await page.button("Close");
-    await expect.poll(() => session.presentCount).toBe(0);
+    await expect.poll(() => process.session.presentCount).toBe(0);
+    const other = await browser.attached("/component.html");
+    process.exit({ code: 3 });
+    await other.page.locator("output").filter({ hasText: "exit 3" }).waitFor();
   });
 });
 

@@ -8,16 +8,17 @@ import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 import type { PlayedProcess } from "../server.ts";
 
-const browser = useBrowser("--disable-gpu");
+const browser = useBrowser();
 
 const request = (path: string) => `\x1b]633;P;SbxDownload=${Buffer.from(path).toString("base64")}\x07`;
 const question = (page: TerminalPage) => page.page.getByRole("region", { name: "Download" });
 
 const senders = () => [...browser.server.processes.keys()].filter((name) => name.includes("/download-"));
 
-async function sender(): Promise<PlayedProcess> {
-  await expect.poll(() => senders().length).toBe(1);
-  const process = browser.server.processes.get(senders()[0] ?? "");
+/** @param count How many there are with it. */
+async function sender(count = 1): Promise<PlayedProcess> {
+  await expect.poll(() => senders().length).toBe(count);
+  const process = browser.server.processes.get(senders().at(-1) ?? "");
   if (process === undefined) throw new Error("Cannot find the session of the download");
   return process;
 }
@@ -60,18 +61,7 @@ describe("a file that a program offers", () => {
     await expect.poll(() => shell.typed).toBe("x");
   });
 
-  test("is not fetched after a no, and each of several is asked about", async () => {
-    const page = await browser.attached();
-    const shell = browser.server.process("main");
-    shell.print(`${request("/one")}${request("/two")}${request("/one")}asked\r\n`);
-    await page.shows("asked");
-    await question(page).filter({ hasText: "/one" }).getByRole("button", { name: "Ignore" }).click();
-    await question(page).filter({ hasText: "/two" }).getByRole("button", { name: "Ignore" }).click();
-    await question(page).waitFor({ state: "detached" });
-    expect(senders()).toEqual([]);
-  });
-
-  test("before the page came, or before a viewer, is not asked about", async () => {
+  test("before the page came, or before a viewer, is not asked about; each other one is, and not fetched after a no", async () => {
     const process = browser.server.process("main");
     process.print(request("/old"));
     const page = await browser.attached();
@@ -83,6 +73,12 @@ describe("a file that a program offers", () => {
     await viewer.shows("newer");
     await question(page).waitFor();
     expect(await question(viewer).count()).toBe(0);
+    // Each of several is, and nothing is fetched after a no.
+    process.print(`${request("/two")}${request("/new")}`);
+    for (const path of ["/two", "/new"])
+      await question(page).filter({ hasText: path }).getByRole("button", { name: "Ignore" }).click();
+    await question(page).waitFor({ state: "detached" });
+    expect(senders()).toEqual([]);
   });
 });
 
@@ -113,23 +109,35 @@ describe("a path in the output", () => {
     expect(await readFile(await (await saved).path(), "utf8")).toBe("hello");
   });
 
-  test.each([
-    ["file 9\nhello", 0, "changed meanwhile, or some of it was lost"],
-    ["", 1, "Not downloaded: src/main.ts: exit 1"],
-    ["file 9999999999\nhello", undefined, "is larger than 1 GiB"],
-    ["gibberish\n", undefined, "changed meanwhile, or some of it was lost"],
-    [`folder\n${"x".repeat(512)}`, undefined, "changed meanwhile, or some of it was lost"],
-    ["folder\n", 0, "changed meanwhile, or some of it was lost"],
-  ])("that is not sent whole is not saved, and that is said: %j", async (sent, code, words) => {
+  test("that is not sent whole is not saved, and that is said; a person who cancels ends its command", async () => {
     const page = await browser.attached();
+    const shell = browser.server.process("main");
+    const sent = [
+      ["file 9\nhello", 0, "changed meanwhile, or some of it was lost"],
+      ["", 1, "Not downloaded: src/main.ts: exit 1"],
+      ["file 9999999999\nhello", undefined, "is larger than 1 GiB"],
+      ["gibberish\n", undefined, "changed meanwhile, or some of it was lost"],
+      [`folder\n${"x".repeat(512)}`, undefined, "changed meanwhile, or some of it was lost"],
+      ["folder\n", 0, "changed meanwhile, or some of it was lost"],
+    ] as const;
+    for (const [index, [text, code, words]] of sent.entries()) {
+      shell.print("\x1bc");
+      await choose(page, "src/main.ts");
+      const process = await sender(index + 1);
+      process.print(text);
+      if (code !== undefined) process.exit({ code });
+      await page.page.getByRole("status").filter({ hasText: words }).waitFor();
+      await page.button("Dismiss");
+      await page.page.keyboard.type("x");
+      await expect.poll(() => shell.typed).toBe("x".repeat(index + 1));
+    }
+    shell.print("\x1bc");
     await choose(page, "src/main.ts");
-    const process = await sender();
-    process.print(sent);
-    if (code !== undefined) process.exit({ code });
-    await page.page.getByRole("status").filter({ hasText: words }).waitFor();
-    await page.button("Dismiss");
-    await page.page.keyboard.type("x");
-    await expect.poll(() => browser.server.process("main").typed).toBe("x");
+    const process = await sender(sent.length + 1);
+    process.print("file 9\nhello");
+    await page.page.getByText("5 of 9 bytes").waitFor();
+    await page.button("Cancel");
+    await expect.poll(() => process.session.exit).toEqual({ code: 129, signal: "SIGHUP" });
   });
 
   test("that is a folder is saved without what would lead out of it, and that is said", async () => {
@@ -149,15 +157,5 @@ describe("a path in the output", () => {
     const words = "Downloaded src/main.ts without 2 members of the archive: ../.bashrc points outside of the folder";
     await page.page.getByRole("status").filter({ hasText: words }).waitFor();
     await page.button("Dismiss");
-  });
-
-  test("that a person cancels ends its command", async () => {
-    const page = await browser.attached();
-    await choose(page, "src/main.ts");
-    const process = await sender();
-    process.print("file 9\nhello");
-    await page.page.getByText("5 of 9 bytes").waitFor();
-    await page.button("Cancel");
-    await expect.poll(() => process.session.exit).toEqual({ code: 129, signal: "SIGHUP" });
   });
 });

@@ -80,12 +80,6 @@ describe("texts", () => {
     shown.refusal = await unmarked(refused);
     expect(shown).toEqual({ bars: [], question: [], exit: [], refusal: [] });
   });
-
-  test("that a page gives a component are its own; the others stay", async () => {
-    const page = await component("connected=Verbunden");
-    await page.says("Verbunden");
-    await page.page.getByRole("button", { name: "Reader" }).waitFor();
-  });
 });
 
 describe("styles", () => {
@@ -111,7 +105,7 @@ describe("styles", () => {
         // Larger ones leave room for something that is so large; 9 is half a divider.
         [...one.matchAll(/[\d.]+(?=px)/g)].some(([px]) => Number(px) < 33 && !/^(?:0|2|4|6|8|9|12|16|24|32)$/.test(px)),
       );
-      const colours = /^(?:ground|page)\.css$/.test(name) ? [] : declared(/#[\da-f]{3,8}\b|\brgb\(/g);
+      const colours = /(?:^|\/)(?:ground|page)\.css$/.test(name) ? [] : declared(/#[\da-f]{3,8}\b|\brgb\(/g);
       return [...sizes, ...distances, ...colours].map((one) => `${name}: ${one}`);
     });
     expect(others).toEqual([]);
@@ -156,9 +150,11 @@ describe("the look", () => {
     await expect.poll(() => colours(ours)).toEqual(LIGHT);
   });
 
-  test("has the colours and the type that it is given: larger type, fewer cells", async () => {
+  test("has the texts, the colours and the type that it is given: larger type, fewer cells", async () => {
     const usual = Number(await (await component("")).data("cols"));
-    const page = await component("background=%23102030&size=28");
+    const page = await component("background=%23102030&size=28&connected=Verbunden");
+    await page.says("Verbunden");
+    await page.page.getByRole("button", { name: "Reader" }).waitFor();
     expect((await colours(page))[1]).toBe("rgb(16, 32, 48)");
     const stage = page.page.locator(".sbx-stage-area");
     expect(await stage.evaluate((area) => getComputedStyle(area).backgroundColor)).toBe("rgb(16, 32, 48)");

@@ -35,7 +35,7 @@ async function drag(
   await send("touchEnd", []);
 }
 
-test("a finger scrolls the lines that were, and back", async () => {
+test("a finger scrolls the lines that were, and what a program shows in full screen with the keys of a wheel", async () => {
   const page = await phone();
   const process = browser.server.process("main");
   process.print(Array.from({ length: 200 }, (_, i) => `line ${i}\r\n`).join(""));
@@ -45,11 +45,6 @@ test("a finger scrolls the lines that were, and back", async () => {
   await drag(page, [150, 450], [150, 100]);
   await page.shows("line 199");
   expect(process.typed).toBe("");
-});
-
-test("a finger scrolls what a program shows in full screen with the keys that its wheel would be", async () => {
-  const page = await phone();
-  const process = browser.server.process("main");
   process.print("\x1b[?1049h\x1b[Hfull screen");
   await page.shows("full screen");
   await drag(page, [150, 400], [150, 100]);

@@ -19,6 +19,7 @@ export {
   type JournalStream,
   type KeptEvent,
   LISTENING,
+  MAX_UNANSWERED,
   MAX_UNANSWERED_BYTES,
   type Pending,
   refusalOf,

@@ -19,6 +19,8 @@ export type Body =
   | { readonly ok: false; readonly code: number; readonly message: string };
 
 const MAX_BATCH = 100;
+/** Of an id or a token, as JSON: they are kept while their request is open, and told apart in answers that are too long. */
+const MAX_ID_CHARACTERS = 512;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
@@ -61,9 +63,27 @@ export function readBody(text: string): Body {
     if (!isMessage(one)) return invalid("a message is an object of JSON-RPC 2.0");
     messages.push(one);
     // A line end in JSON is never inside a string: it may as well be a space.
-    sent.push(sentOf(one, isBatch ? JSON.stringify(one) : text.replace(/[\r\n]/g, " ")));
+    const line = isBatch ? lineOf(one) : text.replace(/[\r\n]/g, " ");
+    if (line === undefined) return invalid("a message of the batch is nested too deeply");
+    sent.push(sentOf(one, line));
   }
   return { ok: true, sent, messages };
+}
+
+/** Undefined where it is nested so deeply that it can be read, and not be written. */
+function lineOf(message: Message): string | undefined {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An id or a token of JSON-RPC and MCP, as JSON, so that 1 and "1" differ. Anything else is none, whatever it is. */
+export function keyOf(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const key = JSON.stringify(value);
+  return key.length <= MAX_ID_CHARACTERS ? key : undefined;
 }
 
 export function isInitialize({ method, id }: Message): boolean {
@@ -91,7 +111,7 @@ export function needsNewerServer(header: string | null, messages: readonly Messa
 
 function isMessage(value: unknown): value is Message {
   const { jsonrpc, method, id } = asRecord(value);
-  const hasId = typeof id === "string" || typeof id === "number";
+  const hasId = keyOf(id) !== undefined;
   return jsonrpc === "2.0" && (typeof method === "string" || hasId) && (id === undefined || hasId);
 }
 
@@ -99,11 +119,11 @@ function sentOf({ method, id, params }: Message, line: string): Sent {
   if (typeof method !== "string") return { line };
   if (id === undefined) {
     const { requestId } = asRecord(params);
-    const isCancelling = method === "notifications/cancelled" && requestId !== undefined;
-    return isCancelling ? { line, method, cancels: JSON.stringify(requestId) } : { line, method };
+    const cancels = method === "notifications/cancelled" ? keyOf(requestId) : undefined;
+    return cancels === undefined ? { line, method } : { line, method, cancels };
   }
-  const { progressToken } = asRecord(asRecord(params)._meta);
-  const told = progressToken === undefined ? {} : { progressToken: JSON.stringify(progressToken) };
+  const progressToken = keyOf(asRecord(asRecord(params)._meta).progressToken);
+  const told = progressToken === undefined ? {} : { progressToken };
   return { line, method, id: JSON.stringify(id), ...told };
 }
 

@@ -3,11 +3,15 @@
 // may die at any moment; connections read them from there, each at its own pace.
 
 import type { Line } from "./json-lines.ts";
-import type { Sent } from "./messages.ts";
+import { keyOf, type Sent } from "./messages.ts";
 import type { EventPlace } from "./place.ts";
 
 /** Bytes of messages that no client has got yet; beyond, the session ends. */
 export const MAX_UNANSWERED_BYTES = 8 * 1024 * 1024;
+/** Messages that no client has got yet: two bytes of JSON are one, too. */
+export const MAX_UNANSWERED = 50_000;
+/** Requests that are not answered: a client that sends more has left most of them. */
+const MAX_PENDING = 1_000;
 /** Messages that were sent on, and are kept in case their client did not get them. */
 const MAX_DELIVERED = 1_000;
 
@@ -78,12 +82,21 @@ export class Streams {
 
   /** Whether more has come than is kept for clients that do not fetch it. */
   get isFull(): boolean {
+    return this.#isLong || this.#kept.length - this.#delivered > MAX_UNANSWERED;
+  }
+
+  get #isLong(): boolean {
     return this.#bytes > MAX_UNANSWERED_BYTES;
   }
 
   /** Whether `id` is that of a request which is not answered: another one may not have it. */
   isPending(id: string): boolean {
     return [...this.#streams.values()].some(({ pending }) => pending.some((one) => one.id === id));
+  }
+
+  /** Whether so many requests more may wait for their answers. */
+  hasRoomFor(requests: number): boolean {
+    return [...this.#streams.values()].reduce((sum, { pending }) => sum + pending.length, requests) <= MAX_PENDING;
   }
 
   /** A POST's requests. @returns Its stream; undefined where there is nothing to answer. */
@@ -97,9 +110,9 @@ export class Streams {
     return stream;
   }
 
-  /** Whether a client may go on there: it is open, or something is kept of it. */
-  has(stream: number): boolean {
-    return this.#streams.has(stream);
+  /** Whether a client may go on there: it is open, or something is kept of it, and it has come so far. */
+  has({ stream, offset }: EventPlace): boolean {
+    return this.#streams.has(stream) && offset <= this.#lastOffset;
   }
 
   /** Whether all of a stream's requests are answered. */
@@ -202,7 +215,7 @@ export class Streams {
 
   /** If much is kept, forgets messages that were sent on, the oldest first. It never forgets others. */
   #shrink(): void {
-    while (this.#delivered > 0 && (this.isFull || this.#delivered > MAX_DELIVERED)) {
+    while (this.#delivered > 0 && (this.#isLong || this.#delivered > MAX_DELIVERED)) {
       const at = this.#kept.findIndex(({ isDelivered }) => isDelivered);
       const [oldest] = this.#kept.splice(at, 1);
       if (oldest === undefined) return;
@@ -229,11 +242,10 @@ function pendingOf(id: string, progressToken: string | undefined): Pending {
 }
 
 function idOfAnswer({ id, method }: Readonly<Record<string, unknown>>): string | undefined {
-  return method === undefined && id !== undefined ? JSON.stringify(id) : undefined;
+  return method === undefined ? keyOf(id) : undefined;
 }
 
 function progressOf({ method, params }: Readonly<Record<string, unknown>>): string | undefined {
   if (method !== "notifications/progress" || typeof params !== "object" || params === null) return undefined;
-  const { progressToken } = params as { progressToken?: unknown };
-  return progressToken === undefined ? undefined : JSON.stringify(progressToken);
+  return keyOf((params as { progressToken?: unknown }).progressToken);
 }

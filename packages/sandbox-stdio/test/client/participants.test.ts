@@ -15,6 +15,7 @@ import {
   type Participants,
   participantsOf,
   type ServerMessage,
+  stoppingWords,
 } from "../../src/index.ts";
 import { hello } from "../support/hello.ts";
 
@@ -23,16 +24,7 @@ const bob: Participant = { id: "b", name: "Bob", role: "driver" };
 const cleo: Participant = { id: "c", name: "Cleo", role: "viewer" };
 
 function people(you: Participant, more: Partial<Hello> = {}): Participants {
-  return participantsOf(
-    hello({
-      you,
-      answerer: { id: "a", offset: 0 },
-      holder: "a",
-      mode: "exclusive",
-      participants: [ann, bob, cleo],
-      ...more,
-    }),
-  );
+  return participantsOf(hello({ you, holder: "a", mode: "exclusive", participants: [ann, bob, cleo], ...more }));
 }
 
 /** What is announced of each message in turn, "-" for nothing, and what it comes to. */
@@ -101,11 +93,8 @@ describe("the keyboard", () => {
       );
     }
     // One that does not rely on it changes nothing for the others.
-    const before = people(cleo, {
-      participants: [ann, bob, { ...cleo, role: "driver" }],
-      mode: "collaborative",
-      holder: "",
-    });
+    const participants: Participant[] = [ann, bob, { ...cleo, role: "driver" }];
+    const before = people(cleo, { participants, mode: "collaborative", holder: "" });
     expect(hear(before, ...given).words).toEqual(["-", "-"]);
   });
 
@@ -181,4 +170,13 @@ describe("names and colours", () => {
     expect(Math.min(...counts)).toBeGreaterThan(800);
     expect(Math.max(...counts)).toBeLessThan(1200);
   });
+});
+
+test.each([
+  [840, "14 min"],
+  [125, "2 min"],
+  [119, "119 s"],
+  [3, "3 s"],
+])("X8: that the machine goes away in %i s is said as %s", (seconds, left) => {
+  expect(stoppingWords(seconds)).toContain(`stops in ${left}:`);
 });

@@ -17,52 +17,48 @@ function fates(steps: readonly Step[], isFullScreen = false): string[] {
   });
 }
 
-test("I4: keys are sent while connected and discarded while not", () => {
-  expect(
-    fates([
-      ["a", true],
-      ["b", false],
-      ["\r", false],
-      ["c", true],
-    ]),
-  ).toEqual(["send", "discard", "discard", "send"]);
-});
+/** A piece as `text`, typed while there is no connection as `-text`; and after how many ms, if not 10. */
+const steps = (...pieces: (string | [string, number])[]): Step[] =>
+  pieces.map((piece) => {
+    const [text, ms] = typeof piece === "string" ? [piece, 10] : piece;
+    return [text.replace(/^-/, ""), !text.startsWith("-"), ms];
+  });
+const PASTE = "\x1b[200~";
+const PASTED = "\x1b[201~";
 
-test("I4: what goes on with a discarded line is discarded up to Enter, for half a second", () => {
-  const line: Step[] = [
-    ["rm -r", false],
-    [" x", true],
-    ["\r", true],
-    ["ls", true],
-  ];
-  expect(fates(line)).toEqual(["discard", "discard", "discard", "send"]);
-  expect(
-    fates([
-      ["rm -r", false],
-      [" x", true, 501],
-    ]),
-  ).toEqual(["discard", "send"]);
-  expect(
-    fates(
-      [
-        ["dd", false],
-        ["p", true],
-      ],
-      true,
-    ),
-  ).toEqual(["discard", "send"]);
-});
-
-test("I4: what clears a line goes through, and ends the discarding", () => {
-  for (const key of ["\x03", "\x15"]) {
-    expect(
-      fates([
-        ["rm", false],
-        [key, true],
-        ["a", true],
-      ]),
-    ).toEqual(["discard", "send", "send"]);
-  }
+test.each<[string, Step[], string, boolean?]>([
+  [
+    "I4: keys are sent while connected and discarded while not",
+    steps("a", "-b", "-\r", "c"),
+    "send discard discard send",
+  ],
+  [
+    "I4: what goes on with a discarded line is discarded up to Enter",
+    steps("-rm -r", " x", "\r", "ls"),
+    "discard discard discard send",
+  ],
+  ["I4: for half a second", steps("-rm -r", [" x", 501]), "discard send"],
+  ["I4: not where a full-screen program has the terminal", steps("-dd", "p"), "discard send", true],
+  ["I4: what clears a line goes through, and ends the discarding", steps("-rm", "\x03", "a"), "discard send send"],
+  ["I4: also Ctrl+U", steps("-rm", "\x15", "a"), "discard send send"],
+  [
+    "I4a: a paste that was begun goes on while there is no connection",
+    steps(`${PASTE}one`, ["-two", 5_000], [`-three${PASTED}`, 5_000], ["-k", 500]),
+    "send keep keep discard",
+  ],
+  [
+    "I4a: so does other bulk input, as long as it comes without a pause",
+    steps(BULK, `-${BULK}`, "-tail", ["-k", 101]),
+    "send keep keep discard",
+  ],
+  [
+    "I4a: what begins while there is no connection is left out whole, also after it is back",
+    steps(`-${PASTE}one`, "two", PASTED, ["\x03", 500]),
+    "discard discard discard send",
+  ],
+  ["I4a: bulk too", steps(`-${BULK}`, BULK, ["\x15", 500]), "discard discard send"],
+])("%s", (_rule, pieces, expected, isFullScreen = false) => {
+  expect(fates(pieces, isFullScreen).join(" ")).toBe(expected);
 });
 
 test("I4: whether the program has the beginning of a line is known", () => {
@@ -73,45 +69,6 @@ test("I4: whether the program has the beginning of a line is known", () => {
   expect(input.isLineSent).toBe(true);
   input.decide(encode("l\r"), true, 2);
   expect(input.isLineSent).toBe(false);
-});
-
-test("I4a: a paste that was begun goes on while there is no connection", () => {
-  const steps: Step[] = [
-    ["\x1b[200~one", true],
-    ["two", false, 5_000],
-    ["three\x1b[201~", false, 5_000],
-    ["k", false, 500],
-  ];
-  expect(fates(steps)).toEqual(["send", "keep", "keep", "discard"]);
-});
-
-test("I4a: so does other bulk input, as long as it comes without a pause", () => {
-  expect(
-    fates([
-      [BULK, true],
-      [BULK, false],
-      ["tail", false],
-      ["k", false, 101],
-    ]),
-  ).toEqual(["send", "keep", "keep", "discard"]);
-});
-
-test("I4a: what begins while there is no connection is left out whole, also after it is back", () => {
-  expect(
-    fates([
-      ["\x1b[200~one", false],
-      ["two", true],
-      ["\x1b[201~", true],
-      ["\x03", true, 500],
-    ]),
-  ).toEqual(["discard", "discard", "discard", "send"]);
-  expect(
-    fates([
-      [BULK, false],
-      [BULK, true],
-      ["\x15", true, 500],
-    ]),
-  ).toEqual(["discard", "discard", "send"]);
 });
 
 test("I4a: a paste's markers are found wherever they are cut", () => {

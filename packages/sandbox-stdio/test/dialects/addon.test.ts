@@ -7,6 +7,8 @@ import { bob, found, heard, hello, out, said } from "./speaking.ts";
 
 const READY = '{"type":"ready"}';
 const live: SessionEvent = { type: "live" };
+const error = (code: string) => ({ kind: "error", code, message: expect.any(String) });
+const close = (code: number) => ({ kind: "close", code, reason: expect.any(String) });
 const RESET = "bytes:\u001bc";
 
 describe("what it says", () => {
@@ -17,17 +19,13 @@ describe("what it says", () => {
       '{"type":"resize","cols":120,"rows":40}',
       { type: "resize", cols: 120, rows: 40 },
     ],
-    [
-      "a size that no terminal has",
-      '{"type":"resize","cols":0,"rows":0}',
-      { kind: "error", code: "bad_size", message: expect.any(String) },
-    ],
-    ["it says nothing else", '{"type":"kill"}', { kind: "error", code: "unknown_type", message: expect.any(String) }],
-    ["a resize of another shape", '{"type":"resize"}', { kind: "close", code: 1008, reason: expect.any(String) }],
+    ["a size that no terminal has", '{"type":"resize","cols":0,"rows":0}', error("bad_size")],
+    ["it says nothing else", '{"type":"kill"}', error("unknown_type")],
+    ["a resize of another shape", '{"type":"resize"}', close(1008)],
     ["xterm.js's AttachAddon: a key", "\r", "stdin:\r"],
     ["xterm.js's AttachAddon: a paste that begins like JSON", '{"x":1}é', 'stdin:{"x":1}é'],
     ["xterm.js's AttachAddon: a paste of JSON that says no type", '{"x":1}', 'stdin:{"x":1}'],
-    ["over 4 MiB of stdin", new Uint8Array(4_194_305), { kind: "close", code: 1009, reason: expect.any(String) }],
+    ["over 4 MiB of stdin", new Uint8Array(4_194_305), close(1009)],
   ])("%s", (_line, frame, command) => {
     expect(heard(ADDON, frame)).toEqual(command);
   });

@@ -98,28 +98,18 @@ describe("server to client", () => {
 describe("UTF-8 is never cut inside a character", () => {
   const data = (...events: SessionEvent[]) =>
     said(JSON_GATEWAY, ...events).map((frame) => (JSON.parse(frame) as { data?: string }).data ?? frame);
-  const [a, b, c, d] = bytes("👩");
+  /** Some bytes of a character of four. */
+  const some = (from: number, to: number, before = "", after = "") =>
+    out(Uint8Array.of(...bytes(before), ...bytes("👩").subarray(from, to), ...bytes(after)));
   const exit: SessionEvent = { type: "exit", code: 0, offset: 0 };
 
   test.each<[what: string, events: SessionEvent[], data: string[]]>([
-    ["a character in four frames", [a, b, c, d].map((byte) => out(Uint8Array.of(byte ?? 0))), ["👩"]],
-    [
-      "text around it",
-      [out(Uint8Array.of(0x78, a ?? 0, b ?? 0)), out(Uint8Array.of(c ?? 0, d ?? 0, 0x79))],
-      ["x", "👩y"],
-    ],
-    [
-      "what never comes, at the exit",
-      [out(Uint8Array.of(0x78, a ?? 0)), exit],
-      ["x", "\ufffd", '{"type":"exit","exitCode":0}'],
-    ],
-    ["… at a gap", [out(Uint8Array.of(a ?? 0)), { type: "gap", from: 1, to: 5 }, out("y")], ["\ufffd", "y"]],
+    ["a character in four frames", [0, 1, 2, 3].map((at) => some(at, at + 1)), ["👩"]],
+    ["text around it", [some(0, 2, "x"), some(2, 4, "", "y")], ["x", "👩y"]],
+    ["what never comes, at the exit", [some(0, 1, "x"), exit], ["x", "\ufffd", '{"type":"exit","exitCode":0}']],
+    ["… at a gap", [some(0, 1), { type: "gap", from: 1, to: 5 }, out("y")], ["\ufffd", "y"]],
     ["bytes that are not UTF-8 are replaced", [out(Uint8Array.of(0x61, 0xff, 0x62, 0xc0, 0x63))], ["a\ufffdb\ufffdc"]],
-    [
-      "the second half of a character whose first is gone",
-      [out(Uint8Array.of(c ?? 0, d ?? 0, 0x78))],
-      ["\ufffd\ufffdx"],
-    ],
+    ["the second half of a character whose first is gone", [some(2, 4, "", "x")], ["\ufffd\ufffdx"]],
     ["a byte order mark is output too", [out(Uint8Array.of(0xef, 0xbb, 0xbf, 0x78))], ["\ufeffx"]],
   ])("%s", (_what, events, expected) => {
     expect(data(...events)).toEqual(expected);

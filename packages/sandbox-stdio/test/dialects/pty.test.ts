@@ -5,7 +5,9 @@ import { PTY, PTY_ROUTES, PTY_SHARED, type SessionEvent } from "../../src/index.
 import { bytes } from "../support/fixtures.ts";
 import { alice, bob, found, heard, hello, out, said } from "./speaking.ts";
 
-const unknown = { kind: "error", code: "unknown_type", message: expect.any(String) };
+const error = (code: string, words = "") => ({ kind: "error", code, message: expect.stringContaining(words) });
+const close = (code: number, words = "") => ({ kind: "close", code, reason: expect.stringContaining(words) });
+const unknown = error("unknown_type");
 const RESIZE = '{"type":"resize","rows":40,"cols":120}';
 
 describe("/exec/pty", () => {
@@ -19,31 +21,19 @@ describe("/exec/pty", () => {
     ["keep-alive with an empty resize", '{"type":"resize"}', { type: "keep_alive" }],
     ["… with no size in another way", '{"type":"resize","rows":0,"cols":0}', { type: "keep_alive" }],
     ["an empty binary frame is nothing", new Uint8Array(0), { kind: "nothing" }],
-    [
-      "half a size",
-      '{"type":"resize","rows":40}',
-      { kind: "close", code: 1008, reason: expect.stringContaining("cols") },
-    ],
-    [
-      "a size that no terminal has",
-      '{"type":"resize","rows":40,"cols":5000}',
-      { kind: "error", code: "bad_size", message: expect.stringContaining("5000 by 40") },
-    ],
+    ["half a size", '{"type":"resize","rows":40}', close(1008, "cols")],
+    ["a size that no terminal has", '{"type":"resize","rows":40,"cols":5000}', error("bad_size", "5000 by 40")],
     ["its own dashboard's size", '{"resize":{"cols":120,"rows":40}}', { type: "resize", cols: 120, rows: 40 }],
     [
       "its own dashboard's size, that no terminal has",
       '{"resize":{"cols":5000,"rows":40}}',
-      { kind: "error", code: "bad_size", message: expect.stringContaining("5000 by 40") },
+      error("bad_size", "5000 by 40"),
     ],
     ["the keyboard is not handed on here", '{"type":"request_stdin"}', unknown],
     ["another dialect's message", '{"type":"input","data":"ls"}', unknown],
-    ["what is not JSON", "ls\r", { kind: "close", code: 1008, reason: expect.stringContaining("not JSON") }],
-    [
-      "over 16 KiB of JSON",
-      " ".repeat(16_385),
-      { kind: "close", code: 1008, reason: expect.stringContaining("16384") },
-    ],
-    ["over 4 MiB of stdin", new Uint8Array(4_194_305), { kind: "close", code: 1009, reason: expect.any(String) }],
+    ["what is not JSON", "ls\r", close(1008, "not JSON")],
+    ["over 16 KiB of JSON", " ".repeat(16_385), close(1008, "16384")],
+    ["over 4 MiB of stdin", new Uint8Array(4_194_305), close(1009)],
   ])("client → server: %s", (_line, frame, command) => {
     expect(heard(PTY, frame)).toEqual(command);
   });
@@ -79,6 +69,9 @@ describe("/exec/pty", () => {
   });
 });
 
+/** A line of the page's table, whose message is ours word for word. */
+const same = (line: string, event: SessionEvent): [string, SessionEvent[], unknown[]][] => [[line, [event], [event]]];
+
 describe("/exec/pty/shared: extra messages on top of the single-user protocol", () => {
   test.each<[line: string, events: SessionEvent[], frames: unknown[]]>([
     [
@@ -86,18 +79,10 @@ describe("/exec/pty/shared: extra messages on top of the single-user protocol", 
       [found(false), hello({ holder: "a", participants: [alice, bob] }), out("$ ")],
       [{ type: "hello", you: alice, holder: "a", participants: [alice, bob], rows: 40, cols: 120 }, "bytes:$ "],
     ],
-    [
-      '{"type":"join","participant":{...}}: someone joined',
-      [{ type: "join", participant: bob }],
-      [{ type: "join", participant: bob }],
-    ],
-    ['{"type":"leave","id":"<id>"}: someone left', [{ type: "leave", id: "b" }], [{ type: "leave", id: "b" }]],
-    [
-      '{"type":"stdin_holder","id":"<id>"}: keyboard moved to <id>',
-      [{ type: "stdin_holder", id: "b" }],
-      [{ type: "stdin_holder", id: "b" }],
-    ],
-    ['holder leaves → holder = ""', [{ type: "stdin_holder", id: "" }], [{ type: "stdin_holder", id: "" }]],
+    ...same('{"type":"join","participant":{...}}: someone joined', { type: "join", participant: bob }),
+    ...same('{"type":"leave","id":"<id>"}: someone left', { type: "leave", id: "b" }),
+    ...same('{"type":"stdin_holder","id":"<id>"}: keyboard moved to <id>', { type: "stdin_holder", id: "b" }),
+    ...same('holder leaves → holder = ""', { type: "stdin_holder", id: "" }),
     [
       '{"type":"error","message":"not stdin holder"}: you wrote a binary frame without holding stdin',
       [{ type: "error", code: "not_stdin_holder", message: "not stdin holder" }],

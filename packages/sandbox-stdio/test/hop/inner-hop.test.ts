@@ -1,25 +1,24 @@
-// The inner hop, both ends and their sessions: what survives its breaks.
+// The inner hop, both ends and their sessions: what survives its breaks, and what can't be followed.
 
 import { describe, expect, test } from "vitest";
-import { InnerServer, RESUME_GRACE_MS } from "../../src/index.ts";
-import { bytes, InnerRig, join, joined, output, pass, takeAll } from "../support/fixtures.ts";
+import { OrdersUnderway } from "../../src/hop/orders-underway.ts";
+import { Doorbell, InnerServer, RESUME_GRACE_MS } from "../../src/index.ts";
+import { encodeStdin } from "../../src/wire/frames.ts";
+import { bytes, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
 
-describe("input across breaks of the inner hop", () => {
+describe("input", () => {
   test("H5: what the process took between the greeting and the attach is confirmed to the client", () => {
     const { hop, peer, client } = joined();
     hop.session.stdin(client, bytes("hello"));
-    hop.flush();
-    hop.connect();
+    hop.flush().connect();
     // The bridge has greeted with nothing taken; now the process takes all, and nobody is attached to be told.
     expect(takeAll(hop.bridge.session, hop.remote("a"))).toBe("hello");
     hop.flush();
-    expect(peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 5 }]);
-    expect(client.input.entries).toEqual([]);
+    expect([peer.of("stdin_ack"), client.input.entries]).toEqual([[{ type: "stdin_ack", offset: 5 }], []]);
   });
 
   test("I2: what the process took of a client whose grace had passed is known before the exit", () => {
-    const hop = new InnerRig().connect().flush();
-    const { client } = join(hop.session, "a");
+    const { hop, client } = joined();
     join(hop.session, "b");
     hop.session.stdin(client, bytes("hello"));
     hop.flush();
@@ -33,9 +32,8 @@ describe("input across breaks of the inner hop", () => {
     expect(join(hop.session, "a", { isResume: true }).peer.hello.stdin).toBe(5);
   });
 
-  test("I6: input that waited while its client came back is confirmed on the new connection", () => {
-    const hop = new InnerRig().connect().flush();
-    const { client } = join(hop.session, "a");
+  test("I6: what waited while its client came back is confirmed on the new connection", () => {
+    const { hop, client } = joined();
     hop.session.stdin(client, bytes("hello"));
     hop.flush();
     const waiting = hop.remote("a");
@@ -47,24 +45,8 @@ describe("input across breaks of the inner hop", () => {
     hop.flush();
     expect(again.peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 5 }]);
   });
-});
 
-test("H3: output that is greeted with came when the bridge says so, and later output when it comes", () => {
-  const hop = new InnerRig();
-  expect(hop.connect().flush().session.lastOutputMs).toBeUndefined();
-  hop.cut();
-  output(hop.bridge, "while nobody was connected");
-  hop.lastOutputMs = 500;
-  hop.connect().flush();
-  expect([hop.session.log.endOffset, hop.session.lastOutputMs]).toEqual([26, 500]);
-  hop.bridge.clock.ms = 7_000;
-  output(hop.bridge, "now");
-  hop.flush();
-  expect(hop.session.lastOutputMs).toBe(7_000);
-});
-
-describe("acknowledgements of input across the inner hop", () => {
-  test("I2: they come 20 ms after the first byte, or at once from 128 KiB on", () => {
+  test("I2: acknowledgements come 20 ms after the first byte, or at once from 128 KiB on", () => {
     const { hop, client } = joined();
     for (let at = 0; at < 3; at += 1) hop.session.stdin(client, new Uint8Array(65_536), at * 65_536);
     hop.flush();
@@ -78,39 +60,46 @@ describe("acknowledgements of input across the inner hop", () => {
     hop.flush();
     expect(client.input.taken).toBe(131_073);
   });
-});
 
-describe("input of a client that does not acknowledge, across the inner hop", () => {
-  test("L4: what the process takes makes room for more, however much there is of it in all", () => {
+  test("L4: of a client that does not acknowledge, what the process takes makes room, however much there is in all", () => {
     const { hop, peer, client } = joined({}, { acknowledges: false, canResume: false });
     let taken = 0;
-    for (let i = 0; i < 100; i += 1) {
+    for (let i = 0; i < 40; i += 1) {
       hop.session.stdin(client, new Uint8Array(65_536));
       hop.flush();
       taken += takeAll(hop.bridge.session, hop.remote("a")).length;
       pass(hop.bridge, 20);
       hop.flush();
     }
-    expect([peer.end, taken, client.input.queuedBytes, client.input.taken]).toEqual([
-      undefined,
-      6_553_600,
-      0,
-      6_553_600,
-    ]);
-    expect(peer.of("stdin_ack")).toEqual([]);
+    const { queuedBytes, taken: confirmed } = client.input;
+    expect([taken, queuedBytes, confirmed]).toEqual([2_621_440, 0, 2_621_440]);
+    expect([peer.end, peer.of("stdin_ack")]).toEqual([undefined, []]);
   });
 });
 
-describe("output after a break of the inner hop", () => {
-  test("H4: bytes that the bridge no longer holds are a gap in the relay's log, told to its clients", () => {
+describe("output", () => {
+  test("H3: what is greeted with came when the bridge says so, and later output when it comes", () => {
+    const hop = new InnerRig();
+    expect(hop.connect().flush().session.lastOutputMs).toBeUndefined();
+    hop.cut();
+    output(hop.bridge, "while nobody was connected");
+    hop.lastOutputMs = 500;
+    hop.connect().flush();
+    expect([hop.session.log.endOffset, hop.session.lastOutputMs]).toEqual([26, 500]);
+    hop.bridge.clock.ms = 7_000;
+    output(hop.bridge, "now");
+    hop.flush();
+    expect(hop.session.lastOutputMs).toBe(7_000);
+  });
+
+  test("H4: bytes that the bridge no longer holds after a break are a gap in the relay's log, told to its clients", () => {
     const hop = new InnerRig({ tty: true, delivery: "live" }, { logBytes: 4096 }).connect().flush();
-    const { peer } = join(hop.session, "a", { delivery: "live" });
+    const { peer, client } = join(hop.session, "a", { delivery: "live" });
     output(hop.bridge, "abc");
     hop.flush();
-    hop.session.command(hop.session.client("a") ?? raise(), { type: "ack", offset: 3 });
+    hop.session.command(client, { type: "ack", offset: 3 });
     hop.cut();
-    output(hop.bridge, "x".repeat(4096));
-    output(hop.bridge, "yz");
+    for (const text of ["x".repeat(4096), "yz"]) output(hop.bridge, text);
     hop.connect().flush();
     expect(hop.session.log.endOffset).toBe(4101);
     expect(peer.of("gap")).toEqual([{ type: "gap", from: 3, to: 5, approximate: true }]);
@@ -124,65 +113,112 @@ describe("output after a break of the inner hop", () => {
     hop.connect().flush();
     expect(peer.of("resize")).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 0 }]);
   });
+
+  test("A13b: its end is told again over a new inner hop, where the one before was lost with it", () => {
+    const { hop, peer } = joined();
+    output(hop.bridge, "last");
+    hop.bridge.session.outputEnded();
+    hop.connect().flush().connect().flush();
+    expect([peer.output, peer.of("output_end")]).toEqual(["last", [{ type: "output_end", offset: 4 }]]);
+    // Input goes on.
+    expect(hop.session.exit).toBeUndefined();
+  });
 });
 
 describe("a bridge that says what can't be followed", () => {
-  const said = (frames: (string | Uint8Array)[]) => {
-    const hop = new InnerRig().connect().flush();
-    join(hop.session, "a");
+  const said = (...frames: (string | Uint8Array)[]) => {
+    const { hop } = joined();
     output(hop.bridge, "abc");
     hop.flush();
     for (const frame of frames) hop.inner.receive(frame, 0);
     return hop;
   };
-  for (const [name, frame] of [
+
+  test.each([
     ["no JSON", "{"],
     ["a wrong shape", '{"type":"gap","from":1}'],
     ["a gap that goes back", '{"type":"gap","from":1,"to":2}'],
-    ["a second greeting", JSON.stringify({ ...new InnerRig().connect().flush().hello })],
-  ] as const) {
-    test(`H9: ${name} ends the connection with 1008 and never throws; what follows counts for nothing`, () => {
-      const hop = said([frame, new Uint8Array([1, 65]), '{"type":"exit","code":0,"offset":4}']);
-      expect(hop.byes.map(({ code }) => code)).toEqual([1008]);
-      expect([hop.session.log.endOffset, hop.session.exit, hop.inner.isReady]).toEqual([3, undefined, false]);
-    });
-  }
+    ["a second greeting", JSON.stringify(new InnerRig().connect().flush().hello)],
+  ])("H9: %s ends the connection with 1008 and never throws; what follows counts for nothing", (_what, frame) => {
+    const hop = said(frame, new Uint8Array([1, 65]), '{"type":"exit","code":0,"offset":4}');
+    expect(hop.byes.map(({ code }) => code)).toEqual([1008]);
+    expect([hop.session.log.endOffset, hop.session.exit, hop.inner.isReady]).toEqual([3, undefined, false]);
+  });
 
   test("H9: a type that is not known is ignored", () => {
-    expect(said(['{"type":"weather"}']).byes).toEqual([]);
+    expect(said('{"type":"weather"}').byes).toEqual([]);
   });
 });
 
-test("H10: what an older connection still delivers after it was replaced counts for nothing", () => {
-  const hop = new InnerRig().connect().flush();
-  join(hop.session, "a");
+test("L4: a client that the bridge sends away is told to the relay, by its code", () => {
+  const { hop } = joined();
+  // As though the Durable Object let everything through.
+  for (let i = 0; i < 40; i += 1) hop.server?.receive(encodeStdin(0, i * 65_536, new Uint8Array(65_536)), 0);
   hop.flush();
-  const older = hop.server;
-  hop.connect().flush();
-  older?.receive('{"type":"detach","client":"a","how":"left"}', 0);
-  expect(hop.remote("a").presence.phase).toBe("remote");
+  expect(hop.clientByes).toEqual([{ id: "a", code: 1008 }]);
 });
 
-test("H10: a bridge that closes says so once", () => {
-  const hop = new InnerRig();
-  const sent: unknown[] = [];
-  const socket = { send: (frame: unknown) => void sent.push(frame), close: () => undefined, isWritable: () => true };
-  const server = new InnerServer(hop.bridge.session, socket, 0);
-  server.close(1001, "going");
-  server.close(1001, "going");
-  expect(sent).toEqual(['{"type":"bye","code":1001,"reason":"going"}']);
+describe("H10: a connection", () => {
+  test("that was replaced brings nothing more that counts", () => {
+    const { hop } = joined();
+    const older = hop.server;
+    hop.connect().flush();
+    older?.receive('{"type":"detach","client":"a","how":"left"}', 0);
+    expect(hop.remote("a").presence.phase).toBe("remote");
+  });
+
+  test("that the bridge closes says so once", () => {
+    const sent: unknown[] = [];
+    const socket = { send: (frame: unknown) => void sent.push(frame), close: () => undefined, isWritable: () => true };
+    const server = new InnerServer(rig().session, socket, 0);
+    for (let i = 0; i < 2; i += 1) server.close(1001, "going");
+    expect(sent).toEqual(['{"type":"bye","code":1001,"reason":"going"}']);
+  });
 });
 
-function raise(): never {
-  throw new Error("no such client");
-}
+test("B8, K5g: however many orders follow, what waits for a ping hears of its own answer, and not before", () => {
+  const { client } = join(rig({ tty: true }).session, "a");
+  const orders = new OrdersUnderway(() => undefined);
+  const heard: string[] = [];
+  const pongs = (count: number) => {
+    for (let n = 0; n < count; n += 1) orders.pong();
+    return [...heard];
+  };
+  orders.ping();
+  orders.confirm(() => heard.push("first"));
+  for (let n = 0; n < 5_000; n += 1) orders.order(client, { type: "resize", pane: "%1", cols: 80, rows: 24 });
+  orders.confirm(() => heard.push("last"));
+  expect([pongs(1), pongs(1), pongs(5_000), pongs(1)]).toEqual([[], ["first"], ["first"], ["first", "last"]]);
+});
 
-test("A13b: the end of output is told again over a new inner hop, where the one before was lost with it", () => {
-  const { hop, peer } = joined();
-  output(hop.bridge, "last");
-  hop.bridge.session.outputEnded();
-  hop.connect().flush().connect().flush();
-  expect([peer.output, peer.of("output_end")]).toEqual(["last", [{ type: "output_end", offset: 4 }]]);
-  // Input goes on.
-  expect(hop.session.exit).toBeUndefined();
+describe("H20a, X8: a stop", () => {
+  const NEVER = Number.POSITIVE_INFINITY;
+  const SILENT = { endOffset: 7, hasEnded: false };
+  const parked = (seconds: number) => ({ offset: 7, seconds, after: 5, bell: "x" });
+
+  test("is told at once where clients have places, and again until the object is here", () => {
+    const bell = new Doorbell();
+    bell.park(parked(60), 1_000);
+    // It has been called for output, and has not come.
+    bell.called({ endOffset: 8, hasEnded: false }, 6_000);
+    expect(bell.nextMs(SILENT)).toBe(NEVER);
+    bell.stopping();
+    expect(bell.nextMs(SILENT)).toBe(1_000);
+    bell.called(SILENT, 7_000);
+    expect(bell.nextMs(SILENT)).toBe(12_000);
+    bell.answered();
+    expect(bell.nextMs(SILENT)).toBe(NEVER);
+    // It has heard of it in the greeting.
+    bell.park(parked(60), 20_000);
+    expect(bell.nextMs(SILENT)).toBe(NEVER);
+  });
+
+  test("is nothing to an object without clients, nor to one that is here", () => {
+    const bell = new Doorbell();
+    bell.stopping();
+    bell.park(parked(0), 1_000);
+    expect(bell.nextMs(SILENT)).toBe(NEVER);
+    bell.stopping();
+    expect(bell.nextMs(SILENT)).toBe(NEVER);
+  });
 });

@@ -9,28 +9,26 @@ describe("over the inner hop", () => {
   /** A relay whose bridge has printed more than 64 KiB, and is asked for screens. */
   function hop() {
     const source = new CountingSource();
-    const at = new InnerRig(PTY, { screen: source });
-    at.connect().flush();
+    const at = new InnerRig(PTY, { screen: source }).connect().flush();
     output(at.bridge, new Uint8Array(100_000));
     at.flush();
-    return { at, asked: () => source.asked };
+    const draw = (screen: Snapshot | undefined = snapshot(100_000)) => {
+      at.bridge.session.snapshotReady(screen);
+      at.flush();
+    };
+    return { at, draw, asked: () => source.asked };
   }
   const snapshot = (offset: number): Snapshot => ({
-    offset,
-    bytes: bytes("screen"),
-    cols: 90,
-    rows: 30,
-    isExact: true,
+    ...{ offset, bytes: bytes("screen"), cols: 90, rows: 30, isExact: true },
   });
 
   test("H11: the bridge is asked, holds its process meanwhile, and answers once for all who wait", () => {
-    const { at, asked } = hop();
+    const { at, draw, asked } = hop();
     const a = join(at.session, "a");
     const b = join(at.session, "b");
     at.flush();
     expect([asked(), at.bridge.session.shouldHold]).toEqual([1, true]);
-    at.bridge.session.snapshotReady(snapshot(100_000));
-    at.flush();
+    draw();
     expect(at.bridge.session.shouldHold).toBe(false);
     for (const { peer } of [a, b]) {
       expect([peer.hello.offset, peer.hello.cols, peer.snapshots]).toEqual([100_000, 90, ["screen"]]);
@@ -40,19 +38,17 @@ describe("over the inner hop", () => {
   });
 
   test("O9: the bridge alone spares its process: a relay asks again at once", () => {
-    const { at, asked } = hop();
+    const { at, draw, asked } = hop();
     join(at.session, "a");
     at.flush();
     at.bridge.clock.ms += 100;
-    at.bridge.session.snapshotReady(snapshot(100_000));
-    at.flush();
+    draw();
     const { peer } = join(at.session, "b");
     at.flush();
     expect([asked(), at.session.nextTickMs]).toEqual([1, at.bridge.clock.ms + SNAPSHOT_PATIENCE_MS]);
     pass(at.bridge, 300);
     expect(asked()).toBe(2);
-    at.bridge.session.snapshotReady(snapshot(100_000));
-    at.flush();
+    draw();
     expect(peer.snapshots).toEqual(["screen"]);
   });
 
@@ -92,12 +88,11 @@ describe("over the inner hop", () => {
   });
 
   test("X6: at the exit the relay asks for the last screen before it is settled, and keeps it", () => {
-    const { at } = hop();
+    const { at, draw } = hop();
     at.exited({ code: 0 });
     at.flush();
     expect([at.session.exit, at.session.isSettled]).toEqual([{ code: 0 }, false]);
-    at.bridge.session.snapshotReady(snapshot(100_000));
-    at.flush();
+    draw();
     expect([at.session.isSettled, at.session.lastScreen]).toEqual([true, snapshot(100_000)]);
     const { peer } = join(at.session, "late");
     expect(heard(peer)).toEqual(["hello", [3, "screen"], "resize", "exit"]);
@@ -126,19 +121,15 @@ describe("over the inner hop", () => {
 
 describe("a lossless driver that comes late, over the inner hop", () => {
   test("H12: is greeted when the bridge holds the process for it, and nothing that it was promised is lost", () => {
-    const at = new InnerRig({}, { logBytes: 1 << 20 });
-    at.connect().flush();
+    const at = new InnerRig({}, { logBytes: 1 << 20 }).connect().flush();
     const first = join(at.session, "first");
     at.flush();
-    const print = (bytesLeft: number) => {
-      for (let left = bytesLeft; left > 0; left -= 65_536) {
-        output(at.bridge, new Uint8Array(65_536));
-        at.flush();
-        at.session.command(first.client, { type: "ack", offset: at.session.log.endOffset });
-        at.flush();
-      }
-    };
-    print(20 * 65_536);
+    for (let frames = 0; frames < 20; frames += 1) {
+      output(at.bridge, new Uint8Array(65_536));
+      at.flush();
+      at.session.command(first.client, { type: "ack", offset: at.session.log.endOffset });
+      at.flush();
+    }
     const late = join(at.session, "late");
     // The process writes on until its attach has come to the bridge.
     output(at.bridge, new Uint8Array(65_536));
@@ -148,10 +139,8 @@ describe("a lossless driver that comes late, over the inner hop", () => {
     expect([late.peer.hello.offset, late.peer.hello.gap]).toEqual([5 * 65_536, 5 * 65_536]);
     while (late.peer.output.length < 16 * 65_536) {
       const { acked } = late.client;
-      at.session.command(late.client, {
-        type: "ack",
-        offset: Number(late.peer.hello.offset) + late.peer.output.length,
-      });
+      const offset = late.peer.hello.offset + late.peer.output.length;
+      at.session.command(late.client, { type: "ack", offset });
       at.flush();
       expect(late.client.acked).toBeGreaterThan(acked);
     }
@@ -159,8 +148,7 @@ describe("a lossless driver that comes late, over the inner hop", () => {
   });
 
   test("H12: the bridge is told where it starts, which the log may have left behind since its attach", () => {
-    const at = new InnerRig({}, { logBytes: 1 << 20 });
-    at.connect().flush();
+    const at = new InnerRig({}, { logBytes: 1 << 20 }).connect().flush();
     const print = (frames: number) => {
       for (let left = frames; left > 0; left -= 1) output(at.bridge, new Uint8Array(65_536));
     };
@@ -173,8 +161,7 @@ describe("a lossless driver that comes late, over the inner hop", () => {
   });
 
   test("H12: waits two seconds at most", () => {
-    const at = new InnerRig({});
-    at.connect().flush();
+    const at = new InnerRig().connect().flush();
     output(at.bridge, new Uint8Array(600_000));
     at.flush();
     const late = join(at.session, "late");

@@ -5,6 +5,7 @@ import { Random } from "../../../local/src/base/random.ts";
 import {
   ACK_BYTES,
   ACK_DELAY_MS,
+  type Flow,
   FrameSource,
   LinkFlow,
   MAX_FRAME_BYTES,
@@ -17,27 +18,33 @@ import {
 import { Scheduler } from "../simulation/scheduler.ts";
 import { bytes, FakePeer } from "../support/fixtures.ts";
 
+const SIZE = { cols: 80, rows: 24 };
+const LARGE = 1 << 20;
 /** A flow without a limit of its own. */
-const open = (offset: number) => new LinkFlow(offset, 0, () => true);
+const open = (offset = 0) => new LinkFlow(offset, 0, () => true);
 
-function reading(options: { logBytes?: number; cursor?: number; flow?: "open" | "window" } = {}) {
-  const log = new OutputLog({ cols: 80, rows: 24 }, options.logBytes ?? 65_536);
+function reading<F extends Flow>(flow: F, { logBytes = LARGE, cursor = 0 } = {}) {
+  const log = new OutputLog(SIZE, logBytes);
   const peer = new FakePeer();
-  const cursor = options.cursor ?? 0;
-  const flow = options.flow === "window" ? new Window(cursor) : open(cursor);
   const reader = new OutputReader(log, new FrameSource(log, false), cursor, flow, peer);
-  return { log, peer, flow, reader };
+  /** The process writes, and the reader is looked at. */
+  const come = (output: string | number, stream: 1 | 2 = 1) => {
+    log.append(typeof output === "string" ? bytes(output) : new Uint8Array(output).fill(120), stream);
+    reader.pump(0, undefined);
+  };
+  const lengths = () => peer.told.flatMap((item) => (Array.isArray(item) ? [item[1].length] : []));
+  return { log, peer, flow, reader, come, lengths };
 }
 
 describe("order", () => {
-  test("O1: output, changes of size and the exit come in the order of the log", () => {
-    const { log, peer, reader } = reading();
+  test("O1: output, changes of size and the exit come in the order of the log, once", () => {
+    const { log, peer, reader } = reading(open());
     log.append(bytes("ab"), 1);
     log.append(bytes("!"), 2);
     log.markSize(100, 40);
     log.append(bytes("cd"), 1);
     log.markSize(120, 50);
-    expect(reader.pump(0, { code: 3 })).toBe(true);
+    expect([reader.pump(0, { code: 3 }), reader.pump(0, { code: 3 })]).toEqual([true, false]);
     expect(peer.told).toEqual([
       [1, "ab"],
       [2, "!"],
@@ -46,15 +53,13 @@ describe("order", () => {
       { type: "resize", cols: 120, rows: 50, offset: 5 },
       { type: "exit", code: 3, offset: 5 },
     ]);
-    expect(reader.pump(0, { code: 3 })).toBe(false);
-    expect(peer.told.length).toBe(6);
   });
 
   test("O3: the greeting tells the size at its offset; a later size at the same place is told by itself", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 });
+    const log = new OutputLog(SIZE);
     log.markSize(100, 40);
     const peer = new FakePeer();
-    const reader = new OutputReader(log, new FrameSource(log, false), 0, open(0), peer);
+    const reader = new OutputReader(log, new FrameSource(log, false), 0, open(), peer);
     reader.pump(0, undefined);
     expect(peer.told).toEqual([]);
     log.markSize(90, 30);
@@ -63,11 +68,10 @@ describe("order", () => {
   });
 
   test("O6: after a gap the size is told if it changed within it", () => {
-    const { log, peer, reader } = reading({ logBytes: 4096 });
+    const { log, peer, come } = reading(open(), { logBytes: 4096 });
     log.append(bytes("ab"), 1);
     log.markSize(100, 40);
-    log.append(new Uint8Array(5000).fill(120), 1);
-    reader.pump(0, undefined);
+    come(5000);
     expect(peer.told.slice(0, 2)).toEqual([
       { type: "gap", from: 0, to: 906 },
       { type: "resize", cols: 100, rows: 40, offset: 906 },
@@ -76,7 +80,7 @@ describe("order", () => {
   });
 
   test("R3: a reader ahead of its log waits, and is told the size that then holds", () => {
-    const { log, peer, reader } = reading({ cursor: 10 });
+    const { log, peer, reader, come } = reading(open(10), { cursor: 10 });
     peer.isStuffed = true;
     reader.pump(0, undefined);
     peer.isStuffed = false;
@@ -84,19 +88,16 @@ describe("order", () => {
     log.markSize(100, 40);
     reader.pump(0, undefined);
     expect(peer.told).toEqual([]);
-    log.append(bytes("456789"), 1);
-    reader.pump(0, undefined);
-    log.append(bytes("abc"), 1);
-    reader.pump(0, undefined);
+    come("456789");
+    come("abc");
     expect(peer.told).toEqual([{ type: "resize", cols: 100, rows: 40, offset: 10 }, [1, "abc"]]);
   });
 });
 
 describe("how much", () => {
   test("W1: no more is in flight than the window, and an acknowledgement makes room", () => {
-    const { log, peer, flow, reader } = reading({ logBytes: 1 << 20, flow: "window" });
-    log.append(new Uint8Array(900_000).fill(120), 1);
-    reader.pump(0, undefined);
+    const { peer, flow, reader, come } = reading(new Window(0));
+    come(900_000);
     expect([reader.cursor, peer.output.length, reader.blockedSinceMs]).toEqual([65_536, 65_536, 0]);
     flow.ack(65_536, 10);
     reader.pump(10, undefined);
@@ -104,11 +105,8 @@ describe("how much", () => {
   });
 
   test("W6: a gap counts as nothing in flight: what was sent before it still does", () => {
-    const { log, peer, flow, reader } = reading({ logBytes: 1 << 20, flow: "window" });
-    log.append(new Uint8Array(65_536), 1);
-    reader.pump(0, undefined);
-    for (let i = 0; i < 20; i += 1) log.append(new Uint8Array(65_536), 1);
-    reader.pump(0, undefined);
+    const { log, peer, flow, reader, come } = reading(new Window(0));
+    for (let i = 0; i < 21; i += 1) come(65_536);
     expect(peer.of("gap")).toEqual([]);
     flow.ack(32_768, 10);
     reader.pump(10, undefined);
@@ -118,9 +116,9 @@ describe("how much", () => {
   });
 
   test("F5: no frame is longer than the limit, nor crosses a change of stream", () => {
-    const { log, reader, peer } = reading({ logBytes: 1 << 20 });
-    log.append(new Uint8Array(MAX_FRAME_BYTES + 10).fill(97), 1);
-    log.append(new Uint8Array(3).fill(98), 2);
+    const { log, reader, peer } = reading(open());
+    log.append(new Uint8Array(MAX_FRAME_BYTES + 10), 1);
+    log.append(new Uint8Array(3), 2);
     reader.pump(0, undefined);
     expect(peer.told.map((item) => (Array.isArray(item) ? [item[0], item[1].length] : item))).toEqual([
       [1, MAX_FRAME_BYTES],
@@ -131,30 +129,19 @@ describe("how much", () => {
 
   describe("F5: while as much as a frame of full length is in flight to a viewer", () => {
     function viewing() {
-      const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
       let acked = 0;
       const isBusy = (cursor: number) => cursor - acked >= ACK_BYTES;
-      const flow = Object.assign(open(0), { isBusy, isPatient: true });
-      const peer = new FakePeer();
-      const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
-      const come = (length: number, stream: 1 | 2 = 1) => {
-        log.append(new Uint8Array(length).fill(120), stream);
-        reader.pump(0, undefined);
-      };
+      const one = reading(Object.assign(open(), { isBusy, isPatient: true }));
       const ack = (offset: number) => {
         acked = offset;
-        reader.pump(0, undefined);
+        one.reader.pump(0, undefined);
       };
-      const lengths = () => peer.told.flatMap((item) => (Array.isArray(item) ? [item[1].length] : []));
-      return { reader, come, ack, lengths };
+      return { ...one, ack };
     }
 
     test("frames of full length are sent, or up to the next multiple of that in the log", () => {
       const { come, lengths } = viewing();
-      come(40_000);
-      come(40_000);
-      expect(lengths()).toEqual([40_000, 40_000]);
-      come(40_000);
+      for (let i = 0; i < 3; i += 1) come(40_000);
       expect(lengths()).toEqual([40_000, 40_000]);
       come(100_000);
       expect(lengths().slice(2)).toEqual([2 * MAX_FRAME_BYTES - 80_000, MAX_FRAME_BYTES]);
@@ -177,11 +164,8 @@ describe("how much", () => {
     });
 
     test("a frame that has not room waits for it, and that counts as a full window", () => {
-      const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
-      const flow = new Window(0, undefined, "viewer");
-      const peer = new FakePeer();
-      const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
-      log.append(new Uint8Array(200_000).fill(120), 1);
+      const { log, flow, reader } = reading(new Window(0, undefined, "viewer"));
+      log.append(new Uint8Array(200_000), 1);
       reader.pump(5, undefined);
       expect([reader.cursor, reader.blockedSinceMs]).toEqual([65_536, 5]);
       flow.ack(65_535, 6);
@@ -192,16 +176,15 @@ describe("how much", () => {
   });
 
   test("F5: while a full frame is in flight, a frame to a driver waits for room for all of it", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
     let [limit, isBusy] = [60_000, false];
-    const flow = Object.assign(open(0), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
-    const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, new FakePeer());
+    const flow = Object.assign(open(), { room: (cursor: number) => limit - cursor, isBusy: () => isBusy });
+    const { reader, come } = reading(flow);
     const reached = (newLimit: number, busy: boolean) => {
       [limit, isBusy] = [newLimit, busy];
       reader.pump(0, undefined);
       return reader.cursor;
     };
-    log.append(new Uint8Array(2 * MAX_FRAME_BYTES).fill(120), 1);
+    come(2 * MAX_FRAME_BYTES);
     expect(reached(60_000, false)).toBe(60_000);
     expect(reached(60_000 + MAX_FRAME_BYTES - 1, true)).toBe(60_000);
     expect(reached(60_000 + MAX_FRAME_BYTES, true)).toBe(60_000 + MAX_FRAME_BYTES);
@@ -213,10 +196,7 @@ describe("how much", () => {
   test("F5: a driver never waits with nothing in flight, however its window changes", () => {
     const random = new Random(1);
     const time = new Scheduler();
-    const log = new OutputLog({ cols: 80, rows: 24 }, 1 << 20);
-    const peer = new FakePeer();
-    const flow = new Window(0);
-    const reader = new OutputReader(log, new FrameSource(log, false), 0, flow, peer);
+    const { log, peer, flow, reader } = reading(new Window(0));
     const period = 251;
     const pattern = new Uint8Array(period + 200_000).map((_, i) => i % period);
     let [dealt, acked, wrong, stalls, leastWindow, mostWindow] = [0, 0, 0, 0, flow.bytes, flow.bytes];
@@ -227,7 +207,7 @@ describe("how much", () => {
     const come = () => {
       const from = log.endOffset % period;
       const chunk = pattern.subarray(from, from + random.scale(1, 200_000));
-      if (log.endOffset + chunk.length <= acked + (1 << 20)) log.append(chunk, 1);
+      if (log.endOffset + chunk.length <= acked + LARGE) log.append(chunk, 1);
       pump();
       if (random.chance(0.002)) [bytesPerMs, mostPauseMs] = [random.pick([20, 1000]), random.pick([50, 50, 500])];
       if (time.now < 60_000) time.after(random.scale(1, mostPauseMs), come);
@@ -265,11 +245,10 @@ describe("how much", () => {
   });
 
   test("a peer that can't be written to is left alone, and how long is known", () => {
-    const { log, peer, reader } = reading();
+    const { log, peer, reader } = reading(open());
     log.append(bytes("ab"), 1);
     peer.isStuffed = true;
-    reader.pump(7, undefined);
-    reader.pump(9, undefined);
+    for (const nowMs of [7, 9]) reader.pump(nowMs, undefined);
     expect([peer.told, reader.blockedSinceMs]).toEqual([[], 7]);
     peer.isStuffed = false;
     reader.pump(11, undefined);
@@ -280,8 +259,7 @@ describe("how much", () => {
     const flow = new RatedFlow(0, 0);
     let cursor = 0;
     for (let ms = 0; ms <= 1000; ms += 1) {
-      const room = flow.room(cursor, ms);
-      cursor += room;
+      cursor += flow.room(cursor, ms);
       flow.sent(cursor);
     }
     expect(cursor).toBeGreaterThan(PLAIN_RATE);
@@ -300,42 +278,31 @@ describe("how much", () => {
 });
 
 describe("frames", () => {
+  function source(reuses: boolean, text = "abcd") {
+    const log = new OutputLog(SIZE);
+    log.append(bytes(text), 1);
+    return new FrameSource(log, reuses);
+  }
+  const frame = (text: string) => Uint8Array.of(1, ...bytes(text));
+
   test("readers at the same place share one frame, made once", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 });
-    const source = new FrameSource(log, false);
-    log.append(bytes("abc"), 1);
-    expect(source.frame(0, 3, 1)).toBe(source.frame(0, 3, 1));
-    expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
-    expect(source.frame(1, 2, 1)).toEqual(new Uint8Array([1, 98, 99]));
+    const one = source(false);
+    expect(one.frame(0, 3, 1)).toBe(one.frame(0, 3, 1));
+    expect([one.frame(0, 2, 1), one.frame(1, 2, 1)]).toEqual([frame("ab"), frame("bc")]);
   });
 
   test("a frame that came whole is passed on as it came", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 });
-    const source = new FrameSource(log, false);
-    const frame = new Uint8Array([2, 97, 98]);
-    log.append(frame.subarray(1), 2);
-    source.keep(0, frame);
-    expect(source.frame(0, 2, 2)).toBe(frame);
+    const one = source(false, "ab");
+    const came = frame("ab");
+    one.keep(0, came);
+    expect(one.frame(0, 2, 1)).toBe(came);
   });
 
-  test("with memory used again, what a frame holds is right until the next is made", () => {
-    const log = new OutputLog({ cols: 80, rows: 24 });
-    const source = new FrameSource(log, true);
-    log.append(bytes("abcd"), 1);
-    const first = source.frame(0, 2, 1);
-    expect(first).toEqual(new Uint8Array([1, 97, 98]));
-    expect(source.frame(2, 2, 1)).toEqual(new Uint8Array([1, 99, 100]));
-    expect(source.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
-  });
-
-  test("with memory used again, a frame of one log is made anew after a frame of another", () => {
-    const [one, two] = ["ab", "xy"].map((text) => {
-      const log = new OutputLog({ cols: 80, rows: 24 });
-      log.append(bytes(text), 1);
-      return new FrameSource(log, true);
-    });
-    expect(one?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
-    expect(two?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 120, 121]));
-    expect(one?.frame(0, 2, 1)).toEqual(new Uint8Array([1, 97, 98]));
+  test("with memory used again, what a frame holds is right until the next is made, of this log or of another", () => {
+    const [one, two] = [source(true), source(true, "xy")];
+    expect(one.frame(0, 2, 1)).toEqual(frame("ab"));
+    expect(one.frame(2, 2, 1)).toEqual(frame("cd"));
+    expect(two.frame(0, 2, 1)).toEqual(frame("xy"));
+    expect(one.frame(0, 2, 1)).toEqual(frame("ab"));
   });
 });

@@ -40,32 +40,18 @@ test("D2a: a process that prints for weeks has a bounded index, whose step grows
 
 test("D2a: what a bridge says of times may be anything", () => {
   expect(readTimeIndex({ marks: [[0, 1]], stepMs: 1_000 })).toEqual({ marks: [[0, 1]], stepMs: 1_000 });
-  const bad = [
-    undefined,
-    {},
-    { marks: [[0]], stepMs: 1 },
-    { marks: [[0, "x"]], stepMs: 1 },
-    { marks: [[-1, 0]], stepMs: 1 },
-  ];
-  for (const value of bad) expect(readTimeIndex(value)).toBeUndefined();
-  expect(readTimeIndex({ marks: Array.from({ length: MAX_TIME_MARKS + 1 }, () => [0, 0]), stepMs: 1 })).toBeUndefined();
+  const tooMany = Array.from({ length: MAX_TIME_MARKS + 1 }, () => [0, 0]);
+  const bad = [[[0]], [[0, "x"]], [[-1, 0]], tooMany].map((marks) => ({ marks, stepMs: 1 }));
+  for (const value of [undefined, {}, ...bad]) expect(readTimeIndex(value)).toBeUndefined();
 });
 
 test("D2a: the times of a range begin at its first byte, whose time an earlier mark may say", () => {
-  const marks = [
-    [0, 10],
-    [50, 20],
-    [90, 30],
-  ] as const;
-  expect(marksWithin(marks, 60, 91)).toEqual([
-    [60, 20],
-    [90, 30],
-  ]);
-  expect(marksWithin(marks, 50, 90)).toEqual([[50, 20]]);
+  const [first, second, third] = [[0, 10] as const, [50, 20] as const, [90, 30] as const];
+  const within = (from: number, to: number, ...marks: readonly (readonly [number, number])[]) =>
+    marksWithin(marks, from, to).map(String);
+  expect(within(60, 91, first, second, third)).toEqual(["60,20", "90,30"]);
+  expect(within(50, 90, first, second, third)).toEqual(["50,20"]);
   // The first mark stands late where the bridge was started anew: no byte is older than nothing known.
-  expect(marksWithin([[50, 20]], 0, 60)).toEqual([
-    [0, 20],
-    [50, 20],
-  ]);
-  expect([marksWithin(marks, 7, 7), marksWithin([], 0, 5)]).toEqual([[], []]);
+  expect(within(0, 60, second)).toEqual(["0,20", "50,20"]);
+  expect([within(7, 7, first, second), within(0, 5)]).toEqual([[], []]);
 });

@@ -62,7 +62,7 @@ describe("on a steady link", () => {
     for (const bytesPerMs of [0.5, 20, 100, 1_000, 10_000, 100_000]) {
       for (const delayMs of [0, 20, 300]) {
         const run = new LinkRun({ bytesPerMs, delayMs }).flood();
-        const { leastWindow, mostWindow } = run.run(bytesPerMs > 10_000 ? 3_000 : 60_000);
+        const { leastWindow, mostWindow } = run.run(bytesPerMs > 1_000 ? 3_000 : 60_000);
         expect(leastWindow).toBeGreaterThanOrEqual(MIN_WINDOW_BYTES);
         expect(mostWindow).toBeLessThanOrEqual(MAX_WINDOW_BYTES);
       }
@@ -102,7 +102,7 @@ describe("when things change", () => {
 
   test("W5: a link that becomes a two-hundredth as fast is noticed by the first bytes that come through", () => {
     // In whatever part of a round it happens.
-    for (let ms = 0; ms < 200; ms += 5) {
+    for (let ms = 0; ms < 200; ms += 20) {
       const run = change(20 * MB, 0.1 * MB, 10, 15_000 + ms);
       run.run(2_000);
       expect(run.window.bytes).toBeLessThan(64 * 1024);

@@ -86,7 +86,7 @@ describe("B2: control mode", () => {
           expect(read(joined(...parts), cuts)).toEqual(expected);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
     );
   });
 

@@ -1,8 +1,8 @@
-// B9: text for a pane by name goes by the same rights, limits and record as all other input.
+// B8, B9: text and orders for a pane go by the same rights, limits and record as all other input, and what is lost of them is told.
 
 import { describe, expect, test } from "vitest";
 import { type InputRecorder, PLAIN, STDIO } from "../../src/index.ts";
-import { join, relayRig, rig, text } from "../support/fixtures.ts";
+import { join, joined, relayRig, rig, text } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const ORDER = { type: "stdin", pane: "left", data: "é\r" } as const;
@@ -65,4 +65,33 @@ describe("B9: text for a pane", () => {
       expect(taken).toBeLessThan(role === "viewer" ? 40 : 2_001);
     }
   });
+});
+
+/** A client over the inner hop, which orders a zoom. */
+function ordering() {
+  const { hop, peer, client } = joined({ tty: true });
+  const errors = () => peer.of("error").map(({ code }) => code);
+  return { hop, errors, say: () => hop.session.command(client, { type: "pane", action: "zoom", pane: "%1" }) };
+}
+
+test("B8: an order that is lost with the inner hop is refused, once for each, and is not said again", () => {
+  const { hop, errors, say } = ordering();
+  say();
+  say();
+  hop.connect().flush();
+  expect(errors()).toEqual(["pane_refused", "pane_refused"]);
+  hop.cut();
+  expect(errors()).toHaveLength(2);
+  say();
+  expect(errors()).toHaveLength(3);
+});
+
+test("B8: an order that came is not told as lost, whatever is lost behind it", () => {
+  const { hop, errors, say } = ordering();
+  hop.inner.ping();
+  say();
+  hop.flush();
+  say();
+  hop.cut();
+  expect(errors()).toEqual(["pane_refused"]);
 });

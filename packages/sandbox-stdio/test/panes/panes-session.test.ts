@@ -53,16 +53,29 @@ class FakeTmux {
     this.say(`%begin ${stamp}`, why, `%error ${stamp}`);
   }
 
-  /** Up to the first pane, drawn. */
-  attach(row = ONE): void {
+  /** Its session begins, and `rows` are its panes. */
+  begin(...rows: readonly string[]): void {
     this.say("%session-changed $0 main");
     this.answer();
-    this.answer(row);
-    this.answer(STATE);
+    if (rows.length > 0) this.answer(...rows);
+  }
+
+  draw(state = STATE, shown = "hi"): void {
+    this.answer(state);
     this.answer();
-    this.answer("hi");
+    this.answer(shown);
     this.answer();
   }
+}
+
+/** One whose first pane is drawn, and all of that heard. */
+function drawn(): FakeTmux {
+  const tmux = new FakeTmux();
+  tmux.begin(ONE);
+  tmux.draw();
+  tmux.asked();
+  tmux.news();
+  return tmux;
 }
 
 describe("B1: the control client", () => {
@@ -79,9 +92,7 @@ describe("B1: the control client", () => {
     ["detached", (tmux: FakeTmux) => tmux.say("%exit")],
     ["not a line of control mode: hello", (tmux: FakeTmux) => tmux.say("hello")],
   ])("is given up: %s; nothing that comes behind counts", (why, happen) => {
-    const tmux = new FakeTmux();
-    tmux.attach();
-    tmux.news();
+    const tmux = drawn();
     happen(tmux);
     tmux.say("%output %0 late");
     tmux.session.ended("again");
@@ -90,18 +101,14 @@ describe("B1: the control client", () => {
 
   test("is given up where tmux does not tell its panes", () => {
     const tmux = new FakeTmux();
-    tmux.say("%session-changed $0 main");
-    tmux.answer();
-    tmux.answer("no list");
+    tmux.begin("no list");
     expect(tmux.news()).toEqual(["lost tmux does not tell its panes"]);
   });
 });
 
 describe("B4: panes", () => {
   test("are asked for once, however much changes until the answer, and once more after it", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
-    tmux.asked();
+    const tmux = drawn();
     tmux.say("%window-add @1", "%window-renamed @1 x", "%layout-change @0 b25d,80x24,0,0,0 b25d,80x24,0,0,0 *");
     expect(tmux.asked()).toEqual(["list-panes"]);
     tmux.answer(ONE);
@@ -111,9 +118,7 @@ describe("B4: panes", () => {
   });
 
   test("that have gone are told once, and none is left at the end", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
-    tmux.news();
+    const tmux = drawn();
     tmux.session.finished();
     expect(tmux.news()).toEqual(["closed %0", "panes "]);
     expect(tmux.session.write("%0", bytes("dropped"))).toBe(7);
@@ -123,16 +128,12 @@ describe("B4: panes", () => {
 describe("B7: a pane is drawn", () => {
   test("before anything is told of it, and what came meanwhile is in the drawing", () => {
     const tmux = new FakeTmux();
-    tmux.say("%session-changed $0 main");
-    tmux.answer();
+    tmux.begin();
     tmux.say("%output %0 early");
     tmux.answer(ONE);
     tmux.say("%output %0 while asked");
     expect(tmux.news()).toEqual(["panes %0"]);
-    tmux.answer(STATE);
-    tmux.answer();
-    tmux.answer("hi");
-    tmux.answer();
+    tmux.draw();
     tmux.say("%output %0 after");
     const [redraw, after] = tmux.news();
     expect(redraw).toContain("redraw %0 \u0018");
@@ -141,10 +142,7 @@ describe("B7: a pane is drawn", () => {
   });
 
   test("by its own output if it begins later: tmux is not asked, and no byte is missing", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
-    tmux.asked();
-    tmux.news();
+    const tmux = drawn();
     tmux.say("%output %1 \\033[?2004h");
     expect(tmux.asked()).toEqual(["list-panes"]);
     tmux.say("%output %1 $ ");
@@ -158,8 +156,7 @@ describe("B7: a pane is drawn", () => {
     ["it comes from another session, with what it shows", [TWO.replace("$0", "$1")], "moved"],
     ["it has put out more than is kept before the list says its size", [], "x".repeat(70_000)],
   ])("by what tmux says where %s", (_, before, output) => {
-    const tmux = new FakeTmux();
-    tmux.attach();
+    const tmux = drawn();
     tmux.say("%unlinked-window-add @1");
     tmux.answer(ONE, ...before);
     tmux.news();
@@ -173,7 +170,8 @@ describe("B7: a pane is drawn", () => {
 
   test("without what was known before being undone, where tmux does not tell it", () => {
     const tmux = new FakeTmux();
-    tmux.attach();
+    tmux.begin(ONE);
+    tmux.draw();
     const [, redraw = ""] = tmux.news();
     // Bracketed paste (of a tmux before 3.6), reports of the focus, and a full reset.
     for (const text of ["2004", "1004", "\u001bc"]) expect(redraw).not.toContain(text);
@@ -181,13 +179,8 @@ describe("B7: a pane is drawn", () => {
 
   test("with a character that waits at the end of its row, the stops of its tabs, and line drawing in SO", () => {
     const tmux = new FakeTmux();
-    tmux.say("%session-changed $0 main");
-    tmux.answer();
-    tmux.answer(ONE);
-    tmux.answer("4 2 4 0 0 1 0 0 0 0 :1:0:0:0:1:0 :0:0:0:0:0:2,3");
-    tmux.answer();
-    tmux.answer("a\u000eqq\u000fb");
-    tmux.answer();
+    tmux.begin(ONE);
+    tmux.draw("4 2 4 0 0 1 0 0 0 0 :1:0:0:0:1:0 :0:0:0:0:0:2,3", "a\u000eqq\u000fb");
     const [, redraw = ""] = tmux.news();
     expect(redraw).toContain("\u001b)0");
     expect(redraw).toContain("\u001b[3g\u001b[3G\u001bH\u001b[4G\u001bH");
@@ -195,10 +188,7 @@ describe("B7: a pane is drawn", () => {
   });
 
   test("anew after a pause, of which tmux keeps nothing", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
-    tmux.asked();
-    tmux.news();
+    const tmux = drawn();
     tmux.say("%pause %0");
     expect(tmux.asked().slice(0, 2)).toEqual(["refresh-client", "display-message"]);
     tmux.say("%output %0 told before the redraw");
@@ -208,10 +198,7 @@ describe("B7: a pane is drawn", () => {
 
 describe("B6: input", () => {
   test("is typed in pieces of 512 bytes, 8 on their way, and told as taken when tmux has run them", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
-    tmux.asked();
-    tmux.news();
+    const tmux = drawn();
     expect(tmux.session.write("%0", new Uint8Array(70_000))).toBe(65_536);
     expect(tmux.asked()).toEqual(Array.from({ length: 8 }, () => ["send-keys", "set-option"]).flat());
     tmux.answer();
@@ -222,24 +209,20 @@ describe("B6: input", () => {
   });
 
   test("that tmux has taken before its client was lost is not typed again; the rest is", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
+    const tmux = drawn();
     tmux.session.write("%0", new Uint8Array(1_200).fill(0x61));
     tmux.asked();
     tmux.news();
     tmux.session.ended("killed");
     tmux.session.opened();
-    tmux.say("%session-changed $0 main");
-    tmux.answer();
-    tmux.answer(ONE.replace(" 0 b25d", " 1024 b25d"));
+    tmux.begin(ONE.replace(" 0 b25d", " 1024 b25d"));
     expect(tmux.news()).toEqual(["lost killed", "taken %0 1024"]);
     const typed = tmux.said.filter((line) => line.startsWith("send-keys"));
     expect(typed).toEqual([`send-keys -t %0 -H${" 61".repeat(176)} ; set-option -p -t %0 @sbx_taken 1200\n`]);
   });
 
   test("for a pane that has gone is dropped, and the list asked for", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
+    const tmux = drawn();
     tmux.session.write("%0", bytes("x"));
     tmux.asked();
     tmux.fail("can't find pane: %0");
@@ -249,8 +232,7 @@ describe("B6: input", () => {
 
 describe("B8: an action", () => {
   test("is answered with what tmux says, and is not repeated when its client is lost", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
+    const tmux = drawn();
     const results: unknown[] = [];
     const split = () =>
       tmux.session.act({ action: "split", pane: "%0", across: "right" }, (result) => results.push(result));
@@ -271,8 +253,7 @@ describe("B8: an action", () => {
   });
 
   test("can't say more than it is: a name is quoted", () => {
-    const tmux = new FakeTmux();
-    tmux.attach();
+    const tmux = drawn();
     tmux.said.length = 0;
     tmux.session.act({ action: "name", pane: "%0", name: "a'; kill-server; '#{x}" }, () => undefined);
     expect(tmux.said[0]).toBe("set-option -p -t %0 @name 'a'\\''; kill-server; '\\''#{x}'\n");

@@ -9,23 +9,12 @@ const ENDS = { origin: "https://x.preview.example", port: 5173, cookie: "__Host-
 test("whatever a browser sends, nothing of ours or of one hop passes", () => {
   const name = fc.constantFrom(
     ...["Cookie", "Host", "Connection", "Upgrade", "Transfer-Encoding", "TE", "X-Stdio-Ticket", "X-Preview-Cookie"],
-    ...[
-      "CF-Connecting-IP",
-      "X-Forwarded-For",
-      "Sec-WebSocket-Key",
-      "X-Own",
-      "Origin",
-      "Referer",
-      "Proxy-Authorization",
-    ],
+    ...["CF-Connecting-IP", "X-Forwarded-For", "Sec-WebSocket-Key", "X-Own", "Origin", "Referer"],
+    "Proxy-Authorization",
   );
   const value = fc.constantFrom(
-    ...[
-      "__Host-sbx_preview=v.secret",
-      "a=1; __Host-sbx_preview=v.secret;b=2",
-      " __Host-sbx_preview = v.secret",
-      "x-own",
-    ],
+    ...["__Host-sbx_preview=v.secret", "a=1; __Host-sbx_preview=v.secret;b=2", " __Host-sbx_preview = v.secret"],
+    "x-own",
     ...["close, X-Own", "https://sbx.example/?ticket=secret", "websocket", "1.2.3.4"],
   );
   fc.assert(
@@ -44,14 +33,8 @@ test("a server is led to itself by its own name, and nowhere else", () => {
   const leads = (to: string) => headersToBrowser([["Location", to]], ENDS)[0]?.[1];
   expect(leads("http://localhost:5173/a?b#c")).toBe("https://x.preview.example/a?b#c");
   expect(leads("http://127.0.0.1:5173")).toBe("https://x.preview.example");
-  for (const to of [
-    "/a",
-    "http://localhost:5174/",
-    "http://localhost:5173.evil.example/",
-    "https://elsewhere.example/",
-  ]) {
-    expect(leads(to)).toBe(to);
-  }
+  const others = ["http://localhost:5174/", "http://localhost:5173.evil.example/", "https://elsewhere.example/"];
+  for (const to of ["/a", ...others]) expect(leads(to)).toBe(to);
 });
 
 test("a cookie passes that is for the server's own origin, and is not ours", () => {

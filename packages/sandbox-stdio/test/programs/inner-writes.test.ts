@@ -1,27 +1,35 @@
 // Writes by calls across the inner hop: counted where the process is, typed once, whole or not at all.
 
 import { expect, test } from "vitest";
-import { type ClientRecord, PROGRAM_GRACE_MS, type WriteOutcome, type WriteWish } from "../../src/index.ts";
-import { InnerRig, join, output, pass, takeAll } from "../support/fixtures.ts";
+import {
+  PROGRAM_GRACE_MS,
+  type ProgramPorts,
+  type SessionFacts,
+  type WriteOutcome,
+  type WriteWish,
+} from "../../src/index.ts";
+import { InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
-/** Latin-1 is what bytes travel as. */
-const typed = (bytes: string): WriteWish => ({ bytes });
+const LIVE = { tty: true, delivery: "live" } as const;
 
-function program(hop: InnerRig, id = "p"): ClientRecord {
+function program(hop: InnerRig, id = "p") {
   const client = hop.session.programs.beginCall({ id, name: "agent", isAdmin: false });
   if (client === undefined) throw new Error("too many programs");
+  hop.flush();
   return client;
 }
 
-/** What has been answered so far. */
-function answers(): { readonly told: WriteOutcome[]; add(answer: Promise<WriteOutcome>): Promise<WriteOutcome> } {
-  const told: WriteOutcome[] = [];
-  const add = async (answer: Promise<WriteOutcome>) => {
-    const outcome = await answer;
-    told.push(outcome);
-    return outcome;
-  };
-  return { told, add };
+/** Both ends, and a program that calls. Of bytes the wish has Latin-1, which is what they travel as. */
+function calling(over: Partial<SessionFacts> = {}, ports?: ProgramPorts) {
+  const hop = new InnerRig(over, ports === undefined ? {} : { ports }).connect().flush();
+  const client = program(hop);
+  return { hop, client, ask: (wish: WriteWish) => ask(hop, client, wish) };
+}
+
+async function ask(hop: InnerRig, client: ReturnType<typeof program>, wish: WriteWish): Promise<WriteOutcome> {
+  const { answer } = hop.inner.write(client, wish);
+  await settle(hop);
+  return answer;
 }
 
 /** The encoder of keys asks for modes first: what follows comes in a later turn. */
@@ -33,100 +41,77 @@ async function settle(hop: InnerRig): Promise<void> {
 }
 
 test("H16: a write is queued whole, and answered with where it stands and where the output stood", async () => {
-  const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
+  const { hop, ask } = calling(LIVE);
   output(hop.bridge, "ready> ");
   hop.flush();
-  const client = program(hop);
-  const answer = hop.inner.write(client, typed("ls\xc3\xa9\n")).answer;
-  hop.flush();
-  expect(await answer).toEqual({ type: "written", client: "p", from: 0, to: 5, output: 7 });
+  expect(await ask({ bytes: "ls\xc3\xa9\n" })).toEqual({ type: "written", client: "p", from: 0, to: 5, output: 7 });
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("lsé\n");
 });
 
 test("H16: what the process has taken of a program's input is confirmed at once", async () => {
-  const hop = new InnerRig().connect().flush();
-  const client = program(hop);
+  const { hop, ask } = calling();
   const settled: number[] = [];
   hop.session.programs.onSettled = (one) => settled.push(hop.session.programs.settledOf(one));
-  const answer = hop.inner.write(client, typed("abc")).answer;
-  hop.flush();
-  await answer;
+  await ask({ bytes: "abc" });
   takeAll(hop.bridge.session, hop.remote("p"));
   hop.flush();
   expect(settled.at(-1)).toBe(3);
 });
 
-test("H16: a hop that breaks before, or behind, the bridge's answer types nothing twice and loses nothing", async () => {
-  for (const isLost of ["on the way", "on the way back"]) {
-    const hop = new InnerRig().connect().flush();
-    const client = program(hop);
-    hop.flush();
-    const { told, add } = answers();
-    const answer = add(hop.inner.write(client, typed("once")).answer);
-    if (isLost === "on the way back") for (const frame of hop.toBridge.splice(0)) hop.server?.receive(frame, 0);
-    hop.connect();
-    expect(told).toEqual([]);
-    hop.flush();
-    expect(await answer).toMatchObject({ type: "written", from: 0, to: 4 });
-    expect([isLost, takeAll(hop.bridge.session, hop.remote("p"))]).toEqual([isLost, "once"]);
-  }
+test.each([
+  ["before", false],
+  ["behind", true],
+])("H16: a hop that breaks %s the bridge's answer types nothing twice and loses nothing", async (_when, isHeard) => {
+  const { hop, client } = calling();
+  const told: WriteOutcome[] = [];
+  const answer = hop.inner.write(client, { bytes: "once" }).answer.then((outcome) => told.push(outcome));
+  if (isHeard) for (const frame of hop.toBridge.splice(0)) hop.server?.receive(frame, 0);
+  hop.connect();
+  expect(told).toEqual([]);
+  hop.flush();
+  await answer;
+  expect(told).toMatchObject([{ type: "written", from: 0, to: 4 }]);
+  expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("once");
 });
 
 test("W3: a repeated call after a restart of the Durable Object is a duplicate, whatever its body", async () => {
-  const hop = new InnerRig().connect().flush();
-  const first = hop.inner.write(program(hop), { bytes: "once", at: 0 }).answer;
-  hop.flush();
-  await first;
+  const { hop, ask: first } = calling();
+  await first({ bytes: "once", at: 0 });
   const again = hop.restarted().connect().flush();
   const client = program(again);
-  again.flush();
   expect(client.input.received).toBe(4);
-  const repeated = again.inner.write(client, { bytes: "other", at: 0 }).answer;
-  again.flush();
-  expect(await repeated).toMatchObject({ type: "written", duplicate: true, from: 0, to: 4, last: 4 });
-  const ahead = again.inner.write(client, { bytes: "x", at: 9 }).answer;
-  again.flush();
-  expect(await ahead).toMatchObject({ type: "unwritten", code: "input_gap", expected: 4 });
+  const repeated = await ask(again, client, { bytes: "other", at: 0 });
+  expect(repeated).toMatchObject({ type: "written", duplicate: true, from: 0, to: 4, last: 4 });
+  const ahead = await ask(again, client, { bytes: "x", at: 9 });
+  expect(ahead).toMatchObject({ type: "unwritten", code: "input_gap", expected: 4 });
   expect(takeAll(again.bridge.session, again.remote("p"))).toBe("once");
 });
 
 test("W2: a 65th program is refused, and the first is never forgotten", async () => {
-  const hop = new InnerRig().connect().flush();
-  const writers = Array.from({ length: 64 }, (_, i) => program(hop, `p${i}`));
-  const [first] = writers;
-  if (first === undefined) throw new Error("unreachable");
-  const answer = hop.inner.write(first, typed("kept")).answer;
-  hop.flush();
-  await answer;
+  const { hop, client, ask } = calling();
+  const writers = [client, ...Array.from({ length: 63 }, (_, i) => program(hop, `p${i}`))];
+  await ask({ bytes: "kept" });
   expect(hop.session.programs.beginCall({ id: "p64", name: "late", isAdmin: false })).toBeUndefined();
-  for (const client of writers) hop.session.programs.endCall(client);
-  for (const at of [hop.bridge, hop.relay]) {
-    if (at === undefined) continue;
-    pass(at, PROGRAM_GRACE_MS + 1);
-  }
+  for (const writer of writers) hop.session.programs.endCall(writer);
+  hop.bridge.clock.ms += PROGRAM_GRACE_MS + 1;
+  for (const { session } of [hop.bridge, hop]) session.tick();
   hop.flush();
   // Others come and go, more than are remembered of clients that left.
   for (let i = 0; i < 300; i += 1) hop.session.leave(join(hop.session, `c${i}`).client);
   hop.flush();
-  expect([hop.remote("p0").presence.phase, hop.remote("p0").input.received]).toEqual(["absent", 4]);
+  expect([hop.remote("p").presence.phase, hop.remote("p").input.received]).toEqual(["absent", 4]);
   expect(hop.session.isAttended).toBe(false);
 });
 
 test("R3: programs take no places, pace nothing and answer no terminal queries", () => {
-  const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
-  program(hop);
-  hop.flush();
-  expect(hop.session.pacer).toBeUndefined();
-  expect(hop.bridge.session.pacer).toBeUndefined();
-  expect([hop.session.attachedCount, hop.bridge.session.attachedCount]).toEqual([0, 0]);
-  expect([hop.session.answerer.id, hop.bridge.session.answerer.id]).toEqual(["", ""]);
+  const { hop } = calling(LIVE);
+  for (const session of [hop.session, hop.bridge.session])
+    expect([session.pacer, session.attachedCount, session.answerer.id]).toEqual([undefined, 0, ""]);
 });
 
 test("R5: a program that holds the keyboard lapses a minute after its last call", () => {
-  const hop = new InnerRig({ tty: true, mode: "exclusive", delivery: "live" }).connect().flush();
-  const client = program(hop);
-  hop.flush();
-  expect([hop.session.keyboard.holder, hop.bridge.session.keyboard.holder]).toEqual(["p", "p"]);
+  const { hop, client } = calling({ ...LIVE, mode: "exclusive" });
+  expect(hop.bridge.session.keyboard.holder).toBe("p");
   const wait = (ms: number) => {
     hop.bridge.clock.ms += ms;
     hop.session.tick();
@@ -135,29 +120,19 @@ test("R5: a program that holds the keyboard lapses a minute after its last call"
   };
   expect(wait(10 * PROGRAM_GRACE_MS)).toBe("p");
   hop.session.programs.endCall(client);
-  expect([wait(PROGRAM_GRACE_MS - 1), wait(1)]).toEqual(["p", ""]);
-  expect(hop.bridge.session.keyboard.holder).toBe("");
+  expect([wait(PROGRAM_GRACE_MS - 1), wait(1), hop.bridge.session.keyboard.holder]).toEqual(["p", "", ""]);
 });
 
 test("W4: who does not hold the keyboard is told who does, and types nothing", async () => {
-  const hop = new InnerRig({ tty: true, mode: "exclusive", delivery: "live" }).connect().flush();
+  const hop = new InnerRig({ ...LIVE, mode: "exclusive" }).connect().flush();
   join(hop.session, "alice");
-  const client = program(hop);
-  hop.flush();
-  const answer = hop.inner.write(client, typed("rm")).answer;
-  hop.flush();
-  expect(await answer).toEqual({ type: "unwritten", client: "p", code: "not_stdin_holder", holder: "alice" });
+  const refusal = { type: "unwritten", client: "p", code: "not_stdin_holder", holder: "alice" };
+  expect(await ask(hop, program(hop), { bytes: "rm" })).toEqual(refusal);
   expect(hop.remote("p").input.received).toBe(0);
 });
 
 test("W4: an end of input is applied once, and what comes behind it is refused", async () => {
-  const hop = new InnerRig().connect().flush();
-  const client = program(hop);
-  const ask = async (wish: WriteWish) => {
-    const answer = hop.inner.write(client, wish).answer;
-    await settle(hop);
-    return answer;
-  };
+  const { hop, ask } = calling();
   expect(await ask({ bytes: "last", eof: true, at: 0 })).toMatchObject({ type: "written", to: 4 });
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("last^D");
   expect(await ask({ eof: true, at: 4 })).toMatchObject({ type: "written", duplicate: true });
@@ -167,13 +142,7 @@ test("W4: an end of input is applied once, and what comes behind it is refused",
 });
 
 test("W1: keys need a terminal, and a paste with control characters types nothing", async () => {
-  const hop = new InnerRig().connect().flush();
-  const client = program(hop);
-  const ask = async (wish: WriteWish) => {
-    const answer = hop.inner.write(client, wish).answer;
-    await settle(hop);
-    return answer;
-  };
+  const { hop, ask } = calling();
   expect(await ask({ keys: ["C-c"] })).toMatchObject({ type: "unwritten", code: "no_terminal" });
   expect(await ask({ paste: "a\x1bb" })).toMatchObject({ type: "unwritten", code: "bad_paste" });
   expect(await ask({ paste: "a\nb", enter: true })).toMatchObject({ type: "written", from: 0, to: 4 });
@@ -184,7 +153,7 @@ test("H17: an answer comes in pieces, is asked for again on a new hop, and has a
   const text = new Uint8Array(150_000).map((_, i) => i % 251);
   const answering = { text };
   const ports = { modes: () => undefined, answer: () => answering.text, isMarked: true, called: () => undefined };
-  const hop = new InnerRig({}, { ports }).connect().flush();
+  const { hop } = calling({}, ports);
   const { answer } = hop.inner.ask({ about: "commands" });
   for (const frame of hop.toBridge.splice(0)) hop.server?.receive(frame, 0);
   await Promise.resolve();
@@ -193,8 +162,7 @@ test("H17: an answer comes in pieces, is asked for again on a new hop, and has a
   if (piece !== undefined) hop.inner.receive(piece, 0);
   hop.connect();
   await settle(hop);
-  expect(await answer).toEqual(text);
-  expect(hop.inner.isMarked).toBe(true);
+  expect([await answer, hop.inner.isMarked]).toEqual([text, true]);
   answering.text = new Uint8Array(5 * 1024 * 1024);
   const endless = hop.inner.ask({ about: "commands" });
   await settle(hop);
@@ -202,14 +170,13 @@ test("H17: an answer comes in pieces, is asked for again on a new hop, and has a
 });
 
 test("N1: attention goes to clients that are here and speak stdio.v1, once", () => {
-  const hop = new InnerRig({ tty: true, delivery: "live" }).connect().flush();
-  const { peer } = join(hop.session, "a");
-  const plain = join(hop.session, "b", { acknowledges: false });
+  const hop = new InnerRig(LIVE).connect().flush();
+  const here = [join(hop.session, "a"), join(hop.session, "b", { acknowledges: false })];
   hop.flush();
-  hop.server?.note({ type: "attention", kind: "notify", title: "done", offset: 3 });
+  const attention = { type: "attention", kind: "notify", title: "done", offset: 3 } as const;
+  hop.server?.note(attention);
   hop.flush();
   const late = join(hop.session, "c");
   hop.flush();
-  expect(peer.of("attention")).toEqual([{ type: "attention", kind: "notify", title: "done", offset: 3 }]);
-  expect([plain.peer.of("attention"), late.peer.of("attention")]).toEqual([[], []]);
+  expect([...here, late].map(({ peer }) => peer.of("attention"))).toEqual([[attention], [], []]);
 });

@@ -115,18 +115,8 @@ describe("D1 to D5: read", () => {
   });
 
   test("D1 to D4: read call after call, every range gives the whole, in text and in plain", () => {
-    const unit = fc.constantFrom(
-      "a",
-      "é",
-      "日",
-      "🦊",
-      "\n",
-      "\x1b[31m",
-      "\x1b]0;é title that is long\x07",
-      "\x1b[K",
-      "!x",
-      "!é",
-    );
+    const title = "\x1b]0;é title that is long\x07";
+    const unit = fc.constantFrom("a", "é", "日", "🦊", "\n", "\x1b[31m", title, "\x1b[K", "!x", "!é");
     fc.assert(
       fc.property(
         fc.array(unit, { maxLength: 40 }),
@@ -146,7 +136,7 @@ describe("D1 to D5: read", () => {
           expect(readAll(log, { maxBytes, format: "plain", stream: "stdout" }, canGrow)).toBe(plainTextOf(bytes(out)));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 });
@@ -168,9 +158,8 @@ describe("U3: the budget of run", () => {
   test("U3: cut at line ends where one is near", () => {
     const lines = Array.from({ length: 50 }, (_, i) => `line ${i}\n`).join("");
     const { output, truncated } = headTail(logOf([lines]), 0, 100);
-    expect(text(output)).toBe(
-      `${[0, 1, 2, 3, 4, 5, 6].map((i) => `line ${i}\n`).join("")}${[44, 45, 46, 47, 48, 49].map((i) => `line ${i}\n`).join("")}`,
-    );
+    const kept = [0, 1, 2, 3, 4, 5, 6, 44, 45, 46, 47, 48, 49];
+    expect(text(output)).toBe(kept.map((i) => `line ${i}\n`).join(""));
     expect(lines.slice(truncated?.from, truncated?.to)).toBe(lines.slice(49, lines.indexOf("line 44")));
   });
 
@@ -195,7 +184,7 @@ describe("U3: the budget of run", () => {
           expect(truncated.bytes).toBe(truncated.to - truncated.from);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 

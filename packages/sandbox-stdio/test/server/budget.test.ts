@@ -152,7 +152,6 @@ describe("L10: of stdio.v1", () => {
     const limits = { ...DEFAULT_BUDGET, messageBurst: 1, messagesPerSecond: 0.001 };
     const at = rig({ tty: true, delivery: "live" }, { now: () => time.now });
     at.clock.ms = 0;
-    let hasClosed = false;
     const inbox = new OutputReceiver(0, {
       events: { output: () => undefined, snapshot: () => undefined, resize: () => undefined, gap: () => undefined },
       setTimer: (ms, callback) => time.after(ms, callback),
@@ -168,19 +167,14 @@ describe("L10: of stdio.v1", () => {
       isDealing = false;
       inbox.dealtWith(end);
     };
-    const socket = {
-      send: (frame: Frame) => {
-        if (typeof frame === "string") return;
-        end += frame.length - 1;
-        // Dealt with when its turn comes, as a screen or a disk does.
-        if (!isDealing) time.after(0, deal);
-        isDealing = true;
-      },
-      close: () => {
-        hasClosed = true;
-      },
-      isWritable: () => true,
+    const send = (frame: Frame) => {
+      if (typeof frame === "string") return;
+      end += frame.length - 1;
+      // Dealt with when its turn comes, as a screen or a disk does.
+      if (!isDealing) time.after(0, deal);
+      isDealing = true;
     };
+    const socket = { send, close: () => undefined, isWritable: () => true };
     const connection = new ServerConnection(STDIO, socket, 0, {}, limits);
     connection.attach(at.session, request("a", { delivery: "live", role: "viewer" }));
     const write = () => {
@@ -189,7 +183,7 @@ describe("L10: of stdio.v1", () => {
     };
     write();
     time.run(3_000 + 2 * ACK_DELAY_MS, () => false);
-    expect([hasClosed, end > 0, connection.client?.acked]).toEqual([false, true, end]);
+    expect([connection.isEnded, end > 0, connection.client?.acked]).toEqual([false, true, end]);
   });
 });
 

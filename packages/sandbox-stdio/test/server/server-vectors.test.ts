@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import {
   type ClientRecord,
   decodeFrame,
+  defined,
   type ExitStatus,
   type Frame,
   parseAttachQuery,
@@ -16,7 +17,7 @@ import { output, request, rig } from "../support/fixtures.ts";
 
 type Received =
   | { readonly stdout: string; readonly isBeginning?: boolean }
-  | { readonly stderr: string; readonly isBeginning?: boolean }
+  | { readonly stderr: string }
   | { readonly message: { readonly type: string } }
   | { readonly closes: number };
 type ProcessStep = {
@@ -113,10 +114,10 @@ class Socket {
     this.offset += decoded.bytes.length;
     const stream = decoded.stream === 1 ? "stdout" : "stderr";
     const last = this.heard.at(-1);
-    const before = last !== undefined && stream in last ? String((last as Record<string, unknown>)[stream]) : undefined;
-    if (before !== undefined) this.heard.pop();
-    const joined = (before ?? "") + hex(decoded.bytes);
-    this.heard.push(stream === "stdout" ? { stdout: joined } : { stderr: joined });
+    const isSame = last !== undefined && stream in last;
+    const before = isSame ? String(Object.values(last)[0]) : "";
+    if (isSame) this.heard.pop();
+    this.heard.push({ [stream]: before + hex(decoded.bytes) } as Received);
   }
 
   receives(expected: readonly Received[]): void {
@@ -175,19 +176,14 @@ class Player {
   #attach(client: string, query: Readonly<Record<string, string>>, { as: name = client, isAdmin = false }: Step): void {
     const before = this.#sockets.get(client);
     const resume = query.resume === "$" ? (before?.resume ?? "") : query.resume;
-    const given = { sandbox: "dev", session: "main", ...query, ...(resume === undefined ? {} : { resume }) };
+    const given = { sandbox: "dev", session: "main", ...query, ...defined({ resume }) };
     const parsed = parseAttachQuery(new URLSearchParams(given));
     if (!parsed.ok) throw new Error(parsed.detail);
     const { role, offset, stdin, delivery } = parsed.query;
     const socket = new Socket(client, this.#counted);
     this.#sockets.set(name, socket);
-    const wish = {
-      ...{ role, isAdmin, isResume: resume !== undefined, resume: `proof-${client}` },
-      ...(offset === undefined ? {} : { offset }),
-      ...(stdin === undefined ? {} : { stdin }),
-      delivery,
-    };
-    socket.connection.attach(this.#at.session, request(client, wish));
+    const wish = { role, isAdmin, isResume: resume !== undefined, resume: `proof-${client}`, delivery };
+    socket.connection.attach(this.#at.session, request(client, { ...wish, ...defined({ offset, stdin }) }));
   }
 
   #process({ writes, times, stream, reads, readsEnd, exits, signals }: ProcessStep): void {

@@ -115,10 +115,8 @@ test("D9: while one holds the keyboard that relies on it, nobody else types, als
 test("K3: nothing from a viewer is ever allowed, nor from a driver that does not hold an exclusive keyboard", () => {
   const ids = ["a", "b", "c", "v", "w"];
   const id = fc.constantFrom(...ids, "nobody", "");
-  const step = fc.oneof(
-    fc.record({ kind: fc.constantFrom("join", "leave", "request", "release", "force", "set"), who: id, to: id }),
-    fc.record({ kind: fc.constant("grant"), who: id, to: id }),
-  );
+  const kind = fc.constantFrom("join", "leave", "request", "release", "force", "set", "grant");
+  const step = fc.record({ kind, who: id, to: id });
   const roleOf = (who: string): Role => (who === "v" || who === "w" ? "viewer" : "driver");
   fc.assert(
     fc.property(

@@ -69,14 +69,14 @@ test("L11: a name whose letters are replaced by any that look like them is taken
       const [name, other] = [pairs.map(([letter]) => letter).join(""), pairs.map(([, look]) => look).join("")];
       expect([name, other, areAlike(name, other)]).toEqual([name, other, true]);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 
 test("L11: numbers are told apart, whatever digits look like", () => {
   fc.assert(
     fc.property(fc.nat(99_999), fc.nat(99_999), (a, b) => areAlike(`worker-${a}`, `worker-${b}`) === (a === b)),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -85,10 +85,8 @@ describe("L11: told apart", () => {
     const names: string[] = [];
     for (let i = 0; i < 64; i += 1) names.push(distinctName(i % 2 === 0 ? "Bob" : "b\u043eb", names));
     expect(names.slice(0, 3)).toEqual(["Bob", "b\u043eb (2)", "Bob (3)"]);
-    for (const [i, name] of names.entries()) {
-      for (const other of names.slice(i + 1))
-        expect([name, other, areAlike(name, other)]).toEqual([name, other, false]);
-    }
+    const alike = names.flatMap((name, i) => names.slice(i + 1).filter((other) => areAlike(name, other)));
+    expect(alike).toEqual([]);
   });
 
   test("within the length of a name, never in the midst of a character", () => {

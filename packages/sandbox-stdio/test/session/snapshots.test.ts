@@ -3,18 +3,20 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  decodeFrame,
   FrameSource,
   MAX_SNAPSHOT_BYTES,
   OutputLog,
   OutputReader,
   PLAIN,
-  ServerConnection,
   SNAPSHOT_PATIENCE_MS,
+  STDIO,
   Window,
 } from "../../src/index.ts";
-import { bytes, FakePeer, join, output, pass, request, rig } from "../support/fixtures.ts";
+import { bytes, FakePeer, join, output, pass, rig } from "../support/fixtures.ts";
 import { CountingSource, flooded, heard, PTY } from "../support/screens.ts";
+import { speaking } from "../support/speaking.ts";
+
+const FRAME = new Uint8Array(65_536);
 
 describe("whoever attaches to a PTY", () => {
   test("A9: gets the whole log from 0 while that is complete and at most 64 KiB, else a snapshot at the offset of hello", () => {
@@ -24,29 +26,22 @@ describe("whoever attaches to a PTY", () => {
     const early = join(at.session, "early");
     expect([early.peer.hello.offset, early.peer.snapshots, source.asked]).toEqual([0, [], 0]);
     output(at, "x");
-    const late = join(at.session, "late");
-    expect([late.peer.told, source.asked]).toEqual([[], 1]);
+    const { peer } = join(at.session, "late");
+    expect([peer.told, source.asked]).toEqual([[], 1]);
     at.session.snapshotReady({ offset: 65_537, bytes: bytes("screen"), cols: 100, rows: 30, isExact: true });
     output(at, "live");
-    expect(late.peer.hello).toMatchObject({ offset: 65_537, live: 65_537, cols: 100, rows: 30 });
-    expect([late.peer.hello.gap, late.peer.hello.approximate]).toEqual([undefined, undefined]);
-    expect(late.peer.told.slice(1)).toEqual([
-      [3, "screen"],
-      { type: "resize", cols: 80, rows: 24, offset: 65_537 },
-      [1, "live"],
-    ]);
+    expect(peer.hello).toMatchObject({ offset: 65_537, live: 65_537, cols: 100, rows: 30 });
+    expect([peer.hello.gap, peer.hello.approximate]).toEqual([undefined, undefined]);
+    const size = { type: "resize", cols: 80, rows: 24, offset: 65_537 };
+    expect(peer.told.slice(1)).toEqual([[3, "screen"], size, [1, "live"]]);
   });
 
-  test("A9: and is not acknowledging gets the log, since it knows no snapshots", () => {
+  test("A9: gets what is held where it asks for offset 0, or does not acknowledge: then it knows no snapshots", () => {
     const at = flooded();
-    const { peer } = join(at.session, "plain", { acknowledges: false });
-    expect([peer.hello.offset, peer.hello.approximate, at.asked()]).toEqual([at.log.startOffset, true, 0]);
-  });
-
-  test("A9: with offset 0 gets all that is held", () => {
-    const at = flooded();
-    const { peer } = join(at.session, "a", { offset: 0 });
-    expect([peer.hello.offset, peer.hello.gap, at.asked()]).toEqual([131_072, 131_072, 0]);
+    const all = join(at.session, "all", { offset: 0 }).peer.hello;
+    const plain = join(at.session, "plain", { acknowledges: false }).peer.hello;
+    expect([all.offset, all.gap, plain.offset, plain.approximate]).toEqual([131_072, 131_072, 131_072, true]);
+    expect(at.asked()).toBe(0);
   });
 
   test("O7: coming back to an offset that is gone is told the gap up to the snapshot; to one that is held, nothing", () => {
@@ -58,15 +53,18 @@ describe("whoever attaches to a PTY", () => {
     expect([gone.peer.hello.offset, gone.peer.hello.gap, gone.peer.snapshots]).toEqual([393_216, 392_216, ["screen"]]);
   });
 
-  test("O8: is told where the snapshot is a guess, or where none came", () => {
+  test("O7, O8: is told where the snapshot is a guess, where none came, or one of before the log's start", () => {
     const at = flooded();
-    const guess = join(at.session, "guess");
-    at.answer({ isExact: false });
-    expect([guess.peer.hello.approximate, guess.peer.snapshots]).toEqual([true, ["screen"]]);
-    at.clock.ms += 1000;
-    const none = join(at.session, "none");
-    at.session.snapshotReady(undefined);
-    expect([none.peer.hello.approximate, none.peer.hello.offset, none.peer.snapshots]).toEqual([true, 131_072, []]);
+    const { startOffset } = at.log;
+    const joined = (id: string, answer: () => void) => {
+      at.clock.ms += 1000;
+      const { peer } = join(at.session, id);
+      answer();
+      return [peer.hello.approximate, peer.hello.offset, peer.snapshots];
+    };
+    expect(joined("guess", () => at.answer({ isExact: false }))).toEqual([true, at.log.endOffset, ["screen"]]);
+    expect(joined("none", () => at.session.snapshotReady(undefined))).toEqual([true, startOffset, []]);
+    expect(joined("early", () => at.answer({ offset: startOffset - 1 }))).toEqual([true, startOffset, []]);
   });
 
   test("O9: waits for two seconds at most, and the process is held no longer", () => {
@@ -78,13 +76,6 @@ describe("whoever attaches to a PTY", () => {
     // Late, and of no more use.
     at.answer();
     expect(peer.snapshots).toEqual([]);
-  });
-
-  test("O7: a snapshot of before the log's start is no snapshot", () => {
-    const at = flooded();
-    const { peer } = join(at.session, "a");
-    at.answer({ offset: at.log.startOffset - 1 });
-    expect([peer.snapshots, peer.hello.approximate]).toEqual([[], true]);
   });
 });
 
@@ -102,9 +93,7 @@ describe("a client that waits for its snapshot", () => {
 
   test("that leaves, vanishes or is replaced is not greeted", () => {
     const at = flooded();
-    const left = join(at.session, "left");
-    const vanished = join(at.session, "vanished");
-    const replaced = join(at.session, "replaced");
+    const [left, vanished, replaced] = [join(at.session, "l"), join(at.session, "v"), join(at.session, "replaced")];
     const newer = join(at.session, "replaced");
     at.session.leave(left.client);
     at.session.vanish(vanished.client);
@@ -115,17 +104,9 @@ describe("a client that waits for its snapshot", () => {
 
   test("that types before hello is closed with 1008", () => {
     const at = flooded();
-    const sent: unknown[] = [];
-    const closed: number[] = [];
-    const socket = {
-      send: (frame: unknown) => sent.push(frame),
-      close: (code: number) => closed.push(code),
-      isWritable: () => true,
-    };
-    const connection = new ServerConnection({ ...PLAIN, acknowledges: true }, socket, 0);
-    connection.attach(at.session, request("a"));
-    connection.receive(bytes("ls"), 0);
-    expect([closed, [...at.session.clients].length]).toEqual([[1008], 0]);
+    const one = speaking(at, { dialect: STDIO }).attach();
+    one.hear(bytes("ls"));
+    expect([one.closed?.[0], [...at.session.clients].length]).toEqual([1008, 0]);
   });
 
   test("hears of input that was taken meanwhile in its greeting, and not before", () => {
@@ -145,8 +126,7 @@ describe("a client that waits for its snapshot", () => {
     const { peer } = join(at.session, "a");
     at.session.exited({ code: 3 });
     at.answer();
-    expect(heard(peer)).toEqual(["hello", [3, "screen"], "exit"]);
-    expect(peer.end).toBe("finished");
+    expect([heard(peer), peer.end]).toEqual([["hello", [3, "screen"], "exit"], "finished"]);
   });
 });
 
@@ -155,49 +135,54 @@ describe("a client that fell behind", () => {
   function behind() {
     const at = flooded();
     const end = at.log.endOffset;
-    const driver = join(at.session, "driver", { isResume: true, offset: end });
+    const driver = join(at.session, "driver", { isResume: true, offset: end }).client;
     const viewer = join(at.session, "viewer", { role: "viewer", isResume: true, offset: end });
-    for (let i = 0; i < 8; i += 1) {
-      output(at, new Uint8Array(65_536));
-      at.session.command(driver.client, { type: "ack", offset: at.log.endOffset });
-    }
+    const fall = () => {
+      for (let i = 0; i < 8; i += 1) {
+        output(at, FRAME);
+        at.session.command(driver, { type: "ack", offset: at.log.endOffset });
+      }
+    };
+    /** It has dealt with all that it was sent. */
+    const wake = () => {
+      const offset = viewer.client.greeted?.reader.cursor ?? 0;
+      at.session.command(viewer.client, { type: "ack", offset });
+      return offset;
+    };
+    fall();
     at.clock.ms += 5000;
-    return { ...at, viewer, driver, end };
+    return { ...at, peer: viewer.peer, fall, wake };
   }
 
   test("O5: gets gap and snapshot when its acknowledgement makes room, and not before", () => {
     const at = behind();
     expect(at.asked()).toBe(0);
-    at.session.command(at.viewer.client, { type: "ack", offset: at.end + 65_536 });
-    expect([at.asked(), at.viewer.peer.of("gap")]).toEqual([1, []]);
+    const from = at.wake();
+    expect([at.asked(), at.peer.of("gap")]).toEqual([1, []]);
     output(at, "on the way");
     const { offset } = at.answer();
-    expect(at.viewer.peer.of("gap")).toEqual([{ type: "gap", from: at.end + 65_536, to: offset }]);
-    expect(at.viewer.peer.told.at(-1)).toEqual([3, "screen"]);
+    expect(at.peer.of("gap")).toEqual([{ type: "gap", from, to: offset }]);
+    expect(at.peer.told.at(-1)).toEqual([3, "screen"]);
     output(at, "live");
-    expect(at.viewer.peer.told.at(-1)).toEqual([1, "live"]);
+    expect(at.peer.told.at(-1)).toEqual([1, "live"]);
   });
 
   test("O5: is told the snapshot's size before it, where that is new", () => {
     const at = behind();
-    at.session.command(at.viewer.client, { type: "ack", offset: at.end + 65_536 });
+    at.wake();
     at.answer({ cols: 40, rows: 10 });
-    expect(heard(at.viewer.peer).slice(-4)).toEqual(["gap", "resize", [3, "screen"], "resize"]);
+    expect(heard(at.peer).slice(-4)).toEqual(["gap", "resize", [3, "screen"], "resize"]);
   });
 
   test("O9: all who wait share one request, and get a screen a second", () => {
     const at = behind();
-    at.session.command(at.viewer.client, { type: "ack", offset: at.end + 65_536 });
+    at.wake();
     join(at.session, "late", { role: "viewer" });
     expect(at.asked()).toBe(1);
     at.answer();
     expect(at.session.shouldHold).toBe(false);
-    for (let i = 0; i < 8; i += 1) {
-      output(at, new Uint8Array(65_536));
-      at.session.command(at.driver.client, { type: "ack", offset: at.log.endOffset });
-    }
-    const offset = at.viewer.client.greeted?.reader.cursor ?? 0;
-    at.session.command(at.viewer.client, { type: "ack", offset });
+    at.fall();
+    at.wake();
     expect([at.asked(), at.session.shouldHold, at.session.nextTickMs]).toEqual([1, false, at.clock.ms + 1000]);
     pass(at, 1000);
     expect([at.asked(), at.session.shouldHold]).toEqual([2, true]);
@@ -215,26 +200,15 @@ describe("a client that fell behind", () => {
   });
 
   test("O10: a plain client gets the screen as output", () => {
-    const sent: (string | Uint8Array)[] = [];
-    let isWritable = true;
-    const socket = {
-      send: (frame: string | Uint8Array) => void sent.push(frame),
-      close: () => undefined,
-      isWritable: () => isWritable,
-    };
-    const connection = new ServerConnection(PLAIN, socket, 0);
     const at = flooded();
-    connection.attach(at.session, request("p", { acknowledges: false, role: "viewer" }));
-    isWritable = false;
+    const one = speaking(at, { dialect: PLAIN, role: "viewer" }).attach();
+    one.socket.isStuffed = true;
     at.clock.ms += 5000;
-    for (let i = 0; i < 8; i += 1) output(at, new Uint8Array(65_536));
-    isWritable = true;
-    connection.drained();
+    for (let i = 0; i < 8; i += 1) output(at, FRAME);
+    one.socket.isStuffed = false;
+    one.connection.drained();
     at.answer();
-    const last = sent.at(-1);
-    if (typeof last !== "object") throw new Error("the last frame is binary");
-    const frame = decodeFrame(last);
-    expect(frame).toEqual({ kind: "output", stream: 1, bytes: bytes("screen") });
+    expect(one.sent.at(-1)).toBe("1:screen");
   });
 });
 

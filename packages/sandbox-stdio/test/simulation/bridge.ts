@@ -17,6 +17,8 @@ import {
 import type { Chance, Listener, Socket } from "./network.ts";
 import { inputByte, isSame, outputBytes, segmentLeft, snapshotBytes, streamAt } from "./pattern.ts";
 
+const ignore = (): void => undefined;
+
 export type ProcessPlan = {
   readonly tty: boolean;
   readonly outputBytes: number;
@@ -40,6 +42,17 @@ export type ScreenPlan = { readonly delayMs: number; readonly failing: number; r
 /** How far a driver has written, and where its later lives began that had lost their input: what waited before may be lost. */
 export type Written = { end: number; readonly rebirths: number[] };
 
+export type BridgeSetup = {
+  readonly world: Chance;
+  readonly facts: SessionFacts;
+  readonly process: ProcessPlan;
+  readonly screen: ScreenPlan;
+  readonly logBytes: number;
+  readonly written: readonly Written[];
+  /** Whether input may be refused on the way, so that what comes is only part of what was written. */
+  readonly isLoose: boolean;
+};
+
 export class SimProcess {
   readonly plan: ProcessPlan;
   isHeld = false;
@@ -54,20 +67,19 @@ export class SimProcess {
   writtenAtMs: number | undefined;
   #room: number;
   #wasFull = false;
-  readonly #world: Chance;
+  readonly #setup: BridgeSetup;
   readonly #bridge: SimBridge;
-  readonly #written: readonly Written[];
-  readonly #isLoose: boolean;
 
-  /** @param isLoose Whether input may be refused on the way, so that what comes is only part of what was written. */
-  constructor(world: Chance, plan: ProcessPlan, bridge: SimBridge, written: readonly Written[], isLoose: boolean) {
-    this.#world = world;
-    this.plan = plan;
-    this.#room = plan.pipeBytes;
+  constructor(setup: BridgeSetup, bridge: SimBridge) {
+    this.#setup = setup;
+    this.plan = setup.process;
+    this.#room = setup.process.pipeBytes;
     this.#bridge = bridge;
-    this.#written = written;
-    this.#isLoose = isLoose;
     this.#later();
+  }
+
+  get #world(): Chance {
+    return this.#setup.world;
   }
 
   /** Input of driver `who`, from `start` of all that it ever wrote. @returns How much is taken now. */
@@ -89,8 +101,8 @@ export class SimProcess {
 
   #take(who: number, start: number, bytes: Uint8Array): void {
     const at = this.taken[who] ?? 0;
-    const written = this.#written[who];
-    const maySkip = this.#isLoose || written?.rebirths.includes(start) === true;
+    const written = this.#setup.written[who];
+    const maySkip = this.#setup.isLoose || written?.rebirths.includes(start) === true;
     if (start !== at && !(maySkip && start > at))
       throw new Error(`input of driver ${who} from ${start}, taken to ${at}`);
     if (start + bytes.length > (written?.end ?? 0)) throw new Error(`input of driver ${who} that it never wrote`);
@@ -164,18 +176,11 @@ export class SimBridge {
   /** Every size that the PTY had, and from which output byte on. */
   readonly sizes = [{ cols: 80, rows: 24, offset: 0 }];
 
-  constructor(
-    world: Chance,
-    facts: SessionFacts,
-    plan: ProcessPlan,
-    written: readonly Written[],
-    isLoose: boolean,
-    logBytes: number,
-    screen: ScreenPlan,
-  ) {
+  constructor(setup: BridgeSetup) {
+    const { world, facts } = setup;
     this.#world = world;
-    this.#screen = screen;
-    this.log = new OutputLog({ cols: 80, rows: 24 }, logBytes);
+    this.#screen = setup.screen;
+    this.log = new OutputLog({ cols: 80, rows: 24 }, setup.logBytes);
     this.session = new ProcessSession({
       facts,
       log: this.log,
@@ -188,20 +193,17 @@ export class SimBridge {
           this.#turns.push(client);
           if (this.#turns.length === 1) this.#pump();
         },
-        pane: () => undefined,
-        signal: () => undefined,
+        ...{ pane: ignore, signal: ignore, kill: ignore, holder: ignore },
         resize: (_client, size) => void this.sizes.push({ ...size, offset: this.log.endOffset }),
-        kill: () => undefined,
         acked: () => this.changed(),
         departed: (client) => {
           this.departed.add(client.id);
           this.changed();
         },
-        holder: () => undefined,
         answerer: () => false,
       },
     });
-    this.process = new SimProcess(world, plan, this, written, isLoose);
+    this.process = new SimProcess(setup, this);
     this.changed();
   }
 

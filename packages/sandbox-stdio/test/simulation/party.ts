@@ -150,7 +150,7 @@ export class Party {
     if (!isConnectionLeft) this.connection?.a.abort();
     this.#isFresh = isEmpty;
     this.#written = 0;
-    this.client = this.#makeClient({ resume: point.resume, ...(isEmpty ? {} : { offset: point.offset }) });
+    this.client = this.#makeClient(isEmpty ? { resume: point.resume } : point);
     if (this.#undrawnAt !== undefined && point.offset >= this.#undrawnAt) {
       throw new Error(`would come back at ${point.offset} without the screen of ${this.#undrawnAt}`);
     }
@@ -196,8 +196,8 @@ export class Party {
           if (state.phase !== "ended") return;
           if (state.end.kind === "exit") {
             this.#goOn();
-            const { code, signal } = state.end;
-            this.exit = { code, ...(signal === undefined ? {} : { signal }) };
+            const { kind: _, ...exit } = state.end;
+            this.exit = exit;
           } else if (state.end.kind === "refused") {
             throw new Error(`party ${this.plan.who} was refused: ${state.end.code} ${state.end.reason}`);
           }

@@ -31,14 +31,8 @@ export class PlainParty {
     this.#position = undefined;
     this.#leap = undefined;
     const request: AttachRequest = {
-      id: "",
-      name: "",
-      role: "viewer",
-      isAdmin: false,
-      delivery: "live",
-      acknowledges: false,
-      isResume: false,
-      resume: "",
+      ...{ id: "", name: "", role: "viewer", isAdmin: false, delivery: "live" },
+      ...{ acknowledges: false, isResume: false, resume: "" },
     };
     const connection = this.#dial(request, {
       receive: (frame) => {
@@ -91,13 +85,8 @@ export class PlainParty {
       this.#position = at + bytes.length;
       return;
     }
-    const message = JSON.parse(frame) as {
-      type: string;
-      offset?: number;
-      from?: number;
-      to?: number;
-      approximate?: boolean;
-    };
+    type Told = { type: string; offset?: number; from?: number; to?: number; approximate?: boolean };
+    const message = JSON.parse(frame) as Told;
     if (message.type === "hello") this.#position = message.offset;
     else if (message.type === "gap") {
       if (message.from !== this.#position) throw new Error(`gap from ${message.from} at ${this.#position}`);

@@ -6,26 +6,11 @@ import type { ProcessPlan, ScreenPlan } from "./bridge.ts";
 import type { LinkProfile } from "./network.ts";
 import type { PartyPlan } from "./party.ts";
 
-export type Fault =
-  | "cut_outer"
-  | "cut_inner"
-  | "restart_relay"
-  | "restart_client"
-  | "stall"
-  | "resize"
-  | "keyboard"
-  | "viewer_leaves";
-
-const FAULTS: readonly Fault[] = [
-  "cut_outer",
-  "cut_inner",
-  "restart_relay",
-  "restart_client",
-  "stall",
-  "resize",
-  "keyboard",
-  "viewer_leaves",
+const FAULTS = [
+  ...(["cut_outer", "cut_inner", "restart_relay", "restart_client", "stall", "resize", "keyboard"] as const),
+  "viewer_leaves" as const,
 ];
+export type Fault = (typeof FAULTS)[number];
 
 export type Plan = {
   readonly seed: number;

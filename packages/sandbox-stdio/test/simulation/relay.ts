@@ -5,6 +5,7 @@ import {
   type AttachRequest,
   backoffMs,
   CLOSE,
+  defined,
   type ExitStatus,
   InnerClient,
   type InnerHello,
@@ -329,7 +330,7 @@ export class SimRelay {
       now: () => this.#ports.world.time.now,
       reuseFrames: false,
       screen: this.inner,
-      ...(lastScreen === undefined ? {} : { lastScreen }),
+      ...defined({ lastScreen }),
       recorder: this.recorder,
     });
   }

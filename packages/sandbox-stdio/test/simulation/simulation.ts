@@ -8,16 +8,18 @@ import {
   type BudgetLimits,
   copyBytes,
   DEFAULT_BUDGET,
+  defined,
   MAX_KEPT_INPUT_BYTES,
   PLAIN,
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
+  type SessionCore,
   type SessionFacts,
   STDIO,
 } from "../../src/index.ts";
 import { copied, SimBridge, type Written } from "./bridge.ts";
-import { type Chance, Connection, type Socket } from "./network.ts";
+import { type Chance, Connection, type Listener, type Socket } from "./network.ts";
 import { type Dial, Party } from "./party.ts";
 import { PlainParty } from "./plain-party.ts";
 import type { Fault, Plan } from "./plan.ts";
@@ -85,21 +87,16 @@ export class Simulation {
     };
     this.#witness = plan.isRecorded && plan.hops === 2 ? new RecordWitness() : undefined;
     this.#store = this.#witness === undefined ? {} : { recorded: this.#witness.recorded };
-    const isLoose = plan.mode === "exclusive";
     const { process, logBytes, screen } = plan;
-    this.bridge = new SimBridge(this.#world, this.#facts, process, this.#written, isLoose, logBytes, screen);
+    const isLoose = plan.mode === "exclusive";
+    const shared = { world: this.#world, facts: this.#facts, written: this.#written };
+    this.bridge = new SimBridge({ ...shared, process, logBytes, screen, isLoose });
     const dial: Dial = (request, query, listener) => this.#dial(request, query, listener);
     this.parties = plan.parties.map((party) => {
       const sink = this.#written[party.who];
       if (sink === undefined) throw new Error("Cannot simulate more than four drivers");
-      return new Party(
-        this.#world,
-        party,
-        plan.process.tty,
-        dial,
-        party.role === "viewer" ? { end: 0, rebirths: [] } : sink,
-        () => this.bridge,
-      );
+      const own = party.role === "viewer" ? { end: 0, rebirths: [] } : sink;
+      return new Party(this.#world, party, plan.process.tty, dial, own, () => this.bridge);
     });
   }
 
@@ -115,9 +112,8 @@ export class Simulation {
       time.after(isFirst ? 0 : random.scale(1, plan.faultsUntilMs), () => party.start());
     }
     for (let i = 0; i < plan.plainCount; i += 1) {
-      this.#plains.push(
-        new PlainParty(this.#world, plan.process.tty, (request, listener) => this.#dialPlain(request, listener)),
-      );
+      const dial = (request: AttachRequest, listener: Listener) => this.#dialPlain(request, listener);
+      this.#plains.push(new PlainParty(this.#world, plan.process.tty, dial));
     }
     for (const plain of this.#plains) time.after(random.scale(1, 20_000), () => plain.start());
     if (plan.faults.length > 0) this.#faultLater();
@@ -135,17 +131,13 @@ export class Simulation {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       throw new Error(`seed ${plan.seed} at ${Math.round(time.now)} ms: ${detail}\n${JSON.stringify(plan)}`);
     }
+    const sum = (key: "attaches" | "gapBytes" | "snapshots" | "approximations") =>
+      this.parties.reduce((all, party) => all + party[key], 0);
     return {
-      events: time.eventCount,
-      virtualMs: Math.round(time.now),
-      faults: this.#faults,
-      attaches: this.parties.reduce((sum, party) => sum + party.attaches, 0),
-      heldTurns: this.bridge.process.heldTurns,
-      gapBytes: this.parties.reduce((sum, party) => sum + party.gapBytes, 0),
-      snapshots: this.parties.reduce((sum, party) => sum + party.snapshots, 0),
-      approximations: this.parties.reduce((sum, party) => sum + party.approximations, 0),
-      parkings: this.#parkings,
-      evictions: this.#evictions,
+      ...{ events: time.eventCount, virtualMs: Math.round(time.now), faults: this.#faults },
+      ...{ attaches: sum("attaches"), heldTurns: this.bridge.process.heldTurns, gapBytes: sum("gapBytes") },
+      ...{ snapshots: sum("snapshots"), approximations: sum("approximations") },
+      ...{ parkings: this.#parkings, evictions: this.#evictions },
     };
   }
 
@@ -191,10 +183,7 @@ export class Simulation {
       acknowledges: true,
       isResume: proof !== undefined,
       resume: `${this.#facts.incarnation}:${id}`,
-      ...(offset === undefined ? {} : { offset }),
-      ...(attempt === undefined ? {} : { attempt }),
-      ...(stdin === undefined ? {} : { stdin }),
-      ...(this.plan.keeps === undefined ? {} : { keeps: this.plan.keeps }),
+      ...defined({ offset, attempt, stdin, keeps: this.plan.keeps }),
       ...(tty && random.chance(0.3) ? { size: { cols: random.int(20, 200), rows: random.int(5, 60) } } : {}),
     };
     const server = this.#serverEnd(STDIO, attach);
@@ -220,10 +209,7 @@ export class Simulation {
     return id;
   }
 
-  #dialPlain(
-    request: AttachRequest,
-    listener: { receive(frame: string | Uint8Array): void; closed(code: number): void },
-  ): Connection {
+  #dialPlain(request: AttachRequest, listener: Listener): Connection {
     const server = this.#serverEnd(PLAIN, { ...request, id: `p${this.#nextId++}` });
     const connection = new Connection(this.#world, this.plan.outer, listener, server.listener);
     server.use(connection.b);
@@ -256,16 +242,14 @@ export class Simulation {
         return !isStuffed;
       },
     };
-    let target: { receive(frame: string | Uint8Array): void; closed(code: number): void } | undefined;
+    let target: Listener | undefined;
     return {
       use: (end: Socket) => {
         socket = end;
       },
       listener: {
         receive: (frame: string | Uint8Array) => target?.receive(frame),
-        closed: (code: number) => {
-          target?.closed(code);
-        },
+        closed: (code: number) => target?.closed(code),
       },
       open: () => {
         const make = () => {
@@ -396,19 +380,17 @@ export class Simulation {
       const { phase } = party.client.state;
       return `${party.plan.role} ${party.plan.who} ${party.ids.at(-1)} ${phase} at ${party.position}, written ${party.writtenBytes} of ${party.plan.inputBytes}, taken ${takenOf(this.bridge, party)}, unacked ${party.client.unackedInput}, ended ${party.isInputEnded}, errors ${[...new Set(party.errors)]}`;
     });
-    const clients = [...session.clients].map(
-      (client) =>
-        `${client.id} ${client.role} ${client.delivery} ${client.presence.phase} acked ${client.acked} window ${client.windowBytes} input ${client.input.taken}/${client.input.received}`,
-    );
-    const relayed = [...(this.#relay?.session?.clients ?? [])].map(
-      (client) =>
-        `${client.id} ${client.role} ${client.delivery} ${client.presence.phase} acked ${client.acked} window ${client.windowBytes} input ${client.input.taken}/${client.input.received} ${client.input.entries.map((e) => e.kind)}`,
-    );
+    const clientsOf = (one: SessionCore | undefined) =>
+      [...(one?.clients ?? [])].map(({ id, role, delivery, presence, acked, windowBytes, input }) => {
+        const { taken, received, entries } = input;
+        const waiting = entries.map(({ kind }) => kind);
+        return `${id} ${role} ${delivery} ${presence.phase} acked ${acked} window ${windowBytes} input ${taken}/${received} ${waiting}`;
+      });
     return [
       `process at ${log.endOffset} of ${process.plan.outputBytes}, held ${process.isHeld}, ended ${process.hasEnded}, eofs ${process.eofs}`,
       ...lines,
-      `bridge holder "${session.keyboard.holder}" creator ${session.creator}: ${clients.join("; ")}`,
-      `relay ${this.#relay?.isConnected} end ${this.#relay?.session?.log.endOffset} holder "${this.#relay?.session?.keyboard.holder}": ${relayed.join("; ")}`,
+      `bridge holder "${session.keyboard.holder}" creator ${session.creator}: ${clientsOf(session).join("; ")}`,
+      `relay ${this.#relay?.isConnected} end ${this.#relay?.session?.log.endOffset} holder "${this.#relay?.session?.keyboard.holder}": ${clientsOf(this.#relay?.session).join("; ")}`,
       `plain: ${this.#plains.map((plain) => plain.describe()).join("; ")}`,
     ].join("\n");
   }

@@ -122,17 +122,9 @@ export class FakeUpstream implements Upstream {
 }
 
 const FACTS: SessionFacts = {
-  sandbox: "dev",
-  session: "main",
-  incarnation: "i1",
-  tty: false,
-  mode: "collaborative",
-  delivery: "lossless",
+  ...{ sandbox: "dev", session: "main", incarnation: "i1" },
+  ...{ tty: false, mode: "collaborative", delivery: "lossless" },
 };
-
-export function facts(over: Partial<SessionFacts> = {}): SessionFacts {
-  return { ...FACTS, ...over };
-}
 
 type RigOf<S extends SessionCore> = { session: S; log: OutputLog; clock: Clock; upstream: FakeUpstream };
 export type Rig = RigOf<ProcessSession>;
@@ -143,7 +135,7 @@ function surroundings(over: Partial<SessionFacts>, { logBytes, ...options }: Rig
   const clock = new Clock();
   const upstream = new FakeUpstream();
   const log = options.log ?? new OutputLog({ cols: 80, rows: 24 }, logBytes);
-  const made = { upstream, now: clock.now, reuseFrames: false, ...options, facts: facts(over), log };
+  const made = { upstream, now: clock.now, reuseFrames: false, ...options, facts: { ...FACTS, ...over }, log };
   return { clock, upstream, log, options: made };
 }
 
@@ -161,14 +153,8 @@ export function relayRig(over: Partial<SessionFacts> = {}, more: RigOptions = {}
 
 export function request(id: string, over: Partial<AttachRequest> = {}): AttachRequest {
   return {
-    id,
-    name: id,
-    role: "driver",
-    isAdmin: false,
-    delivery: "lossless",
-    acknowledges: true,
-    isResume: false,
-    resume: `r-${id}`,
+    ...{ id, name: id, role: "driver", isAdmin: false, delivery: "lossless" },
+    ...{ acknowledges: true, isResume: false, resume: `r-${id}` },
     ...over,
   };
 }

@@ -3,7 +3,7 @@
 import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
 import { expect, test } from "vitest";
-import { mendEraseToCursor, parseOnAfterFaults } from "../../src/index.ts";
+import { limitWork, mendEraseToCursor, parseOnAfterFaults } from "../../src/index.ts";
 
 /** What a mended terminal of 10x3 shows after these writes. */
 async function draw(...writes: string[]): Promise<string> {
@@ -36,14 +36,10 @@ test("erasing up to a cursor that stands elsewhere leaves what is behind it", as
 });
 
 test("what is no terminal of the version that this was written for is refused at once", () => {
-  const other = {
-    cols: 1,
-    rows: 1,
-    markers: [],
-    buffer: { active: { cursorX: 0, cursorY: 0 } },
-    parser: { registerCsiHandler: () => 0 },
-  };
+  const buffer = { active: { cursorX: 0, cursorY: 0 } };
+  const other = { cols: 1, rows: 1, markers: [], buffer, parser: { registerCsiHandler: () => 0 } };
   expect(() => mendEraseToCursor(other)).toThrow("Cannot mend the terminal: need xterm.js 6.0.0");
+  expect(() => limitWork(other)).toThrow("Cannot limit the terminal: need xterm.js 6.0.0");
 });
 
 test("an exception in the emulator is told, and what is written next is drawn", async () => {

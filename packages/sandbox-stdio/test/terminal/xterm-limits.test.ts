@@ -8,13 +8,8 @@ import { limitWork } from "../../src/index.ts";
 const FINALS = Array.from({ length: 0x7f - 0x40 }, (_, i) => String.fromCharCode(0x40 + i));
 const INTERMEDIATES = ["", " ", "!", '"', "$", "'", "*"];
 const MARKERS = ["", "?", ">", "="];
-const HUGE = [
-  "2147483647",
-  "99999999999",
-  "2147483647;2147483647",
-  "1000000:2147483647",
-  Array(40).fill("2147483647").join(";"),
-];
+const MOST = "2147483647";
+const HUGE = [MOST, "99999999999", `${MOST};${MOST}`, `1000000:${MOST}`, Array(40).fill(MOST).join(";")];
 
 type Internals = {
   readonly _core: {
@@ -74,7 +69,7 @@ test("35: a count beyond the screen does what the highest count that the screen 
         expect(limited.screen()).toBe(stock.screen());
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
@@ -155,15 +150,4 @@ test("35: beyond ten thousand hyperlinks text is drawn without one, and new ones
   expect(terminal.buffer.active.getLine(58)?.translateToString(true)).toBe("a".repeat(100));
   parse(`${"\r\n".repeat(200)}\x1b]8;;http://localhost/new\x07a`);
   expect(core._oscLinkService._dataByLinkId.size).toBe(1);
-});
-
-test("35: what is no terminal of the version that this was written for is refused at once", () => {
-  const other = {
-    cols: 1,
-    rows: 1,
-    markers: [],
-    buffer: { active: { cursorX: 0, cursorY: 0 } },
-    parser: { registerCsiHandler: () => 0 },
-  };
-  expect(() => limitWork(other)).toThrow("Cannot limit the terminal: need xterm.js 6.0.0");
 });

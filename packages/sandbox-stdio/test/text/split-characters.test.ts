@@ -4,6 +4,7 @@ import headless from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SplitCharacters } from "../../src/text/split-characters.ts";
+import { cutAt } from "../support/cuts.ts";
 import { bytes } from "../support/fixtures.ts";
 
 /** What comes out for these pieces, the last of it when nothing follows any more. */
@@ -23,12 +24,6 @@ async function drawn(pieces: readonly Uint8Array[]): Promise<string> {
 }
 
 const eachByte = (raw: Uint8Array): Uint8Array[] => Array.from(raw, (byte) => Uint8Array.of(byte));
-
-/** `raw`, cut at these places. */
-function cutAt(raw: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const at = [...new Set(places.map((place) => place % (raw.length + 1)))].sort((a, b) => a - b);
-  return [0, ...at].map((from, index) => raw.subarray(from, at[index] ?? raw.length));
-}
 
 /** Of every length, with a byte 80 in every place and in none; some of them can't be lost. */
 const TEXT = "é日…。、က一퀀ﬀ👀👩🀀🀄𐀀𠀀𠀁\u{40000}\u{41000}.";
@@ -50,7 +45,7 @@ describe("characters that are cut", () => {
       fc.asyncProperty(text, fc.array(fc.nat()), async (line, places) => {
         expect(await drawn(passed(cutAt(bytes(`${line}.`), places)))).toBe(`${line}.`);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

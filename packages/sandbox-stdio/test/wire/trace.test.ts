@@ -11,13 +11,8 @@ const PLACE = { sandbox: "dev", session: "work", part: "bridge" };
 /** The lines of a trace with this setting. */
 function traced(setting: string | undefined) {
   const lines: string[] = [];
-  const trace = traceOf(
-    setting,
-    PLACE,
-    (line) => lines.push(line),
-    () => "12:00:00.000",
-  );
-  return { trace, lines };
+  const now = () => "12:00:00.000";
+  return { trace: traceOf(setting, PLACE, (line) => lines.push(line), now), lines };
 }
 
 test.each([["*"], ["work"], ["dev/work"], ["other, work"], ["a,*"]])("the setting %j traces dev/work", (setting) => {
@@ -54,16 +49,10 @@ describe("a frame in words", () => {
 
   test("a greeting shows offsets and ids, lists by their length, and leaves the proof out", () => {
     const you = { id: "c1", name: "Ann", role: "driver" };
-    const hello = {
-      type: "hello",
-      session: "work",
-      tty: true,
-      offset: 10,
-      resume: "proof",
-      you,
-      participants: [you, you],
-    };
-    expect(describeMessage(hello)).toBe("hello session=work tty=true offset=10 resume=… you=c1 participants=[2]");
+    const said = { type: "hello", session: "work", tty: true, offset: 10, resume: "proof" };
+    expect(describeMessage({ ...said, you, participants: [you, you] })).toBe(
+      "hello session=work tty=true offset=10 resume=… you=c1 participants=[2]",
+    );
   });
 
   test("what a peer makes up stays on one line and moves no cursor", () => {

@@ -82,16 +82,18 @@ export function post(who: Person, path: string, body: object): Promise<Response>
   return api(who, path, { method: "POST", body: JSON.stringify(body) });
 }
 
+/** What is the same everywhere, or of a place. */
+type At<T> = T | ((place: Place) => T);
+const at = <T extends string | object | undefined>(what: At<T>, place: Place): T =>
+  typeof what === "function" ? what(place) : what;
+
 /** A request, answered by its status, the error's name, and where it leads. */
-export function http(method: string, path: (place: Place) => string, body?: (place: Place) => object): Question {
+export function http(method: string, path: At<string>, body?: At<object>): Question {
   return {
     ask: async ({ headers, query }, place) => {
-      const init = {
-        method,
-        headers: { ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body(place)) }),
-      };
-      const response = await api(undefined, withQuery(path(place), query), init);
+      const said = at<object | undefined>(body, place);
+      const init = { method, headers: { ...headers }, ...(said === undefined ? {} : { body: JSON.stringify(said) }) };
+      const response = await api(undefined, withQuery(at(path, place), query), init);
       const text = await response.text();
       const error = /"error":"(\w+)"|\((bad_\w+)\)/.exec(text);
       return [response.status, error?.[1] ?? error?.[2]].filter((part) => part !== undefined).join(" ");
@@ -100,9 +102,9 @@ export function http(method: string, path: (place: Place) => string, body?: (pla
 }
 
 /** The same, of a message to an MCP server. */
-export function rpc(path: (place: Place) => string, method: string): Question {
+export function rpc(path: At<string>, method: string): Question {
   const message = { jsonrpc: "2.0", id: 1, method, params: {} };
-  const { ask } = http("POST", path, () => message);
+  const { ask } = http("POST", path, message);
   const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
   return { ask: (shown, place) => ask({ ...shown, headers: { ...headers, ...shown.headers } }, place) };
 }

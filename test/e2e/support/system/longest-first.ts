@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Ends of their paths; the first takes longest. */
 const LONGEST = [
-  ...["stream/parking", "stream/foreign-stalls", "programs/mcp-gateway", "attacks/hostile-bridge", "stream/unwatched"],
-  ...["programs/mcp-hosts", "cli/completion", "stream/revival", "programs/output", "packages/packed"],
+  ...["stream/quick-clock", "stream/parking", "attacks/hostile-bridge", "programs/mcp-gateway", "programs/mcp-hosts"],
+  ...["stream/unwatched", "programs/output", "access/quotas", "cli/verbs", "packages/packed"],
   ...["browser/accessibility", "browser/firefox", "browser/tmux-panes", "browser/parked", "browser/sharing"],
 ].map((name) => `/${name}.test.ts`);
 

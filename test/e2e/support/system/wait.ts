@@ -1,23 +1,29 @@
 // Waiting for what can't be listened to: asked again and again, with a limit that says what was waited for.
 import { setTimeout as delay } from "node:timers/promises";
 
-const INTERVAL_MS = 20;
+/** From the first question to the second; the pauses grow by half, since what is asked is at work for each answer. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
 /** Long: the machine may be busy. Nothing waits this long unless it fails. With containers longer: most tests start one. */
 export const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
 
-/** The first answer of `ask` that is neither undefined nor false. @throws {Error} After the limit, naming `what`. */
+/**
+ * The first answer of `ask` that is neither undefined nor false.
+ * @param longestPauseMs From one question to the next, at most.
+ * @throws {Error} After the limit, naming `what`.
+ */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | false | Promise<T | undefined | false>,
   limitMs = LIMIT_MS,
-  intervalMs = INTERVAL_MS,
+  longestPauseMs = LONGEST_PAUSE_MS,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
-  for (;;) {
+  for (let pauseMs = Math.min(FIRST_PAUSE_MS, longestPauseMs); ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     if (Date.now() > deadline) throw new Error(`Waited ${limitMs} ms for ${what}`);
-    await delay(intervalMs);
+    await delay(pauseMs);
   }
 }
 
@@ -57,7 +63,7 @@ export async function whileMoving<T>(
   const controller = new AbortController();
   const watch = async (): Promise<never> => {
     for (let [last, since] = [progress(), performance.now()]; performance.now() - since < limitMs; ) {
-      await delay(INTERVAL_MS, undefined, { signal: controller.signal });
+      await delay(LONGEST_PAUSE_MS, undefined, { signal: controller.signal });
       if (progress() !== last) [last, since] = [progress(), performance.now()];
     }
     throw new Error(`${what} stood still for ${limitMs} ms, at ${progress()}. ${describe()}`);
