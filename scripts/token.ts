@@ -2,8 +2,12 @@
 // its key.
 import { Command, InvalidArgumentError } from "commander";
 import { localDir } from "../packages/local/src/base/paths.ts";
-import { type TokenRequest, tokenMinter } from "../packages/local/src/issuer/token-minter.ts";
-import { CLI_CLIENT_ID, DEFAULT_TOKEN_SCOPE } from "../packages/local/src/issuer/tokens.ts";
+import {
+  CLI_CLIENT_ID,
+  DEFAULT_TOKEN_SCOPE,
+  type TokenRequest,
+  tokenMinter,
+} from "../packages/local/src/issuer/tokens.ts";
 import { currentIssuer, livingRuns, runAtPort } from "../packages/local/src/system/run-record.ts";
 
 /** As the command line's own. */

@@ -46,7 +46,7 @@ test("another tab is logged in, and logging out in one logs out the other at its
 
   await tab.button("Log out");
   await tab.page.getByRole("link", { name: "Log in" }).waitFor();
-  expect(await tab.page.context().cookies()).toEqual([]);
+  expect(await tab.page.context().cookies(system.origin)).toEqual([]);
   await other.page.reload();
   await other.page.getByRole("link", { name: "Log in" }).waitFor();
 });

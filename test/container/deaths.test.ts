@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker } from "../../packages/local/src/base/docker.ts";
-import { tokenMinter } from "../../packages/local/src/issuer/token-minter.ts";
+import { tokenMinter } from "../../packages/local/src/issuer/tokens.ts";
 import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 import { auditOf } from "../e2e/support/clients/audit.ts";
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/clients/client.ts";

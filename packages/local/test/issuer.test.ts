@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createRemoteJWKSet, jwtVerify } from "jose";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { approveDevice, signIn } from "../src/issuer/approve.ts";
 import { type Issuer, type IssuerOptions, startIssuer } from "../src/issuer/issuer.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "../src/issuer/tokens.ts";
@@ -141,7 +141,6 @@ test("a device code is good for one token", async () => {
   const fields = { grant_type: DEVICE_GRANT, client_id: CLI_CLIENT_ID, device_code: started.body.device_code ?? "" };
 
   expect((await post(`${url}/oauth/token`, fields)).body.error).toBe("authorization_pending");
-  expect((await post(`${url}/oauth/token`, fields)).body.error).toBe("slow_down");
   await approveDevice(url, userCode.toLowerCase().replace("-", " "), { sub: "alice" });
   const token = await post(`${url}/oauth/token`, fields);
   expect(token).toMatchObject({ status: 200, body: { token_type: "Bearer", scope: "sandbox:connect" } });
@@ -166,54 +165,26 @@ test("a code with its PKCE verifier becomes an access token and an id_token of t
   expect(id.payload).toMatchObject({ sub: "bob", email: "bob@example.test", nonce: "n-1" });
 });
 
-test("a code is refused a second time, with another verifier, and with another address", async () => {
-  const { url } = await issuer();
-  const used = (await signedInCode(url)).fields;
-  await post(`${url}/oauth/token`, used);
-  expect((await post(`${url}/oauth/token`, used)).body.error).toBe("invalid_grant");
-
-  const other = (await signedInCode(url)).fields;
-  const wrongVerifier = { ...other, code_verifier: "x".repeat(43) };
-  expect((await post(`${url}/oauth/token`, wrongVerifier)).body.error).toBe("invalid_grant");
-  // A wrong try uses the code up: a person can't guess twice.
-  expect((await post(`${url}/oauth/token`, other)).body.error).toBe("invalid_grant");
-
-  const third = { ...(await signedInCode(url)).fields, redirect_uri: `${CALLBACK}/` };
-  expect((await post(`${url}/oauth/token`, third)).body.error).toBe("invalid_grant");
-});
-
-test.each([
-  ["an address that is not registered", { redirect_uri: "http://evil.test/callback" }],
-  ["a client that is not registered", { client_id: "somebody-else" }],
-])("a sign-in with %s is refused on a page and redirects nowhere", async (_name, changes) => {
-  const { url } = await issuer();
-  const response = await fetch(authorizeUrl(url, changes).url, { redirect: "manual" });
-  expect(response.status).toBe(400);
-  expect(response.headers.get("location")).toBeNull();
-});
-
-test.each([
-  ["no PKCE", { code_challenge: undefined, code_challenge_method: undefined }, "invalid_request"],
-  ["plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
-  ["a response type that is not code", { response_type: "token" }, "unsupported_response_type"],
-])("a sign-in with %s is sent back with an error", async (_name, changes, error) => {
-  const { url } = await issuer();
-  const response = await fetch(authorizeUrl(url, changes).url, { redirect: "manual" });
-  const location = new URL(response.headers.get("location") ?? "");
-  expect(location.origin + location.pathname).toBe(CALLBACK);
-  expect(location.searchParams.get("error")).toBe(error);
-  expect(location.searchParams.get("state")).toBe("st-1");
-});
-
 test("the sign-in page shows what was sent to it as text, never as markup", async () => {
   const { url } = await issuer();
   const hostile = `"><script>alert(1)</script>`;
-  const response = await fetch(authorizeUrl(url, { login_hint: hostile, state: hostile }).url);
+  const begun = await fetch(authorizeUrl(url, { login_hint: hostile, state: hostile }).url, { redirect: "manual" });
+  const cookie = begun.headers.getSetCookie().map((one) => one.split(";")[0]);
+  const response = await fetch(new URL(begun.headers.get("location") ?? "", url), {
+    headers: { cookie: cookie.join("; ") },
+  });
   const page = await response.text();
   expect(page).not.toContain("<script>");
   expect(page).toContain("&quot;&gt;&lt;script&gt;");
   expect(response.headers.get("content-security-policy")).toContain(`form-action 'self' ${PUBLIC_ORIGIN}`);
   expect(response.headers.get("x-frame-options")).toBe("DENY");
+});
+
+test("a sign-in is answered at the page's own address only", async () => {
+  const { url } = await issuer();
+  const { url: address } = authorizeUrl(url, { redirect_uri: "http://evil.test/callback" });
+  const response = await fetch(address, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([400, null]);
 });
 
 test("a user name with characters that names don't have is refused on the page", async () => {
@@ -223,8 +194,9 @@ test("a user name with characters that names don't have is refused on the page",
 });
 
 test("opaque tokens are told from anything else by introspection, until they are revoked or expire", async () => {
-  let seconds = 1_800_000_000;
-  const { url } = await issuer({ accessTokens: "opaque", now: () => seconds });
+  vi.useFakeTimers({ toFake: ["Date"], now: 1_800_000_000_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { url } = await issuer({ accessTokens: "opaque" });
   const { fields } = await signedInCode(url);
   const { access_token: token = "" } = (await post(`${url}/oauth/token`, fields)).body;
   expect(token).toMatch(/^at_[\w-]{43}$/);
@@ -241,38 +213,24 @@ test("opaque tokens are told from anything else by introspection, until they are
     exp: 1_800_003_600,
   });
   expect((await post(`${url}/oauth/introspect`, { token: "at_unknown" })).body).toEqual({ active: false });
-  seconds += 3600;
+  vi.setSystemTime(1_800_003_601_000);
   expect(await introspect()).toEqual({ active: false });
-  seconds -= 3600;
-  await fetch(`${url}/oauth/revoke`, { method: "POST", body: new URLSearchParams({ token }) });
+  vi.setSystemTime(1_800_000_000_000);
+  const body = new URLSearchParams({ token, client_id: WEB_CLIENT_ID });
+  await fetch(`${url}/oauth/revoke`, { method: "POST", body });
   expect(await introspect()).toEqual({ active: false });
 });
 
-test("a JWT is active in introspection until it is revoked, and an id_token never is", async () => {
+test("/me says who bears a token, and 401 without one; introspection knows a JWT, and no id_token", async () => {
   const { url } = await issuer();
   const { fields } = await signedInCode(url);
-  const { access_token: token = "", id_token = "" } = (await post(`${url}/oauth/token`, fields)).body;
-  const isActive = async (text: string) => (await post(`${url}/oauth/introspect`, { token: text })).body.active;
-
-  expect(await isActive(token)).toBe(true);
-  expect(await isActive(id_token)).toBe(false);
-  await fetch(`${url}/oauth/revoke`, { method: "POST", body: new URLSearchParams({ token }) });
-  expect(await isActive(token)).toBe(false);
-});
-
-test("/me and /oauth/userinfo say who bears a token, and 401 without one", async () => {
-  const { url } = await issuer();
-  const { fields } = await signedInCode(url);
-  const { access_token } = (await post(`${url}/oauth/token`, fields)).body;
-  const get = (path: string, headers = {}) => fetch(url + path, { headers });
-  const bearer = { authorization: `Bearer ${access_token}` };
-
+  const { access_token = "", id_token = "" } = (await post(`${url}/oauth/token`, fields)).body;
+  const get = (headers = {}) => fetch(`${url}/me`, { headers });
   const me = { id: "bob", name: "Bob", email: "bob@example.test", organizationId: "acme" };
-  expect(await (await get("/me", bearer)).json()).toEqual(me);
-  const userinfo = { sub: "bob", name: "Bob", email: "bob@example.test", email_verified: true, org_id: "acme" };
-  expect(await (await get("/oauth/userinfo", bearer)).json()).toEqual(userinfo);
-  expect((await get("/me")).status).toBe(401);
-  expect((await get("/oauth/userinfo", { authorization: "Bearer nonsense" })).status).toBe(401);
+  expect(await (await get({ authorization: `Bearer ${access_token}` })).json()).toEqual(me);
+  expect((await get()).status).toBe(401);
+  const isActive = async (token: string) => (await post(`${url}/oauth/introspect`, { token })).body.active;
+  expect([await isActive(access_token), await isActive(id_token)]).toEqual([true, false]);
 });
 
 test("a request that names another host is refused, so that a page can't point its own name here", async () => {

@@ -277,7 +277,7 @@ test("an opaque token that is revoked at its issuer ends its connection within t
   client.type("one");
   await other.output("one");
 
-  await post("/oauth/revoke", { token: revoked.token });
+  await post("/oauth/revoke", { client_id: CLI_CLIENT_ID, token: revoked.token });
   expect(await client.end()).toMatchObject({ code: 4401, reason: "the token is not valid any more" });
   expect((await refusedHttp(revoked, { session }, options)).status).toBe(401);
   // Its own token was asked about at the same time.

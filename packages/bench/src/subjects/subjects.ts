@@ -10,7 +10,7 @@ import { buildSync } from "esbuild";
 import { BIN, ROOT } from "../../../local/src/base/paths.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
 import { startIssuer } from "../../../local/src/issuer/issuer.ts";
-import { tokenMinter } from "../../../local/src/issuer/token-minter.ts";
+import { tokenMinter } from "../../../local/src/issuer/tokens.ts";
 import { FAR } from "./ip-link.ts";
 import { findMosh, installNodePty, type Server, startSsh, startTtyd } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";

@@ -6,10 +6,10 @@ function problemOf(page: string): string {
   return /<p role="alert">(.*?)<\/p>/.exec(page)?.[1] ?? page;
 }
 
-async function postForm(url: URL, fields: Record<string, string>): Promise<Response> {
+async function postForm(url: URL, fields: Record<string, string>, cookie = ""): Promise<Response> {
   return fetch(url, {
     method: "POST",
-    headers: { origin: url.origin },
+    headers: { origin: url.origin, cookie },
     body: new URLSearchParams(fields),
     redirect: "manual",
   });
@@ -35,10 +35,19 @@ export async function approveDevice(issuerUrl: string, userCode: string, person:
  * @throws {Error} If the issuer refuses, with what its page says.
  */
 export async function signIn(authorizeUrl: string, person: Person): Promise<URL> {
-  const url = new URL(authorizeUrl);
-  const fields = { ...Object.fromEntries(url.searchParams), user: person.sub, org: person.org ?? "" };
-  const response = await postForm(new URL(url.pathname, url), fields);
-  const location = response.headers.get("location");
-  if (location === null) throw new Error(`Cannot sign in: ${problemOf(await response.text())}`);
-  return new URL(location);
+  let cookies = "";
+  const step = async (address: string, fields?: Record<string, string>): Promise<string> => {
+    const url = new URL(address, authorizeUrl);
+    const response = await (fields === undefined
+      ? fetch(url, { headers: { cookie: cookies }, redirect: "manual" })
+      : postForm(url, fields, cookies));
+    const given = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
+    cookies = [cookies, ...given].join("; ");
+    const location = response.headers.get("location");
+    if (location === null) throw new Error(`Cannot sign in: ${problemOf(await response.text())}`);
+    return location;
+  };
+  const page = await step(authorizeUrl);
+  const resumed = await step(page, { user: person.sub, org: person.org ?? "" });
+  return new URL(await step(resumed));
 }

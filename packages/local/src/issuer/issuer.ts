@@ -1,10 +1,12 @@
 // The local issuer: an OAuth server for `npm start` and for tests, on the loopback interface only. This file is the
-// HTTP shell: which callers it admits, and how much they may send; issuer-routes.ts decides the answers.
+// HTTP shell: which callers it admits, and which requests oidc-provider does not answer itself.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { GrantStore } from "./grants.ts";
-import { FORM_ROUTES, type IssuerReply, issuerRoutes } from "./issuer-routes.ts";
-import { loadSigningKey } from "./keys.ts";
+import { createLocalJWKSet, jwtVerify } from "jose";
+import type Provider from "oidc-provider";
+import { loadSigningKey, type SigningKey } from "./keys.ts";
+import { newProvider } from "./provider.ts";
+import { type Form, SignIn } from "./sign-in.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -21,8 +23,6 @@ export interface IssuerOptions {
   readonly accessTokenLifetime?: number | (() => number) | undefined;
   /** Seconds between two polls of a device, possibly a fraction. Default 1. */
   readonly deviceInterval?: number | undefined;
-  /** Seconds since 1970; replaced by tests. */
-  readonly now?: (() => number) | undefined;
 }
 
 export interface Issuer {
@@ -39,11 +39,8 @@ export interface Issuer {
  * @throws {Error} With code EADDRINUSE if the port is taken.
  */
 export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
-  const now = options.now ?? (() => Date.now() / 1000);
-  const deviceInterval = options.deviceInterval ?? 1;
-  const { accessTokenLifetime = 3600 } = options;
+  const { accessTokens = "jwt", accessTokenLifetime: lifetime = 3600, deviceInterval = 1, publicOrigin } = options;
   const key = await loadSigningKey(options.dir);
-
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -51,45 +48,21 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const routes = issuerRoutes({
-    url,
-    key,
-    grants: new GrantStore({ now, deviceInterval }),
-    redirectUri: new URL("/callback", options.publicOrigin).href,
-    accessTokens: options.accessTokens ?? "jwt",
-    accessTokenLifetime: typeof accessTokenLifetime === "number" ? () => accessTokenLifetime : accessTokenLifetime,
-    deviceInterval,
-    now,
-  });
-
-  async function answer(request: IncomingMessage): Promise<IssuerReply> {
-    const { host, origin, authorization } = request.headers;
-    if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) return refuse(403, "Host is not this issuer");
-    const { pathname, searchParams: query } = new URL(request.url ?? "/", url);
-    const route = `${request.method === "HEAD" ? "GET" : request.method} ${pathname}`;
-    const handler = routes.get(route);
-    if (handler === undefined) return refuse(404, `No such address: ${route}`);
-    if (request.method === "POST") {
-      // A page elsewhere can post a form here: it may not press our buttons, nor start anything that a program does.
-      const isForm = FORM_ROUTES.includes(route);
-      if (origin !== (isForm ? `http://${host}` : undefined)) return refuse(403, "Origin is not allowed here");
-    }
-    const body = await readBody(request);
-    if (body === undefined) return refuse(413, `A body is at most ${MAX_BODY_BYTES} bytes`);
-    return handler({ route, query, form: new URLSearchParams(body), authorization });
-  }
-
-  server.on("request", (request, response) => {
-    answer(request).then(
-      (reply) => send(response, reply),
-      (error: unknown) => {
-        // A client that went away in mid-body ends up here as well; then no client reads this.
-        console.error("Issuer:", error);
-        send(response, refuse(500, "The issuer failed; its terminal says why"));
-      },
-    );
-  });
-
+  const people = new Map();
+  const provider = newProvider(
+    {
+      url,
+      key,
+      redirectUri: new URL("/callback", publicOrigin).href,
+      accessTokens,
+      accessTokenLifetime: typeof lifetime === "number" ? () => lifetime : lifetime,
+      deviceInterval,
+    },
+    people,
+  );
+  const signIn = new SignIn(provider, people, new URL(publicOrigin).origin);
+  const shell = new Shell(url, provider, signIn, key);
+  server.on("request", (request, response) => void shell.answer(request, response));
   return {
     url,
     close: () =>
@@ -100,30 +73,94 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   };
 }
 
-function refuse(status: number, message: string): IssuerReply {
-  const body = JSON.stringify({ error: "invalid_request", error_description: message });
-  return { status, headers: { "content-type": "application/json" }, body };
-}
+class Shell {
+  readonly #url: string;
+  readonly #provider: Provider;
+  readonly #signIn: SignIn;
+  readonly #jwks: ReturnType<typeof createLocalJWKSet>;
+  readonly #oauth: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-function send(response: ServerResponse, reply: IssuerReply): void {
-  const common = {
-    "cache-control": "no-store",
-    // Not "no-referrer": browsers would then send `Origin: null` with our own forms.
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-  };
-  response.writeHead(reply.status, { ...common, ...reply.headers }).end(reply.body);
-}
-
-/** The body as text, or undefined where it is too long. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
+  constructor(url: string, provider: Provider, signIn: SignIn, key: SigningKey) {
+    this.#url = url;
+    this.#provider = provider;
+    this.#signIn = signIn;
+    this.#jwks = createLocalJWKSet({ keys: [key.publicJwk] });
+    this.#oauth = provider.callback();
   }
-  return Buffer.concat(chunks).toString("utf8");
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#route(request, response);
+    } catch (error) {
+      // A client that went away in mid-body ends up here as well; then no client reads this.
+      console.error("Issuer:", error);
+      refuse(response, 500, "The issuer failed; its terminal says why");
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { host, origin, authorization } = request.headers;
+    const isOurs = [this.#url, this.#url.replace("127.0.0.1", "localhost")].includes(`http://${host}`);
+    if (!isOurs) return refuse(response, 403, "Host is not this issuer");
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.#url);
+    const isPage = pathname === "/device" || pathname.startsWith("/interaction/");
+    // A page elsewhere can post a form here: it may not press our buttons, nor start anything that a program does.
+    if (request.method === "POST" && origin !== (isPage ? `http://${host}` : undefined)) {
+      return refuse(response, 403, "Origin is not allowed here");
+    }
+    if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+      return refuse(response, 413, `A body is at most ${MAX_BODY_BYTES} bytes`);
+    }
+    const form = async (): Promise<Form> => (request.method === "POST" ? readForm(request) : undefined);
+    switch (pathname) {
+      case "/healthz":
+        return json(response, 200, { ok: true });
+      case "/device":
+        return this.#signIn.device(response, searchParams.get("user_code") ?? "", await form());
+      case "/oauth/introspect":
+        return json(response, 200, await this.#introspection((await form())?.get("token") ?? ""));
+      case "/me": {
+        const claims = await this.#introspection(/^Bearer (\S+)$/i.exec(authorization ?? "")?.[1] ?? "");
+        const { active, sub: id, name, email, org_id: organizationId } = claims;
+        return active
+          ? json(response, 200, { id, name, email, organizationId })
+          : json(response, 401, { error: "invalid_token" });
+      }
+      case "/.well-known/oauth-authorization-server":
+        request.url = "/.well-known/openid-configuration";
+    }
+    return isPage ? this.#signIn.browser(request, response, await form()) : this.#oauth(request, response);
+  }
+
+  /** Of an access token of either kind, for everybody who asks: the real issuer does not ask for a client either. */
+  async #introspection(token: string): Promise<Record<string, unknown>> {
+    const found = await this.#provider.AccessToken.find(token);
+    if (found?.isValid) {
+      const { clientId, exp, extra, iat, scope, accountId: sub } = found;
+      const claims = { ...extra, sub, iss: this.#url, aud: clientId, client_id: clientId, scope, iat, exp };
+      return { active: true, token_type: "Bearer", ...claims };
+    }
+    // An id_token carries no client_id: it is not an access token.
+    const expected = { issuer: this.#url, requiredClaims: ["client_id"] };
+    const verified = await jwtVerify(token, this.#jwks, expected).catch(() => undefined);
+    return verified === undefined ? { active: false } : { active: true, token_type: "Bearer", ...verified.payload };
+  }
+}
+
+function json(response: ServerResponse, status: number, value: object): void {
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  response.writeHead(status, headers).end(JSON.stringify(value));
+}
+
+const refuse = (response: ServerResponse, status: number, message: string): void =>
+  json(response, status, { error: "invalid_request", error_description: message });
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = "";
+  request.setEncoding("utf8");
+  for await (const chunk of request) {
+    text += chunk;
+    if (text.length > MAX_BODY_BYTES) throw new Error("The body is longer than its length says");
+  }
+  return new URLSearchParams(text);
 }

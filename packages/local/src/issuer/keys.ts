@@ -7,6 +7,7 @@ export interface SigningKey {
   /** Key id: the thumbprint (RFC 7638) of the public key. */
   readonly kid: string;
   readonly privateKey: CryptoKey;
+  readonly privateJwk: JWK;
   /** As the JWKS publishes it: no private member. */
   readonly publicJwk: JWK;
 }
@@ -25,7 +26,8 @@ export async function loadSigningKey(dir: string): Promise<SigningKey> {
     throw new Error(`Cannot use ${path}: not an RSA private key`);
   }
   const kid = await calculateJwkThumbprint({ kty, n, e });
-  return { kid, privateKey: key, publicJwk: { kty, n, e, kid, alg: "RS256", use: "sig" } };
+  const more = { kid, alg: "RS256", use: "sig" };
+  return { kid, privateKey: key, privateJwk: { ...jwk, ...more }, publicJwk: { kty, n, e, ...more } };
 }
 
 async function newPrivateJwk(): Promise<string> {

@@ -32,21 +32,16 @@ export interface SignInPage {
   readonly explanation: string;
   /** Path that the form is posted to. */
   readonly action: string;
-  /** Sent back unchanged with the form. */
-  readonly hidden: Record<string, string>;
   /** A code that the person has to see, and may have to type. Absent: the page has no such field. */
-  readonly userCode?: string;
+  readonly userCode?: string | undefined;
   readonly suggestedUser?: string | undefined;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** Label of the button that refuses. */
   readonly refusal: string;
 }
 
 /** A page on which a person says who they are. The form posts `user`, `org`, and `refuse` when that button was used. */
 export function signInPage(options: SignInPage): string {
-  const hidden = Object.entries(options.hidden)
-    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
-    .join("\n");
   const code =
     options.userCode === undefined
       ? ""
@@ -58,7 +53,6 @@ export function signInPage(options: SignInPage): string {
     options.title,
     `<p>${escapeHtml(options.explanation)}</p>${problem}
 <form method="post" action="${escapeHtml(options.action)}">
-${hidden}
 ${code}
 <label>User name <input name="user" value="${escapeHtml(options.suggestedUser ?? "alice")}" autocomplete="username"></label>
 <label>Organisation <input name="org" value="local" autocomplete="organization"></label>
@@ -74,4 +68,18 @@ ${code}
 /** A page that only says something. */
 export function messagePage(title: string, message: string): string {
   return page(title, `<p>${escapeHtml(message)}</p>`);
+}
+
+/** @param formTarget The origin that a form's answer may lead to. */
+export function pageHeaders(formTarget: string): Record<string, string> {
+  return {
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    // Chromium applies form-action to the redirect that answers the form as well, so the client's origin is named too.
+    "content-security-policy": `default-src 'none'; style-src 'unsafe-inline'; form-action 'self' ${formTarget}; frame-ancestors 'none'`,
+    // Not "no-referrer": browsers would then send `Origin: null` with our own forms.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  };
 }

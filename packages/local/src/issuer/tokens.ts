@@ -1,8 +1,8 @@
-// The tokens of the local issuer: their claims, and how they are signed. Knows no HTTP; shared by the issuer, by
-// `npm run token` and by tests, which all mint with the key in the run's directory.
-import { createHash, randomUUID } from "node:crypto";
+// The tokens of the local issuer: whose they are, and how any process that can read its key signs one, as `npm run token` and
+// tests do. Knows no HTTP.
+import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import type { SigningKey } from "./keys.ts";
+import { loadSigningKey } from "./keys.ts";
 
 /** The OAuth clients of this project. A token's `aud` is the client it was issued to. */
 export const CLI_CLIENT_ID = "sbx-stdio-cli";
@@ -19,20 +19,6 @@ export interface Person {
   readonly email?: string | undefined;
 }
 
-export interface AccessTokenClaims extends Person {
-  /** The value of `iss`: an absolute URL without a trailing slash. */
-  readonly issuer: string;
-  readonly audience: string;
-  /** The client that it was issued to; absent: the audience. Empty: the claim is left out. */
-  readonly client?: string | undefined;
-  /** Space separated. Empty: the claim is left out. */
-  readonly scope: string;
-  /** Seconds since 1970, as JWTs count. */
-  readonly issuedAt: number;
-  /** Seconds from `issuedAt`. Zero or negative makes a token that has already expired. */
-  readonly lifetime: number;
-}
-
 /** The claims that say who a person is, with the name and address that a person without one gets. */
 export function personClaims(person: Person): Record<string, string> {
   const { sub, org } = person;
@@ -45,32 +31,37 @@ export function personClaims(person: Person): Record<string, string> {
   return claims;
 }
 
-/** Signs a JWT access token. */
-export function signAccessToken(key: SigningKey, claims: AccessTokenClaims): Promise<string> {
-  const scope = claims.scope === "" ? {} : { scope: claims.scope };
-  const client = claims.client ?? claims.audience;
-  return sign(key, { ...personClaims(claims), ...(client === "" ? {} : { client_id: client }), ...scope }, claims);
+/** The claims of a token; alice of local, for an hour, to attach and to run, where nothing else is said. */
+export interface TokenRequest extends Partial<Person> {
+  /** Space separated; "" leaves the claim out. */
+  readonly scope?: string | undefined;
+  /** Lifetime in seconds; negative: expired that long ago. */
+  readonly expires?: number | undefined;
+  /** The client that the token is for. */
+  readonly aud?: string | undefined;
+  /** The client that it says it was issued to, where that is another; "" leaves the claim out. */
+  readonly client?: string | undefined;
+  readonly issuer?: string | undefined;
 }
 
-/** Signs an OpenID id_token for the same sign-in as `accessToken`. */
-export function signIdToken(
-  key: SigningKey,
-  claims: AccessTokenClaims,
-  accessToken: string,
-  nonce: string | undefined,
-): Promise<string> {
-  const half = createHash("sha256").update(accessToken).digest().subarray(0, 16);
-  const extra = nonce === undefined ? {} : { nonce };
-  return sign(key, { ...personClaims(claims), ...extra, at_hash: half.toString("base64url") }, claims);
-}
+export type TokenMinter = (request?: TokenRequest) => Promise<string>;
 
-function sign(key: SigningKey, payload: Record<string, string>, claims: AccessTokenClaims): Promise<string> {
-  return new SignJWT(payload)
-    .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "JWT" })
-    .setIssuer(claims.issuer)
-    .setAudience(claims.audience)
-    .setIssuedAt(claims.issuedAt)
-    .setExpirationTime(claims.issuedAt + claims.lifetime)
-    .setJti(randomUUID())
-    .sign(key.privateKey);
+/** Loads the key in `keysDir`; the tokens claim to be from `issuerUrl`. */
+export async function tokenMinter(system: { keysDir: string; issuerUrl: string }): Promise<TokenMinter> {
+  const key = await loadSigningKey(system.keysDir);
+  return (request = {}) => {
+    const { sub = "alice", org = "local", scope = DEFAULT_TOKEN_SCOPE, aud = CLI_CLIENT_ID, expires = 3600 } = request;
+    const claims = { ...personClaims({ ...request, sub, org }), client_id: request.client ?? aud, scope };
+    const now = Math.floor(Date.now() / 1000);
+    // An expired token was issued before it expired.
+    const issuedAt = expires < 0 ? now + expires - 1 : now;
+    return new SignJWT(Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== "")))
+      .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "JWT" })
+      .setIssuer(request.issuer ?? system.issuerUrl)
+      .setAudience(aud)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + (expires < 0 ? 1 : expires))
+      .setJti(randomUUID())
+      .sign(key.privateKey);
+  };
 }

@@ -7,7 +7,7 @@ import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from 
 import { BIN, ROOT } from "../base/paths.ts";
 import { anyFreePort } from "../base/ports.ts";
 import { type Issuer, startIssuer } from "../issuer/issuer.ts";
-import { type TokenMinter, tokenMinter } from "../issuer/token-minter.ts";
+import { type TokenMinter, tokenMinter } from "../issuer/tokens.ts";
 import { ChildKeeper } from "../processes/children.ts";
 import { RUN_MARK } from "../processes/proc.ts";
 import { Revival } from "../processes/revival.ts";

@@ -1,7 +1,7 @@
 // The running system as a test sees it: where it is, who may come in, and how its parts are restarted.
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { type TokenRequest, tokenMinter } from "../../../../packages/local/src/issuer/token-minter.ts";
+import { type TokenRequest, tokenMinter } from "../../../../packages/local/src/issuer/tokens.ts";
 import type { SystemFacts } from "../../global-setup.ts";
 import type { TOKEN_SECONDS } from "./control-server.ts";
 
