@@ -44,7 +44,7 @@ test("finds a session by what it runs, shows its screen live, opens it, and lead
     .and(dialog(tab).getByRole("option", { selected: true }))
     .waitFor();
   await option(tab, "running · ")
-    .filter({ hasText: "nobody there" })
+    .filter({ hasText: "nobody attached" })
     .filter({ hasText: /output \d+ seconds? ago/ })
     .waitFor();
   const screen = dialog(tab).getByRole("img", { name: "Screen of counter" });
