@@ -114,7 +114,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await agree(tab, tmux);
   const chosen = tmux.run("display-message", "-p", "#{pane_id}").trim();
   await inPane(tab, chosen, "");
-  await press("New window");
+  await press(/^New window/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
   await press(/^Close pane/);
@@ -153,7 +153,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
   expect(await seenPanes(tab)).toContain(alone);
-  await press("New window");
+  await press(/^New window/);
   await expect.poll(() => tabs.count()).toBe(2);
   await agree(tab, tmux);
   await page.getByRole("button", { name: /^Swap with/ }).dragTo(page.getByRole("tab", { selected: false }));
