@@ -50,7 +50,7 @@ test("without a network the page opens and says so; with it, it goes on by itsel
   await tab.page.getByRole("heading", { name: "Cannot reach the server" }).waitFor();
   await profile.setOffline(true);
   await tab.page.getByRole("heading", { name: "Offline" }).waitFor();
-  await tab.page.getByText("Only the page itself is kept in this browser").waitFor();
+  await tab.page.getByText("This browser stores only the page").waitFor();
   browser.link.mend();
   await profile.setOffline(false);
   await tab.state("attached");

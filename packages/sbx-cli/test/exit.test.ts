@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 /** With process.exit() alone four in five hang. */
-const RUNS = 8;
+const RUNS = 4;
 
 test("the process ends, though its code is still being compiled and garbage waits to be collected", () => {
   const ends = Array.from({ length: RUNS }, () => {

@@ -84,9 +84,10 @@ describe("a cut", () => {
     expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
       "5 keys typed while disconnected: not sent",
     ]);
+    // It is said for five seconds.
+    const said = page.says("Resumed, nothing was lost");
     server.isReachable = true;
-    await page.waitForData("resumes", 1);
-    await page.says("Resumed, nothing was lost");
+    await Promise.all([said, page.waitForData("resumes", 1)]);
     await page.shows("line 20");
     expect((await page.rows()).slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `line ${i + 1}`));
     expect(server.attaches.at(-1)?.get("offset")).toBe("8");
@@ -146,7 +147,7 @@ describe("a cut", () => {
     await page.shows("last");
     await page.page.reload();
     await page.shows("last");
-    await page.page.getByText("Older output is missing from the scrollback").waitFor();
+    await page.page.getByText(/^Older output is missing from the scrollback/).waitFor();
     expect([await page.data("missed-bytes"), browser.server.attaches.at(-1)?.get("offset")]).toEqual(["0", "0"]);
   });
 

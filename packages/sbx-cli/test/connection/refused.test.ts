@@ -47,32 +47,37 @@ test("a token that is refused: each verb says how to log in again", async () => 
 });
 
 const page = "<!doctype html><title>404</title>";
-test.each<[string, http.RequestListener, (path: string) => string]>([
+const ELSEWHERE: readonly (readonly [string, http.RequestListener, string])[] = [
   [
     "this server, below another path",
     ({ method, url }, response) => {
       response.writeHead(404, { "Content-Type": "application/json" });
       response.end(JSON.stringify({ error: "not_found", message: `no ${method} ${url?.replace(/\?.*/, "")}` }));
     },
-    () => "no (GET|POST|DELETE) /wrong/[^ ]+",
+    "no (GET|POST|DELETE) /wrong/[^ ]+",
   ],
-  ["another server's page that says 404", (_, response) => response.writeHead(404).end(page), () => ".*404.*"],
-  ["another server's page that says 200", (_, response) => response.writeHead(200).end(page), () => ".*(JSON|200).*"],
-])("an address at which there is %s: each verb says that no such interface is there", async (what, answer, reason) => {
-  const url = `${await serve(answer)}/wrong`;
-  const advice = `check host, port and path, or run \`sbx-stdio doctor ${url}\``;
-  for (const verb of VERBS) {
-    const [, code, stdout, stderr] = await told(url, verb);
-    expect([what, verb[0], code, stdout]).toEqual([what, verb[0], 255, ""]);
-    expect(stderr, verb[0]).toMatch(new RegExp(`^sbx-stdio: no sbx-stdio API at ${url} \\(${reason(url)}\\): `));
-    expect(stderr).toContain(advice);
-  }
-});
+  ["another server's page that says 404", (_, response) => response.writeHead(404).end(page), ".*404.*"],
+  ["another server's page that says 200", (_, response) => response.writeHead(200).end(page), ".*(JSON|200).*"],
+];
+
+test.each(ELSEWHERE)(
+  "an address at which there is %s: it is said that no such interface is there",
+  async (what, answer, reason) => {
+    const url = `${await serve(answer)}/wrong`;
+    const advice = `check host, port and path, or run \`sbx-stdio doctor ${url}\``;
+    // Every verb at one of these places, and one at each.
+    const at = ELSEWHERE.findIndex(([each]) => each === what);
+    for (const verb of VERBS.filter((each, index) => each[0] === "ls" || index % ELSEWHERE.length === at)) {
+      const [, code, stdout, stderr] = await told(url, verb);
+      expect([what, verb[0], code, stdout]).toEqual([what, verb[0], 255, ""]);
+      expect(stderr, verb[0]).toMatch(new RegExp(`^sbx-stdio: no sbx-stdio API at ${url} \\(${reason}\\): `));
+      expect(stderr).toContain(advice);
+    }
+  },
+);
 
 test("an answer that does not come, or does not end, has a limit", async () => {
-  let asked = 0;
   const url = await serve(({ url: path }, response) => {
-    asked += 1;
     if (path === "/api/half") response.writeHead(200).write("{");
   });
   for (const path of ["/api/none", "/api/half"]) {
@@ -83,5 +88,4 @@ test("an answer that does not come, or does not end, has a limit", async () => {
       message: expect.stringMatching(/no complete response from/),
     });
   }
-  expect(asked).toBe(2);
 });
