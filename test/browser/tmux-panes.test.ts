@@ -103,7 +103,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await agree(tab, tmux);
   await press("Zoom pane");
   await agree(tab, tmux);
-  await press(/^A window of its own/);
+  await press(/^Move pane to a new window/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(2);
   // Before the step has been taken, both agree on what was.
   await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
@@ -114,7 +114,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await agree(tab, tmux);
   const chosen = tmux.run("display-message", "-p", "#{pane_id}").trim();
   await inPane(tab, chosen, "");
-  await press("New window");
+  await press(/^New window/);
   await expect.poll(() => page.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
   await press(/^Close pane/);
@@ -131,7 +131,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
 
   // Windows are named and moved, and a pane goes into another window, and back by the mouse.
   const tabs = page.getByRole("tab");
-  await press(/^Give this window a name/);
+  await press(/^Rename window/);
   await page.getByLabel("Window name").fill("my logs");
   await page.keyboard.press("Enter");
   await expect.poll(() => tmux.run("list-windows", "-F", "#{window_name}")).toContain("my-logs\n");
@@ -153,7 +153,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
   expect(await seenPanes(tab)).toContain(alone);
-  await press("New window");
+  await press(/^New window/);
   await expect.poll(() => tabs.count()).toBe(2);
   await agree(tab, tmux);
   await page.getByRole("button", { name: /^Swap with/ }).dragTo(page.getByRole("tab", { selected: false }));

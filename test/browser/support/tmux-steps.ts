@@ -93,7 +93,7 @@ export async function nextStep({ tab, tmux }: Paned, random: Random, link: Link)
   if (roll < 77) return isOutside || seen.length < 2 ? outside("resize-pane", "-Z", "-t", any) : button(/^Zoom pane/);
   if (roll < 81) {
     if (isOutside || seen.length < 2) return outside("break-pane", "-d", "-s", any);
-    return button(/^A window of its own/);
+    return button(/^Move pane to a new window/);
   }
   if (roll < 83 && windows.length > 1) {
     const window = random.pick(windows);
