@@ -64,7 +64,7 @@ describe("a file that a program offers", () => {
   test("is not fetched after a no, and each of several is asked about", async () => {
     const page = await browser.attached();
     const shell = browser.server.process("main");
-    shell.print(`${wish("/one")}${wish("/two")}${wish("/one")}asked\r\n`);
+    shell.print(`${request("/one")}${request("/two")}${request("/one")}asked\r\n`);
     await page.shows("asked");
     await question(page).filter({ hasText: "/one" }).getByRole("button", { name: "Ignore" }).click();
     await question(page).filter({ hasText: "/two" }).getByRole("button", { name: "Ignore" }).click();
