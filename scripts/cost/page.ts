@@ -1,5 +1,5 @@
 // The block "cost" of docs/operations.md: the tables of the model.
-import { CONTAINER, type Cost, costOf, type Inputs, PRICES, totalOf, USES, type Way } from "./model.ts";
+import { CONTAINER, type Cost, costOf, type Inputs, totalOf, USES, type Way } from "./model.ts";
 
 const NATIVE: Way = { isObjectAlwaysAwake: false };
 const SDK: Way = { isObjectAlwaysAwake: true };

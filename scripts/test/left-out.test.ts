@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
-import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "../../test/container/end-to-end.ts";
+import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "../suites/left-out.ts";
 
 const pathOf = (name: string) => join(ROOT, "test/e2e", `${name}.test.ts`);
 

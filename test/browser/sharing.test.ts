@@ -27,7 +27,7 @@ describe("who is here", () => {
     await tells(bob, "Cli joined");
     expect(await whoIsHere(ann)).toEqual(["Ann, you", "Bob", "Cli"]);
     expect(await whoIsHere(bob)).toEqual(["Ann", "Bob, you", "Cli"]);
-    await keyboardSays(bob, "Everyone can type");
+    await keyboardSays(bob, "Everyone may type");
     const colours = (tab: Tab) =>
       tab.page.locator(".sbx-face").evaluateAll((all) => all.map((face) => getComputedStyle(face).backgroundColor));
     expect(await colours(ann)).toEqual(await colours(bob));

@@ -1,8 +1,8 @@
 // The tests that need a Docker engine, `npm run test:container`: of containers themselves, and all end-to-end tests that
-// end-to-end.ts does not leave out. One file after the other, since some end containers or restart the Worker.
+// left-out.ts does not name. One file after the other, since some end containers or restart the Worker.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "./end-to-end.ts";
+import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "../../scripts/suites/left-out.ts";
 
 const leftOut = Object.entries(LEFT_OUT_TESTS).flatMap(([, titles]) => Object.keys(titles));
 const escaped = leftOut.map((title) => title.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));

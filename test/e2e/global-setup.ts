@@ -9,6 +9,7 @@ import { ChildKeeper } from "../../packages/local/src/processes/children.ts";
 import { startSystem } from "../../packages/local/src/system/system.ts";
 import { bundleWorker } from "../../packages/local/src/system/worker-bundle.ts";
 import { workerEnv } from "../../packages/local/src/system/worker-env.ts";
+import { packAll } from "../../scripts/pack.ts";
 import { BridgeProxy } from "./support/system/bridge-proxy.ts";
 import { serveActions, startControlServer, USUAL_TOKEN_SECONDS } from "./support/system/control-server.ts";
 import { WORKER_VARS } from "./support/system/worker-vars.ts";
@@ -32,7 +33,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The one system of all files; absent where each worker borrows its own. */
     readonly system?: SystemFacts;
-    /** `POST URL/N` answers with the facts of the system that worker N of vitest uses. */
+    /** `POST URL/N` answers with the facts of the system of vitest's worker N, `POST URL/packed` with where the packages are. */
     readonly systemsUrl?: string;
     /** The directory of the bundled Worker, for the systems that tests start themselves. */
     readonly workerBundle?: string;
@@ -63,7 +64,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return (await system).facts;
   };
   const workers = Array.from({ length: project.vitest.config.maxWorkers }, (_, index) => index + 1);
-  const desk = await serveActions(Object.fromEntries(workers.map((worker) => [String(worker), () => lend(worker)])));
+  let packed: ReturnType<typeof packAll> | undefined;
+  const desk = await serveActions({
+    ...Object.fromEntries(workers.map((worker) => [String(worker), () => lend(worker)])),
+    packed: () => {
+      packed ??= packAll(join(base, "packed"));
+      return packed;
+    },
+  });
   project.provide("systemsUrl", desk.url);
   project.provide("workerBundle", bundle);
 

@@ -1,7 +1,7 @@
 // The options that our Worker gives createStdio(): tokens of an OAuth issuer, the tools of MCP, the browser login, and the page.
 
 import { Hono } from "hono";
-import { oauthWay } from "./auth/oauth-way.ts";
+import { oauthProvider } from "./auth/oauth-provider.ts";
 import type { Env } from "./env.ts";
 import { answerFault } from "./guards/faults.ts";
 import { loginRoutes } from "./routes/login.ts";
@@ -17,7 +17,7 @@ otherRoutes.all("/api/*", (c) => c.json({ error: "not_found", message: `no ${c.r
 otherRoutes.all("*", (c) => page(c.req.raw, c.env));
 
 export const ours: StdioOptions<Env> = {
-  authenticate: oauthWay,
+  authenticate: oauthProvider,
   mcp: mcpTools,
   otherwise: (request, env, ctx) => otherRoutes.fetch(request, env, ctx),
 };

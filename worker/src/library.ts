@@ -5,7 +5,7 @@ import { answerCallsOf, type SandboxClass, type StdioSandboxClass, withStdio } f
 import { makeStdio, type StdioOptions, type StdioParts } from "./stdio.ts";
 
 export type { SandboxIds, SandboxPlace } from "./auth/names.ts";
-export type { Authenticate, StdioIdentity, StdioRefusal } from "./auth/own-way.ts";
+export type { Authenticate, StdioIdentity, StdioRefusal } from "./auth/own-provider.ts";
 export type { StdioOptions } from "./stdio.ts";
 
 export type Stdio<Env> = Omit<StdioParts<Env>, "complete"> & {

@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { readAuditSettings } from "./audit/settings.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
-import { readEntrySettings } from "./auth/way.ts";
+import { readEntrySettings } from "./auth/provider.ts";
 import type { StdioEnv } from "./env.ts";
 import { answerFault } from "./guards/faults.ts";
 import { reportRefusals } from "./metrics/refusals.ts";

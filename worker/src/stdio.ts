@@ -2,8 +2,8 @@
 // variables of docs/settings.md come from `settings`, or from the Worker's own.
 
 import { type SandboxIds, useSandboxIds } from "./auth/names.ts";
-import { type Authenticate, ownWay } from "./auth/own-way.ts";
-import { type AuthWay, useAuthentication } from "./auth/way.ts";
+import { type Authenticate, ownProvider } from "./auth/own-provider.ts";
+import { type AuthProvider, useAuthentication } from "./auth/provider.ts";
 import { placed } from "./base/placement.ts";
 import type { StdioEnv } from "./env.ts";
 import { AddressObject } from "./objects/address-object.ts";
@@ -17,8 +17,8 @@ import { type ContainerWay, useContainers } from "./sandbox/containers.ts";
 import { SandboxDirectory } from "./sandbox/directory.ts";
 
 export type StdioOptions<Env> = {
-  /** Who asks. An `AuthWay`, as our own Worker's, also reads settings, and verifies tokens that are shown on a living connection. */
-  readonly authenticate: Authenticate<Env> | AuthWay;
+  /** Who asks. An `AuthProvider`, as our own Worker's, also reads settings, and verifies tokens that are shown on a living connection. */
+  readonly authenticate: Authenticate<Env> | AuthProvider;
   /**
    * The id of a sandbox's container: `getSandbox(env.Sandbox, id)` reaches the same one. Two tenants that are given one id share that
    * sandbox and its sessions. Default: an id that no other tenant can have, and that nobody knows.
@@ -73,7 +73,7 @@ export function makeStdio<Env extends object>(options: StdioOptions<Env>, contai
   useContainers(containers);
   useSandboxIds(sandbox);
   const given = (env: object): Env => outer.get(env) ?? (env as Env);
-  useAuthentication(typeof authenticate === "function" ? ownWay(authenticate, given) : authenticate);
+  useAuthentication(typeof authenticate === "function" ? ownProvider(authenticate, given) : authenticate);
   const app = stdioRoutes(mcp);
   app.all("*", (c) =>
     otherwise === undefined

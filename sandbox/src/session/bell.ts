@@ -7,7 +7,7 @@ import { Doorbell, type InnerServer, type Progress } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 
 /** The address of the call, and the token that is shown there. */
-export type BellSettings = { readonly url: string; readonly token: string };
+type BellSettings = { readonly url: string; readonly token: string };
 
 const ANSWER_TIMEOUT_MS = 10_000;
 const FIRST_PAUSE_MS = 250;

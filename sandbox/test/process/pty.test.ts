@@ -194,6 +194,14 @@ test("the program hangs up with the bridge: SIGHUP when the master is closed", a
   await eventually(() => isGone(pid));
 });
 
+test("input that waits when the program exits is dropped, and the writer is not left waiting", async () => {
+  const { child, sink, exited, type } = start(raw("sh -c 'printf ready; exec sleep 60'"), { tty: true });
+  await sink.until(/ready/);
+  const typed = type(new Uint8Array(1_000_000));
+  child.signalAll("SIGKILL");
+  await Promise.all([typed, exited]);
+});
+
 test("a raw terminal carries every byte value both ways", async () => {
   const { child, sink, exited, type } = start(raw("cat"), { tty: true });
   const all = Uint8Array.from({ length: 256 }, (_, index) => index);

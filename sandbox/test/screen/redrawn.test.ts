@@ -2,7 +2,7 @@
 
 import { OutputLog } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
-import { redraw, type Screen } from "../../../worker/src/programs/redraw.ts";
+import { redraw, type Screen } from "../../../worker/src/programs/operations/redraw.ts";
 import { Emulator } from "../../src/screen/emulator.ts";
 import { Generator } from "./generate.ts";
 import { type Recording, recordings } from "./screen-state.ts";

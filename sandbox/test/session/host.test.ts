@@ -16,12 +16,7 @@ function started(query: Record<string, string>, args: readonly string[] = [], be
   const result = parseAttachQuery(params);
   if (!result.ok) throw new Error(result.detail);
   const names = { sandbox: "box", label: "box", session: "main" };
-  const host = SessionHost.start(
-    names,
-    result.query,
-    { env: ENV, home: "/", ...(bell === undefined ? {} : { bell }) },
-    () => undefined,
-  );
+  const host = SessionHost.start(names, result.query, { env: ENV, home: "/", bell }, () => undefined);
   if ("fault" in host) throw new Error(String(host.fault));
   onTestFinished(async () => {
     await host.kill();

@@ -55,10 +55,11 @@ ${COLOURS.map((colour, i) => `.c${i}{fill:${colour}}`).join("")}
 @keyframes words{${words.join("")}}
 @media (prefers-reduced-motion:reduce){#lid,#words{animation:none}#film{animation:none;transform:translateY(${-(screens.length - 1) * height}px)}}
 </style>
+<clipPath id="screen"><rect width="${width}" height="${height}"/></clipPath>
 <g id="lid"><rect x="24" y="4" width="${width + 12}" height="${height + 8}" rx="10" fill="#374151"/>
-<svg x="30" y="10" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#111827"/><g id="film">
+<g transform="translate(30 10)" clip-path="url(#screen)"><rect width="${width}" height="${height}" fill="#111827"/><g id="film">
 ${screens.map(({ lines }, i) => screenOf(lines, i * height)).join("\n")}
-</g></svg></g>
+</g></g></g>
 <path d="M8 ${height + 12}h${width + 44}v6a14 14 0 0 1-14 14h-${width + 16}a14 14 0 0 1-14-14z" fill="#6b7280"/>
 <text id="words" x="${(width + 60) / 2}" y="${height / 2}" text-anchor="middle" style="fill:#6b7280;font-size:18px">${escaped(caption)}</text>
 </svg>

@@ -137,10 +137,10 @@ test("forward says why a connection waits that the server does not let in yet, a
     }
     const fourth = once(server, "connection");
     sockets.push(dial(here, "127.0.0.1"));
-    await until(async () => stderr.includes("new connections wait: too many connections from this address"));
+    await until(async () => stderr.includes("new connections are waiting: too many connections from this address"));
     sockets[0]?.destroy();
     await fourth;
-    await until(async () => stderr.includes("new connections wait no more"));
+    await until(async () => stderr.includes("new connections are no longer waiting"));
   } finally {
     for (const socket of sockets) socket.destroy();
     child.kill("SIGTERM");

@@ -2,8 +2,7 @@
 // serves sessions to its users, and to nobody else.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
@@ -13,9 +12,8 @@ import NodeWebSocket from "ws";
 import { childEnv } from "../../../packages/local/src/base/env.ts";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
-import { packAll } from "../../../scripts/pack.ts";
 import { clientInfo, toolBody } from "../support/clients/mcp.ts";
-import { freshProject } from "../support/system/installed.ts";
+import { freshProject, packed } from "../support/system/installed.ts";
 import { system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
@@ -23,14 +21,13 @@ import { until } from "../support/system/wait.ts";
 const MCP_IMPORT = 'import { mcpTools } from "sandbox-stdio/worker/mcp"';
 const MCP_OPTION = "mcp: mcpTools";
 const SERVER = "https://logins.example";
-const outDir = mkdtempSync(join(tmpdir(), "sbx-pack-out-"));
 let project = "";
 let origin = "";
 let wrangler: ChildProcess | undefined;
 let log = "";
 
 beforeAll(async () => {
-  const { library } = await packAll(outDir);
+  const { library } = await packed();
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const peers = ["@cloudflare/sandbox", "@modelcontextprotocol/server"].map((name) => `${name}@${dependencies[name]}`);
   project = await freshProject([library, ...peers]);
@@ -96,7 +93,7 @@ afterAll(async () => {
     await gone;
     clearTimeout(timer);
   }
-  for (const dir of [outDir, project]) if (dir !== "") rmSync(dir, { recursive: true, force: true });
+  if (project !== "") rmSync(project, { recursive: true, force: true });
 });
 
 async function loginOf(user: string): Promise<string> {

@@ -1,34 +1,32 @@
 // What other people install: both packages packed, installed into an empty directory outside of the checkout, and their READMEs'
 // examples run there against the running system, in Node, Bun and Chromium.
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BIN, ROOT } from "../../../packages/local/src/base/paths.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
-import { packAll } from "../../../scripts/pack.ts";
-import { buildPage, examplesOf, freshProject, run, serveFiles } from "../support/system/installed.ts";
+import { buildPage, examplesOf, freshProject, packed, run, serveFiles } from "../support/system/installed.ts";
 import { person, system } from "../support/system/system.ts";
 
-const outDir = mkdtempSync(join(tmpdir(), "sbx-pack-out-"));
 const examples = examplesOf("packages/sandbox-stdio/PACKAGE.md");
 const SORTED = "two\nthree\none\n";
-let packed = { library: "", cli: "" };
+let cli = "";
 let project = "";
 let browser: Browser | undefined;
 
 beforeAll(async () => {
-  packed = await packAll(outDir);
+  const packages = await packed();
+  cli = packages.cli;
   const xterm = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).dependencies["@xterm/xterm"];
-  project = await freshProject([packed.library, packed.cli, `@xterm/xterm@${xterm}`]);
+  project = await freshProject([packages.library, packages.cli, `@xterm/xterm@${xterm}`]);
   for (const [name, code] of examples) writeFileSync(join(project, name), code);
 });
 
 afterAll(async () => {
   await browser?.close();
-  for (const dir of [outDir, project]) if (dir !== "") rmSync(dir, { recursive: true, force: true });
+  if (project !== "") rmSync(project, { recursive: true, force: true });
 });
 
 const credentials = async () => ({ STDIO_URL: system.origin, STDIO_TOKEN: (await person()).token });
@@ -141,7 +139,7 @@ test.each([
   async (name, runtime) => {
     const prefix = mkdtempSync(join(project, "global-"));
     const flags = ["--prefix", prefix, "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-    expect(await run("npm", ["install", "-g", ...flags, packed.cli], project)).toMatchObject({ code: 0, stderr: "" });
+    expect(await run("npm", ["install", "-g", ...flags, cli], project)).toMatchObject({ code: 0, stderr: "" });
     expect(readFileSync(join(prefix, "share/man/man1/sbx-stdio.1"), "utf8")).toMatch(/^\.TH SBX-STDIO 1/);
     const only = mkdtempSync(join(project, "path-"));
     symlinkSync(runtime, join(only, name));

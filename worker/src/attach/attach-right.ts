@@ -7,8 +7,8 @@ import { requireScope } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import { requireAllowedHost } from "../auth/origin.ts";
 import type { ProjectAsker } from "../auth/project-gate.ts";
+import { authProvider } from "../auth/provider.ts";
 import { openTicket, type ShareTicket, type TicketTarget } from "../auth/ticket.ts";
-import { authWay } from "../auth/way.ts";
 import { AuthFault } from "../refusal/fault.ts";
 import { type Grant, grantOfAttachTicket, grantOfShareTicket, grantOfToken } from "./grant.ts";
 
@@ -38,7 +38,7 @@ export async function attachRight(
   const origin = request.headers.get("Origin") ?? "";
   const text = findTicket(request);
   if (text === undefined) {
-    const { identity, token } = await authWay().authenticate(request, env, cookieOrigins);
+    const { identity, token } = await authProvider().authenticate(request, env, cookieOrigins);
     requireScope(identity, "sandbox:connect");
     return { tenant: identity, grant: grantOfToken(identity, origin), asker: { tenant: identity, token } };
   }
@@ -121,7 +121,7 @@ async function bearerOf(
   cookieOrigins: ReadonlySet<string> | undefined,
 ): Promise<Authenticated | undefined> {
   try {
-    return await authWay().authenticate(request, env, cookieOrigins);
+    return await authProvider().authenticate(request, env, cookieOrigins);
   } catch (error) {
     // A person whose login has run out is a guest like any other.
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;

@@ -3,8 +3,8 @@
 
 import { AuthFault } from "../refusal/fault.ts";
 import { askIssuer } from "./ask-issuer.ts";
-import { requireAllowedClient } from "./audience.ts";
 import type { Claims } from "./identity.ts";
+import { requireAllowedClient } from "./identity.ts";
 
 export interface IntrospectionOptions {
   /** Accepted values of `iss`, where the answer has one. */

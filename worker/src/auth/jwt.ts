@@ -4,7 +4,7 @@
 import { hash } from "node:crypto";
 import { type CryptoKey, createRemoteJWKSet, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from "jose";
 import { AuthFault } from "../refusal/fault.ts";
-import { requireAllowedClient } from "./audience.ts";
+import { requireAllowedClient } from "./identity.ts";
 
 export interface JwtOptions {
   /** Accepted values of `iss`. */

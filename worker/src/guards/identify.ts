@@ -3,8 +3,8 @@
 
 import type { Authenticated } from "../auth/authenticate.ts";
 import { type Tenant, tenantKey } from "../auth/names.ts";
+import { authProvider } from "../auth/provider.ts";
 import type { AuthEnv } from "../auth/settings.ts";
-import { authWay } from "../auth/way.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
 import { AuthFault } from "../refusal/fault.ts";
@@ -25,12 +25,12 @@ export function identifiedBefore(request: Request, who: Authenticated): void {
 /**
  * Authenticates one request and asks the bearer's tenant about them. Says who it is, not what they may do: see `requireScope`.
  * @param takesQuery Whether `?token=` counts: addresses end up in logs, so only for pages that come by a link.
- * @throws {AuthFault} As `AuthWay.authenticate`; `no_token`, `revoked`, `too_many_calls`.
+ * @throws {AuthFault} As `AuthProvider.authenticate`; `no_token`, `revoked`, `too_many_calls`.
  */
 export async function identify(request: Request, env: IdentifyEnv, takesQuery = false): Promise<Authenticated> {
   const before = identified.get(request);
   if (before !== undefined) return before;
-  const who = await authWay().authenticate(request, env);
+  const who = await authProvider().authenticate(request, env);
   if (who.source === "query" && !takesQuery)
     throw new AuthFault("no_token", "Give the token in the Authorization header: the API takes none in the address");
   await requireUnrevoked(env, who.identity, who.identity.subject, revocableOf(who.identity));

@@ -1,7 +1,7 @@
 // The callers of `/mcp` (M3): a Bearer header and nothing else, no page of another origin. A refusal tells where to log in.
 
 import { logRefused } from "../audit/worker-log.ts";
-import { readEntrySettings } from "../auth/way.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 import { type Authenticated, type IdentifyEnv, identifiedBefore, identify } from "../guards/identify.ts";
 import { AuthFault, refusal } from "../refusal/fault.ts";
 

@@ -1,7 +1,7 @@
 // The Worker's call to a session's Durable Object for an MCP client behind the gateway.
 
 import type { Sent } from "@sbx/mcp/gateway";
-import type { ProgramCall } from "../programs/call.ts";
+import type { ProgramCall } from "../programs/operations/call.ts";
 
 /** A call of the caller's, without what it is to do. */
 export type CallerFacts = Omit<ProgramCall, "operation" | "incarnation" | "mayStart">;

@@ -16,7 +16,7 @@ import {
 } from "@sbx/mcp/gateway";
 import type { RelaySession } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
-import { type Operation, type ProgramAnswer, refused } from "../programs/call.ts";
+import { type Operation, type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import type { ProgramCalls } from "../programs/program-calls.ts";
 import { respond } from "../programs/respond.ts";
 import { GatewayStore } from "../records/gateway-store.ts";

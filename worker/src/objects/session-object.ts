@@ -11,7 +11,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import { log, useLogLevel } from "../base/log.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { gatewayCallOf } from "../mcp/gateway-call.ts";
-import { callOf, packAnswer } from "../programs/call.ts";
+import { callOf, packAnswer } from "../programs/operations/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { ProcessState } from "../session/process-state.ts";

@@ -6,7 +6,7 @@ import { cookieValue } from "../auth/cookie.ts";
 import type { EntrySettings } from "../auth/entry-settings.ts";
 import { tenantKey } from "../auth/names.ts";
 import { openProject, type ProjectEnv } from "../auth/project-gate.ts";
-import { authWay } from "../auth/way.ts";
+import { authProvider } from "../auth/provider.ts";
 import { type IdentifyEnv, requireUnrevoked } from "../guards/identify.ts";
 import type { PreviewUse } from "../limits/limit-calls.ts";
 import { AuthFault } from "../refusal/fault.ts";
@@ -92,7 +92,7 @@ function isOpened({ headers }: Request): boolean {
 async function requireGood(env: GateEnv, { id, tenant, subject, grant, opaque }: PreviewPass): Promise<void> {
   const now = Date.now();
   if ((believed.get(id) ?? 0) > now) return;
-  if (opaque !== undefined && opaque.believedUntilMs <= now) await authWay().verify(opaque.token, env);
+  if (opaque !== undefined && opaque.believedUntilMs <= now) await authProvider().verify(opaque.token, env);
   await requireUnrevoked(env, tenant, `preview ${subject}`, grant);
   if (believed.size >= MAX_BELIEVED) believed.clear();
   believed.set(id, now + BELIEVED_MS);

@@ -1,7 +1,7 @@
 // Where previews are: a host for each of them, which is never the product's own.
 
 import { type EntrySettings, misconfigured } from "../auth/entry-settings.ts";
-import { readEntrySettings } from "../auth/way.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 
 export interface PreviewEnv {
   /** `*.HOST` or `*.HOST:PORT`: the hosts of previews. `npm start` sets `*.localhost:PORT`. Default: no previews. */

@@ -2,7 +2,7 @@
 
 import { CLOSE, httpStatusOf } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal/refusal.ts";
-import { type ProgramAnswer, refused } from "./call.ts";
+import { type ProgramAnswer, refused } from "./operations/call.ts";
 
 /** When a caller that meets a full house is asked to come back. */
 export const FULL_RETRY_SECONDS = 5;

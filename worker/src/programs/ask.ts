@@ -2,7 +2,7 @@
 // changes something gets an honest 503 instead, and the caller may repeat it.
 
 import type { SessionsEnv } from "../attach/session-calls.ts";
-import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer } from "./call.ts";
+import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer } from "./operations/call.ts";
 
 const RETRY_AFTER_SECONDS = 1;
 /** Between two questions to an object that restarts. */

@@ -8,8 +8,8 @@ import { type Identity, requireScope, type SandboxScope } from "../auth/identity
 import { tenantKey } from "../auth/names.ts";
 import { requirePublicOrigin } from "../auth/origin.ts";
 import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 import type { AuthEnv } from "../auth/settings.ts";
-import { readEntrySettings } from "../auth/way.ts";
 import { requestId } from "../base/request-id.ts";
 import { type IdentifyEnv, identify } from "../guards/identify.ts";
 import { addressKey } from "../limits/address-key.ts";

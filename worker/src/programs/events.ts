@@ -2,7 +2,7 @@
 // a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
 
 import { type Attention, isLossy, outputText } from "sandbox-stdio/programs";
-import type { ProgramAnswer } from "./call.ts";
+import type { ProgramAnswer } from "./operations/call.ts";
 import { base64Of, type OutputFormat } from "./output-format.ts";
 
 /** The place where a stream goes on, from its events' ids: `INCARNATION.NEXT`. The exit counts as one behind the last byte. */

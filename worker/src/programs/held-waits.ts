@@ -5,7 +5,7 @@ import { httpStatusOf } from "sandbox-stdio/core";
 import type { KeptWait } from "sandbox-stdio/programs";
 import { log } from "../base/log.ts";
 import type { Bounded, Lifetimes } from "../sockets/lifetimes.ts";
-import { type ProgramAnswer, refused, type WaitCall } from "./call.ts";
+import { type ProgramAnswer, refused, type WaitCall } from "./operations/call.ts";
 import type { Waiting } from "./operations/wait.ts";
 import { type FromObject, type FromWorker, WAIT_TAG } from "./wait-socket.ts";
 

@@ -2,7 +2,7 @@
 
 import { httpStatusOf } from "sandbox-stdio/core";
 import type { Bounded } from "../sockets/lifetimes.ts";
-import { type ProgramAnswer, refused } from "./call.ts";
+import { type ProgramAnswer, refused } from "./operations/call.ts";
 
 export class OpenCall implements Bounded {
   isEnded = false;

@@ -4,8 +4,8 @@ import type { sessionSchemas } from "@sbx/api";
 import { isLossy, outputText } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
-import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { type EventPlace, eventStream, placeOf } from "./events.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./operations/call.ts";
 import { base64Of, type OutputFormat } from "./output-format.ts";
 import { QUIET_MS, respond, respondInTime } from "./respond.ts";
 

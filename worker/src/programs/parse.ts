@@ -5,7 +5,7 @@ import { defined, fromBody, isName, type ProcessWish, sizeOf, utf8Length } from 
 import { MAX_WORD_BYTES, MAX_WORDS } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import { REST_BYTES, readText } from "../base/read-text.ts";
-import { type ProgramAnswer, type ProgramProcess, refused } from "./call.ts";
+import { type ProgramAnswer, type ProgramProcess, refused } from "./operations/call.ts";
 
 /** Bytes of a body: a process of 1 MiB, escaped. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

@@ -9,19 +9,26 @@ import { describeSession } from "../records/session-listing.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { Lifetimes } from "../sockets/lifetimes.ts";
 import { answerOf, FULL_RETRY_SECONDS } from "./answer-of.ts";
-import { type Operation, type ProgramAnswer, type ProgramCall, packAnswer, refused, type WaitCall } from "./call.ts";
 import { HeldWaits } from "./held-waits.ts";
 import { OpenCall } from "./open-call.ts";
 import { commands, screen } from "./operations/ask-process.ts";
+import {
+  type Operation,
+  type ProgramAnswer,
+  type ProgramCall,
+  packAnswer,
+  refused,
+  type WaitCall,
+} from "./operations/call.ts";
 import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
+import { redraw, type Screen } from "./operations/redraw.ts";
 import { run } from "./operations/run.ts";
 import { offsetAt, timesOf } from "./operations/since.ts";
 import { Waiting } from "./operations/wait.ts";
 import { CommandSource, cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
-import { redraw, type Screen } from "./redraw.ts";
 import { type StartPorts, Starts } from "./starts.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */

@@ -1,7 +1,7 @@
 // How a program is answered over HTTP: JSON, at once where it can be, and held open by a space now and then where it takes
 // long (R4).
 
-import type { ProgramAnswer } from "./call.ts";
+import type { ProgramAnswer } from "./operations/call.ts";
 
 /** How long nothing is said at most. */
 export const QUIET_MS = 15_000;

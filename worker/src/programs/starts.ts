@@ -12,7 +12,7 @@ import { describeSession } from "../records/session-listing.ts";
 import type { SessionRecord, SessionStore } from "../records/session-store.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 import { answerOf } from "./answer-of.ts";
-import { NEEDS_PASS, type ProgramAnswer, type ProgramCall, type ProgramProcess, refused } from "./call.ts";
+import { NEEDS_PASS, type ProgramAnswer, type ProgramCall, type ProgramProcess, refused } from "./operations/call.ts";
 import type { Reached } from "./operations/reached.ts";
 
 /** What keeps the session's process: the session object's part that calls use. */

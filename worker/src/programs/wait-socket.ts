@@ -2,7 +2,7 @@
 // meanwhile: a WebSocket that outlives the object, and a handful of messages.
 
 import { RESTARTED, type Target } from "./ask.ts";
-import { type ProgramAnswer, unpackAnswer, type WaitCall } from "./call.ts";
+import { type ProgramAnswer, unpackAnswer, type WaitCall } from "./operations/call.ts";
 
 /** What the Worker says: to look whether the wait is met, or that its time is over. */
 export type FromWorker = { readonly type: "look" | "over" };

@@ -12,7 +12,7 @@ import type { Authenticated } from "../guards/identify.ts";
 import { caller, innerRequest, refuseWithMetadata } from "../mcp/caller.ts";
 import { type GatewayAsk, gatewayRequest } from "../mcp/gateway-call.ts";
 import { type Authorized, authorized } from "../programs/authorized.ts";
-import { type ProgramAnswer, refused } from "../programs/call.ts";
+import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import { BAD_ENCODING, checkSessionName } from "../programs/parse.ts";
 import { respond } from "../programs/respond.ts";
 import { at, type ProgramsEnv, programRoutes } from "./programs.ts";

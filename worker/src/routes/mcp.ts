@@ -5,12 +5,12 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import { mcpServer } from "@sbx/mcp";
 import { batchFault, MAX_MESSAGE_BYTES } from "@sbx/mcp/gateway";
 import { type ExecutionContext, Hono } from "hono";
-import { readEntrySettings } from "../auth/way.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 import { log } from "../base/log.ts";
 import { REST_BYTES, readText } from "../base/read-text.ts";
 import { answerFault } from "../guards/faults.ts";
 import { caller, innerRequest, METADATA_PATH, refuseWithMetadata } from "../mcp/caller.ts";
-import { refused } from "../programs/call.ts";
+import { refused } from "../programs/operations/call.ts";
 import { respond } from "../programs/respond.ts";
 import { type ProgramsEnv, programRoutes } from "./programs.ts";
 

@@ -2,7 +2,7 @@
 
 import { openApiDocument } from "@sbx/api";
 import { Hono } from "hono";
-import { readEntrySettings } from "../auth/way.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 
 /** Of the interface, as the package says it. */
 const VERSION = "0.2.0";

@@ -1,7 +1,7 @@
 // Everything that is asked of a preview's host. No route of ours is there: all but the entrance goes to the sandbox's server.
 
 import { logRefused } from "../audit/worker-log.ts";
-import { readEntrySettings } from "../auth/way.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 import { log } from "../base/log.ts";
 import { admit, enter, type GateEnv } from "../preview/gate.ts";
 import { isForPerson, personsPage, said } from "../preview/pages.ts";

@@ -5,7 +5,7 @@ import { CLOSE } from "sandbox-stdio/core";
 import { requireScope } from "../auth/identity.ts";
 import { checkName } from "../auth/names.ts";
 import { openProject, type ProjectEnv } from "../auth/project-gate.ts";
-import { readEntrySettings } from "../auth/way.ts";
+import { readEntrySettings } from "../auth/provider.ts";
 import { type IdentifyEnv, identify } from "../guards/identify.ts";
 import { isForPerson, personsPage } from "../preview/pages.ts";
 import { labelOf, passOf, sealPreviewTicket } from "../preview/pass.ts";

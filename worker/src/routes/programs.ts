@@ -12,7 +12,13 @@ import type { IdentifyEnv } from "../guards/identify.ts";
 import { answerOf } from "../programs/answer-of.ts";
 import { ask, askBriefly, type Target, untilAnswered } from "../programs/ask.ts";
 import { type Authorized, authorized, passToStart } from "../programs/authorized.ts";
-import { NEEDS_PASS, type Operation, type ProgramAnswer, type ProgramCall, refused } from "../programs/call.ts";
+import {
+  NEEDS_PASS,
+  type Operation,
+  type ProgramAnswer,
+  type ProgramCall,
+  refused,
+} from "../programs/operations/call.ts";
 import type { Drive } from "../programs/operations/drive.ts";
 import { conditionOf } from "../programs/operations/wait.ts";
 import { type Reading, readOutputRoute } from "../programs/output.ts";

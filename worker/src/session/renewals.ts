@@ -5,9 +5,9 @@ import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import { revocablePart } from "../attach/entry-limits.ts";
 import { type Grant, grantOfAttachTicket, renewed } from "../attach/grant.ts";
 import { askProject, openProject, type ProjectEnv } from "../auth/project-gate.ts";
+import { authProvider, readEntrySettings } from "../auth/provider.ts";
 import type { AuthEnv } from "../auth/settings.ts";
 import { isTicketShaped, openTicket } from "../auth/ticket.ts";
-import { authWay, readEntrySettings } from "../auth/way.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { AuthFault, logFault } from "../refusal/fault.ts";
 import type { Bounded, Life, Lifetimes } from "../sockets/lifetimes.ts";
@@ -83,7 +83,7 @@ export class Renewals {
     const { env, lifetimes } = this.#options;
     if (grant.opaque === undefined) return;
     try {
-      const { opaque } = await authWay().verify(grant.opaque.token, env);
+      const { opaque } = await authProvider().verify(grant.opaque.token, env);
       // Unless a fresh token has come meanwhile.
       if (opaque !== undefined && lifetimes.get(connection)?.grant === grant) {
         lifetimes.renew(connection, { ...grant, opaque });
@@ -101,7 +101,7 @@ export class Renewals {
     const { env, tickets, sessionKey, sandbox } = this.#options;
     const settings = readEntrySettings(env);
     if (!isTicketShaped(token)) {
-      const fresh = renewed(grant, await authWay().verify(token, env));
+      const fresh = renewed(grant, await authProvider().verify(token, env));
       await askProject(env, token, sandbox() ?? "");
       return fresh;
     }

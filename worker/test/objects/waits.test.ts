@@ -3,7 +3,7 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Env } from "../../src/env.ts";
 import { SessionObject } from "../../src/objects/session-object.ts";
-import type { WaitOperation } from "../../src/programs/call.ts";
+import type { WaitOperation } from "../../src/programs/operations/call.ts";
 import { askWaiting } from "../../src/programs/wait-socket.ts";
 import { giveClock } from "../support/given-clock.ts";
 import { Bridge, LIMIT, open, parked, PARKING_SETTINGS as SETTINGS } from "../support/line-bridge.ts";

@@ -3,7 +3,7 @@
 import { MIB, PREVIEW_LEAD, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Identity } from "../../src/auth/identity.ts";
-import { useAuthentication } from "../../src/auth/way.ts";
+import { useAuthentication } from "../../src/auth/provider.ts";
 import { identifiedBefore } from "../../src/guards/identify.ts";
 import { admit, type GateEnv } from "../../src/preview/gate.ts";
 import {

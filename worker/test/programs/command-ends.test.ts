@@ -2,7 +2,7 @@
 import { OutputLog } from "sandbox-stdio/core";
 import { Wait, WorkShare } from "sandbox-stdio/programs";
 import { expect, test } from "vitest";
-import type { WaitOperation } from "../../src/programs/call.ts";
+import type { WaitOperation } from "../../src/programs/operations/call.ts";
 import { lostReached, type Reached } from "../../src/programs/operations/reached.ts";
 import { Waiting } from "../../src/programs/operations/wait.ts";
 import { CommandSource, type ProcessPorts } from "../../src/programs/operations/wait-sources.ts";

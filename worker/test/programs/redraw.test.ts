@@ -2,7 +2,7 @@
 
 import { OutputLog } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
-import { redraw } from "../../src/programs/redraw.ts";
+import { redraw } from "../../src/programs/operations/redraw.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

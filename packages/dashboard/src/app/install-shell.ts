@@ -1,14 +1,14 @@
-// Has the browser keep the page's own files, so that it opens without a network, says so, and can be installed.
+// Registers the service worker, so that the page opens without a network and can be installed.
 
 const SCRIPT = "/service-worker.js";
 
-/** Does nothing where the browser has no service workers, as on a page without TLS. */
+/** Does nothing without service workers, as on a page without TLS. */
 export function installShell(): void {
-  // Typed as if it were always there.
+  // The types say that it is always there.
   const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
-  // Classic, since not every browser has those that are modules: it is built as one file.
+  // Not a module, which some browsers don't support: it is built as one file.
   container?.register(SCRIPT, { updateViaCache: "none" }).catch((error: unknown) => {
-    // Without it the page is as it always was: a person need not be told.
-    console.info("The page is not kept for times without a network:", error);
+    // The page works without it.
+    console.info("The page is not available offline:", error);
   });
 }

@@ -7,6 +7,7 @@ import { localStorageIfAllowed, PreferenceStore } from "../settings/preferences.
 import { syncPreferences } from "../settings/preferences-remote.ts";
 import { keptTicket, takeTicket } from "../sharing/share-link.ts";
 import { attachTicket } from "../sharing/sharing.ts";
+import { Store } from "../ui/store.ts";
 import { focusedTarget, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { layoutApi } from "../workspace/layout-remote.ts";
 import { Workspace } from "../workspace/workspace.ts";
@@ -68,12 +69,10 @@ const PREVIEWS = "/preview/{sandbox}/{port}";
 const CONFIRMED = "sbx.confirmed";
 const LAST = "sbx.last.";
 
-export class Page {
-  #state: PageState = { phase: "asking" };
+export class Page extends Store<PageState> {
   #user: User | undefined;
   /** The share ticket, if a link led here. */
   #ticket: string | undefined;
-  readonly #listeners = new Set<() => void>();
   readonly #storage = sessionStorageIfAllowed();
   /** For each pane that is or was on the page. */
   readonly #attachments = new Map<PaneId, Attachment>();
@@ -82,13 +81,9 @@ export class Page {
   readonly preferences = new PreferenceStore(this.#local);
   #keepsPreferences: Promise<void> | undefined;
 
-  readonly getState = (): PageState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  constructor() {
+    super({ phase: "asking" });
+  }
 
   async start(): Promise<void> {
     // First of all: the address bar is visible, copied and kept in the history.
@@ -97,7 +92,7 @@ export class Page {
     const me = await this.#login.now();
     if (me.kind === "unreachable") {
       this.#set({ phase: "unreachable", reason: me.reason });
-      window.addEventListener("online", () => this.#state.phase === "unreachable" && void this.start(), { once: true });
+      window.addEventListener("online", () => this.state.phase === "unreachable" && void this.start(), { once: true });
     }
     if (me.kind === "known") await this.#enter(me);
     if (me.kind !== "anonymous") return;
@@ -113,9 +108,9 @@ export class Page {
 
   /** The person agrees to the link's actions, in this tab. */
   confirm(): void {
-    if (this.#state.phase !== "confirming") return;
-    this.#storage?.setItem(CONFIRMED, this.#state.address.attachUrl);
-    this.#show(this.#state.address);
+    if (this.state.phase !== "confirming") return;
+    this.#storage?.setItem(CONFIRMED, this.state.address.attachUrl);
+    this.#show(this.state.address);
   }
 
   /** The same object for the same session. */
@@ -132,7 +127,7 @@ export class Page {
 
   /** Puts the focused session into the address bar, for a reload or a bookmark. */
   focused(target: SessionTarget): void {
-    if (this.#state.phase !== "ready") return;
+    if (this.state.phase !== "ready") return;
     const { address } = this.attachmentOf(target);
     const search = address.hasTabs ? address.search : `${address.search}&tabs=1`;
     if (search !== location.search) history.replaceState(null, "", search + location.hash);
@@ -140,12 +135,12 @@ export class Page {
 
   /** Closes the session's terminal; the session keeps running. */
   close(): void {
-    if (this.#state.phase === "ready") this.#set({ phase: "closed", address: this.#state.address });
+    if (this.state.phase === "ready") this.#set({ phase: "closed", address: this.state.address });
   }
 
   /** Reopens the closed session. */
   open(): void {
-    if (this.#state.phase === "closed") this.#show(this.#state.address);
+    if (this.state.phase === "closed") this.#show(this.state.address);
   }
 
   /** Opens a shell in a new session. */
@@ -156,7 +151,7 @@ export class Page {
 
   /** Opens a login window if sessions are open, else the login page. */
   login(): void {
-    const isUsed = this.#state.phase === "ready" && this.#state.user !== undefined;
+    const isUsed = this.state.phase === "ready" && this.state.user !== undefined;
     if (!isUsed || !this.#login.open()) location.assign(loginAddress(location));
   }
 
@@ -239,8 +234,7 @@ export class Page {
   }
 
   #set(state: PageState): void {
-    if (this.#state.phase === "ready") this.#state.workspace.dispose();
-    this.#state = state;
-    for (const listener of this.#listeners) listener();
+    if (this.state.phase === "ready") this.state.workspace.dispose();
+    this.state = state;
   }
 }

@@ -1,4 +1,4 @@
-// How far behind a connection is: the time of a key, and the output that is not drawn yet. It listens, and changes nothing.
+// How far behind a connection is: the round-trip time of a key, and the output not drawn yet.
 
 import type { BrowserConnection } from "./browser-connection.ts";
 import { RoundTrip } from "./round-trip.ts";
@@ -6,10 +6,10 @@ import { RoundTrip } from "./round-trip.ts";
 export class Latency {
   readonly #connection: BrowserConnection;
   readonly #roundTrip = new RoundTrip();
-  /** Offset after the newest output that has come. */
+  /** Offset after the newest output. */
   #receivedTo = 0;
 
-  /** @param measured Told of each new round trip. */
+  /** @param measured Receives each new round-trip time. */
   constructor(connection: BrowserConnection, now: () => number, measured: (roundTripMs: number) => void) {
     this.#connection = connection;
     connection.subscribe({
@@ -25,7 +25,7 @@ export class Latency {
     });
   }
 
-  /** Undefined before a key could be timed. */
+  /** undefined before the first measurement. */
   get roundTripMs(): number | undefined {
     return this.#roundTrip.ms;
   }

@@ -40,14 +40,14 @@ const BELL_INTERVAL_MS = 200;
 
 export class Attention {
   alerts: Alerts = QUIET;
-  readonly #ports: AttentionOptions;
+  readonly #options: AttentionOptions;
   readonly #limit = new NoticeLimit();
   readonly #disposables: IDisposable[];
   #progress: Progress | undefined;
   #lastBellMs = Number.NEGATIVE_INFINITY;
 
-  constructor(terminal: Terminal, ports: AttentionOptions) {
-    this.#ports = ports;
+  constructor(terminal: Terminal, options: AttentionOptions) {
+    this.#options = options;
     this.#disposables = [
       terminal.onBell(() => this.#bell()),
       terminal.parser.registerOscHandler(9, (data) => this.#take(readOsc9(data, this.#progress))),
@@ -56,10 +56,10 @@ export class Attention {
   }
 
   /** A command ended: clears the progress, and may notify. */
-  commandEnded({ exit, startedAtMs, endedAtMs = this.#ports.now() }: CommandBlock): void {
+  commandEnded({ exit, startedAtMs, endedAtMs = this.#options.now() }: CommandBlock): void {
     this.endProgress();
-    const { alerts, words } = { alerts: this.alerts, words: this.#ports.words };
-    if (!alerts.programsNotify || !isWorthNotice(startedAtMs, endedAtMs, this.#ports.isHidden())) return;
+    const { alerts, words } = { alerts: this.alerts, words: this.#options.words };
+    if (!alerts.programsNotify || !isWorthNotice(startedAtMs, endedAtMs, this.#options.isHidden())) return;
     this.#notify(
       words.commandEnded(exit),
       words.tookSeconds(Math.round((endedAtMs - (startedAtMs ?? endedAtMs)) / 1000)),
@@ -78,32 +78,32 @@ export class Attention {
     if (noticed?.kind === "progress") this.#setProgress(noticed.progress);
     else if (
       noticed?.kind === "notice" &&
-      !this.#ports.isReplay() &&
+      !this.#options.isReplay() &&
       this.alerts.programsNotify &&
-      this.#ports.isHidden()
+      this.#options.isHidden()
     ) {
       const { title, text } = noticed.notice;
-      this.#notify(title === "" ? this.#ports.words.fromProgram : title, text);
+      this.#notify(title === "" ? this.#options.words.fromProgram : title, text);
     }
     return true;
   }
 
   #bell(): void {
-    const now = this.#ports.now();
-    if (this.#ports.isReplay() || now - this.#lastBellMs < BELL_INTERVAL_MS) return;
+    const now = this.#options.now();
+    if (this.#options.isReplay() || now - this.#lastBellMs < BELL_INTERVAL_MS) return;
     this.#lastBellMs = now;
-    if (this.alerts.bellSounds) this.#ports.sound();
-    if (this.alerts.bellFlashes) this.#ports.flash();
-    if (this.alerts.bellNotifies && this.#ports.isHidden()) this.#notify(this.#ports.words.bell, "");
+    if (this.alerts.bellSounds) this.#options.sound();
+    if (this.alerts.bellFlashes) this.#options.flash();
+    if (this.alerts.bellNotifies && this.#options.isHidden()) this.#notify(this.#options.words.bell, "");
   }
 
   #notify(title: string, text: string): void {
-    if (this.#limit.take(this.#ports.now())) this.#ports.notify(title, text);
+    if (this.#limit.take(this.#options.now())) this.#options.notify(title, text);
   }
 
   #setProgress(progress: Progress | undefined): void {
     if (progress === this.#progress) return;
     this.#progress = progress;
-    this.#ports.progressed(progress);
+    this.#options.progressed(progress);
   }
 }

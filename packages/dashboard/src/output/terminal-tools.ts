@@ -3,6 +3,7 @@
 import type { Terminal } from "@xterm/xterm";
 import type { Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Texts } from "../texts/texts.ts";
+import { Store } from "../ui/store.ts";
 import type { CommandBlock } from "./command-blocks.ts";
 import { CommandMarks } from "./command-marks.ts";
 import { ScrollbackSearch } from "./scrollback-search.ts";
@@ -35,28 +36,27 @@ export type TerminalToolsOptions = {
   readonly latencyText: () => string;
 };
 
-export class TerminalTools {
+export class TerminalTools extends Store<ToolsState> {
   readonly search: ScrollbackSearch;
   readonly commands: CommandMarks;
   readonly #terminal: Terminal;
   readonly #words: Texts["command"];
   readonly #latencyText: () => string;
-  readonly #listeners = new Set<() => void>();
   readonly #disposables: { dispose(): void }[];
-  #state: ToolsState = {
-    isSearching: false,
-    searches: 0,
-    search: EMPTY_SEARCH,
-    isScrolledUp: false,
-    notice: undefined,
-    announced: undefined,
-  };
 
   constructor(terminal: Terminal, { words, isReplay, commandEnded, latencyText }: TerminalToolsOptions) {
+    super({
+      isSearching: false,
+      searches: 0,
+      search: EMPTY_SEARCH,
+      isScrolledUp: false,
+      notice: undefined,
+      announced: undefined,
+    });
     this.#latencyText = latencyText;
     this.#terminal = terminal;
     this.#words = words;
-    this.search = new ScrollbackSearch(terminal, () => this.#change({ search: this.search.state }));
+    this.search = new ScrollbackSearch(terminal, () => this.change({ search: this.search.state }));
     this.commands = new CommandMarks(terminal, {
       words,
       isReplay,
@@ -83,20 +83,11 @@ export class TerminalTools {
     element?.addEventListener("keyup", () => this.#scrolled());
   }
 
-  /** The same object until something changes. */
-  readonly getState = (): ToolsState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
   /** @returns Whether the shortcut was handled here. */
   do(shortcut: Shortcut): boolean {
     switch (shortcut) {
       case "search":
-        this.#change({ isSearching: true, searches: this.#state.searches + 1 });
+        this.change({ isSearching: true, searches: this.state.searches + 1 });
         return true;
       case "previous-command":
       case "next-command":
@@ -123,11 +114,11 @@ export class TerminalTools {
 
   closeSearch(): void {
     this.search.close();
-    this.#change({ isSearching: false });
+    this.change({ isSearching: false });
   }
 
   dispose(): void {
-    this.#listeners.clear();
+    this.forgetListeners();
     for (const disposable of this.#disposables) disposable.dispose();
   }
 
@@ -152,23 +143,18 @@ export class TerminalTools {
   }
 
   #say(text: string): void {
-    this.#change({ notice: { text, count: (this.#state.notice?.count ?? 0) + 1 } });
+    this.change({ notice: { text, count: (this.state.notice?.count ?? 0) + 1 } });
   }
 
   #announce(block: CommandBlock): void {
     const line = this.commands.lineOf(block).slice(0, MAX_ANNOUNCED);
     const text = this.#words.announced(line, block.exit);
-    this.#change({ announced: { text, count: (this.#state.announced?.count ?? 0) + 1 } });
+    this.change({ announced: { text, count: (this.state.announced?.count ?? 0) + 1 } });
   }
 
   #scrolled(): void {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     const isScrolledUp = viewportY < baseY;
-    if (isScrolledUp !== this.#state.isScrolledUp) this.#change({ isScrolledUp });
-  }
-
-  #change(change: Partial<ToolsState>): void {
-    this.#state = { ...this.#state, ...change };
-    for (const listener of this.#listeners) listener();
+    if (isScrolledUp !== this.state.isScrolledUp) this.change({ isScrolledUp });
   }
 }

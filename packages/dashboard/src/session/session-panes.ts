@@ -4,6 +4,7 @@
 import type { ClientMessage, ClientState, PanesMessage, ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { setTimer } from "../connection/browser-socket.ts";
+import { Store } from "../ui/store.ts";
 import { activePane, viewOf } from "./panes-model.ts";
 
 export type SessionPanesState = {
@@ -35,10 +36,8 @@ export const SYNC_MS = 3_000;
 const REFUSALS: ReadonlySet<string> = new Set(["pane_refused", "no_such_pane", "not_stdin_holder"]);
 const NONE: SessionPanesState = { list: undefined, focus: undefined, opened: new Set() };
 
-export class SessionPanes {
+export class SessionPanes extends Store<SessionPanesState> {
   readonly #connection: PanesConnection;
-  readonly #listeners = new Set<() => void>();
-  #state: SessionPanesState = NONE;
   /** The pane that tmux was asked to activate, until it has. */
   #wanted: string | undefined;
   #cancelCheck: (() => void) | undefined;
@@ -57,26 +56,20 @@ export class SessionPanes {
   }
 
   constructor(connection: PanesConnection) {
+    super(NONE);
     this.#connection = connection;
     connection.subscribe({
       state: ({ phase }) => {
         // A command under way may be lost. An ended session has no panes.
         this.#wanted = undefined;
-        if (phase === "ended") this.#set(NONE);
+        if (phase === "ended") this.state = NONE;
       },
       message: (message) => this.#onMessage(message),
-      reset: () => this.#set(NONE),
+      reset: () => {
+        this.state = NONE;
+      },
     });
   }
-
-  /** The same object until something changes. */
-  readonly getState = (): SessionPanesState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   get mayType(): boolean {
     return this.#connection.mayType;
@@ -84,16 +77,16 @@ export class SessionPanes {
 
   /** Focuses a pane of any window, and makes it active for everybody. */
   focus(pane: string): void {
-    const { list, focus } = this.#state;
+    const { list, focus } = this.state;
     if (list === undefined || focus === pane || !list.panes.some(({ id }) => id === pane)) return;
-    this.#set({ ...this.#state, focus: pane });
+    this.change({ focus: pane });
     this.#isRetried = false;
     if (this.#connection.mayType) this.#want(pane);
   }
 
   /** Shows another window. */
   show(window: string): void {
-    const pane = this.#state.list?.panes.find((one) => one.window === window && one.active);
+    const pane = this.state.list?.panes.find((one) => one.window === window && one.active);
     if (pane !== undefined) this.focus(pane.id);
   }
 
@@ -111,7 +104,7 @@ export class SessionPanes {
 
   /** Moves a pane to another window, beside its active pane. */
   joinWindow(pane: string, window: string): void {
-    const { list } = this.#state;
+    const { list } = this.state;
     const beside = list?.panes.find((one) => one.window === window && one.active);
     const isThere = list?.panes.some((one) => one.window === window && one.id === pane);
     if (beside === undefined || isThere === true) return;
@@ -150,7 +143,7 @@ export class SessionPanes {
   }
 
   get #active(): string | undefined {
-    const { list } = this.#state;
+    const { list } = this.state;
     return list && activePane(list)?.id;
   }
 
@@ -159,7 +152,7 @@ export class SessionPanes {
     this.#cancelCheck?.();
     this.#cancelCheck = this.#connection.after(SYNC_MS, () => {
       this.#cancelCheck = undefined;
-      const { focus } = this.#state;
+      const { focus } = this.state;
       const active = this.#active;
       // A viewer has an own focus, and a reconnecting client receives the list.
       if (!this.#connection.mayType || focus === undefined || active === undefined || focus === active) return;
@@ -170,7 +163,7 @@ export class SessionPanes {
       }
       // tmux decides.
       this.#wanted = undefined;
-      this.#set({ ...this.#state, focus: active });
+      this.change({ focus: active });
     });
   }
 
@@ -178,10 +171,10 @@ export class SessionPanes {
     if (message.type === "error" && REFUSALS.has(message.code)) this.#refused();
     if (message.type !== "panes") return;
     if (message.panes.length === 0) {
-      this.#set(NONE);
+      this.state = NONE;
       return;
     }
-    const before = this.#state;
+    const before = this.state;
     const active = activePane(message)?.id;
     const wasActive = before.list === undefined ? undefined : activePane(before.list)?.id;
     const isThere = message.panes.some(({ id }) => id === before.focus);
@@ -191,19 +184,14 @@ export class SessionPanes {
     const seen = viewOf(message).panes.map(({ pane }) => pane.id);
     const opened = message.panes.map(({ id }) => id).filter((id) => before.opened.has(id) || seen.includes(id));
     const focus = stays ? before.focus : active;
-    this.#set({ list: message, focus, opened: new Set(opened) });
+    this.state = { list: message, focus, opened: new Set(opened) };
     if (focus === active) this.#isRetried = false;
     else if (this.#cancelCheck === undefined) this.#checkSoon();
   }
 
   #refused(): void {
-    if (this.#wanted === undefined || this.#state.list === undefined) return;
+    if (this.#wanted === undefined || this.state.list === undefined) return;
     this.#wanted = undefined;
-    this.#set({ ...this.#state, focus: this.#active });
-  }
-
-  #set(state: SessionPanesState): void {
-    this.#state = state;
-    for (const listener of this.#listeners) listener();
+    this.change({ focus: this.#active });
   }
 }

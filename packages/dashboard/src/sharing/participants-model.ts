@@ -4,6 +4,7 @@
 import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
+import { Store } from "../ui/store.ts";
 
 export type ParticipantsState = {
   /** undefined before the first greeting. */
@@ -18,20 +19,19 @@ export type ParticipantsState = {
   readonly refusedKeys: number;
 };
 
-export class ParticipantsModel {
+export class ParticipantsModel extends Store<ParticipantsState> {
   readonly #connection: BrowserConnection;
-  readonly #listeners = new Set<() => void>();
   /** Texts of later notices. */
   words: Texts["people"] = ENGLISH.people;
-  #state: ParticipantsState = {
-    people: undefined,
-    requesters: [],
-    hasRequested: false,
-    notice: { text: "", count: 0 },
-    refusedKeys: 0,
-  };
 
   constructor(connection: BrowserConnection) {
+    super({
+      people: undefined,
+      requesters: [],
+      hasRequested: false,
+      notice: { text: "", count: 0 },
+      refusedKeys: 0,
+    });
     this.#connection = connection;
     connection.subscribe({
       state: ({ phase }) => phase === "attached" && this.#greeted(),
@@ -39,15 +39,6 @@ export class ParticipantsModel {
       refused: () => this.#refused(),
     });
   }
-
-  /** The same object until something changes. */
-  readonly getState = (): ParticipantsState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   /** Requests the keyboard; a free one is granted at once. */
   ask(): void {
@@ -69,50 +60,45 @@ export class ParticipantsModel {
 
   /** Hides a request unless it is repeated. */
   decline(id: string): void {
-    this.#change({ requesters: this.#state.requesters.filter((asker) => asker !== id) });
+    this.change({ requesters: this.state.requesters.filter((asker) => asker !== id) });
   }
 
   #greeted(): void {
     // The server does not repeat requests after a reconnect.
-    this.#change({ people: this.#connection.people, requesters: [], hasRequested: false, refusedKeys: 0 });
+    this.change({ people: this.#connection.people, requesters: [], hasRequested: false, refusedKeys: 0 });
   }
 
   #onMessage(message: ServerMessage): void {
-    const before = this.#state.people;
+    const before = this.state.people;
     const { people } = this.#connection;
     if (before === undefined || people === undefined) return;
     const text = announcementOf(before, message, this.words);
     if (people === before && text === undefined) return;
-    const notice = text === undefined ? this.#state.notice : this.#notice(text);
-    this.#change({ people, notice, ...this.#requestsAfter(message, people) });
+    const notice = text === undefined ? this.state.notice : this.#notice(text);
+    this.change({ people, notice, ...this.#requestsAfter(message, people) });
   }
 
   #requestsAfter(message: ServerMessage, people: Participants): Partial<ParticipantsState> {
     if (message.type === "stdin_holder") return { requesters: [], hasRequested: false, refusedKeys: 0 };
     if (message.type !== "stdin_request" && message.type !== "leave") return {};
-    const others = this.#state.requesters.filter((id) => id !== message.id);
+    const others = this.state.requesters.filter((id) => id !== message.id);
     if (message.type === "leave") return { requesters: others };
     if (message.id === people.you) return { hasRequested: true };
     return people.holder === people.you ? { requesters: [...others, message.id] } : {};
   }
 
   #refused(): void {
-    const { people, refusedKeys } = this.#state;
+    const { people, refusedKeys } = this.state;
     if (people === undefined) return;
     const count = refusedKeys + 1;
-    if (refusedKeys > 0) this.#change({ refusedKeys: count });
+    if (refusedKeys > 0) this.change({ refusedKeys: count });
     else {
       const notice = this.#notice(this.words.readOnly(keyboardWords(people, this.words)));
-      this.#change({ notice, refusedKeys: count });
+      this.change({ notice, refusedKeys: count });
     }
   }
 
   #notice(text: string): ParticipantsState["notice"] {
-    return { text, count: this.#state.notice.count + 1 };
-  }
-
-  #change(change: Partial<ParticipantsState>): void {
-    this.#state = { ...this.#state, ...change };
-    for (const listener of this.#listeners) listener();
+    return { text, count: this.state.notice.count + 1 };
   }
 }

@@ -3,6 +3,7 @@
 
 import type { IDisposable, Terminal } from "@xterm/xterm";
 import { readClipboardWrite } from "../ui/clipboard.ts";
+import { Store } from "../ui/store.ts";
 import { type LinkTarget, readLink } from "./links.ts";
 import { cleanPaste, countLines, hasLineEnd } from "./paste.ts";
 import { type LocalAddress, readLocal, type TextLink } from "./text-links.ts";
@@ -36,40 +37,30 @@ export type GuardOptions = {
   readonly previewOf: (local: LocalAddress) => string | undefined;
 };
 
-export class Guard {
-  #state: GuardState = { question: undefined, clipboard: undefined };
-  readonly #listeners = new Set<() => void>();
+export class Guard extends Store<GuardState> {
   readonly #terminal: Terminal;
-  readonly #ports: GuardOptions;
+  readonly #options: GuardOptions;
   readonly #disposables: IDisposable[];
   #requests = 0;
   /** Whether programs may copy without asking, until the page closes. */
   #mayAlwaysCopy = false;
 
   /** @param stage The element around the terminal, which receives pastes first. */
-  constructor(terminal: Terminal, stage: HTMLElement, ports: GuardOptions) {
+  constructor(terminal: Terminal, stage: HTMLElement, options: GuardOptions) {
+    super({ question: undefined, clipboard: undefined });
     this.#terminal = terminal;
-    this.#ports = ports;
+    this.#options = options;
     const onPaste = (event: ClipboardEvent) => this.#pasted(event);
     stage.addEventListener("paste", onPaste, true);
     this.#disposables = [
       { dispose: () => stage.removeEventListener("paste", onPaste, true) },
       terminal.parser.registerOscHandler(52, (data) => {
-        const text = ports.isReplay() ? undefined : readClipboardWrite(data);
+        const text = options.isReplay() ? undefined : readClipboardWrite(data);
         if (text !== undefined) void this.#requested({ text, count: ++this.#requests });
         return true;
       }),
     ];
   }
-
-  /** The same object until something changes. */
-  readonly getState = (): GuardState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   /** A link was clicked. Its text may differ from its target, which is shown first. */
   followLink(uri: string, isDirect = false): void {
@@ -84,19 +75,19 @@ export class Guard {
       openWindow(target.href);
       return;
     }
-    this.#change({ question: target === undefined ? { kind: "bad-link", uri } : { kind: "link", target } });
+    this.change({ question: target === undefined ? { kind: "bad-link", uri } : { kind: "link", target } });
   }
 
   /** A path or a sandbox address was clicked. */
   followText(link: TextLink): void {
     if (link.kind === "local") this.#followLocal(link.local, true);
-    else this.#change({ question: { kind: "path", path: link.path, line: link.line } });
+    else this.change({ question: { kind: "path", path: link.path, line: link.line } });
   }
 
   /** Answers the question. Call from a click, or the browser blocks new windows. */
   answer(isYes: boolean): void {
-    const { question } = this.#state;
-    this.#change({ question: undefined });
+    const { question } = this.state;
+    this.change({ question: undefined });
     if (!isYes || question === undefined) return;
     if (question.kind === "link") openWindow(question.target.href);
     else if (question.kind === "local" && question.preview !== undefined) openWindow(question.preview);
@@ -106,7 +97,7 @@ export class Guard {
 
   /** Copies the text, or drops the request. @returns Whether it was copied. */
   async answerClipboard(request: ClipboardRequest, isYes: boolean): Promise<boolean> {
-    if (this.#state.clipboard === request) this.#change({ clipboard: undefined });
+    if (this.state.clipboard === request) this.change({ clipboard: undefined });
     if (!isYes) return false;
     try {
       await navigator.clipboard.writeText(request.text);
@@ -125,7 +116,7 @@ export class Guard {
 
   dispose(): void {
     for (const disposable of this.#disposables) disposable.dispose();
-    this.#listeners.clear();
+    this.forgetListeners();
   }
 
   /** Pastes the clipboard. The browser may ask. @returns Whether it allowed that. */
@@ -142,14 +133,14 @@ export class Guard {
   async #requested(request: ClipboardRequest): Promise<void> {
     // If the browser blocks it, a click may still allow it.
     if (this.#mayAlwaysCopy && (await this.answerClipboard(request, true))) return;
-    this.#change({ clipboard: request });
+    this.change({ clipboard: request });
   }
 
   /** @param isDirect The text is the address, and a person chose it. */
   #followLocal(local: LocalAddress, isDirect: boolean): void {
-    const preview = this.#ports.previewOf(local);
+    const preview = this.#options.previewOf(local);
     if (isDirect && preview !== undefined) openWindow(preview);
-    else this.#change({ question: { kind: "local", sandbox: this.#ports.sandbox, local, preview } });
+    else this.change({ question: { kind: "local", sandbox: this.#options.sandbox, local, preview } });
   }
 
   #pasted(event: ClipboardEvent): void {
@@ -162,14 +153,9 @@ export class Guard {
   #paste(pasted: string): void {
     const text = cleanPaste(pasted);
     if (text === "") return;
-    const isHarmless = this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text) || !this.#ports.mayType();
+    const isHarmless = this.#terminal.modes.bracketedPasteMode || !hasLineEnd(text) || !this.#options.mayType();
     if (isHarmless) this.#terminal.paste(text);
-    else this.#change({ question: { kind: "paste", text, lines: countLines(text) } });
-  }
-
-  #change(change: Partial<GuardState>): void {
-    this.#state = { ...this.#state, ...change };
-    for (const listener of this.#listeners) listener();
+    else this.change({ question: { kind: "paste", text, lines: countLines(text) } });
   }
 }
 

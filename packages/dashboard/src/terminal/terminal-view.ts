@@ -1,5 +1,5 @@
-// The terminal on the page: renderer, links, how many cells fit, and the frame around a PTY of another size. Its owner decides which size
-// the session is told. No React.
+// The terminal on the page: renderer, links, how many cells fit, and the frame around a PTY of another size. Its owner
+// sends the size to the session. No React.
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Unicode11Addon } from "@xterm/addon-unicode11";

@@ -1,4 +1,4 @@
-// The texts for whatever is drawn below one component: English, unless its owner gave others.
+// The texts of a component and its children: English, unless the owner replaces some.
 
 import { createContext, useContext } from "react";
 import { ENGLISH } from "./texts.ts";

@@ -1,5 +1,5 @@
-// Every text of the page and the component, in English. A page may replace any of them by `textsWith`. The server's own words (the
-// reason of a refusal, the message of an error) stay as they are. Pure.
+// Every text of the page and the component, in English. A page may replace any of them with `textsWith`. Reasons and error messages of
+// the server are shown unchanged. Pure.
 
 import { PARTICIPANT_WORDS, stoppingWords, type WhyLeftOut } from "sandbox-stdio/core";
 
@@ -9,10 +9,10 @@ const number = new Intl.NumberFormat("en");
 /** "1 line", "2,000 lines". */
 const count = (of: number, one: string, many = `${one}s`): string => `${number.format(of)} ${of === 1 ? one : many}`;
 
-/** What of a folder is not in its saved archive: whoever unpacks it would be led out of the folder, or the like. */
+/** Members of a folder that were left out of the saved archive, since unpacking them would be unsafe. */
 export type SkippedMembers = {
   readonly count: number;
-  /** The name of the first member that was left out. */
+  /** Name of the first one. */
   readonly name: string;
   readonly why: WhyLeftOut;
 };
@@ -27,7 +27,7 @@ const WHY_LEFT_OUT: Readonly<Record<SkippedMembers["why"], string>> = {
 };
 
 export const ENGLISH = {
-  /** Cards of the page, before there is a terminal. */
+  /** Cards shown before there is a terminal. */
   page: {
     name: "sbx-stdio",
     asking: "Loading…",
@@ -44,7 +44,6 @@ export const ENGLISH = {
     run: "Run",
     loggedIn: "Logged in. You can close this window.",
     onlyIfTrusted: "Run it only if you trust the source of this link.",
-    /** One of the wishes of a link. */
     withVariable: (pair: string) => `with ${pair}`,
     inDirectory: (path: string) => `in ${path}`,
     closed: "Closed",
@@ -66,7 +65,7 @@ export const ENGLISH = {
       return `${trip}; ${count(bytesBehind, "byte")} to draw`;
     },
   },
-  /** The connection in words. */
+  /** The state of the connection. */
   status: {
     connecting: "Connecting…",
     connectingAgain: "Reconnecting…",
@@ -83,7 +82,7 @@ export const ENGLISH = {
     exited: (code: number) => `Process exited with code ${code}`,
     killed: (signal: string, code: number) => `Process killed by ${signal} (${code})`,
   },
-  /** Why nothing can be typed. */
+  /** Why typing is impossible. */
   obstacle: {
     connecting: "Connecting…",
     asleep: "Asleep",
@@ -91,7 +90,7 @@ export const ENGLISH = {
     exited: "The process has exited",
     notConnected: "Not connected",
   },
-  /** The meaning of a refusal, and its remedies. The server's reason stands before the advice. */
+  /** Refusals, and advice that follows the server's reason. */
   refusal: {
     badAddress: "Invalid address",
     badAddressAdvice: "Check the parameters in this page's address.",
@@ -109,7 +108,7 @@ export const ENGLISH = {
     conflictAdvice: "Retry, or start a new session.",
     cannotStart: "Cannot start the command",
     cannotStartAdvice: "Check its name and the directory.",
-    /** By the server's code for it. */
+    /** By the server's error code. */
     cannotStartWhy: {
       cmd_not_found: (name: string) => `Command not found: ${name}.`,
       cmd_not_executable: (name: string, why: string) => `Cannot execute ${name}${why === "" ? "" : `: ${why}`}.`,
@@ -120,9 +119,9 @@ export const ENGLISH = {
     other: (code: number) => `Refused (${code})`,
   },
   remedy: { retry: "Retry now", login: "Log in", again: "Start again", new: "New session", close: "Close" },
-  /** Keys with the effect of those buttons. */
+  /** Keys of the remedy buttons. */
   remedyKey: { again: "Enter", close: "Escape" },
-  /** The notices in the corner. */
+  /** Notices in the corner. */
   notice: {
     dismiss: "Dismiss",
     refused: (message: string) => `Refused: ${message}`,
@@ -138,7 +137,7 @@ export const ENGLISH = {
   bar: {
     size: "Terminal size (columns by rows)",
     framedSize: "Terminal size (columns by rows), limited by another window on this session",
-    /** Behind the size: whose window it is. */
+    /** After the size: whose window sets it. */
     sizedBy: (names: readonly string[]) => `by ${names.length > 2 ? `${names.length} others` : names.join(" or ")}`,
     sizedByTitle: (names: readonly string[]) =>
       names.length === 1
@@ -156,7 +155,7 @@ export const ENGLISH = {
     label: "People",
     who: "Who is here",
     wholeName: (name: string) => `Full name: ${name}`,
-    /** Words about a person, joined after the name. */
+    /** After a participant's name. */
     you: "you",
     isViewer: "viewer",
     hasKeyboard: "has the keyboard",
@@ -232,7 +231,7 @@ export const ENGLISH = {
     place: (index: number, found: number, isMore: boolean) =>
       `${number.format(index)} of ${number.format(found)}${isMore ? "+" : ""}`,
   },
-  /** The commands in the scrollback, by the shell's marks. */
+  /** Commands in the scrollback, found by shell integration. */
   command: {
     ended: (exit: number | undefined) =>
       exit === undefined ? "Ended: click to copy output" : `Exit ${exit}: click to copy output`,
@@ -247,7 +246,7 @@ export const ENGLISH = {
     toBottom: "↓ Newest",
     toBottomTitle: "Scroll to the newest line (Ctrl+Shift+End)",
   },
-  /** Notices of the browser, while the page is out of sight. */
+  /** Browser notifications while the page is in the background. */
   attention: {
     bell: "Bell",
     fromProgram: "Message from a program",
@@ -257,7 +256,7 @@ export const ENGLISH = {
   },
   settings: {
     open: "Settings",
-    /** Where there is no room for the word. */
+    /** Replaces the label in a small window. */
     openSign: "⚙\u{fe0e}",
     openTitle: "Settings (Ctrl+Shift+,)",
     title: "Settings",
@@ -296,7 +295,7 @@ export const ENGLISH = {
     importAll: "Import…",
     noPreferences: (file: string) => `${file} is not a settings file of this page`,
   },
-  /** Files that are dropped or pasted. */
+  /** Uploads. */
   upload: {
     label: "Upload",
     drop: "Drop to upload to the shell's directory",
@@ -314,7 +313,7 @@ export const ENGLISH = {
       unreadable: "Not uploaded: the browser cannot read the files",
     },
   },
-  /** Files that a person takes out of the sandbox. */
+  /** Downloads. */
   download: {
     label: "Download",
     wants: "A program wants to save this file on your computer:",
@@ -339,7 +338,7 @@ export const ENGLISH = {
     tab: (names: readonly string[]) => names.join(", "),
     pane: (place: string) => `Pane ${place}`,
     sessions: "Sessions",
-    /** Where there is no room for the word. */
+    /** Replaces the label in a small window. */
     sessionsSign: "☰",
     sessionsTitle: (keys: string) => `Sessions and commands (${keys})`,
     new: "New tab",
@@ -405,7 +404,7 @@ export const ENGLISH = {
     direction: { left: "to the left", right: "to the right", up: "above", down: "below" },
     way: { left: "to the left", right: "to the right", up: "up", down: "down" },
   },
-  /** Windows and panes of a session that runs under tmux. */
+  /** Windows and panes of a session under tmux. */
   panes: {
     windows: "Windows",
     window: (index: number, name: string) => `${index + 1}: ${name}`,
@@ -413,7 +412,7 @@ export const ENGLISH = {
     newWindow: "New window",
     renameWindow: ["✎", "Rename window (F2)"],
     windowName: "Window name",
-    /** What stands on a button, and what is said of it. */
+    /** Symbol and label of each button. */
     splitRight: ["◫", "Split right"],
     splitBelow: ["⊟", "Split down"],
     zoom: ["⤢", "Zoom pane"],
@@ -450,7 +449,7 @@ export const ENGLISH = {
     revokeTitle: (until: string) => `Revoke the link valid until ${until}`,
     time: (date: Date) => time.format(date),
   },
-  /** Keys on a touch screen: their labels, and a screen reader's words. */
+  /** Keys of the touch bar: symbols, and labels for screen readers. */
   keys: {
     label: "Keys",
     escape: ["Esc", "Esc, Escape"],
@@ -468,7 +467,7 @@ export const ENGLISH = {
     paste: ["Paste", "Paste"],
     copy: ["Copy", "Copy the selection"],
   } satisfies { label: string; [key: string]: string | readonly [on: string, said: string] },
-  /** Words for when no server answered: the reason of a refusal, or of a wait. */
+  /** Reasons if no server answered. */
   connection: {
     badCredential: "the token or ticket contains invalid characters",
     offline: "this device is offline",
@@ -479,13 +478,13 @@ export const ENGLISH = {
 
 export type Texts = typeof ENGLISH;
 
-/** The texts that differ: any of any section. */
+/** Replacements for any texts of any section. */
 export type OwnTexts = { readonly [Section in keyof Texts]?: Partial<Texts[Section]> };
 
-/** English, with what differs put in. */
+/** The English texts with these replacements. */
 export function textsWith(own: OwnTexts | undefined): Texts {
   if (own === undefined) return ENGLISH;
   const sections = Object.entries(ENGLISH).map(([name, texts]) => [name, { ...texts, ...own[name as keyof Texts] }]);
-  // Each section has what it had, of the same types: OwnTexts says so.
+  // OwnTexts keeps the keys and types of each section.
   return Object.fromEntries(sections) as Texts;
 }

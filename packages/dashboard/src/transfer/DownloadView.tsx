@@ -9,7 +9,7 @@ import type { Downloads } from "./downloads.ts";
 export type DownloadViewProps = { readonly downloads: Downloads; readonly onDone: () => void };
 
 export function DownloadView({ downloads, onDone }: DownloadViewProps) {
-  const { state } = useSyncExternalStore(downloads.subscribe, downloads.getView);
+  const { state } = useSyncExternalStore(downloads.subscribe, downloads.getState);
   const words = useTexts().download;
   if (state.kind === "idle") return null;
   const close = () => {
@@ -45,7 +45,7 @@ export function DownloadView({ downloads, onDone }: DownloadViewProps) {
 
 /** A program names a file, and the person decides. */
 export function DownloadToast({ downloads, onDone }: DownloadViewProps) {
-  const { request } = useSyncExternalStore(downloads.subscribe, downloads.getView);
+  const { request } = useSyncExternalStore(downloads.subscribe, downloads.getState);
   const words = useTexts().download;
   if (request === undefined) return null;
   const answer = (isYes: boolean) => () => {

@@ -3,6 +3,7 @@
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import type { SkippedMembers } from "../texts/texts.ts";
+import { Store } from "../ui/store.ts";
 import { Download, type DownloadEnd, type DownloadProgress } from "./download.ts";
 import { MAX_REQUESTS, readDownloadRequest, savedName } from "./download-plan.ts";
 
@@ -33,40 +34,30 @@ export type DownloadsOptions = {
   readonly save: (name: string, content: Blob) => void;
 };
 
-export class Downloads {
-  readonly #ports: DownloadsOptions;
-  readonly #listeners = new Set<() => void>();
+export class Downloads extends Store<DownloadsView> {
+  readonly #options: DownloadsOptions;
   readonly #handler: { dispose(): void };
-  #view: DownloadsView = { state: { kind: "idle" }, request: undefined };
   #requests: readonly DownloadRequest[] = [];
   #count = 0;
   #waiting: string[] = [];
   #download: Download | undefined;
   #isDisposed = false;
 
-  constructor(terminal: Terminal, ports: DownloadsOptions) {
-    this.#ports = ports;
+  constructor(terminal: Terminal, options: DownloadsOptions) {
+    super({ state: { kind: "idle" }, request: undefined });
+    this.#options = options;
     this.#handler = terminal.parser.registerOscHandler(633, (text) => {
       const path = readDownloadRequest(text);
       if (path === undefined) return false;
-      if (!ports.isReplay() && ports.mayType()) this.#requested(path);
+      if (!options.isReplay() && options.mayType()) this.#requested(path);
       return true;
     });
   }
 
-  /** The same object until something changes. */
-  readonly getView = (): DownloadsView => this.#view;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
   /** The person's answer to a program's request. */
   answer(request: DownloadRequest, isYes: boolean): void {
     this.#requests = this.#requests.filter((each) => each !== request);
-    this.#change({ request: this.#requests[0] });
+    this.change({ request: this.#requests[0] });
     if (isYes) this.start(request.path);
   }
 
@@ -83,44 +74,39 @@ export class Downloads {
   }
 
   dismiss(): void {
-    if (this.#download === undefined) this.#change({ state: { kind: "idle" } });
+    if (this.#download === undefined) this.change({ state: { kind: "idle" } });
   }
 
   dispose(): void {
     this.#isDisposed = true;
     this.#handler.dispose();
     this.cancel();
-    this.#listeners.clear();
+    this.forgetListeners();
   }
 
   #requested(path: string): void {
     if (this.#requests.length >= MAX_REQUESTS || this.#requests.some((each) => each.path === path)) return;
     this.#requests = [...this.#requests, { path, count: ++this.#count }];
-    this.#change({ request: this.#requests[0] });
+    this.change({ request: this.#requests[0] });
   }
 
   async #run(path: string): Promise<void> {
-    this.#change({ state: { kind: "receiving", path, receivedBytes: 0, totalBytes: undefined } });
-    const download = new Download(this.#ports.connect(path), path, (progress) =>
-      this.#change({ state: { kind: "receiving", path, ...progress } }),
+    this.change({ state: { kind: "receiving", path, receivedBytes: 0, totalBytes: undefined } });
+    const download = new Download(this.#options.connect(path), path, (progress) =>
+      this.change({ state: { kind: "receiving", path, ...progress } }),
     );
     this.#download = download;
     const end = await download.run();
     this.#download = undefined;
     if (this.#isDisposed) return;
-    if (end.kind === "done") this.#ports.save(savedName(path, end.header), end.content);
+    if (end.kind === "done") this.#options.save(savedName(path, end.header), end.content);
     if (end.kind === "done" && end.skipped !== undefined)
-      this.#change({ state: { kind: "partial", path, skipped: end.skipped } });
-    else if (end.kind === "done" || end.kind === "cancelled") this.#change({ state: { kind: "idle" } });
+      this.change({ state: { kind: "partial", path, skipped: end.skipped } });
+    else if (end.kind === "done" || end.kind === "cancelled") this.change({ state: { kind: "idle" } });
     else
-      this.#change({ state: { kind: "failed", path, end: end.kind, reason: end.kind === "failed" ? end.reason : "" } });
+      this.change({ state: { kind: "failed", path, end: end.kind, reason: end.kind === "failed" ? end.reason : "" } });
     const next = this.#waiting.shift();
     if (next !== undefined) void this.#run(next);
-  }
-
-  #change(change: Partial<DownloadsView>): void {
-    this.#view = { ...this.#view, ...change };
-    for (const listener of this.#listeners) listener();
   }
 }
 

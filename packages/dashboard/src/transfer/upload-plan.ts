@@ -6,10 +6,10 @@ import { pipesAddress } from "../connection/pipes-address.ts";
 /** A file or folder to upload, by its relative path. */
 export type Offered = { readonly path: string; readonly size: number; readonly isFolder: boolean };
 
-/** The folder of the archive that holds all of them: what is beside it is ours, whatever their names are. */
+/** Folder of the archive for all uploaded files, so that no name clashes with our own members. */
 const FILES = "files";
 
-/** What the archive says of it. */
+/** The archive's entry for a file or folder. */
 export function entryOf({ path, size, modifiedAtMs, isFolder }: Offered & { readonly modifiedAtMs: number }): TarEntry {
   const kind = isFolder ? "folder" : "file";
   const name = latin1(new TextEncoder().encode(`${FILES}/${path}`));

@@ -2,6 +2,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
+import { Store } from "../ui/store.ts";
 import { clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
 import { Upload, type UploadEnd } from "./upload.ts";
 import { planUpload, readWorkingDirectory, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
@@ -27,43 +28,35 @@ export type UploadsOptions = {
   readonly connect: (directory: string | undefined) => BrowserConnection;
 };
 
-export class Uploads {
+export class Uploads extends Store<UploadState> {
   readonly #terminal: Terminal;
-  readonly #ports: UploadsOptions;
-  readonly #listeners = new Set<() => void>();
+  readonly #options: UploadsOptions;
   readonly #stop = new AbortController();
   readonly #handler: { dispose(): void };
-  #state: UploadState = { kind: "idle" };
   #directory: string | undefined;
   #upload: Upload | undefined;
 
   /** @param stage The element around the terminal. Create before other listeners for its pastes. */
-  constructor(terminal: Terminal, stage: HTMLElement, ports: UploadsOptions) {
+  constructor(terminal: Terminal, stage: HTMLElement, options: UploadsOptions) {
+    super({ kind: "idle" });
     this.#terminal = terminal;
-    this.#ports = ports;
+    this.#options = options;
     this.#handler = terminal.parser.registerOscHandler(633, (text) => {
       this.#directory = readWorkingDirectory(text) ?? this.#directory;
       return true;
     });
-    const options = { signal: this.#stop.signal, capture: true };
-    stage.addEventListener("dragover", (event) => this.#hovers(event), options);
+    const capturing = { signal: this.#stop.signal, capture: true };
+    stage.addEventListener("dragover", (event) => this.#hovers(event), capturing);
     stage.addEventListener(
       "dragleave",
-      () => this.#state.kind === "hovering" && this.#change({ kind: "idle" }),
-      options,
+      () => {
+        if (this.state.kind === "hovering") this.state = { kind: "idle" };
+      },
+      capturing,
     );
-    stage.addEventListener("drop", (event) => this.#dropped(event), options);
-    stage.addEventListener("paste", (event) => this.#pasted(event), options);
+    stage.addEventListener("drop", (event) => this.#dropped(event), capturing);
+    stage.addEventListener("paste", (event) => this.#pasted(event), capturing);
   }
-
-  /** The same object until something changes. */
-  readonly getState = (): UploadState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   /** The shell's directory, if it has reported one. */
   get directory(): string | undefined {
@@ -75,18 +68,18 @@ export class Uploads {
   }
 
   dismiss(): void {
-    if (this.#upload === undefined) this.#change({ kind: "idle" });
+    if (this.#upload === undefined) this.state = { kind: "idle" };
   }
 
   dispose(): void {
     this.#stop.abort();
     this.#handler.dispose();
     this.#upload?.cancel();
-    this.#listeners.clear();
+    this.forgetListeners();
   }
 
   get #isOpen(): boolean {
-    return this.#upload === undefined && this.#ports.mayUpload();
+    return this.#upload === undefined && this.#options.mayUpload();
   }
 
   #hovers(event: DragEvent): void {
@@ -94,7 +87,7 @@ export class Uploads {
     // The browser would open a dropped file in place of the page.
     event.preventDefault();
     if (event.dataTransfer !== null) event.dataTransfer.dropEffect = this.#isOpen ? "copy" : "none";
-    if (this.#isOpen && this.#state.kind !== "hovering") this.#change({ kind: "hovering" });
+    if (this.#isOpen && this.state.kind !== "hovering") this.state = { kind: "hovering" };
   }
 
   #dropped(event: DragEvent): void {
@@ -130,21 +123,21 @@ export class Uploads {
       files = await offered;
     } catch {
       // An unreadable folder.
-      this.#change({ kind: "refused", why: "unreadable" });
+      this.state = { kind: "refused", why: "unreadable" };
       return;
     }
     const plan = planUpload(files);
     if (plan.kind === "refused") {
-      this.#change(plan);
+      this.state = plan;
       return;
     }
     if (this.#upload !== undefined) return;
     const directory = this.#directory;
     const sending = { kind: "sending", files: plan.files, totalBytes: plan.bytes, directory } as const;
-    this.#change({ ...sending, sentBytes: 0 });
-    const upload = new Upload(this.#ports.connect(directory), (sent) => {
+    this.state = { ...sending, sentBytes: 0 };
+    const upload = new Upload(this.#options.connect(directory), (sent) => {
       // The archive is slightly longer than its files.
-      this.#change({ ...sending, sentBytes: Math.min(sent, plan.bytes) });
+      this.state = { ...sending, sentBytes: Math.min(sent, plan.bytes) };
     });
     this.#upload = upload;
     const end = await upload.run(files);
@@ -154,15 +147,10 @@ export class Uploads {
 
   #ended(end: UploadEnd): void {
     if (end.kind === "failed") {
-      this.#change({ kind: "failed", reason: end.reason });
+      this.state = { kind: "failed", reason: end.reason };
       return;
     }
-    this.#change({ kind: "idle" });
-    if (end.kind === "done" && this.#ports.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
-  }
-
-  #change(state: UploadState): void {
-    this.#state = state;
-    for (const listener of this.#listeners) listener();
+    this.state = { kind: "idle" };
+    if (end.kind === "done" && this.#options.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
   }
 }

@@ -2,6 +2,7 @@
 // and loads the tabs when a second pane is opened. No React.
 
 import type { SessionTarget } from "../connection/session-target.ts";
+import { Store } from "../ui/store.ts";
 import { allTargets, type Layout, NOTHING_OPEN, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
 import { open } from "./layout-edits.ts";
 import { type Kept, merge, withSandbox } from "./layout-kept.ts";
@@ -26,10 +27,8 @@ const SAVE_DELAY_MS = 1_000;
 const RETRY_MS = 15_000;
 const NOTHING: Kept = { layout: NOTHING_OPEN, sandboxes: [], names: {} };
 
-export class Workspace {
-  #state: WorkspaceState;
+export class Workspace extends Store<WorkspaceState> {
   readonly #api: LayoutApi;
-  readonly #listeners = new Set<() => void>();
   /** The server's last known copy. */
   #base: Kept = NOTHING;
   #revision = 0;
@@ -39,20 +38,11 @@ export class Workspace {
   #isDisposed = false;
 
   constructor(api: LayoutApi, target: SessionTarget) {
-    this.#api = api;
     const sandboxes = [target.sandbox];
     const layout = open(NOTHING_OPEN, target);
-    this.#state = { isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true };
+    super({ isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true });
+    this.#api = api;
   }
-
-  /** The same object until something changes. */
-  readonly getState = (): WorkspaceState => this.#state;
-
-  /** @returns Unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   /** Loads this person's tabs, with the current session among them. Once. */
   join(): Promise<void> {
@@ -62,34 +52,34 @@ export class Workspace {
 
   /** Changes the layout, after loading the tabs. */
   async edit(change: (layout: Layout) => Layout): Promise<void> {
-    if (this.#state.isAlone) await this.join();
-    this.#set(change(this.#state.layout));
+    if (this.state.isAlone) await this.join();
+    this.#set(change(this.state.layout));
   }
 
   /** Changes focus, order or sizes, which needs no tabs to be loaded. */
   editHere(change: (layout: Layout) => Layout): void {
-    this.#set(change(this.#state.layout));
+    this.#set(change(this.state.layout));
   }
 
   opened(sandbox: string): void {
-    const sandboxes = withSandbox(this.#state.sandboxes, sandbox);
-    if (sandboxes !== this.#state.sandboxes) this.#changed({ sandboxes });
+    const sandboxes = withSandbox(this.state.sandboxes, sandbox);
+    if (sandboxes !== this.state.sandboxes) this.#changed({ sandboxes });
   }
 
   /** Loads the names of sessions if necessary. */
   async loadNames(): Promise<void> {
-    if (this.#state.isAlone) await this.#readNames();
+    if (this.state.isAlone) await this.#readNames();
   }
 
   /** Names a session for this person; "" removes the name. */
   async rename(target: SessionTarget, name: string): Promise<void> {
     const id = paneIdOf(target);
-    if (!this.#state.isAlone) {
-      this.#changed({ names: withName(this.#state.names, id, name) });
+    if (!this.state.isAlone) {
+      this.#changed({ names: withName(this.state.names, id, name) });
       return;
     }
     const there = await this.#readNames();
-    const names = withName(this.#state.names, id, name);
+    const names = withName(this.state.names, id, name);
     this.#show({ names });
     if (there === undefined) return;
     const { kept = NOTHING, revision } = there;
@@ -100,7 +90,7 @@ export class Workspace {
 
   async #readNames(): Promise<StoredLayout | undefined> {
     const there = await this.#api.read();
-    if (this.#state.isAlone && there?.kept !== undefined) this.#show({ names: there.kept.names });
+    if (this.state.isAlone && there?.kept !== undefined) this.#show({ names: there.kept.names });
     return there;
   }
 
@@ -115,12 +105,12 @@ export class Workspace {
   dispose(): void {
     this.flush();
     this.#isDisposed = true;
-    this.#listeners.clear();
+    this.forgetListeners();
   }
 
   async #join(): Promise<void> {
     const there = await this.#api.read();
-    const mine = this.#state;
+    const mine = this.state;
     if (there !== undefined) this.#revision = there.revision;
     this.#base = there?.kept ?? NOTHING;
     let { layout } = this.#base;
@@ -132,19 +122,18 @@ export class Workspace {
   }
 
   #set(layout: Layout): void {
-    if (layout !== this.#state.layout) this.#changed({ layout });
+    if (layout !== this.state.layout) this.#changed({ layout });
   }
 
   #changed(change: Partial<WorkspaceState>): void {
     this.#show(change);
-    if (!this.#state.isAlone) this.#saveIn(SAVE_DELAY_MS);
+    if (!this.state.isAlone) this.#saveIn(SAVE_DELAY_MS);
   }
 
   #show(change: Partial<WorkspaceState>): void {
-    const next = { ...this.#state, ...change };
-    const isSame = next.layout === this.#state.layout;
-    this.#state = isSame ? next : { ...next, shown: shownOf(next.layout, next.shown) };
-    for (const listener of this.#listeners) listener();
+    const next = { ...this.state, ...change };
+    const isSame = next.layout === this.state.layout;
+    this.state = isSame ? next : { ...next, shown: shownOf(next.layout, next.shown) };
   }
 
   #saveIn(ms: number): void {
@@ -162,7 +151,7 @@ export class Workspace {
       return;
     }
     this.#isSaving = true;
-    const { layout, sandboxes, names } = this.#state;
+    const { layout, sandboxes, names } = this.state;
     const sent: Kept = { layout, sandboxes, names };
     const answer = await this.#api.keep(sent, this.#revision, isLast);
     this.#isSaving = false;
@@ -172,10 +161,10 @@ export class Workspace {
     } else if (answer.kind === "kept") {
       this.#revision = answer.revision;
       this.#base = sent;
-      if (!this.#state.isKept) this.#show({ isKept: true });
+      if (!this.state.isKept) this.#show({ isKept: true });
     } else {
       const { revision, kept = NOTHING } = answer.there;
-      const merged = merge(this.#base, this.#state, kept);
+      const merged = merge(this.#base, this.state, kept);
       this.#revision = revision;
       this.#base = kept;
       this.#changed({ ...merged, isKept: true });

@@ -8,7 +8,7 @@ const CSS = readFileSync(new URL("../../src/ui/base.css", import.meta.url), "utf
 /** WCAG 2.2, AA, for text of the usual size. */
 const ENOUGH = 4.5;
 
-/** A colour of a scheme, as ground.css has it. */
+/** A colour of a scheme, as base.css has it. */
 function colour(name: string, scheme: "dark" | "light" | "contrast"): string {
   const contrast = /data-scheme="contrast"\] \{([^}]*)\}/.exec(CSS)?.[1] ?? "";
   const usual = new RegExp(`--_${name}: var\\(--sbx-${name}, light-dark\\((#\\w{6}), (#\\w{6})\\)\\)`).exec(CSS) ?? [];

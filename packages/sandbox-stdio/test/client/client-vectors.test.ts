@@ -45,6 +45,8 @@ test.each([
   for (const { text, fault } of invalid) expect(parse(text), text).toMatchObject({ ok: false, fault });
 });
 
+const ignore = (): void => undefined;
+
 /** A timer that comes sooner is part of a scenario; pings and patience come later. */
 const SOON_MS = 10_000;
 
@@ -65,10 +67,10 @@ class Player {
         this.query = query;
         this.events = events;
         [this.sent, this.acks] = [[], []];
-        return { send: (message) => this.#hear(message), close: () => undefined, abort: () => undefined };
+        return { send: (message) => this.#hear(message), close: ignore, abort: ignore };
       },
       setTimer: (ms, callback) => {
-        if (ms > SOON_MS) return () => undefined;
+        if (ms > SOON_MS) return ignore;
         this.#timers.add(callback);
         return () => this.#timers.delete(callback);
       },
@@ -84,11 +86,7 @@ class Player {
         this.client.dealtWith(end);
       },
       gap: (from, to) => this.gaps.push([from, to]),
-      snapshot: () => undefined,
-      resize: () => undefined,
-      message: () => undefined,
-      discarded: () => undefined,
-      inputDrained: () => undefined,
+      ...{ snapshot: ignore, resize: ignore, message: ignore, discarded: ignore, inputDrained: ignore },
     },
   );
 

@@ -37,19 +37,16 @@ describe("on a steady link", () => {
     }
   });
 
-  test("W3: at 1 MB/s with 50 ms each way what is in flight takes from 150 to 200 ms", () => {
-    const { queueMs, window } = settled({ bytesPerMs: MB, delayMs: 50 });
-    expect(queueMs).toBeGreaterThan(30);
-    expect(queueMs).toBeLessThan(100);
-    expect(window / MB).toBeGreaterThan(130);
-    expect(window / MB).toBeLessThan(230);
-  });
-
-  test("W3: at 1 MB/s without delay a byte waits about 50 ms", () => {
-    const { queueMs, worstQueueMs } = settled({ bytesPerMs: MB, delayMs: 0 });
-    expect(queueMs).toBeGreaterThan(30);
-    expect(queueMs).toBeLessThan(60);
-    expect(worstQueueMs).toBeLessThan(130);
+  test("W3: at 1 MB/s a byte waits about 50 ms, and with 50 ms each way what is in flight takes from 150 to 200", () => {
+    const near = settled({ bytesPerMs: MB, delayMs: 0 });
+    expect(near.queueMs).toBeGreaterThan(30);
+    expect(near.queueMs).toBeLessThan(60);
+    expect(near.worstQueueMs).toBeLessThan(130);
+    const far = settled({ bytesPerMs: MB, delayMs: 50 });
+    expect(far.queueMs).toBeGreaterThan(30);
+    expect(far.queueMs).toBeLessThan(100);
+    expect(far.window / MB).toBeGreaterThan(130);
+    expect(far.window / MB).toBeLessThan(230);
   });
 
   test("W4: where even 500 ms each way are not filled by the largest window, the largest is used", () => {
@@ -82,23 +79,25 @@ describe("when things change", () => {
     return run;
   };
 
-  for (const delayMs of [0, 20]) {
-    test(`W5: a link that becomes eight times as fast, with ${delayMs} ms each way, is used within a second`, () => {
+  test.each([0, 20])(
+    "W5: a link that becomes eight times as fast, with %i ms each way, is used within a second",
+    (delayMs) => {
       const run = change(MB, 8 * MB, delayMs);
       run.run(1_000);
       expect(run.run(2_000).rate).toBeGreaterThan(7.5 * MB);
-    });
-  }
+    },
+  );
 
-  for (const delayMs of [0, 50]) {
-    test(`W5: a link that becomes an eighth as fast, with ${delayMs} ms each way, queues for no more than a second`, () => {
+  test.each([0, 50])(
+    "W5: one that becomes an eighth as fast, with %i ms each way, queues for no more than a second",
+    (delayMs) => {
       const run = change(8 * MB, MB, delayMs);
       run.run(1_000);
       const { queueMs, rate } = run.run(5_000);
       expect(queueMs).toBeLessThan(100);
       expect(rate).toBeGreaterThan(0.9 * MB);
-    });
-  }
+    },
+  );
 
   test("W5: a link that becomes a two-hundredth as fast is noticed by the first bytes that come through", () => {
     // In whatever part of a round it happens.

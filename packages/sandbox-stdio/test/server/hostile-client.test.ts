@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Dialect, type Frame, PLAIN, SIGNALS, STDIO } from "../../src/index.ts";
 import { encodeStdin } from "../../src/wire/frames.ts";
+import { anyText } from "../support/any-text.ts";
 import { bytes, InnerRig, join, type Rig, rig } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
@@ -25,7 +26,7 @@ const message: fc.Arbitrary<object> = fc.oneof(
 );
 const REPORTS = ["\x1b[1;1R", "\x1b[?1;2c", "\x1b]11;rgb:0000/0000/0000\x07", "\x1b[200~ls\n\x1b[201~"];
 const input = fc.oneof(
-  fc.string({ unit: "binary", minLength: 1, maxLength: 30 }).map(bytes),
+  anyText(30, 1).map(bytes),
   fc.constantFrom(...REPORTS).map(bytes),
   fc.constant(bytes("rm -rf /\n\x03\x04")),
 );

@@ -5,9 +5,8 @@ import { encodeFrame, type Hello, type ServerMessage } from "../../src/index.ts"
 import { QueryGate } from "../../src/server/query-gate.ts";
 import { hello } from "../support/hello.ts";
 
-const STDOUT = 1;
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
-const frame = (text: string) => encodeFrame(STDOUT, bytes(text));
+const frame = (text: string) => encodeFrame(1, bytes(text));
 const shown = (frame: Uint8Array | undefined) => Buffer.from(frame ?? []).toString("latin1");
 
 type Typed = { readonly typed: string; readonly ms: number };
@@ -79,11 +78,8 @@ describe("K6b: a file transfer by ZMODEM", () => {
   });
 
   test("a program begins none: without an answer its queries are taken out, however it offers one", () => {
-    expect(run({ answerer }, `\x05a${offer}`, "\x05b\x1b[6n", `${offer}\x1b[6n`)).toEqual([
-      `\x01a${offer}`,
-      "\x01b",
-      `\x01${offer}`,
-    ]);
+    const out = run({ answerer }, `\x05a${offer}`, "\x05b\x1b[6n", `${offer}\x1b[6n`);
+    expect(out).toEqual([`\x01a${offer}`, "\x01b", `\x01${offer}`]);
   });
 
   test("is answered by a header in the input, cut anywhere, and by nothing else", () => {

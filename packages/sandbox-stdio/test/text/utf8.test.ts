@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { clipUtf8, utf8Length } from "../../src/index.ts";
 import { decodeUtf8, splitUtf8 } from "../../src/text/utf8-text.ts";
+import { anyText } from "../support/any-text.ts";
 import { cutAt } from "../support/cuts.ts";
 import { bytes } from "../support/fixtures.ts";
 
@@ -13,7 +14,7 @@ test("a text's length is what the platform's encoder makes of it, half a charact
   const halves = ["\ud800", "\udc00", "\udc00\ud800", "a\ud83d", "\ud83d\ud83d\ude00"];
   for (const text of ["", "a", "é", "€", "😀", "a😀é€", "\u0000", "\u007f\u0080\u07ff\u0800\uffff", ...halves])
     expect(utf8Length(text)).toBe(lengthOf(text));
-  const any = fc.property(fc.string({ unit: "binary", maxLength: 50 }), (text) => utf8Length(text) === lengthOf(text));
+  const any = fc.property(anyText(50), (text) => utf8Length(text) === lengthOf(text));
   fc.assert(any, { seed: 1 });
 });
 
@@ -21,7 +22,7 @@ test("a cut is the longest start that fits, and never splits a character", () =>
   const cuts = [clipUtf8("a😀b", 4), clipUtf8("a😀b", 5), clipUtf8("€€", 5), clipUtf8("abc", 0)];
   expect(cuts).toEqual(["a", "a😀", "€", ""]);
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 60 }), fc.nat(100), (text, limit) => {
+    fc.property(anyText(60), fc.nat(100), (text, limit) => {
       const cut = clipUtf8(text, limit);
       expect(text.startsWith(cut)).toBe(true);
       expect(utf8Length(cut)).toBeLessThanOrEqual(limit);

@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { codeOf, messageOf } from "../base/errors.ts";
 import { CliError } from "../base/outcome.ts";
 
 export type TicketSource = { readonly from: "stdin" } | { readonly from: "file"; readonly path: string };
@@ -32,7 +33,7 @@ function fromFile(path: string): string {
 }
 
 function unreadable(error: unknown): CliError {
-  return new CliError(`cannot read the ticket: ${error instanceof Error ? error.message : String(error)}`);
+  return new CliError(`cannot read the ticket: ${messageOf(error)}`);
 }
 
 /** The first line of standard input, read byte by byte: what follows is the process's input. */
@@ -45,7 +46,7 @@ export async function firstLine(): Promise<string> {
       line.push(byte[0] ?? 0);
     } catch (error) {
       // EOF: some systems report it for a closed pipe. EAGAIN: the parent process gave us a non-blocking descriptor.
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = codeOf(error);
       if (code === "EOF") break;
       if (code !== "EAGAIN") throw unreadable(error);
       await delay(RETRY_MS);

@@ -4,6 +4,7 @@ import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { defined, isRecord } from "sandbox-stdio/core";
 import { drafterOf, removeDraft, writeDraft } from "../base/draft.ts";
+import { codeOf, messageOf } from "../base/errors.ts";
 import { type FileOwner, isGone, isRunning, thisRun } from "../base/file-owner.ts";
 import { CliError, EXIT } from "../base/outcome.ts";
 
@@ -65,8 +66,8 @@ export class ResumeFile {
       text = fs.readFileSync(this.#path, "utf8");
     } catch (error) {
       if (error instanceof CliError) throw error;
-      if (isCode(error, "ENOENT")) return undefined;
-      throw new CliError(`cannot read ${this.#path}: ${phraseOf(error)}`);
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw new CliError(`cannot read ${this.#path}: ${messageOf(error)}`);
     }
     const position = parsePosition(text);
     if (position === undefined) {
@@ -150,8 +151,8 @@ export class ResumeFile {
       else fs.renameSync(next, this.#path);
     } catch (error) {
       if (next !== undefined) removeDraft(next);
-      if (isCode(error, "EEXIST")) throw new CliError(`${this.#path} is in use by another run`);
-      throw new CliError(`cannot write ${this.#path}: ${phraseOf(error)}`);
+      if (codeOf(error) === "EEXIST") throw new CliError(`${this.#path} is in use by another run`);
+      throw new CliError(`cannot write ${this.#path}: ${messageOf(error)}`);
     }
   }
 
@@ -160,7 +161,7 @@ export class ResumeFile {
     try {
       fs.linkSync(next, this.#path);
     } catch (error) {
-      if (isCode(error, "EEXIST")) throw error;
+      if (codeOf(error) === "EEXIST") throw error;
       // The file system has no hard links.
       fs.renameSync(next, this.#path);
       return;
@@ -208,12 +209,4 @@ function isOutputPosition(value: unknown): value is OutputPosition {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
-
-function phraseOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 // The process that writes a file. Its start time tells it from a later process with the same pid.
 
 import fs from "node:fs";
+import { codeOf } from "./errors.ts";
 
 export type FileOwner = {
   readonly pid: number;
@@ -23,7 +24,7 @@ export function isGone(pid: number): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
+    return codeOf(error) === "ESRCH";
   }
 }
 

@@ -1,5 +1,6 @@
 // Network errors as phrases, the same on each runtime. Pure.
 
+import { codeOf } from "./errors.ts";
 import { oneLine } from "./plain-text.ts";
 
 const NO_TLS = "the server does not speak TLS; try http://";
@@ -47,6 +48,6 @@ export function networkReason(error: Error): string {
   if (unlike !== undefined) return unlike[1];
   if (error.name === "TimeoutError") return "timed out";
   // A host with several addresses gives an AggregateError, which has a code but no message.
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error) ?? "";
   return oneLine(PHRASES[code] ?? (error.message || code || error.name));
 }

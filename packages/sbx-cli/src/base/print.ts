@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import tty from "node:tty";
+import { codeOf } from "./errors.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "./outcome.ts";
 import { Output } from "./output.ts";
 import { oneLine } from "./plain-text.ts";
@@ -71,7 +72,7 @@ function tryWrite(text: string): boolean {
     fs.writeSync(STDERR, text);
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "EAGAIN");
+    return codeOf(error) !== "EAGAIN";
   }
 }
 

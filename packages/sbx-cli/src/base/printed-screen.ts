@@ -4,11 +4,10 @@
 import fs from "node:fs";
 import tty from "node:tty";
 import { MAX_COLS, MAX_ROWS } from "sandbox-stdio/core";
-import { isIgnoredFromStart } from "./ignored-signals.ts";
+import { ENDING_SIGNALS, isIgnoredFromStart } from "./ignored-signals.ts";
 import { TerminalOutput } from "./terminal-output.ts";
 
 const STDOUT = 1;
-const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 /** Screens that were drawn on, by descriptor. */
 const screens = new Map<number, TerminalOutput>();
@@ -58,7 +57,7 @@ function sizeOf(fd: 1 | 2) {
 function listen(): void {
   if (isListening) return;
   isListening = true;
-  for (const signal of ENDING) {
+  for (const signal of ENDING_SIGNALS) {
     if (isIgnoredFromStart(signal, process.env)) continue;
     process.once(signal, () => {
       if (process.listenerCount(signal) > 0) return;

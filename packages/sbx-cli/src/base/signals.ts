@@ -1,11 +1,10 @@
 // Passes signals of this program on to the remote process, or takes them as its end. The owner decides which.
 
 import type { SignalName } from "sandbox-stdio/core";
+import { ENDING_SIGNALS } from "./ignored-signals.ts";
 
-/** Signals whose default is to end a program. */
-const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 const OTHERS = ["SIGUSR1", "SIGUSR2"] as const;
-const HANDLED: readonly SignalName[] = [...ENDING, ...OTHERS];
+const HANDLED: readonly SignalName[] = [...ENDING_SIGNALS, ...OTHERS];
 
 export type SignalEvents = {
   /** Whether the signal is for the remote process. If not, an ending signal ends this program. */
@@ -55,7 +54,7 @@ export class SignalRelay {
   }
 
   #handle(signal: SignalName): void {
-    const isEnding = ENDING.some((ending) => ending === signal);
+    const isEnding = ENDING_SIGNALS.some((ending) => ending === signal);
     const isOwn = isEnding && (this.#hasPassedEnding || !this.#events.isAllowed());
     if (isOwn || !this.#events.isForRemote(signal)) {
       if (isEnding) this.#events.end(signal);

@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { isRecord } from "sandbox-stdio/core";
 import { removeDraft, writeDraft } from "./draft.ts";
+import { codeOf, messageOf } from "./errors.ts";
 import { CliError } from "./outcome.ts";
 
 const MAX_BYTES = 1_048_576;
@@ -23,9 +24,9 @@ function readText(file: string): string | undefined {
     // Opening a pipe without a writer would block.
     fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw cannotRead(file, message);
+    throw cannotRead(file, messageOf(error));
   }
   try {
     const stats = fs.fstatSync(fd);
@@ -57,6 +58,6 @@ export function writeJsonFile(file: string, value: object): void {
     fs.renameSync(draft, file);
   } catch (error) {
     if (draft !== undefined) removeDraft(draft);
-    throw new CliError(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
+    throw new CliError(`cannot write ${file}: ${messageOf(error)}`);
   }
 }

@@ -3,7 +3,7 @@
 import tty from "node:tty";
 import { defined, isRecord } from "sandbox-stdio/core";
 import type { CliCommand } from "../args/cli-command.ts";
-import { isIgnoredFromStart } from "../base/ignored-signals.ts";
+import { onEndingSignal } from "../base/ignored-signals.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { safeJson } from "../base/plain-text.ts";
 import { Printer } from "../base/print.ts";
@@ -21,7 +21,6 @@ const DEFAULT_COLUMNS = 80;
 /** Cursor home, and erase below. */
 const REDRAW = "\x1b[H\x1b[J";
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 /** Keys that end the watch; raw mode turns off the terminal's own handling. */
 const KEYS: Readonly<Record<string, Outcome>> = {
   q: exitWith(EXIT.ok),
@@ -91,9 +90,7 @@ async function untilKey(streams: TerminalStreams, work: () => Promise<Outcome>):
       else if (key === SUSPEND) terminal.suspend();
     }
   };
-  const onSignal = (signal: NodeJS.Signals) => end({ kind: "signal", signal });
-  const handled = SIGNALS.filter((signal) => !isIgnoredFromStart(signal, process.env));
-  for (const signal of handled) process.on(signal, onSignal);
+  const ignoreSignals = onEndingSignal(process.env, (signal) => end({ kind: "signal", signal }));
   terminal.enter();
   streams.input.on("data", onKeys);
   try {
@@ -101,7 +98,7 @@ async function untilKey(streams: TerminalStreams, work: () => Promise<Outcome>):
   } finally {
     streams.input.off("data", onKeys).pause();
     terminal.leave();
-    for (const signal of handled) process.off(signal, onSignal);
+    ignoreSignals();
   }
 }
 

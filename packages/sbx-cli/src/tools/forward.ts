@@ -5,7 +5,8 @@ import { attachParams } from "sandbox-stdio/core";
 import { tokenSource } from "../account/credentials.ts";
 import type { ForwardCommand } from "../args/cli-command.ts";
 import type { Environment } from "../base/environment.ts";
-import { isIgnoredFromStart } from "../base/ignored-signals.ts";
+import { codeOf } from "../base/errors.ts";
+import { onEndingSignal } from "../base/ignored-signals.ts";
 import { CliError, EXIT, type Outcome, usage } from "../base/outcome.ts";
 import { oneLine } from "../base/plain-text.ts";
 import { notify, Printer } from "../base/print.ts";
@@ -14,7 +15,6 @@ import { within } from "../connection/endings.ts";
 import { probeLoop } from "./forward-loop.ts";
 import { Forwarded } from "./forwarded.ts";
 
-const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const FAREWELL_MS = 1_000;
 
 /** Runs until a signal ends it. @throws {CliError} If it can't listen. */
@@ -79,7 +79,13 @@ export async function forward(command: ForwardCommand, env: Environment): Promis
   server.on("connection", accept);
   second?.off("connection", hold).on("connection", accept);
   for (const socket of early) accept(socket);
-  const ended = endingSignal(env);
+  const ended = new Promise<NodeJS.Signals>((resolve) => {
+    // A second signal ends at once.
+    const ignoreSignals = onEndingSignal(env, (signal) => {
+      ignoreSignals();
+      resolve(signal);
+    });
+  });
   const printer = new Printer();
   await printer.print(
     isJson
@@ -115,7 +121,7 @@ async function listenTwice({ address, port, isLocalhost }: ForwardCommand["local
     await listen(second, { address: "::1", port: bound.port });
     return { server, second, bound };
   } catch (error) {
-    const code = error instanceof CliError && error.cause instanceof Error && "code" in error.cause && error.cause.code;
+    const code = error instanceof CliError ? codeOf(error.cause) : undefined;
     // The machine has no IPv6.
     if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return { server, second: undefined, bound };
     server.close();
@@ -137,11 +143,5 @@ function listen(server: Server, { address, port }: Bound): Promise<Bound> {
       const bound = server.address();
       if (typeof bound === "object" && bound !== null) resolve(bound);
     });
-  });
-}
-
-function endingSignal(env: Environment): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ENDING) process.once(signal, () => void (isIgnoredFromStart(signal, env) || resolve(signal)));
   });
 }

@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { KEPT_MODE } from "sandbox-stdio/core";
+import { codeOf } from "../base/errors.ts";
 import { CliError } from "../base/outcome.ts";
 import type { SkippedFiles } from "./copy-left-out.ts";
 import { type Listing, listFolder } from "./copy-listing.ts";
@@ -144,7 +145,7 @@ function move(from: string, to: string, stats: fs.Stats): void {
   try {
     fs.renameSync(source, target);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "EXDEV") {
       // A folder below is on another file system.
       const options = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, errorOnExist: true };
@@ -187,7 +188,7 @@ function openExisting(to: string, there: fs.Stats): number {
   try {
     return fs.openSync(bytesOfPath(to), O_WRONLY | O_NOFOLLOW);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES" || there.uid !== process.getuid?.()) throw error;
+    if (codeOf(error) !== "EACCES" || there.uid !== process.getuid?.()) throw error;
   }
   fs.chmodSync(bytesOfPath(to), there.mode | 0o200);
   const target = fs.openSync(bytesOfPath(to), O_WRONLY | O_NOFOLLOW);
@@ -218,7 +219,7 @@ function timed(set: () => void): void {
   try {
     set();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    if (codeOf(error) !== "EPERM") throw error;
   }
 }
 
@@ -227,7 +228,7 @@ function removeTree(at: string): void {
   try {
     remove();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    if (codeOf(error) !== "EACCES") throw error;
     openUp(at);
     remove();
   }

@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { defined } from "sandbox-stdio/core";
 import type { CopyCommand } from "../args/cli-command.ts";
 import type { Environment } from "../base/environment.ts";
-import { isIgnoredFromStart } from "../base/ignored-signals.ts";
+import { onEndingSignal } from "../base/ignored-signals.ts";
 import { CliError, EXIT, type Outcome } from "../base/outcome.ts";
 import { notify } from "../base/print.ts";
 import { NAME_KIND } from "../base/session-names.ts";
@@ -14,7 +14,6 @@ import { bytesOfPath } from "./copy-path.ts";
 
 /** Exit codes above it are 128 + a signal. */
 const SIGNALLED = 128;
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The files of one folder to copy, and their destination. */
 export type Part = {
@@ -135,16 +134,14 @@ export type OnStop = (stop: (signal: NodeJS.Signals) => void) => void;
 /** The work's outcome, or the signal that ends it. @param notice Printed at the signal. */
 export async function untilSignal(work: (onStop: OnStop) => Promise<Outcome>, notice?: string): Promise<Outcome> {
   let stop: (signal: NodeJS.Signals) => void = () => undefined;
-  let take: (signal: NodeJS.Signals) => void = () => undefined;
+  let ignoreSignals: () => void = () => undefined;
   const signalled = new Promise<Outcome>((resolve) => {
-    take = (signal) => {
+    ignoreSignals = onEndingSignal(process.env, (signal) => {
       stop(signal);
       if (notice !== undefined) notify(notice);
       resolve({ kind: "signal", signal });
-    };
+    });
   });
-  const handled = SIGNALS.filter((signal) => !isIgnoredFromStart(signal, process.env));
-  for (const signal of handled) process.on(signal, take);
   try {
     return await Promise.race([
       work((onSignal) => {
@@ -153,6 +150,6 @@ export async function untilSignal(work: (onStop: OnStop) => Promise<Outcome>, no
       signalled,
     ]);
   } finally {
-    for (const signal of handled) process.off(signal, take);
+    ignoreSignals();
   }
 }

@@ -3,6 +3,7 @@
 
 import fs from "node:fs";
 import { KEPT_MODE, leadsTo, partsOf, type TarMember, type TarSink } from "sandbox-stdio/core";
+import { codeOf } from "../base/errors.ts";
 import type { SkippedFiles } from "./copy-left-out.ts";
 import { bytesOfPath, OWNERS_ALL } from "./copy-path.ts";
 
@@ -80,7 +81,7 @@ export class Unpacking implements TarSink {
       if (blocker !== undefined) return `${blocker} is not a folder`;
       return this.#write(member, parts);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (code === "EISDIR" || code === "EPERM")
         return isFolder(this.#pathOf(parts)) ? "a folder is in the way" : "the file system refuses it";
       if (code === "ENAMETOOLONG" || code === "EILSEQ" || code === "EINVAL") return `invalid name here (${code})`;
@@ -129,7 +130,7 @@ export class Unpacking implements TarSink {
       try {
         fs.linkSync(bytesOfPath(from), bytesOfPath(path));
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "EEXIST") throw error;
+        if (codeOf(error) === "EEXIST") throw error;
         // No hard links on this file system, or too many.
         fs.copyFileSync(bytesOfPath(from), bytesOfPath(path), fs.constants.COPYFILE_EXCL);
       }
@@ -193,7 +194,7 @@ function fresh(path: string, make: () => void): void {
   try {
     make();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
     fs.unlinkSync(bytesOfPath(path));
     make();
   }

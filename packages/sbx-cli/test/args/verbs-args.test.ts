@@ -212,7 +212,7 @@ describe("switches", () => {
       endpoint: { typed: URL },
     });
     expect(() => parse("kill web a/b", defaults)).toThrow('invalid session name "a/b"');
-    expect(() => parse("kill web")).toThrow("which server?");
+    expect(() => parse("kill web")).toThrow("missing server address");
   });
 
   test("a name where ssh or kubectl has it is told how it is said here; each verb's help shows what it takes", () => {
@@ -255,7 +255,7 @@ describe("switches", () => {
     expect(parse(`cp ${URL} :./~/x b`)).toMatchObject({ from: [{ path: "./~/x" }] });
     expect(parse(`cp ${URL} -p :a~ b`)).toMatchObject({ keepsModes: true, from: [{ path: "a~" }] });
     expect(refusal(`cp ${URL} -p :a -`)).toBe("-p cannot be used with -");
-    expect(refusal(`cp ${URL} dev:/a b`)).toMatch(/colon, and name the sandbox with --sandbox/);
+    expect(refusal(`cp ${URL} dev:/a b`)).toMatch(/colon, as in cp --sandbox dev/);
   });
 });
 

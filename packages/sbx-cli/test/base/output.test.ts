@@ -145,7 +145,7 @@ test("a reader that has gone is told once, and what waits is dropped", async () 
 
 /** Calls something of ours in a program of its own, whose standard error is the pipe. @returns What it prints. */
 function inProgram(call: string, fd = 2): { code: number | null; printed: string } {
-  const module = (name: string) => new URL(`../src/${name}.ts`, import.meta.url).href;
+  const module = (name: string) => new URL(`../../src/${name}.ts`, import.meta.url).href;
   const script = `
     import fs from "node:fs";
     import { notify, notifyPerson } from "${module("base/print")}";

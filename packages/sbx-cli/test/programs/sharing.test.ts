@@ -121,7 +121,7 @@ describe("links", () => {
     );
     const listed = await runCli(["tickets", ...where]);
     expect(listed.stdout).toBe(
-      "ID  ROLE    GUESTS  GOOD UNTIL            MADE BY\n1   driver  yes     2027-01-01T00:01:00Z  ann\n",
+      "ID  ROLE    GUESTS  EXPIRES               CREATED BY\n1   driver  yes     2027-01-01T00:01:00Z  ann\n",
     );
     expect(await runCli(["revoke", server.url, "1", "--session", "main"])).toMatchObject({
       code: 0,

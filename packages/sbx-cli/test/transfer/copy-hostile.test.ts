@@ -497,4 +497,9 @@ test("what comes from - is written into a file that is there, which keeps its no
   expect(statSync(join(there, "file"))).toMatchObject({ ino: before.ino, mode: before.mode, nlink: 2 });
   expect(statSync(join(there, "fresh")).mode & 0o777).toBe(0o666 & ~process.umask());
   expect(readFileSync(join(there, "other"), "utf8")).toBe("other");
+  put(there, { "dir\n/x": "x", real: "old", "real\n": "old" });
+  symlinkSync("real\n", join(there, "to"));
+  for (const name of ["dir\n/new\n", "to"]) expect(await typed(name)).toEqual(DONE);
+  const texts = ["dir\n/new\n", "real\n", "real"].map((name) => readFileSync(join(there, name), "utf8"));
+  expect(texts).toEqual(["new", "new", "old"]);
 });

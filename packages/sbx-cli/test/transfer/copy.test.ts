@@ -168,7 +168,10 @@ test("what the file system here refuses to cp is said in a line", async () => {
     code: 255,
     stderr: expect.stringMatching(/^sbx-stdio: cannot copy: [A-Z]+: [^\n]*\n$/),
   });
-  expect(input).toMatchObject({ code: 255, stderr: line("what comes from -: EISDIR") });
+  expect(input).toMatchObject({
+    code: 255,
+    stderr: expect.stringMatching(/^sbx-stdio: cannot read standard input: EISDIR[^\n]*\n$/),
+  });
   expect(readdirSync(here)).toEqual(["file"]);
 });
 

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
+import { inject } from "vitest";
 import { childEnv } from "../../../../packages/local/src/base/env.ts";
 import { ROOT } from "../../../../packages/local/src/base/paths.ts";
 
@@ -28,6 +29,13 @@ export function run(
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, stdout, stderr }));
   });
+}
+
+/** The packages' files, packed once for all tests. */
+export async function packed(): Promise<{ readonly library: string; readonly cli: string }> {
+  const response = await fetch(`${inject("systemsUrl")}/packed`, { method: "POST" });
+  if (!response.ok) throw new Error(`Cannot pack: ${await response.text()}`);
+  return (await response.json()) as { library: string; cli: string };
 }
 
 /** @returns The directory; the caller removes it. @throws {Error} With npm's words. */

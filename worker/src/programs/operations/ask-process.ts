@@ -1,9 +1,9 @@
 // *screen* and *commands* (S1, S2, C3): the bridge answers while the process runs, and the store answers after its exit.
 
 import type { InnerClient, Question } from "sandbox-stdio/core";
-import { type Operation, type ProgramAnswer, refused } from "../call.ts";
-import type { Screen } from "../redraw.ts";
+import { type Operation, type ProgramAnswer, refused } from "./call.ts";
 import type { Reached } from "./reached.ts";
+import type { Screen } from "./redraw.ts";
 
 const PATIENCE_MS = 2_000;
 /** A wait has more time: a busy bridge must not pass for a shell without marks. */

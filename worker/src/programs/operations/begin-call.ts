@@ -2,7 +2,7 @@
 
 import type { ClientRecord, RelaySession } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
-import type { ProgramCall } from "../call.ts";
+import type { ProgramCall } from "./call.ts";
 
 /** @returns undefined if 64 writers have called this process. Otherwise `endCall` ends the call. */
 export function beginCall(

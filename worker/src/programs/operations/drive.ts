@@ -3,8 +3,8 @@
 
 import type { ClientRecord, RelaySession, SignalName } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
-import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import { beginCall } from "./begin-call.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import type { Reached } from "./reached.ts";
 
 export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" }>;

@@ -1,7 +1,7 @@
 // *read* (D1 to D6): the bytes of a range, or, where there are none yet, as soon as there are.
 
 import { type Attention, readOutput } from "sandbox-stdio/programs";
-import { type Operation, type ProgramAnswer, refused } from "../call.ts";
+import { type Operation, type ProgramAnswer, refused } from "./call.ts";
 import { type Reached, stateOf } from "./reached.ts";
 import { until } from "./until.ts";
 

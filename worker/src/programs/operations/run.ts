@@ -1,7 +1,7 @@
 // *run* (U1 to U4), once its process is there: waits for its end, and answers with what it has said.
 
 import { decodeUtf8, headTail, isLossy } from "sandbox-stdio/programs";
-import { type Operation, type ProgramAnswer, refused } from "../call.ts";
+import { type Operation, type ProgramAnswer, refused } from "./call.ts";
 import { type Reached, stateOf } from "./reached.ts";
 import { until } from "./until.ts";
 import type { Write } from "./write.ts";

@@ -2,8 +2,8 @@
 
 import type { InnerClient } from "sandbox-stdio/core";
 import type { Wait, WaitUntil } from "sandbox-stdio/programs";
-import { type ProgramAnswer, refused } from "../call.ts";
 import { type CommandEnd, commandEnds, type Kept, rowsOf, UNANSWERED } from "./ask-process.ts";
+import { type ProgramAnswer, refused } from "./call.ts";
 import type { Reached } from "./reached.ts";
 
 /** The screen is looked at so often at most, while there is output. */

@@ -10,7 +10,7 @@ import {
   type WaitUntil,
   type WorkShare,
 } from "sandbox-stdio/programs";
-import { type ProgramAnswer, refused, type WaitOperation } from "../call.ts";
+import { type ProgramAnswer, refused, type WaitOperation } from "./call.ts";
 import type { Reached } from "./reached.ts";
 import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
 

@@ -3,8 +3,8 @@
 import type { ClientRecord, InnerClient, RelaySession, WriteOutcome } from "sandbox-stdio/core";
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
-import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "../call.ts";
 import { beginCall } from "./begin-call.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { notHolderWords } from "./drive.ts";
 import type { Reached } from "./reached.ts";
 

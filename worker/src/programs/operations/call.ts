@@ -5,9 +5,9 @@ import type { processSchemas, sessionSchemas } from "@sbx/api";
 import { defined, type ProcessWish } from "sandbox-stdio/core";
 import type { WaitUntil } from "sandbox-stdio/programs";
 import type { z } from "zod";
-import type { Pass } from "../attach/entry-limits.ts";
-import type { Grant } from "../attach/grant.ts";
-import type { Actor } from "../audit/record.ts";
+import type { Pass } from "../../attach/entry-limits.ts";
+import type { Grant } from "../../attach/grant.ts";
+import type { Actor } from "../../audit/record.ts";
 
 /** P1, as the bridge is told of it. */
 export type ProgramProcess = {

@@ -6,7 +6,7 @@ import { findCredential } from "./credentials.ts";
 import { type EntryEnv, parseEntrySettings } from "./entry-settings.ts";
 import { type Identity, identityFrom, MAX_TOKEN_SECONDS, parseScopes, withEnd } from "./identity.ts";
 import { needsOrigin, requireAllowedHost, requirePublicOrigin } from "./origin.ts";
-import type { AuthWay } from "./way.ts";
+import type { AuthProvider } from "./provider.ts";
 
 /** The caller, as the Worker knows its users. */
 export type StdioIdentity = {
@@ -45,7 +45,7 @@ const LIFE_SECONDS = 12 * 3600;
 const NO_COOKIE = "";
 
 /** @param outerEnv Gives the environment of the outer Worker, to which the settings were added. */
-export function ownWay<Env>(authenticate: Authenticate<Env>, outerEnv: (env: object) => Env): AuthWay {
+export function ownProvider<Env>(authenticate: Authenticate<Env>, outerEnv: (env: object) => Env): AuthProvider {
   const settings = (env: object) => parseEntrySettings(env as EntryEnv);
   const ask = async (request: Request, env: object): Promise<Identity> => {
     const answer = await authenticate(request, outerEnv(env));

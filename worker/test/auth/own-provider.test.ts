@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { getSandbox } from "@cloudflare/sandbox";
 import { afterEach, describe, expect, test } from "vitest";
 import { sandboxKey, sessionKey, tenantKey, useSandboxIds } from "../../src/auth/names.ts";
-import { ownWay, type StdioIdentity, type StdioRefusal } from "../../src/auth/own-way.ts";
+import { ownProvider, type StdioIdentity, type StdioRefusal } from "../../src/auth/own-provider.ts";
 import type { Env } from "../../src/env.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
 
@@ -13,7 +13,7 @@ const ORIGIN = "https://own.example";
 const SETTINGS = { PUBLIC_ORIGIN: ORIGIN, SESSION_SECRET: "s".repeat(32), ALLOWED_ORIGINS: "https://partner.example" };
 const seen: Request[] = [];
 const wayOf = (answer: StdioIdentity | StdioRefusal | undefined) =>
-  ownWay(
+  ownProvider(
     (request) => {
       seen.push(request);
       return answer;

@@ -1,11 +1,11 @@
-// How requests are authenticated. The entry file chooses one way, so that nothing of another is bundled: oauth-way.ts is ours,
-// own-way.ts is made of a function that another system's Worker gives.
+// How requests are authenticated. The entry file chooses one provider, so that no other is bundled: oauth-provider.ts is ours;
+// own-provider.ts makes one of a function that another system's Worker gives.
 
 import type { Authenticated } from "./authenticate.ts";
 import type { EntrySettings } from "./entry-settings.ts";
 import type { Identity } from "./identity.ts";
 
-export interface AuthWay {
+export interface AuthProvider {
   /** @throws {AuthFault} `misconfigured`. */
   settings(env: object): EntrySettings;
   /**
@@ -18,20 +18,20 @@ export interface AuthWay {
   verify(token: string, env: object): Promise<Identity>;
 }
 
-let chosen: AuthWay | undefined;
+let chosen: AuthProvider | undefined;
 
 /** Called once, by the entry file. */
-export function useAuthentication(way: AuthWay): void {
-  chosen = way;
+export function useAuthentication(provider: AuthProvider): void {
+  chosen = provider;
 }
 
-/** @throws {Error} If the entry file has chosen no way. */
-export function authWay(): AuthWay {
-  if (chosen === undefined) throw new Error("the entry file has chosen no way to authenticate");
+/** @throws {Error} If the entry file has chosen none. */
+export function authProvider(): AuthProvider {
+  if (chosen === undefined) throw new Error("the entry file has chosen no authentication provider");
   return chosen;
 }
 
 /** @throws {AuthFault} `misconfigured`, naming the variable and never its value. */
 export function readEntrySettings(env: object): EntrySettings {
-  return authWay().settings(env);
+  return authProvider().settings(env);
 }
