@@ -14,7 +14,11 @@ const SHELLS: Record<string, { command: [string, ...string[]]; files: Files }> =
   bash: { command: ["bash"], files: { ".bashrc": `PS1='${PROMPT}'\n` } },
   "bash -l": { command: ["bash", "-l"], files: { ".bash_profile": `PS1='${PROMPT}'\n` } },
   zsh: { command: ["zsh"], files: { ".zshrc": `PS1='${PROMPT}'\n` } },
-  fish: { command: ["fish"], files: { ".config/fish/config.fish": FISH_PROMPT } },
+  fish: {
+    command: ["fish"],
+    // Where this folder is missing, the first fish reads all manuals of the machine in the background, for minutes.
+    files: { ".config/fish/config.fish": FISH_PROMPT, ".local/share/fish/generated_completions/none": "" },
+  },
 };
 const shellOf = (name: string) => SHELLS[name] ?? { command: [name] as [string], files: {} };
 const BASH = shellOf("bash");
