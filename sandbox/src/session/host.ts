@@ -154,6 +154,7 @@ export class SessionHost implements ProcessOwner, Upstream {
     });
     this.#writer = new InputWriter(process.child, this.session);
     this.#answers = screen && new Answers(log, screen, this.#writer, (offset) => this.#inner?.answered(offset));
+    if (screen !== undefined) screen.onParsed = (answers, offset) => this.#answers?.parsed(answers, offset);
     this.#lifespan = new Lifespan(wish.keep * 1000, unattended?.keepExitedMs ?? 0, performance.now());
     this.#bell = new Bell(bell, this.session.facts.incarnation);
     this.questions = new ProgramQuestions(process, this.#lifespan);
@@ -350,7 +351,7 @@ export class SessionHost implements ProcessOwner, Upstream {
   }
 
   resize(_client: ClientRecord | undefined, { cols, rows }: TerminalSize): void {
-    this.#process.child.resize(cols, rows);
+    if (!this.#lifespan.hasExited) this.#process.child.resize(cols, rows);
   }
 
   /** Ends every process of the session. Resolves once the exit is known. */
