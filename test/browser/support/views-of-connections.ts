@@ -19,7 +19,7 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
       renewable: false,
     }));
     say({ type: "expiring", seconds: 50 });
-    await tab.page.getByRole("region", { name: /^The login/ }).waitFor();
+    await tab.page.getByRole("region", { name: /^Your login/ }).waitFor();
     await see("a login that ends soon", tab);
     await connections.at(-1)?.close({ code: 4401, reason: "token expired" });
     await tab.page.getByRole("alert").waitFor();
