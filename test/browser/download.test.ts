@@ -50,7 +50,7 @@ test("a folder that a hand drops arrives with all that is in it, where the shell
   const at = { x: (screen?.x ?? 0) + 50, y: (screen?.y ?? 0) + 50, data };
   for (const type of ["dragEnter", "dragOver"] as const)
     await devTools.send("Input.dispatchDragEvent", { type, ...at });
-  await tab.page.getByText("Drop here").waitFor();
+  await tab.page.getByText("Drop to upload").waitFor();
   await devTools.send("Input.dispatchDragEvent", { type: "drop", ...at });
   // The line is longer than the screen is wide.
   const typed = async () => (await tab.lines()).join("\n");

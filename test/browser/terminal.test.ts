@@ -114,16 +114,17 @@ test("16, 256 and 16 million colours and attributes reach the cells; wide charac
     ["E", "default", -1, -1, "italic", "underline", "inverse"],
     [".", "default", -1, -1],
   ]);
-  // And what is in the cells is drawn.
-  const drawn = await tab.page.locator(".xterm-rows span").evaluateAll((spans) =>
-    spans
-      .filter((span) => span.textContent === "D")
-      .map((span) => {
-        const { color, backgroundColor } = getComputedStyle(span);
-        return [color, backgroundColor];
-      }),
-  );
-  expect(drawn).toEqual([["rgb(10, 200, 30)", "rgb(1, 2, 3)"]]);
+  // And what is in the cells is drawn, in the next frame: a row that was just replaced has no colours.
+  const drawn = () =>
+    tab.page.locator(".xterm-rows span").evaluateAll((spans) =>
+      spans
+        .filter((span) => span.textContent === "D")
+        .map((span) => {
+          const { color, backgroundColor } = getComputedStyle(span);
+          return [color, backgroundColor];
+        }),
+    );
+  await expect.poll(drawn).toEqual([["rgb(10, 200, 30)", "rgb(1, 2, 3)"]]);
 
   await tab.run("clear");
   await tab.prompt();

@@ -116,7 +116,7 @@ describe("what goes wrong is told in one line, with 255", () => {
 
   test("a viewer of nothing", async () => {
     expect(await runCli(await person(), ["--role", "viewer", "--session", "none"])).toEqual(
-      failed('no session "none" of yours to view (another person\'s is reached by the link they share)'),
+      failed('no session "none" of yours to view (for another person\'s session use the link they share)'),
     );
   });
 });

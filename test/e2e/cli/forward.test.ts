@@ -160,7 +160,7 @@ test("forward to the very port that it listens on is refused; to the same number
   const port = await anyFreePort();
   const refused = await runCli(who, [String(port)], "", "forward");
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
-  expect(refused.stderr).toMatch(/^sbx-stdio: the sandbox is on this machine, and its port \d+ is this one: .+\n$/);
+  expect(refused.stderr).toMatch(/^sbx-stdio: the sandbox is on this machine, and its port \d+ is this one; .+\n$/);
   // The same number at another address of this machine leads to the server, and not back.
   const served = await serve(
     who,

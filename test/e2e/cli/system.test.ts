@@ -63,7 +63,7 @@ test("doctor says that every step is good, and which one is not", async () => {
   expect(good.stdout.match(/^ok +\S+/gm)?.map((line) => line.slice(2).trim())).toEqual([
     ...["URL", "DNS", "server", "token", "origin", "access", "commands", "WebSocket", "container"],
   ]);
-  expect(good.stdout).toMatch(/^- +clock +not told: /m);
+  expect(good.stdout).toMatch(/^- +clock +unknown: /m);
   expect(good.code).toBe(0);
   const bad = await runCli({ ...(await person()), token: "garbage" }, [], "", "doctor");
   expect([bad.code, /^FAIL +access .+\n +log in again/m.test(bad.stdout)]).toEqual([255, true]);
