@@ -1,7 +1,7 @@
 // The checks between a right to attach and the session: revocations, limits, the Project Service. The Worker asks two objects at
 // the same time; their answers hold for every Worker. Only a caller that may make the attempt costs the Project Service a request.
 
-import { CLOSE, type Retry } from "sandbox-stdio/core";
+import { CLOSE, defined, type Retry } from "sandbox-stdio/core";
 import { tenantKey } from "../auth/names.ts";
 import type { ProjectQuestion, ProjectUser } from "../auth/project-gate.ts";
 import type { AuthEnv } from "../auth/settings.ts";
@@ -97,8 +97,7 @@ export async function pass(
       ...said,
       pass: {
         ...{ connection, request: requestId(request), address, homeKey, ...admission },
-        ...(ownKey === undefined ? {} : { ownKey }),
-        ...(uncounted === undefined ? {} : { uncounted }),
+        ...defined({ ownKey, uncounted }),
       },
     };
   } finally {
@@ -127,8 +126,8 @@ async function entryOf(env: EntryEnv, right: AttachRight, asked: Asked, address:
   const uncounted = client === undefined ? undefined : { user, client };
   return {
     ...{ homeKey, grant, asked, home: env.TENANT.getByName(homeKey), attempt: uncounted ?? { user } },
-    ...(ownKey === undefined ? {} : { ownKey, own: env.TENANT.getByName(ownKey) }),
-    ...(uncounted === undefined ? {} : { uncounted }),
+    ...defined({ ownKey, own: ownKey === undefined ? undefined : env.TENANT.getByName(ownKey) }),
+    ...defined({ uncounted }),
   };
 }
 
@@ -176,12 +175,12 @@ function admissionOf([atHome, atOwn]: readonly [TenantAnswer, TenantAnswer | und
   const refusal = refusalOf(atHome) ?? (atOwn && refusalOf(atOwn));
   if (refusal !== undefined) return refusal;
   const noRoom = atHome.kind === "admitted" ? atHome.noRoom : undefined;
-  return noRoom === undefined ? {} : { noRoom: NO_ROOM[noRoom] };
+  return defined({ noRoom: noRoom && NO_ROOM[noRoom] });
 }
 
 /** The parts of a grant that the session's tenant may revoke: all that it rests on. */
 export function revocablePart({ persons, tokenIds, login }: Grant): RevocableGrant {
-  return { persons, tokenIds, ...(login === undefined ? {} : { login }) };
+  return { persons, tokenIds, ...defined({ login }) };
 }
 
 /** The bearer's tenant, where it is not the session's. */

@@ -1,7 +1,7 @@
 // The rights of a client on one session, and their end: made of a token or a ticket by the Worker, kept by the session's
 // Durable Object for as long as the connection lives.
 
-import { clipUtf8, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
+import { clipUtf8, defined, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
 import type { AttachTicket, ShareTicket } from "../auth/ticket.ts";
@@ -49,7 +49,7 @@ export function grantOfAttachTicket(ticket: AttachTicket, origin: string): Grant
   const own = {
     persons: [person(maker, makerIssuedAt)],
     tokenIds: makerToken === undefined ? [id] : [id, makerToken],
-    ...(login === undefined ? {} : { login }),
+    ...defined({ login }),
   };
   return {
     subject: maker,
@@ -63,7 +63,7 @@ export function grantOfAttachTicket(ticket: AttachTicket, origin: string): Grant
     ...own,
     own,
     origin,
-    ...(opaque === undefined ? {} : { opaque }),
+    ...defined({ opaque }),
     attachTicket: { id, expiresAtMs: ticket.expiresAtMs },
   };
 }
@@ -73,8 +73,7 @@ export function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undef
   const { id, role, maker, makerToken, makerIssuedAt, expiresAtMs } = ticket;
   const share = {
     ...{ id, role, maker, expiresAtMs },
-    ...(makerToken === undefined ? {} : { makerToken }),
-    ...(makerIssuedAt === undefined ? {} : { makerIssuedAt }),
+    ...defined({ makerToken, makerIssuedAt }),
   };
   const own = { persons: [], tokenIds: [] };
   const guest = { subject: `guest:${id}`, name: "", isGuest: true, own, ...own, expiresAtMs };
@@ -128,7 +127,7 @@ function bearerPart(identity: Identity): BearerPart {
     expiresAtMs: identity.expiresAt * 1000,
     ...own,
     own,
-    ...(opaque === undefined ? {} : { opaque }),
+    ...defined({ opaque }),
   };
 }
 
@@ -148,7 +147,7 @@ function withShare(bearer: BearerPart, share: NonNullable<Grant["share"]>, origi
 }
 
 function person(subject: string, issuedAt: number | undefined): Grant["persons"][number] {
-  return { subject, ...(issuedAt === undefined ? {} : { issuedAt }) };
+  return { subject, ...defined({ issuedAt }) };
 }
 
 /** The caller whose input by calls is counted. */

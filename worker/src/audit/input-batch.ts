@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { type InputFate, release } from "sandbox-stdio/core";
+import { defined, type InputFate, release } from "sandbox-stdio/core";
 import type { InputDeed } from "./record.ts";
 
 /** The part of input that the record keeps: its bytes, or their hash, or how many they were. */
@@ -60,7 +60,7 @@ export class InputBatch {
   finish(): InputDeed {
     return {
       type: "input",
-      ...(this.pane === undefined ? {} : { pane: this.pane }),
+      ...defined({ pane: this.pane }),
       offset: this.offset,
       length: this.#length,
       ...this.#kept(),

@@ -3,6 +3,7 @@
 
 import {
   type ClientRecord,
+  defined,
   type InputFate,
   InputPositions,
   type InputRecorder,
@@ -80,7 +81,7 @@ export class SessionAudit implements InputRecorder {
       this.#pending.replaceLast({ ...last, ...deed });
       return;
     }
-    const event = { time: now(), ...this.#place, ...actor, ...(client === undefined ? {} : { client }), ...deed };
+    const event = { time: now(), ...this.#place, ...actor, ...defined({ client }), ...deed };
     if (isRepeatable(event)) this.#refused(event);
     else if (deed.type === "exit") this.#addNow(event);
     else this.#add(event, GATHER_MS);

@@ -1,7 +1,7 @@
 // The record's part about the surroundings that a process was asked for with.
 
 import { createHash } from "node:crypto";
-import type { ProcessWish } from "sandbox-stdio/core";
+import { defined, type ProcessWish } from "sandbox-stdio/core";
 import type { RecordedVariable } from "./record.ts";
 
 /** Absent where nothing was asked for. Variables as they were given: of one that is given twice the last counts. */
@@ -10,5 +10,5 @@ export function recordedSurroundings({ cwd, env }: Pick<ProcessWish, "cwd" | "en
   env?: readonly RecordedVariable[];
 } {
   const variables = env.map(([name, value]) => ({ name, sha256: createHash("sha256").update(value).digest("hex") }));
-  return { ...(cwd === undefined ? {} : { cwd }), ...(variables.length === 0 ? {} : { env: variables }) };
+  return defined({ cwd, env: variables.length === 0 ? undefined : variables });
 }

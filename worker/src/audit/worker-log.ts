@@ -1,5 +1,6 @@
 // The caller of a request; and refusals before any session's audit was reached: a line of JSON each in the Worker's log.
 
+import { defined } from "sandbox-stdio/core";
 import type { Identity } from "../auth/identity.ts";
 import { requestId } from "../base/request-id.ts";
 import type { Actor, Place } from "./record.ts";
@@ -34,7 +35,7 @@ export function logRefused(
       message: clipped(fault.message),
       address: addressOf(request),
       request: requestId(request),
-      ...(identity === undefined ? {} : { tenant: identity.tenantValue, user: identity.subject }),
+      ...defined({ tenant: identity?.tenantValue, user: identity?.subject }),
     }),
   );
 }

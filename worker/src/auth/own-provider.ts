@@ -1,6 +1,7 @@
 // The way to authenticate that somebody else's Worker gives: one function from a request to who it is, or why not. Where a page
 // asks, its origin is checked here, whatever the function looks at: a browser adds cookies by itself.
 
+import { defined } from "sandbox-stdio/core";
 import { AuthFault } from "../refusal/fault.ts";
 import { findCredential } from "./credentials.ts";
 import { type EntryEnv, parseEntrySettings } from "./entry-settings.ts";
@@ -89,12 +90,11 @@ function identityOf(answer: StdioIdentity, issuer: string): Identity {
   const exp = expires === undefined ? now + LIFE_SECONDS : Math.floor(expires.getTime() / 1000);
   const claims = {
     sub: subject,
-    ...(tenant === undefined ? {} : { org_id: tenant }),
+    ...defined({ org_id: tenant }),
     exp: Math.min(exp, now + MAX_TOKEN_SECONDS),
     iat: now,
     scope: scopes.map((scope) => `sandbox:${scope}`).join(" "),
-    ...(name === undefined ? {} : { name }),
-    ...(tokenId === undefined ? {} : { jti: tokenId }),
+    ...defined({ name, jti: tokenId }),
   };
   if (exp <= now) throw new AuthFault("expired", "The login has ended");
   // A user without a tenant never meets a tenant that is called like the user.

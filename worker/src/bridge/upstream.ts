@@ -1,6 +1,6 @@
 // The way to the bridge: in the sandbox's container, or a local one.
 
-import { INNER_PROTOCOL } from "sandbox-stdio/core";
+import { defined, INNER_PROTOCOL } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
 import { AuthFault } from "../refusal/fault.ts";
@@ -67,9 +67,7 @@ export async function attachBridge(
     };
     const path = `/attach?${query}`;
     if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
-    return await outcomeOf(
-      await fetchBridge(env, sandboxKey, path, { headers, ...(signal === undefined ? {} : { signal }) }),
-    );
+    return await outcomeOf(await fetchBridge(env, sandboxKey, path, { headers, ...defined({ signal }) }));
   } catch (error) {
     if (error instanceof AuthFault) return { kind: "refused", status: 500, error: error.code, message: error.message };
     log.error("no way to the bridge:", error);

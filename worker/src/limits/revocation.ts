@@ -1,5 +1,6 @@
 // The meaning of a user's or a token's revocation. Pure; another part keeps the list.
 
+import { defined } from "sandbox-stdio/core";
 import type { Identity } from "../auth/identity.ts";
 
 export type Revocation = {
@@ -28,9 +29,9 @@ export type RevocableGrant = {
 /** The parts of an identity that can be revoked. */
 export function revocableOf({ subject, issuedAt, tokenId, loginId }: Identity): RevocableGrant {
   return {
-    persons: [{ subject, ...(issuedAt === undefined ? {} : { issuedAt }) }],
+    persons: [{ subject, ...defined({ issuedAt }) }],
     tokenIds: tokenId === undefined ? [] : [tokenId],
-    ...(loginId === undefined ? {} : { login: loginId }),
+    ...defined({ login: loginId }),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type AttachRequest,
   type Begin,
   CLOSE,
+  defined,
   dialectNamed,
   placeOf,
   type RelaySession,
@@ -187,7 +188,7 @@ export class Attaching {
       isAdmin: who.isAdmin,
       delivery: query.delivery,
       isResume: admission.isResume,
-      ...(party === undefined ? {} : { party }),
+      ...defined({ party }),
       mayUseKept: party === undefined && query.role === "driver",
       ...placeOf(query),
     };

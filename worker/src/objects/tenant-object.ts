@@ -5,6 +5,7 @@
 // the sessions themselves are asked which of them live.
 
 import { DurableObject } from "cloudflare:workers";
+import { defined } from "sandbox-stdio/core";
 import type { SessionsEnv } from "../attach/session-calls.ts";
 import type { Actor, Deed, Place } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
@@ -112,7 +113,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if (this.#fullness(sandboxKey) !== undefined) await this.#forgetEnded(sandboxKey);
     const noRoom = this.#fullness(sandboxKey);
     if (noRoom !== undefined) return { kind: "admitted", noRoom };
-    const live = { sandboxKey, sinceMs: now, ...(sandbox === undefined ? {} : { sandbox }) };
+    const live = { sandboxKey, sinceMs: now, ...defined({ sandbox }) };
     this.#live.set(sessionKey, live);
     this.#writes.put(`live:${sessionKey}`, live);
     return { kind: "admitted" };

@@ -2,6 +2,7 @@
 // sealed, and name one port of one sandbox.
 
 import { hash } from "node:crypto";
+import { defined } from "sandbox-stdio/core";
 import { cookieName, setCookie } from "../auth/cookie.ts";
 import type { EntrySettings } from "../auth/entry-settings.ts";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
@@ -60,8 +61,7 @@ export function passOf(identity: Identity, sandbox: string, port: number, user: 
     ...{ tenant: { issuer, tenantClaim, tenantValue }, sandbox, port, id: ticketId(), subject },
     isAdmin: scopes.has("sandbox:admin"),
     grant: revocableOf(identity),
-    ...(user === undefined ? {} : { user }),
-    ...(opaque === undefined ? {} : { opaque }),
+    ...defined({ user, opaque }),
     expiresAtMs: Math.min(expiresAt * 1000, Date.now() + PASS_MS),
   };
 }

@@ -3,6 +3,7 @@
 
 import {
   cookiesToBrowser,
+  defined,
   type HeaderList,
   headersToBrowser,
   headersToServer,
@@ -119,8 +120,10 @@ async function askBridge(
   const init: RequestInit = {
     method: body === null ? "GET" : "POST",
     headers,
-    ...(body === null ? {} : { body: bounded(body, tooLong) }),
-    ...(isUpgrade ? {} : { signal: request.signal }),
+    ...defined({
+      body: body === null ? undefined : bounded(body, tooLong),
+      signal: isUpgrade ? undefined : request.signal,
+    }),
   };
   return fetchBridge(env, sandboxKey, `${PREVIEW_PATH}?${new URLSearchParams(query)}`, init);
 }

@@ -1,6 +1,6 @@
 // The answer that a program gets for the refusal of an attach.
 
-import { CLOSE, httpStatusOf } from "sandbox-stdio/core";
+import { CLOSE, defined, httpStatusOf } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal/refusal.ts";
 import { type ProgramAnswer, refused } from "./operations/call.ts";
 
@@ -10,5 +10,5 @@ export const FULL_RETRY_SECONDS = 5;
 export function answerOf({ code, error, message, retryAfterSeconds }: Refusal): ProgramAnswer {
   const status = httpStatusOf(code);
   const seconds = retryAfterSeconds ?? (code === CLOSE.unavailable ? FULL_RETRY_SECONDS : undefined);
-  return { ...refused(status, error, message), ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) };
+  return { ...refused(status, error, message), ...defined({ retryAfterSeconds: seconds }) };
 }

@@ -1,6 +1,13 @@
 // The API's description of a session, from the store, from the attached clients, or from the bridge.
 
-import { type KnownClient, knownOf, type Participant, parseListings, type RelaySession } from "sandbox-stdio/core";
+import {
+  defined,
+  type KnownClient,
+  knownOf,
+  type Participant,
+  parseListings,
+  type RelaySession,
+} from "sandbox-stdio/core";
 import type { SessionListing } from "../attach/session-calls.ts";
 import { askBridge, type BridgeEnv } from "../bridge/upstream.ts";
 import type { SessionRecord } from "./session-store.ts";
@@ -28,7 +35,7 @@ export async function describeSession(
     cmd: record.cmd[0] ?? "",
     args: record.cmd.slice(1),
     createdAt,
-    ...(size === undefined ? {} : { cols: size.cols, rows: size.rows }),
+    ...defined({ cols: size?.cols, rows: size?.rows }),
     ...titleOf(session?.title ?? record.title),
     ...lastOutputOf(session?.lastOutputMs ?? record.lastOutputMs),
     ...participantsOf(session),
@@ -56,21 +63,21 @@ export async function describeSession(
     clients: 0,
     offset: found.offset,
     ...lastOutputOf(found.lastOutputMs),
-    ...(found.exit === undefined ? {} : { exit: found.exit }),
+    ...defined({ exit: found.exit }),
   };
 }
 
 function titleOf(title: string | undefined): { title?: string } {
-  return title === undefined || title === "" ? {} : { title };
+  return defined({ title: title || undefined });
 }
 
 function lastOutputOf(ms: number | undefined): { lastOutputAt?: string } {
-  return ms === undefined ? {} : { lastOutputAt: new Date(ms).toISOString() };
+  return defined({ lastOutputAt: ms === undefined ? undefined : new Date(ms).toISOString() });
 }
 
 export function participantsOf(session: RelaySession | undefined): { participants?: readonly Participant[] } {
   const participants = session?.attachedParticipants ?? [];
-  return participants.length === 0 ? {} : { participants };
+  return defined({ participants: participants.length === 0 ? undefined : participants });
 }
 
 /** The programs that have written: how far is told also while no client is here (P3). */

@@ -2,7 +2,15 @@
 // and hands the upgrade to the session's Durable Object.
 
 import { type Context, Hono } from "hono";
-import { type AttachWish, CLOSE, chooseRoute, DIALECT_ROUTES, type DialectRoute, TTYD } from "sandbox-stdio/core";
+import {
+  type AttachWish,
+  CLOSE,
+  chooseRoute,
+  DIALECT_ROUTES,
+  type DialectRoute,
+  defined,
+  TTYD,
+} from "sandbox-stdio/core";
 import {
   type AttachRight,
   attachRight,
@@ -127,9 +135,7 @@ async function attach(
       sandboxKey,
       session,
       query,
-      ...(command === undefined ? {} : { command }),
-      ...(line === undefined ? {} : { line }),
-      ...(row.limits === undefined ? {} : { limits: row.limits }),
+      ...defined({ command, line, limits: row.limits }),
       isTransient: row.isTransient === true,
       ...(isProxied ? { upstream: "ttyd" } : {}),
       who: { ...grant, isAdmin: mayForce && grant.isAdmin },
@@ -138,7 +144,7 @@ async function attach(
         tenant: grant.bearer?.tenantValue ?? tenant.tenantValue,
         user: grant.isGuest ? grant.subject : (user ?? grant.subject),
         address: addressOf(request),
-        ...(ticket === undefined ? {} : { ticket }),
+        ...defined({ ticket }),
       },
       pass: passed.pass,
     }),
@@ -164,5 +170,5 @@ function otherSession({ authenticatesSession }: DialectRoute): OtherSession {
 
 function answering({ dialect, subprotocol, refusal }: DialectRoute, offered: readonly string[]): Answering {
   const selected = subprotocol !== undefined && offered.includes(subprotocol.name) ? subprotocol.name : undefined;
-  return { dialect: dialect.name, refusal, ...(selected === undefined ? {} : { subprotocol: selected }) };
+  return { dialect: dialect.name, refusal, ...defined({ subprotocol: selected }) };
 }

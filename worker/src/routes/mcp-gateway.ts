@@ -3,6 +3,7 @@
 
 import { isInitialize, MAX_MESSAGE_BYTES, needsNewerServer, readBody, versionOf } from "@sbx/mcp/gateway";
 import { type Context, type ExecutionContext, Hono } from "hono";
+import { defined } from "sandbox-stdio/core";
 import { tenantKey } from "../auth/names.ts";
 import { toBase64Url } from "../base/base64url.ts";
 import { log } from "../base/log.ts";
@@ -121,8 +122,7 @@ async function start(c: GatewayContext, who: Caller, id: string): Promise<Respon
   const body = {
     cmd,
     args: searchParams.getAll("arg"),
-    ...(cwd === null ? {} : { cwd }),
-    ...(keep === null ? {} : { keepSeconds: Number(keep) }),
+    ...defined({ cwd: cwd ?? undefined, keepSeconds: keep === null ? undefined : Number(keep) }),
     // While the session object is made anew, the server's output waits.
     delivery: "lossless",
     shellIntegration: false,

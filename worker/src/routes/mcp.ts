@@ -5,6 +5,7 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import { mcpServer } from "@sbx/mcp";
 import { batchFault, MAX_MESSAGE_BYTES } from "@sbx/mcp/gateway";
 import { type ExecutionContext, Hono } from "hono";
+import { defined } from "sandbox-stdio/core";
 import { readEntrySettings } from "../auth/provider.ts";
 import { log } from "../base/log.ts";
 import { REST_BYTES, readText } from "../base/read-text.ts";
@@ -35,7 +36,7 @@ mcpTools.all("/mcp", async (c) => {
   const who = await caller(request, c.env);
   const sandbox = c.env.MCP_SANDBOX || c.req.query("sandbox");
   const ask = async ({ method, path, body }: { method: string; path: string; body?: string }, signal: AbortSignal) => {
-    const init = { method, signal, ...(body === undefined ? {} : { body }) };
+    const init = { method, signal, ...defined({ body }) };
     return api.fetch(innerRequest(request, who, path, init), c.env, c.executionCtx as ExecutionContext);
   };
   const handler = createMcpHandler(() => mcpServer({ ask, sandbox }), {
@@ -64,7 +65,7 @@ for (const path of [METADATA_PATH, `${METADATA_PATH}/mcp`]) {
     const { linkBase, authorizationServers } = readEntrySettings(c.env);
     return c.json({
       resource: `${linkBase}/mcp`,
-      ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
+      ...defined({ authorization_servers: authorizationServers.length === 0 ? undefined : authorizationServers }),
       scopes_supported: ["sandbox:connect", "sandbox:exec", "sandbox:admin"],
       bearer_methods_supported: ["header"],
       resource_name: "sbx-stdio",

@@ -2,7 +2,7 @@
 
 import { processSchemas, sessionSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";
-import { SIGNALS } from "sandbox-stdio/core";
+import { defined, SIGNALS } from "sandbox-stdio/core";
 import { MAX_WRITE_BYTES } from "sandbox-stdio/programs";
 import { type EntryEnv, giveBack, revocablePart } from "../attach/entry-limits.ts";
 import { askerOf } from "../attach/grant.ts";
@@ -46,7 +46,7 @@ programRoutes.get("/:sandbox/sessions", async (c) => {
     page.names.map(async (name) => c.env.SESSION.getByName(await project.sessionKey(name)).describe(askerOf(who))),
   );
   const sessions = listings.filter((listing) => listing !== undefined);
-  return c.json({ sessions, ...(page.next === undefined ? {} : { next: page.next }) });
+  return c.json({ sessions, ...defined({ next: page.next }) });
 });
 
 programRoutes.get("/:sandbox/sessions/:session", async (c) => {
@@ -250,7 +250,7 @@ export async function at(
         session,
         ...caller,
         operation,
-        ...(incarnation === undefined ? {} : { incarnation }),
+        ...defined({ incarnation }),
       };
     },
     enter: async () => {

@@ -2,7 +2,7 @@
 // has.
 
 import { type Context, Hono } from "hono";
-import { CLOSE, DEFAULT_SHARE_SECONDS, MAX_CLIENTS } from "sandbox-stdio/core";
+import { CLOSE, DEFAULT_SHARE_SECONDS, defined, MAX_CLIENTS } from "sandbox-stdio/core";
 import { displayName } from "../attach/grant.ts";
 import type { SessionsEnv } from "../attach/session-calls.ts";
 import { actorOf } from "../audit/worker-log.ts";
@@ -63,10 +63,10 @@ export async function attachTicket(
       expiresAtMs,
       origin,
       makerName: displayName(identity),
-      ...(identity.loginId === undefined ? {} : { login: identity.loginId }),
+      ...defined({ login: identity.loginId }),
       isAdmin: where.role === "driver" && identity.scopes.has("sandbox:admin"),
       tokenExpiresAtMs: identity.expiresAt * 1000,
-      ...(identity.opaque === undefined ? {} : { opaque: identity.opaque }),
+      ...defined({ opaque: identity.opaque }),
     },
     settings.sessionSecret,
   );
@@ -143,9 +143,7 @@ export function target(
 function makerOf({ subject, tokenId, issuedAt }: Identity, user: string | undefined) {
   return {
     maker: subject,
-    ...(user === undefined ? {} : { user }),
-    ...(tokenId === undefined ? {} : { makerToken: tokenId }),
-    ...(issuedAt === undefined ? {} : { makerIssuedAt: issuedAt }),
+    ...defined({ user, makerToken: tokenId, makerIssuedAt: issuedAt }),
   };
 }
 

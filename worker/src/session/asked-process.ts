@@ -5,6 +5,7 @@ import {
   attachParams,
   CLOSE,
   commandWords,
+  defined,
   type InnerHello,
   type ProcessWish,
   type RelaySession,
@@ -66,7 +67,7 @@ function knownParams({ session, incarnation }: SessionRecord["facts"], offset: n
 
 function startParams(spec: AttachSpec): AttachParams {
   const { size, sandbox } = spec.query;
-  const wish = { session: spec.session, process: processOf(spec), ...(size === undefined ? {} : { size }) };
+  const wish = { session: spec.session, process: processOf(spec), ...defined({ size }) };
   return [["label", sandbox], ...attachParams(wish)];
 }
 

@@ -6,6 +6,7 @@ import {
   type ConnectionHooks,
   clipUtf8,
   type Dialect,
+  defined,
   dialectNamed,
   type ParkedClient,
   type ParkedConnection,
@@ -177,7 +178,7 @@ export class Connections implements SocketEvents {
       auth: (token) => this.#ports.auth(connection, token),
       told: (said) => audit?.told(connection, said, spec.actor),
       earlyBytes: () => [...this.#connections.values()].reduce((sum, { earlyBytes }) => sum + earlyBytes, 0),
-      ...(begin === undefined ? {} : { begin }),
+      ...defined({ begin }),
     };
     const to = trace.opened(socket, this.#sockets.serverSocket(socket), spec);
     const connection: ServerConnection = new ServerConnection(dialect, to, Date.now(), hooks, limits.budget);

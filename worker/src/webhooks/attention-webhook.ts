@@ -1,6 +1,7 @@
 // A tenant's webhook: the address for calls for attention, and calls that wait. Kept in the tenant's Durable Object, whose alarm
 // delivers, so that nothing is lost when it leaves memory.
 
+import { defined } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
 import { log } from "../base/log.ts";
 import { webhookAddressFault } from "./address.ts";
@@ -59,7 +60,7 @@ export class AttentionWebhook {
     const setting = await this.#storage.get<WebhookSetting>(SETTING);
     if (setting === undefined) return { url: null };
     const last = await this.#storage.get<LastDelivery>(LAST);
-    return { url: setting.url, waiting: (await this.#queue()).length, ...(last === undefined ? {} : { last }) };
+    return { url: setting.url, waiting: (await this.#queue()).length, ...defined({ last }) };
   }
 
   /** Queues a call. @returns Whether there is a receiver. */
@@ -73,7 +74,7 @@ export class AttentionWebhook {
       await this.#note("dropped", undefined, nowMs);
     }
     const id = crypto.randomUUID();
-    const what = { kind, ...(title === undefined ? {} : { title }), ...(body === undefined ? {} : { body }), offset };
+    const what = { kind, ...defined({ title }), ...defined({ body }), offset };
     const said = { type: "attention", id, at: new Date(nowMs).toISOString(), sandbox, session, incarnation, ...what };
     const delivery: Delivery = { id, body: JSON.stringify(said), madeAtMs: nowMs, attempts: 0, dueMs: nowMs };
     await this.#storage.put(QUEUE + id, delivery);
@@ -134,7 +135,7 @@ export class AttentionWebhook {
     const last: LastDelivery = {
       at: new Date(nowMs).toISOString(),
       outcome,
-      ...(status === undefined ? {} : { status }),
+      ...defined({ status }),
     };
     await this.#storage.put(LAST, last);
   }

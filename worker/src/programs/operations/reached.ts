@@ -1,6 +1,6 @@
 // The subject of an operation: the log of a session and the fate of its process, live or from the store.
 
-import type { ExitStatus, OutputLog, RelaySession } from "sandbox-stdio/core";
+import { defined, type ExitStatus, type OutputLog, type RelaySession } from "sandbox-stdio/core";
 import type { SessionRecord } from "../../records/session-store.ts";
 
 export type ProcessState = "running" | "exited" | "lost";
@@ -26,7 +26,7 @@ export interface Reached {
 
 /** The fields that every answer about a process has (D1, U2). */
 export function stateOf({ state, exit }: Reached): { state: ProcessState; exit?: ExitStatus } {
-  return { state, ...(exit === undefined ? {} : { exit }) };
+  return { state, ...defined({ exit }) };
 }
 
 /** Of a process that ran to its end here, or was lost before: nothing changes. */

@@ -1,5 +1,6 @@
 // *read* (D1 to D6): the bytes of a range, or, where there are none yet, as soon as there are.
 
+import { defined } from "sandbox-stdio/core";
 import { type Attention, readOutput } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused } from "./call.ts";
 import { type Reached, stateOf } from "./reached.ts";
@@ -40,8 +41,8 @@ export async function read(reached: Reached, asked: Read, signal: AbortSignal): 
     from: gap === undefined ? (start ?? from) : from,
     next,
     end,
-    ...(gap === undefined ? {} : { gap }),
-    ...(asked.attentionAfter === undefined ? {} : { attentions: attentionsOf(reached, asked) }),
+    ...defined({ gap }),
+    ...defined({ attentions: asked.attentionAfter === undefined ? undefined : attentionsOf(reached, asked) }),
   };
   return { status: 200, body, bytes };
 }

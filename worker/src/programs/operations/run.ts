@@ -1,5 +1,6 @@
 // *run* (U1 to U4), once its process is there: waits for its end, and answers with what it has said.
 
+import { defined } from "sandbox-stdio/core";
 import { decodeUtf8, headTail, isLossy } from "sandbox-stdio/programs";
 import { type Operation, type ProgramAnswer, refused } from "./call.ts";
 import { type Reached, stateOf } from "./reached.ts";
@@ -48,8 +49,7 @@ export async function run(
     end,
     ...Object.fromEntries(told.map(({ name, text }) => [name, text])),
     ...(told.some(({ lossy }) => lossy) ? { lossy: true } : {}),
-    ...(truncated === undefined ? {} : { truncated }),
-    ...(gap === undefined ? {} : { gap }),
+    ...defined({ truncated, gap }),
   };
   return { status: 200, body };
 }

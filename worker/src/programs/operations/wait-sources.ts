@@ -1,6 +1,6 @@
 // The sources of a wait beside the output (T1): the ends of a shell's commands, and the screen as drawn.
 
-import type { InnerClient } from "sandbox-stdio/core";
+import { defined, type InnerClient } from "sandbox-stdio/core";
 import type { Wait, WaitUntil } from "sandbox-stdio/programs";
 import { type CommandEnd, commandEnds, type Kept, rowsOf, UNANSWERED } from "./ask-process.ts";
 import { type ProgramAnswer, refused } from "./call.ts";
@@ -57,7 +57,7 @@ export class CommandSource {
     for (const { to, exit } of [...this.#earlier, ...(this.#reached.session?.programs.commandEnds ?? [])]) {
       // A command that ended with its shell has no mark, which would stand behind `to`: that is the exit's to tell.
       if (to >= end) continue;
-      waiting.commandEnded({ offset: to, ...(exit === undefined ? {} : { exit }) });
+      waiting.commandEnded({ offset: to, ...defined({ exit }) });
     }
   }
 }

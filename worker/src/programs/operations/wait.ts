@@ -1,6 +1,7 @@
 // *wait* (T1 to T6): the core's state machine, told of the session's events.
 
 import { compilePattern } from "@sbx/api/patterns";
+import { defined } from "sandbox-stdio/core";
 import {
   isLossy,
   type KeptWait,
@@ -122,12 +123,10 @@ export class Waiting {
     const { kind } = this.#wait.until;
     const body = {
       outcome,
-      ...(undecided === undefined ? {} : { undecided }),
+      ...defined({ undecided }),
       offset,
       ...(kind === "match" || kind === "text" ? { searchedTo: offset } : {}),
-      ...(match === undefined ? {} : { match }),
-      ...(exit === undefined ? {} : { exit }),
-      ...(gap === undefined ? {} : { gap }),
+      ...defined({ match, exit, gap }),
     };
     const { log, state } = this.reached;
     const last = lastOutput(log, this.#asked.maxBytes, state === "running");

@@ -1,6 +1,6 @@
 // *write* (W1 to W4): typed where the process is, once; answered when it is taken and, where a record is kept, stored.
 
-import type { ClientRecord, InnerClient, RelaySession, WriteOutcome } from "sandbox-stdio/core";
+import { type ClientRecord, defined, type InnerClient, type RelaySession, type WriteOutcome } from "sandbox-stdio/core";
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { beginCall } from "./begin-call.ts";
@@ -144,8 +144,7 @@ function afterEnd(client: ClientRecord | undefined, { writer, at }: Write): Prog
 
 function refusal({ code, message, expected, holder }: Unwritten): ProgramAnswer {
   const more = {
-    ...(expected === undefined ? {} : { expected }),
-    ...(holder === undefined ? {} : { holder }),
+    ...defined({ expected, holder }),
   };
   const status = STATUS[code] ?? 409;
   const words = code === "not_stdin_holder" ? notHolderWords(holder) : MESSAGES[code];

@@ -2,7 +2,7 @@
 // lets the container sleep when its sessions are gone. It holds nothing while the container runs: an alarm wakes it.
 
 import { DurableObject } from "cloudflare:workers";
-import { parseListings } from "sandbox-stdio/core";
+import { defined, parseListings } from "sandbox-stdio/core";
 import { log, useLogLevel } from "../../base/log.ts";
 import { type LifeEvent, noteLife } from "../../refusal/life.ts";
 import { BELL_HOST } from "../bell.ts";
@@ -171,7 +171,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     const end = await (this.#ended ?? endOf(undefined));
     if ("isCapacity" in end && end.isCapacity === true) throw new Error(end.why);
     if (end.exitCode === undefined) await beginAnew(this.ctx);
-    this.#note("container.failed", end.exitCode === undefined ? {} : { code: end.exitCode });
+    this.#note("container.failed", defined({ code: end.exitCode }));
     return end;
   }
 

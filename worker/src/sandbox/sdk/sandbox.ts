@@ -2,6 +2,7 @@
 // bridge without ever starting the container, and lets no container sleep that still has sessions.
 
 import { Sandbox as SandboxBase } from "@cloudflare/sandbox";
+import { defined } from "sandbox-stdio/core";
 import { log, useLogLevel } from "../../base/log.ts";
 import { noteLife } from "../../refusal/life.ts";
 import { answerContainer, BELL_HOST, type BellEnv } from "../bell.ts";
@@ -116,7 +117,7 @@ export function withStdio<Base extends SandboxClass>(
         noteLife(this.#env, "container.failed", {
           sandbox,
           ms: Date.now() - from,
-          ...(exitCode === undefined ? {} : { code: exitCode }),
+          ...defined({ code: exitCode }),
         });
         if (exitCode !== undefined) return { why, exitCode };
         if (isCapacity !== true && !this.isRunning()) await beginAnew(this.ctx);
