@@ -42,8 +42,8 @@ export class InputMethod implements IDisposable {
   #composed: string | undefined;
   /** The part that was sent early, because a key for the terminal came. */
   #sent = "";
-  /** A composition has just ended: WebKit reports the key that ended it only afterwards. */
-  #hasJustEnded = false;
+  /** When the last composition ended. WebKit reports the key that ended it only afterwards, with the time at which it was pressed. */
+  #endedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether the last key was left to the method, whose text follows. */
   #isLeft = false;
 
@@ -77,7 +77,8 @@ export class InputMethod implements IDisposable {
       return true;
     }
     this.#isLeft = true;
-    if (event.isComposing || this.#composed !== undefined || this.#hasJustEnded) return false;
+    const hasEndedComposition = event.timeStamp <= this.#endedAtMs;
+    if (event.isComposing || this.#composed !== undefined || hasEndedComposition) return false;
     const keyCode = keyCodeOf(event);
     if (keyCode === undefined) return false;
     event.preventDefault();
@@ -112,10 +113,7 @@ export class InputMethod implements IDisposable {
     this.#show(undefined);
     this.#send(this.#unsent(event.data));
     this.#sent = "";
-    this.#hasJustEnded = true;
-    setTimeout(() => {
-      this.#hasJustEnded = false;
-    });
+    this.#endedAtMs = event.timeStamp;
   }
 
   #write(event: InputEvent): void {
