@@ -64,7 +64,7 @@ test("a server of the run's own that has ended ends the run", async () => {
 });
 
 test("a session that stands still is broken no more, and has failed if it stands still for as long again", async () => {
-  // It takes connections and never says a word.
+  // This server takes connections and never answers.
   const silent = createServer((socket) => socket.on("error", () => undefined));
   const { run, ground, lines } = await against(silent, 1, 100, (line, run) => {
     if (line.startsWith("!")) run.giveUp("seen");

@@ -25,7 +25,7 @@ export type Fixture = {
   adopt(page: TerminalPage["page"]): TerminalPage;
 };
 
-/** Those of this worker, by their flags: its modules stay loaded from file to file, and Playwright ends them when it ends. */
+/** This worker's browsers, by their flags: its modules stay loaded from file to file, and Playwright ends them when it ends. */
 const browsers = new Map<string, Promise<Browser>>();
 
 function browserWith(flags: readonly string[]): Promise<Browser> {

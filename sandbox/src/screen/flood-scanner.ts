@@ -16,7 +16,7 @@ const LOOK_BYTES = 64 * 1024;
 const CRLF = "\r\n";
 const BRACKET = 0x5b;
 const LETTER_M = 0x6d;
-/** To recognize styled text takes up to 1 ms for a MiB: a flood with more of it counts as any output. */
+/** Recognizing styled text takes up to 1 ms per MiB. A flood with more of it is treated as ordinary output. */
 const MAX_STYLE_BYTES = 16 * 1024 * 1024;
 /** A sequence that is incomplete this near to the end of a stretch belongs to the next stretch. */
 const MARGIN_BYTES = 64;

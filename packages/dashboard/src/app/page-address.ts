@@ -24,7 +24,7 @@ export type PageAddress = {
 const TABS = "tabs";
 /** Parameters passed on to `/attach`. Never `offset`, `resume` or `token`, which must not come from a link. */
 const ATTACH_PARAMS = ["cmd", "arg", "env", "cwd", "tty", "panes", "keep", "mode", "delivery", "role", "name"];
-/** Those for an existing session, as a shared one is. */
+/** Parameters that hold for an existing session, such as a shared one. */
 const SHARED_PARAMS = ["role", "name"];
 
 /** @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one. */

@@ -22,7 +22,7 @@ const LOCK_WAIT_MS = 5_000;
 /** Messages on the lock's channel: the question, and the answer of the holder. */
 const ASK = "who holds it?";
 const HELD = "I hold it";
-/** Of longer input only the length is kept: browsers give a page about 5 MB for all panes. */
+/** Only the length of longer input is kept: browsers give a page about 5 MB for all panes. */
 const MAX_KEPT_BYTES = 512 * 1024;
 
 /**

@@ -16,7 +16,7 @@ export type TerminalLink = Pick<
 type Chunk = {
   readonly kind: "bytes";
   readonly bytes: Uint8Array;
-  /** Its end offset; undefined if there is nothing to acknowledge. */
+  /** End offset of the output; undefined if there is nothing to acknowledge. */
   readonly end: number | undefined;
   /** Whether to send the terminal's answers. */
   readonly mayAnswer: boolean;

@@ -13,7 +13,7 @@ const MAX_BYTES = 2_048;
 
 /** Normalizes a name to one line. */
 export function cleanName(text: string): string {
-  // Of invisible characters keep only the emoji joiner.
+  // Keep no invisible character but the emoji joiner.
   const line = text.replaceAll(/(?:[\p{Cc}\s]|[^\P{Cf}\u200d])+/gu, " ").trim();
   return [...line].slice(0, MAX_LENGTH).join("").trim();
 }

@@ -84,7 +84,7 @@ describe("a cut", () => {
     expect(await page.page.locator(".sbx-notices p").allTextContents()).toEqual([
       "5 keys typed while disconnected: not sent",
     ]);
-    // It is said for five seconds.
+    // The page says so for five seconds.
     const said = page.says("Resumed, nothing was lost");
     server.isReachable = true;
     await Promise.all([said, page.waitForData("resumes", 1)]);

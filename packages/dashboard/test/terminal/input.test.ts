@@ -93,7 +93,7 @@ describe("terminal queries", () => {
     await page.shows("later");
     await expect.poll(() => process.typed).toBe("\x1b[2;1R!\x1b[0n");
     expect((await page.rows()).filter((row) => row !== "")).toEqual(["new", "later"]);
-    // It has the focus reported from then on.
+    // The program has the focus reported from then on.
     await page.page.locator(".xterm-helper-textarea").blur();
     await expect.poll(() => process.typed).toBe("\x1b[2;1R!\x1b[0n\x1b[O");
   });
