@@ -53,18 +53,21 @@ class Lane {
     if (this.#isHeld) console.log(this.#held.splice(0).join("\n"));
   }
 
-  /** @param report A file that it writes last: it must end soon after that, or is ended, which is a failure. */
-  async run({ name, command, args, env }: Command, report?: string): Promise<Ending> {
+  /** @param report A file that it writes last: it must end soon after that, or is ended. @returns `isStuck` if it was. */
+  async run({ name, command, args, env }: Command, report?: string): Promise<Ending & { readonly isStuck: boolean }> {
     signal.throwIfAborted();
     const output = this.#isHeld ? { logFile: join(scratch, `${randomUUID()}.log`) } : { remembersStderr: true };
     const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env }, ...output });
     const stop = (): void => void child.stop(10_000);
     signal.addEventListener("abort", stop);
     let lastMs = Number.POSITIVE_INFINITY;
+    let isStuck = false;
     const watch = setInterval(() => {
       if (report === undefined || !existsSync(report)) return;
-      if (Date.now() > lastMs) stop();
-      else lastMs = Math.min(lastMs, Date.now() + ENDING_MS);
+      if (Date.now() > lastMs) {
+        isStuck = true;
+        stop();
+      } else lastMs = Math.min(lastMs, Date.now() + ENDING_MS);
     }, 1_000);
     const result = await ending(child);
     clearInterval(watch);
@@ -72,7 +75,7 @@ class Lane {
     await child.stop(0);
     if (child.logFile !== undefined) this.say(readFileSync(child.logFile, "utf8").trimEnd());
     signal.throwIfAborted();
-    return result;
+    return { ...result, isStuck };
   }
 }
 
@@ -101,12 +104,16 @@ async function runSuite(lane: Lane, { suite, only }: Selected): Promise<Outcome>
   const directories = only === undefined ? suite.directories.map((directory) => join(ROOT, directory)) : [];
   const first = await runVitest(lane, suite, "first", only);
   const files = options.once ? [] : filesToRunAgain(first.report);
-  if (first.report === undefined || files.length === 0) return vitestOutcome(first.report, first.ending, directories);
+  if (first.report === undefined || files.length === 0)
+    return { ...vitestOutcome(first.report, first.ending, directories), unstable: first.unstable };
   // One core too few for a moment fails a test among thousands. A defect fails it in a system of its own as well.
   lane.say(`\n=== ${suite.name}: once more, in a new system without the others: ${files.join(", ")}`);
   const second = await runVitest(lane, suite, "second", files);
   const { report, unstable } = combineRuns(first.report, second.report);
-  return { ...vitestOutcome(report, second.ending, directories), unstable };
+  return {
+    ...vitestOutcome(report, second.ending, directories),
+    unstable: [...first.unstable, ...second.unstable, ...unstable],
+  };
 }
 
 /** @param files Absolute paths of the test files to run; empty: all of the suite. */
@@ -115,7 +122,7 @@ async function runVitest(
   suite: Extract<Suite, { kind: "vitest" }>,
   name: string,
   files: readonly string[] = [],
-): Promise<{ report: string | undefined; ending: Ending }> {
+): Promise<{ report: string | undefined; ending: Ending; unstable: string[] }> {
   const path = join(scratch, `${suite.name}-${name}.json`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}`];
   const args = ["run", ...suite.args, ...reporters, ...files];
@@ -124,8 +131,12 @@ async function runVitest(
     suite.runtime === "bun"
       ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
       : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
-  const result = await lane.run({ ...command, env: testEnv() }, path);
-  return { report: readTextIfPresent(path), ending: result };
+  const { isStuck, ...result } = await lane.run({ ...command, env: testEnv() }, path);
+  const report = readTextIfPresent(path);
+  if (!isStuck || options.once) return { report, ending: result, unstable: [] };
+  // Its report is whole: the tests in it count. As with a test that passes in a second run, the fault is told.
+  const unstable = [`${suite.name}: vitest had not ended ${ENDING_MS / 1000} s after its report, and was ended`];
+  return { report, ending: { ...result, succeeded: true }, unstable };
 }
 
 /** The variables that tests may count on: where Chromium is. */
