@@ -10,7 +10,7 @@ import type { Hello } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import { chooseAnswerer } from "./answerer.ts";
 import { admit } from "./attendance.ts";
-import { settledInput } from "./client-input.ts";
+import { settledInput, tellRefused } from "./client-input.ts";
 import type { ClientRecord } from "./client-record.ts";
 import { readerAt, startOutput } from "./output-sender.ts";
 import type { Greeted, Opening, Peer } from "./presence.ts";
@@ -56,6 +56,7 @@ function greet(
   const greeting: Greeted = { phase: "greeting", peer, reader, inputStart, inputAcks };
   client.presence = greeting;
   chooseAnswerer(session);
+  if (client.wasToldClosed && client.acknowledges) tellRefused(client, "stdin_closed");
   peer.send(helloOf(session, client, request, greeting, screen));
   // An earlier run of this client may have asked for it.
   if (session.recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });

@@ -90,6 +90,10 @@ test("seed 2143829497: output that had been received and not processed was gone 
   new Simulation(sizedPlan(2_143_829_497)).run();
 });
 
+test("seed 2143831020: a life typed a window to a process that takes no more, as the one before, and was closed", () => {
+  new Simulation(parkingPlan(2_143_831_020)).run();
+});
+
 test("a run of the same seed is the same run", () => {
   const run = () => new Simulation(planOf(SEEDS[0] ?? 1)).run();
   expect(run()).toEqual(run());
