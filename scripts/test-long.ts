@@ -38,6 +38,13 @@ const PARTS: readonly Part[] = [
     env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
+    name: "exploration",
+    about: "every placement of one fault of all kinds, and of two plain ones, in small exchanges",
+    minutes: 60,
+    args: unitFile("sandbox-stdio", "test/exploration/exploration.test.ts"),
+    env: { EXPLORE: "whole" },
+  },
+  {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,
