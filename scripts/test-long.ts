@@ -45,6 +45,13 @@ const PARTS: readonly Part[] = [
     env: { EXPLORE: "whole" },
   },
   {
+    name: "model",
+    about: "the model of resume, acknowledgement, parking and incarnations, whole within larger bounds",
+    minutes: 10,
+    args: unitFile("sandbox-stdio", "test/model/model.test.ts"),
+    env: { MODEL: "whole" },
+  },
+  {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,
