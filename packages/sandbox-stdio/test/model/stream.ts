@@ -239,6 +239,8 @@ function relayTurns(bounds: Bounds, holds: (rule: Rule) => boolean): Turn[] {
       may: ({ toRelay }) => toRelay.length > 0,
       turn: (state) => {
         const message = state.toRelay.shift();
+        // Of a connection that was told goodbye nothing counts.
+        if (state.relay === null && message?.t !== "attach") return;
         state.relay ??= { ...RELAY, waiting: [] };
         state.relay.isParked = false;
         if (message !== undefined) relayHears(state, state.relay, message, holds);
