@@ -1,5 +1,5 @@
 // Every placement of faults in small exchanges: see explorer.ts. `npm test` places one plain fault, `EXPLORE=whole` (test:long) one
-// of all kinds, and each two plain ones.
+// of all kinds, and each two plain ones; of single bytes one.
 
 import { expect, test } from "vitest";
 import { Explorer } from "./explorer.ts";
@@ -9,21 +9,25 @@ const isWhole = process.env.EXPLORE === "whole";
 /** For a run that hangs. */
 const timeout = isWhole ? 4 * 3_600_000 : 300_000;
 
-test.each(SCENARIOS)("$name: whatever breaks wherever, all promises hold", { timeout }, ({ name, plan, faults }) => {
-  const plain = faults.filter(({ isPlain }) => isPlain);
-  const parts = isWhole
-    ? ([
-        [faults, 1],
-        [plain, 2],
-      ] as const)
-    : ([[plain, 1]] as const);
-  for (const [menu, most] of parts) {
-    const explored = new Explorer(plan, menu).explore(most);
-    console.log(`${name}, ${menu.length} faults, up to ${most} in a run: ${JSON.stringify(explored)}`);
-    expect(explored.left).toBe(0);
-    expect(explored.states).toBeGreaterThan(5_000);
-  }
-});
+test.each(SCENARIOS)(
+  "$name: whatever breaks wherever, all promises hold",
+  { timeout },
+  ({ name, plan, faults, together = 2 }) => {
+    const plain = faults.filter(({ isPlain }) => isPlain);
+    const parts = isWhole
+      ? ([
+          [faults, 1],
+          [plain, together],
+        ] as const)
+      : ([[plain, 1]] as const);
+    for (const [menu, most] of parts) {
+      const explored = new Explorer(plan, menu).explore(most);
+      console.log(`${name}, ${menu.length} faults, up to ${most} in a run: ${JSON.stringify(explored)}`);
+      expect(explored.left).toBe(0);
+      expect(explored.states).toBeGreaterThan(5_000);
+    }
+  },
+);
 
 test("an exploration is the same each time", () => {
   const [scenario] = SCENARIOS;

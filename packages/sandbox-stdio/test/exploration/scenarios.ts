@@ -5,7 +5,13 @@ import { type Plan, planOf } from "../simulation/plan.ts";
 import type { Fault } from "./explorer.ts";
 import { allFaults, keyboardMoves } from "./faults.ts";
 
-export type Scenario = { readonly name: string; readonly plan: Plan; readonly faults: readonly Fault[] };
+export type Scenario = {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly faults: readonly Fault[];
+  /** How many plain faults the whole exploration places in one run. Absent: two. */
+  readonly together?: number;
+};
 
 const DRIVER: PartyPlan = {
   ...{ who: 0, role: "driver", delivery: "lossless", inputBytes: 4, pieceBytes: 2, pauseMs: 10, dealMs: 4 },
@@ -50,6 +56,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "a driver on pipes, byte by byte",
     plan: exchange({ chunkBytes: 1, pipeBytes: 1 }, { parties: [{ ...DRIVER, pieceBytes: 1 }] }),
     faults: allFaults(1),
+    together: 1,
   },
   {
     name: "a driver on a PTY that is parked",
