@@ -63,6 +63,8 @@ export class ClientRecord implements Paced {
   budget: Budget | undefined;
   /** How much input it may have sent that is not acknowledged. */
   inputWindow = MAX_UNACKED_INPUT_BYTES;
+  /** Whether it was told that the process takes no more input: a later life is told before it sends a window of it (L10). */
+  wasToldClosed = false;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;
 

@@ -232,6 +232,7 @@ export class SimBridge {
     );
     return {
       listener: {
+        owner: "bridge",
         receive: (frame) => {
           inner.receive(frame, this.#world.time.now);
           this.changed();
