@@ -109,6 +109,7 @@ class Runner {
     this.#child ??= await this.#start();
     const child = this.#child;
     const answer = once(child, "message", { signal: AbortSignal.timeout(limitMs) });
+    child.setMaxListeners(0);
     child.send({ path, text, tests });
     try {
       const [message] = await Promise.race([answer, once(child, "exit").then(() => [{ outcome: "hung" }])]);
