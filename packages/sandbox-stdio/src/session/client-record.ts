@@ -4,13 +4,13 @@
 import { InputFeed } from "../input/feed.ts";
 import type { InputQueue } from "../input/input-queue.ts";
 import type { Paced } from "../output/pacing.ts";
-import type { LastWrite } from "../programs/program-writes.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import { MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { Participant, ParticipantKind, ServerMessage } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
+import type { LastWrite } from "../wire/write-messages.ts";
 import type { Budget } from "./budget.ts";
 import type { Greeted, Peer, Presence } from "./presence.ts";
 
