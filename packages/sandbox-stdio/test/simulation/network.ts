@@ -80,10 +80,11 @@ class Lane {
     return this.#queue.length;
   }
 
-  /** What is on its way, with when it comes; and whether anything else can. */
+  /** What is on its way, with when it comes; and whether, and from when on, anything else can. */
   get state(): unknown[] {
     const items = this.#queue.map(({ item, at }) => [at, "code" in item ? item.code : String(item.frame)]);
-    return [this.isDead, this.#isEnded, items];
+    const { now } = this.world.time;
+    return [this.isDead, this.#isEnded, Math.max(now, this.#lastAt), Math.max(now, this.#busyUntil), items];
   }
 
   #deliver(): void {
