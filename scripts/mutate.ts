@@ -108,15 +108,19 @@ class Runner {
   ): Promise<RunnerAnswer | { outcome: "hung" }> {
     this.#child ??= await this.#start();
     const child = this.#child;
-    const answer = once(child, "message", { signal: AbortSignal.timeout(limitMs) });
-    child.setMaxListeners(0);
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]);
+    const answer = once(child, "message", { signal });
+    const exit = once(child, "exit", { signal }).then(() => [{ outcome: "hung" }]);
     child.send({ path, text, tests });
     try {
-      const [message] = await Promise.race([answer, once(child, "exit").then(() => [{ outcome: "hung" }])]);
+      const [message] = await Promise.race([answer, exit]);
       return message as RunnerAnswer;
     } catch {
       this.stop();
       return { outcome: "hung" };
+    } finally {
+      over.abort();
     }
   }
 

@@ -134,7 +134,7 @@ async function runVitest(
   const { isStuck, ...result } = await lane.run({ ...command, env: testEnv() }, path);
   const report = readTextIfPresent(path);
   if (!isStuck || options.once) return { report, ending: result, unstable: [] };
-  // Its report is whole: the tests in it count. As with a test that passes in a second run, the fault is told.
+  // The report is whole, so the tests in it count. The fault is told, as that of a test that passes in a second run.
   const unstable = [`${suite.name}: vitest had not ended ${ENDING_MS / 1000} s after its report, and was ended`];
   return { report, ending: { ...result, succeeded: true }, unstable };
 }

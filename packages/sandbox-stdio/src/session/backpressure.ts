@@ -46,7 +46,7 @@ export class Backpressure {
     return this.#pressure === "waiting" ? this.#lookedAtMs + Math.min(LOOK_MS, this.#savedMs) : undefined;
   }
 
-  /** @param flowLeader The client that sets the pace; undefined: nobody does, and nobody is waited for. */
+  /** @param flowLeader The client that sets the pace; undefined: no client does, and none is awaited. */
   update(flowLeader: ClientRecord | undefined, nowMs: number): Pressure {
     this.#count(nowMs);
     this.#pressure = flowLeader === undefined ? "none" : this.#judge(flowLeader, nowMs);

@@ -29,8 +29,6 @@ export type Explored = {
   readonly states: number;
   /** Runs that came to a state from which all was explored before. */
   readonly merged: number;
-  /** Placements that were not tried: none, unless the time was over. */
-  readonly left: number;
 };
 
 /** No chance: each draw is the same, but for what the present fault says. */
@@ -68,7 +66,7 @@ export class Calm extends Random {
 }
 
 /**
- * Canonical names of states: what each part has heard, in its own order, and what is on its way. Parts are machines without
+ * Canonical names of states: what each part has heard, in its own order, and the frames in flight. Parts are machines without
  * chance: two runs in which each has heard the same, at the same times, are in the same state, however their turns interleaved.
  */
 class Histories {
@@ -131,16 +129,12 @@ export class Explorer {
     this.#faults = faults;
   }
 
-  /** @param most So many faults in one run. @throws {Error} The first broken promise, with the faults that lead there. */
-  explore(most: number, deadline = Number.POSITIVE_INFINITY): Explored {
+  /** @param most Faults in one run, at most. @throws {Error} The first broken promise, with the faults that lead there. */
+  explore(most: number): Explored {
     let parents: Parent[] = [{ placements: [], fresh: this.#run([]) }];
     for (let count = 1; count <= most; count += 1) {
       const next: Parent[] = [];
-      for (const [i, { placements, fresh }] of parents.entries()) {
-        if (Date.now() > deadline) {
-          const boundaries = parents.slice(i).reduce((sum, parent) => sum + parent.fresh.length, 0);
-          return this.#explored(boundaries * this.#faults.length);
-        }
+      for (const { placements, fresh } of parents) {
         for (const boundary of fresh) {
           for (const fault of this.#faults) {
             const more = [...placements, { boundary, fault }];
@@ -151,11 +145,7 @@ export class Explorer {
       }
       parents = next;
     }
-    return this.#explored(0);
-  }
-
-  #explored(left: number): Explored {
-    return { runs: this.#runs, states: this.#seen.size, merged: this.#merged, left };
+    return { runs: this.#runs, states: this.#seen.size, merged: this.#merged };
   }
 
   /** @returns The boundaries at which it was in states that no run had been in. */
@@ -214,7 +204,7 @@ function applyTo(simulation: Simulation, calm: Calm, histories: Histories, fault
   const isApplied = fault.apply(simulation, calm);
   calm.script = [];
   calm.always = undefined;
-  // A cut is seen in what is on its way; all else is heard by those who are hit.
+  // A cut and a delay show in the frames in flight; every other fault is heard by the part that it hits.
   if (isApplied && !fault.name.startsWith("cut") && !fault.name.startsWith("delay")) histories.noteAll(fault.name);
   return isApplied;
 }

@@ -16,7 +16,7 @@ const outer =
     world.parties[party]?.connection;
 const inner: Link = (world) => world.relay?.link;
 
-/** Each direction loses all or nothing that is on its way, and each end hears of the cut or does not. */
+/** Each direction loses all or none of its frames in flight, and each end hears of the cut or does not. */
 function cuts(name: string, link: Link): Fault[] {
   return PAIRS.flatMap((loses) =>
     PAIRS.map(([hearA, hearB]) => ({
@@ -50,7 +50,7 @@ function delays(name: string, link: Link): Fault[] {
   );
 }
 
-/** Its sockets say goodbye, or break unheard. */
+/** The session object's sockets say goodbye, or break unheard. */
 const restartsOfRelay: Fault[] = BOTH.map((isTold) => ({
   name: `restart relay told ${isTold}`,
   isPlain: true,

@@ -28,7 +28,7 @@ export function check<S>(model: Model<S>, mostStates = 3_000_000): Checked {
   const text = JSON.stringify(model.start);
   const visited: Visited[] = [{ text, from: -1, by: "", depth: 0 }];
   const numbers = new Map<string, number>([[text, 0]]);
-  /** Of each state, those from which it is reached by a step that is no fault. */
+  /** For each state, the states from which a step without a fault leads to it. */
   const before: number[][] = [[]];
   let steps = 0;
   const done = (what?: string, at = 0): Checked => {

@@ -8,7 +8,7 @@
 // keeps more than a window behind its end. The invariant that carries it is bridge.acked <= dealt: an acknowledgement that runs
 // ahead of what was processed lets the process overwrite what a later life asks for. Of input it is the mirror image:
 //   client.settled <= bridge.taken <= bridge.received <= copy.received <= client.written,
-// the client keeps all behind settled, and whoever receives drops what lies before its own count.
+// the client keeps all behind settled, and a receiver drops bytes before its own count.
 //
 // The product does not keep the first rule yet: a resume counts the output before `offset` as acknowledged, since a client of
 // another maker that acknowledged it before the cut need not say so again (seed 2143829497 loses output that way).
@@ -242,7 +242,7 @@ function relayTurns(bounds: Bounds, holds: (rule: Rule) => boolean): Turn[] {
       may: ({ toRelay }) => toRelay.length > 0,
       turn: (state) => {
         const message = state.toRelay.shift();
-        // Of a connection that was told goodbye nothing counts.
+        // Nothing counts on a connection after its goodbye.
         if (state.relay === null && message?.t !== "attach") return;
         state.relay ??= { ...RELAY, waiting: [] };
         state.relay.isParked = false;
@@ -375,7 +375,7 @@ function relayHearsBridge(state: State, relay: Relay, message: Message, holds: (
       return;
     case "parked": {
       if (!isQuiet(state, relay) || (!relay.isParkLast && holds("a later word calls the parking off"))) return;
-      // Only what is stored goes on: no byte of the log, and no input.
+      // Only stored state survives: no byte of the log, and no input.
       Object.assign(relay, { isParked: true, hop: "down", start: relay.end, waiting: [] });
       state.bridge.hasHop = false;
       Object.assign(state, { toBridge: [], fromBridge: [] });
@@ -486,7 +486,7 @@ function bridgeTurns(bounds: Bounds, holds: (rule: Rule) => boolean): Turn[] {
       name: "the bridge calls",
       may: ({ bridge, relay }) => {
         if (relay?.isParked !== true) return false;
-        // Of a bridge that has gone the platform tells.
+        // The platform tells that a bridge has gone.
         const isNews = bridge.parkedAt >= 0 && (bridge.hasExited || bridge.end > bridge.parkedAt);
         return (isNews || bridge.inc !== relay.inc) && holds("the bridge calls an object that has parked");
       },

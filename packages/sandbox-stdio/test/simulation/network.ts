@@ -67,7 +67,7 @@ class Lane {
     this.#isEnded = true;
   }
 
-  /** What is on its way comes so much later, and what is sent after it. */
+  /** Frames in flight arrive this much later, and those sent after them too. */
   delay(ms: number): void {
     this.#lastAt += ms;
     for (const queued of this.#queue) {
@@ -125,7 +125,7 @@ export class Connection {
     world.witness?.made(this);
   }
 
-  /** Delays what is on its way to one end. */
+  /** Delays the frames in flight to one end. */
   delay(end: "a" | "b", ms: number): void {
     (end === "a" ? this.#toA : this.#toB).delay(ms);
   }
