@@ -27,6 +27,7 @@ import {
   remedyOfKey,
 } from "../terminal/terminal-keys.ts";
 import { shortcutOf } from "../terminal/terminal-shortcuts.ts";
+import { useScheme } from "../terminal/use-scheme.ts";
 import { textsWith } from "../texts/texts.ts";
 import { TextsContext, useTexts } from "../texts/texts-context.ts";
 import { DownloadToast, DownloadView } from "../transfer/DownloadView.tsx";
@@ -43,7 +44,8 @@ import type { TerminalSession, View } from "./terminal-session.ts";
 import { useExit, useSession, useSnapshot, useStatus, useTitle, useWarningOnClose } from "./use-session.ts";
 
 export function Terminal(props: TerminalProps) {
-  const { wsUrl, scheme, theme } = props;
+  const { wsUrl, theme } = props;
+  const scheme = useScheme(props.scheme ?? "dark");
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
   const bars = barsOf(props.bars);
@@ -122,7 +124,7 @@ export function Terminal(props: TerminalProps) {
           event.stopPropagation();
         }}
         {...(props.isSized === true ? undefined : focusHandlers(live, section))}
-        data-scheme={scheme ?? "dark"}
+        data-scheme={scheme}
         {...dataOf(view, status)}
         {...peopleDataOf(people, isReadOnly)}
       >

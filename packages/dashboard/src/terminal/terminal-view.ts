@@ -13,7 +13,7 @@ import { drawImages, MAX_IMAGE_LENGTH } from "./images.ts";
 import { InputMethod } from "./input-method.ts";
 import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
-import { isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
+import { findLinksAgain, isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
 import type { TextLink } from "./text-links.ts";
 import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
 import { parseUnseen } from "./unseen-writes.ts";
@@ -106,6 +106,7 @@ export class TerminalView {
     const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
     terminal.loadAddon(new WebLinksAddon((event, uri) => events.follow(uri, isWithCtrl(event)), hover));
     const follow = (link: TextLink) => events.followText(link);
+    this.#disposables.push({ dispose: findLinksAgain(terminal, stage) });
     terminal.registerLinkProvider(textLinkProvider(terminal, { follow, hover: (words) => events.link(words) }));
     mendEraseToCursor(terminal);
     limitWork(terminal, MAX_IMAGE_LENGTH);
