@@ -11,6 +11,7 @@ import { chosenProps } from "../settings/chosen-props.ts";
 import { SettingsDialog } from "../settings/SettingsDialog.tsx";
 import { ShareDialog } from "../sharing/ShareDialog.tsx";
 import { isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
+import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { PanedTerminal, type PanedTerminalProps } from "../tmux/PanedTerminal.tsx";
 import { allTargets, type Dragged, focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
@@ -28,6 +29,7 @@ import {
 } from "../workspace/layout-edits.ts";
 import { applied, commandOfKey, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
+import { useIsSmall } from "../workspace/Switcher.tsx";
 import { TabBar } from "../workspace/TabBar.tsx";
 import { PageTools } from "./PageTools.tsx";
 import type { Page } from "./page.ts";
@@ -48,6 +50,8 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   const words = useTexts().desk;
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
+  const isSmall = useIsSmall();
+  const scheme = useScheme(preferences.scheme);
   const { layout, isAlone, isKept, shown, sandboxes, names } = useSyncExternalStore(
     workspace.subscribe,
     workspace.getState,
@@ -97,7 +101,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   return (
     <main
       className="sbx-ground sbx-page sbx-desk"
-      data-scheme={chosen.scheme}
+      data-scheme={scheme}
       onKeyDownCapture={(event) => {
         const isInDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
         const command = rights.mayStartAnother ? commandOfKey(event.nativeEvent, all.length > 1) : undefined;
@@ -125,10 +129,12 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           tabs={layout.tabs}
           names={names}
           current={layout.current}
+          isSingle={isSmall}
           dragged={dragged}
           onDrag={setDragged}
           onDrop={(index) => drop((what) => workspace.editHere((now) => dropInTabs(now, what, index)))}
           onShow={(index) => workspace.editHere((now) => showTab(now, index))}
+          onShowPane={(target) => workspace.editHere((now) => open(now, target))}
           onMove={(index, to) => workspace.editHere((now) => moveTab(now, index, to))}
           onClose={(index) => workspace.editHere((now) => closeTab(now, index))}
           onNew={() => run({ do: "new" })}
@@ -143,6 +149,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         <Panes
           tabs={layout.tabs}
           names={names}
+          isSingle={isSmall}
           hasTabs={!isAlone}
           current={layout.current}
           shown={shown}
