@@ -10,7 +10,7 @@ import type { TerminalSession } from "../session/terminal-session.ts";
 import { chosenProps } from "../settings/chosen-props.ts";
 import { SettingsDialog } from "../settings/SettingsDialog.tsx";
 import { ShareDialog } from "../sharing/ShareDialog.tsx";
-import { isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
+import { focusNextRegion, isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { PanedTerminal, type PanedTerminalProps } from "../tmux/PanedTerminal.tsx";
@@ -81,6 +81,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     if (command.do === "palette") setListed(!isListed);
     else if (command.do === "new") startAndShow("here", command.sandbox);
     else if (command.do === "divide") startAndShow(command.direction === "right" ? "right" : "below");
+    else if (command.do === "upload") live.upload();
     else if (command.do === "close") focusId !== undefined && closePane(focusId);
     else workspace.editHere((now) => applied(now, command));
   };
@@ -117,10 +118,12 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         live.focusTerminal(pane?.getAttribute("data-pane") ?? undefined);
       }}
       onKeyDown={(event) => {
-        const isAround = event.target instanceof Element && event.target.closest(".sbx-tabs, .sbx-divider") !== null;
-        if (!isAround || (event.key !== "Escape" && !(event.ctrlKey && event.key === "F6"))) return;
+        const { target } = event;
+        if (!(target instanceof Element) || target.closest(".sbx-tabs, .sbx-divider") === null) return;
+        const isStep = event.ctrlKey && event.key === "F6";
+        if (event.key !== "Escape" && !isStep) return;
         event.preventDefault();
-        live.focusTerminal();
+        if (!isStep || !focusNextRegion(target, event.shiftKey)) live.focusTerminal();
       }}
     >
       <h1 className="sbx-unseen">{focusId ?? words.nothing}</h1>
@@ -185,7 +188,9 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           onClose={() => setSettings(false)}
         />
       ) : null}
-      {shared === undefined ? null : <ShareDialog target={shared} onClose={() => setShared(undefined)} />}
+      {shared === undefined ? null : (
+        <ShareDialog target={shared} name={names[paneIdOf(shared)]} onClose={() => setShared(undefined)} />
+      )}
       {isListed ? (
         <Palette
           sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
@@ -206,15 +211,16 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
 /** Keeps the document's title, the address, and the stored layout and names up to date. */
 function usePageEffects(page: Page, { workspace }: ReadyState, isListed: boolean, title: string): void {
   const words = useTexts().desk;
-  const { layout, isAlone } = workspace.getState();
+  const { layout, isAlone, names } = workspace.getState();
   const focusId = focusOf(layout);
+  const place = focusId === undefined ? words.nothing : (names[focusId] ?? focusId);
   const target = focusedTarget(layout);
   useEffect(() => {
     if (isListed) void workspace.loadNames();
   }, [workspace, isListed]);
   useEffect(() => {
-    document.title = title === "" || focusId === undefined ? (focusId ?? words.nothing) : `${title} · ${focusId}`;
-  }, [title, focusId, words]);
+    document.title = title === "" || focusId === undefined ? place : `${title} · ${place}`;
+  }, [title, focusId, place]);
   useEffect(() => {
     if (!isAlone && target !== undefined) page.focused(target);
   }, [page, isAlone, target]);

@@ -27,6 +27,7 @@ import {
   remedyOfKey,
 } from "../terminal/terminal-keys.ts";
 import { shortcutOf } from "../terminal/terminal-shortcuts.ts";
+import { joinTabOrder } from "../terminal/terminal-view.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import { textsWith } from "../texts/texts.ts";
 import { TextsContext, useTexts } from "../texts/texts-context.ts";
@@ -167,6 +168,7 @@ export function Terminal(props: TerminalProps) {
             isFramed={view?.isFramed ?? false}
             sizedBy={sizedBy(people?.people, texts.people)}
             link={view?.link}
+            onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
             isSecret={
               hasEnded || people?.people === undefined || keyboardStateOf(people.people) === "none"
                 ? undefined
@@ -200,10 +202,12 @@ function focusHandlers(
     onClick: ({ nativeEvent }) => isUnfocused(nativeEvent) && live?.screen.focus(),
     onKeyDown: (event) => leaveTerminal(event, section.current, live?.screen),
     onFocusCapture: (event) => {
-      if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);
+      if (isInTerminal(event.target)) joinTabOrder(true);
     },
     onBlurCapture: ({ currentTarget, relatedTarget }) => {
-      if (!currentTarget.contains(relatedTarget)) live?.screen.joinTabOrder(true);
+      // In another terminal's bars, the terminals stay out of the way.
+      const isOurs = relatedTarget instanceof Element && relatedTarget.closest(".sbx-terminal, .sbx-page") !== null;
+      if (!isOurs && !currentTarget.contains(relatedTarget)) joinTabOrder(true);
     },
   };
 }

@@ -56,6 +56,14 @@ const FRAME_DELAY_MS = 300;
 /** Below this the text would be unreadable: the rest is scrolled. */
 const MIN_SCALE = 0.35;
 
+/** All terminals of the page: who leaves one of them by its key steps over all, until a terminal is asked for. */
+const VIEWS = new Set<TerminalView>();
+
+/** Whether Tab reaches the terminals of the page. */
+export function joinTabOrder(isIn: boolean): void {
+  for (const view of VIEWS) view.joinTabOrder(isIn);
+}
+
 export class TerminalView {
   readonly terminal: Terminal;
   readonly #stage: HTMLElement;
@@ -135,6 +143,7 @@ export class TerminalView {
     const observer = new ResizeObserver(() => this.#measureSoon());
     observer.observe(stage);
     this.#disposables.push({ dispose: () => observer.disconnect() });
+    VIEWS.add(this);
   }
 
   /** The cells that fit; undefined before layout. */
@@ -210,6 +219,7 @@ export class TerminalView {
 
   dispose(): void {
     this.#isDisposed = true;
+    VIEWS.delete(this);
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#frameTimer);
     for (const disposable of this.#disposables) disposable.dispose();

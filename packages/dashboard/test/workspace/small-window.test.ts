@@ -1,4 +1,4 @@
-// Panes on a phone, and more tabs than a window has room for.
+// Panes on a phone, more tabs than a window has room for, and the way round the page by keyboard.
 
 import { expect, test } from "vitest";
 import type { TerminalPage } from "../browser.ts";
@@ -59,4 +59,42 @@ test("the current tab of many is in view, and a list has those that are not", as
   await page.page.getByRole("combobox", { name: "Open sessions" }).selectOption("default/main");
   await expect.poll(() => page.page.getByRole("tab", { selected: true }).textContent()).toMatch(/^main, /);
   await expect.poll(isInView).toBe(true);
+});
+
+test("Ctrl+F6 goes round the bars of each pane and the tabs, Tab enters no terminal, and Escape asks for one", async () => {
+  const page = await browser.attached("/?session=main&renderer=dom");
+  await page.type("");
+  await press(page, "Control+Shift+D", 2);
+  await page.page
+    .locator('.sbx-pane[data-focus="true"]:not([data-pane="default/main"]) .xterm-helper-textarea:focus')
+    .waitFor({ state: "attached" });
+  const place = () =>
+    page.page.evaluate(() => {
+      const { activeElement: at } = document;
+      const pane = at?.closest("[data-pane]")?.getAttribute("data-pane");
+      const bar = ["sbx-tabs", "sbx-people", "sbx-bar", "xterm"].find((name) => at?.closest(`.${name}`) !== null);
+      return `${bar} ${pane === undefined ? "" : pane === "default/main" ? "first" : "second"}`.trim();
+    });
+  const steps: string[] = [];
+  for (let step = 0; step < 6; step += 1) {
+    await page.page.keyboard.press("Control+F6");
+    steps.push(await place());
+  }
+  expect(steps).toEqual([
+    "sbx-people second",
+    "sbx-bar second",
+    "sbx-tabs",
+    "sbx-people first",
+    "sbx-bar first",
+    "sbx-people second",
+  ]);
+  await page.page.keyboard.press("Control+Shift+F6");
+  expect(await place()).toBe("sbx-bar first");
+  for (let step = 0; step < 20; step += 1) {
+    await page.page.keyboard.press("Tab");
+    expect(await place()).not.toMatch(/^xterm/);
+  }
+  await page.page.locator('.sbx-pane[data-pane="default/main"] .sbx-bar button').first().focus();
+  await page.page.keyboard.press("Escape");
+  expect(await place()).toBe("xterm first");
 });
