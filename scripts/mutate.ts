@@ -103,13 +103,14 @@ class Runner {
   async run(
     path: string,
     text: string,
-    stages: readonly (readonly string[])[],
+    tests: readonly string[],
     limitMs: number,
   ): Promise<RunnerAnswer | { outcome: "hung" }> {
     this.#child ??= await this.#start();
     const child = this.#child;
     const answer = once(child, "message", { signal: AbortSignal.timeout(limitMs) });
-    child.send({ path, text, stages });
+    child.setMaxListeners(0);
+    child.send({ path, text, tests });
     try {
       const [message] = await Promise.race([answer, once(child, "exit").then(() => [{ outcome: "hung" }])]);
       return message as RunnerAnswer;
@@ -164,12 +165,12 @@ function printScores(): void {
 }
 
 /** The tests that are about the file come first, then those of its room, last those that search for long: most mutants meet the first alone. */
-function stagesOf(file: string, tests: readonly string[]): string[][] {
+function nearestFirst(file: string, tests: readonly string[]): string[] {
   const name = basename(file, ".ts");
   const room = `/test/${basename(dirname(file))}/`;
   const isNear = (path: string): boolean => path.includes(name) || readFileSync(path, "utf8").includes(`/${name}.ts"`);
   const stage = (path: string): number => (LONG.test(path) ? 3 : isNear(path) ? 0 : path.includes(room) ? 1 : 2);
-  return [0, 1, 2, 3].map((wanted) => tests.filter((path) => stage(path) === wanted));
+  return tests.toSorted((one, other) => stage(one) - stage(other));
 }
 
 async function tryAll(): Promise<void> {
@@ -186,26 +187,26 @@ async function tryAll(): Promise<void> {
     const text = readFileSync(join(ROOT, file), "utf8");
     const tests = tree.affectedTests([file]).filter((path) => path.startsWith(`${room.tests}/`));
     const paths = tests.map((path) => join(ROOT, path));
-    const stages = stagesOf(file, paths);
+    const nearest = nearestFirst(file, paths);
     const runner = runners.get(room);
     if (runner === undefined) continue;
     if (!soundMs.has(room.tests)) {
       const from = performance.now();
       const all = globSync(`${room.tests}/test/**/*.test.ts`, { cwd: ROOT }).map((path) => join(ROOT, path));
-      const unchanged = await runner.run(join(ROOT, file), text, [all], MOST_MS);
+      const unchanged = await runner.run(join(ROOT, file), text, all, MOST_MS);
       if (unchanged.outcome !== "survived")
         throw new Error(`Tests of ${room.tests} fail without a mutant: ${JSON.stringify(unchanged)}`);
       soundMs.set(room.tests, performance.now() - from);
-      const broken = await runner.run(join(ROOT, file), 'throw new Error("broken");', [all], MOST_MS);
+      const broken = await runner.run(join(ROOT, file), 'throw new Error("broken");', all, MOST_MS);
       if (broken.outcome !== "killed") throw new Error(`A file that throws breaks no test of ${room.tests}: ${file}`);
     }
     const limitMs = Math.ceil(60_000 + ENDLESS * (soundMs.get(room.tests) ?? 0));
     if (index % CHECKED_EVERY === CHECKED_EVERY - 1) {
-      const unchanged = await runner.run(join(ROOT, file), text, stages, MOST_MS);
+      const unchanged = await runner.run(join(ROOT, file), text, nearest, MOST_MS);
       if (unchanged.outcome !== "survived")
         throw new Error(`Something of a mutant has stayed: ${JSON.stringify(unchanged)}`);
     }
-    const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), stages, limitMs);
+    const answer = await runner.run(join(ROOT, file), applyMutant(text, mutant), nearest, limitMs);
     const line: LedgerLine = {
       room: room.name,
       file,

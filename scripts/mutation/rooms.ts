@@ -54,8 +54,8 @@ export interface RunnerRequest {
   readonly path: string;
   /** Its text meanwhile; absent: its own. */
   readonly text?: string;
-  /** Absolute paths of test files: each stage runs if the ones before it noticed nothing. */
-  readonly stages: readonly (readonly string[])[];
+  /** Absolute paths of test files, in the order in which they run: the first failure ends the run. */
+  readonly tests: readonly string[];
 }
 
 export type RunnerAnswer = { readonly outcome: "killed"; readonly by: string } | { readonly outcome: "survived" };

@@ -3,6 +3,8 @@
 import { createVitest, type TestSpecification, type Vitest } from "vitest/node";
 import type { RunnerAnswer, RunnerRequest, RunnerSetup } from "./rooms.ts";
 
+/** Absolute paths of the test files, in the order in which they run. */
+let order: readonly string[] = [];
 let mutated: { readonly path: string; readonly text: string } | undefined;
 
 const setup = JSON.parse(process.argv[2] ?? "") as RunnerSetup;
@@ -25,6 +27,13 @@ const vitest: Vitest = await createVitest(
     cache: false,
     // What was transformed for a run before would stand for the mutant.
     fsModuleCache: false,
+    sequence: {
+      sequencer: class {
+        shard = (files: TestSpecification[]) => files;
+        sort = (files: TestSpecification[]) =>
+          files.toSorted((one, other) => order.indexOf(one.moduleId) - order.indexOf(other.moduleId));
+      },
+    },
   },
   {
     plugins: [
@@ -40,26 +49,20 @@ await vitest.standalone();
 const known = new Map<string, TestSpecification>();
 for (const specification of await vitest.globTestSpecifications()) known.set(specification.moduleId, specification);
 
-async function run({ path, text, stages }: RunnerRequest): Promise<RunnerAnswer> {
+async function run({ path, text, tests }: RunnerRequest): Promise<RunnerAnswer> {
   // Else the mutant before would stay beside this one.
   if (mutated !== undefined) vitest.invalidateFile(mutated.path);
   mutated = text === undefined ? undefined : { path, text };
   vitest.invalidateFile(path);
-  for (const stage of stages) {
-    const specifications = stage.flatMap((file) => known.get(file) ?? []);
-    if (specifications.length === 0) continue;
-    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-    const failed = testModules.find((module) => !module.ok());
-    if (failed === undefined && unhandledErrors.length === 0) continue;
-    const [test] = failed === undefined ? [] : [...failed.children.allTests("failed")];
-    const result = test?.result();
-    const why = result?.state === "failed" ? (result.errors[0]?.message.split("\n")[0] ?? "") : "";
-    return {
-      outcome: "killed",
-      by: `${test?.fullName ?? failed?.moduleId ?? "an error outside of the tests"}: ${why}`,
-    };
-  }
-  return { outcome: "survived" };
+  order = tests;
+  const specifications = tests.flatMap((file) => known.get(file) ?? []);
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const failed = testModules.find((module) => module.state() === "failed");
+  if (failed === undefined && unhandledErrors.length === 0) return { outcome: "survived" };
+  const [test] = failed === undefined ? [] : [...failed.children.allTests("failed")];
+  const result = test?.result();
+  const why = result?.state === "failed" ? (result.errors[0]?.message.split("\n")[0] ?? "") : "";
+  return { outcome: "killed", by: `${test?.fullName ?? failed?.moduleId ?? "an error outside of the tests"}: ${why}` };
 }
 
 // One after the other: the next text must not take this one's place before its tests have ended.

@@ -17,6 +17,8 @@ test("C1: marks of 133 and 633 that a program prints are known at their offsets,
     "\x1b]633;P;Cwd=/srv\x07\x1b]133;A\x07$ \x1b]133;B\x07\r\n\x1b]633;E;ls \\x3b x\x07\x1b]133;C\x07out\r\n\x1b]133;D;3\x07";
   const printed = Buffer.from(marked).toString("base64");
   await at.put("s", { ...sh(`stty -opost; printf %s '${printed}' | base64 -d; read a`), tty: true });
+  // A program that has printed no mark yet is `no_marks`.
+  await at.wait("s", { until: { match: "out" }, from: 0 });
   expect((await at.wait("s", { until: { commandEnd: true }, from: 0 })).body).toMatchObject({
     outcome: "met",
     offset: marked.indexOf("\x1b]133;D"),

@@ -10,6 +10,13 @@ const PROBES = 3;
 const PROBE_PATIENCE_MS = 5_000;
 const PAUSE_MS = 2_000;
 
+/** @throws {unknown} If the bridge does not answer in time. */
+export async function probeBridge(container: Container): Promise<void> {
+  const signal = AbortSignal.timeout(PROBE_PATIENCE_MS);
+  const response = await container.getTcpPort(BRIDGE_PORT).fetch("http://bridge/healthz", { signal });
+  await response.body?.cancel();
+}
+
 export class HangWatch {
   readonly #state: DurableObjectState;
   readonly #env: LifeEnv;
@@ -34,10 +41,7 @@ export class HangWatch {
       if (probe > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       if (container?.running !== true) return;
       try {
-        const signal = AbortSignal.timeout(PROBE_PATIENCE_MS);
-        const response = await container.getTcpPort(BRIDGE_PORT).fetch("http://bridge/healthz", { signal });
-        await response.body?.cancel();
-        return;
+        return await probeBridge(container);
       } catch (error) {
         // It takes no connections: it is starting still, or has ended by itself.
         if (isNotListening(error)) return;

@@ -45,6 +45,7 @@ export async function beginAnew(state: DurableObjectState): Promise<void> {
 
 export class StartAttempts {
   readonly #storage: SyncKvStorage;
+  #underWay: Promise<StartFailure | undefined> | undefined;
 
   constructor(storage: SyncKvStorage) {
     this.#storage = storage;
@@ -56,11 +57,23 @@ export class StartAttempts {
     return kept !== undefined && nowMs < kept.untilMs ? kept : undefined;
   }
 
+  /** Whether callers of {@link run} wait for a start. */
+  get isUnderWay(): boolean {
+    return this.#underWay !== undefined;
+  }
+
   /**
-   * Starts until it runs, at most three times.
+   * Starts until it runs, at most three times. All callers that come meanwhile wait for the same start.
    * @param start undefined once it runs; a failure where its program ended. An error that it throws is not counted.
    */
-  async run(start: () => Promise<StartFailure | undefined>): Promise<StartFailure | undefined> {
+  run(start: () => Promise<StartFailure | undefined>): Promise<StartFailure | undefined> {
+    this.#underWay ??= this.#try(start).finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
+  async #try(start: () => Promise<StartFailure | undefined>): Promise<StartFailure | undefined> {
     const known = this.failure(Date.now());
     if (known !== undefined) return known;
     let failure = await start();

@@ -98,6 +98,19 @@ test("a container that does not come up is started three times, and then left al
   });
 });
 
+test("callers that come while a container starts wait for the same start", async () => {
+  await withStorage("same-start", async (storage) => {
+    const start = vi.fn(async () => undefined);
+    const attempts = new StartAttempts(storage);
+    const first = attempts.run(start);
+    expect(attempts.isUnderWay).toBe(true);
+    await Promise.all([first, attempts.run(start)]);
+    expect([start.mock.calls.length, attempts.isUnderWay]).toEqual([1, false]);
+    await attempts.run(start);
+    expect(start).toHaveBeenCalledTimes(2);
+  });
+});
+
 test("a platform without room is not counted as a start that failed", async () => {
   await withStorage("no-room", async (storage) => {
     const start = vi.fn(() => Promise.reject(new Error("no container instance")));

@@ -17,7 +17,7 @@ import {
 import { endOf, isNotListening } from "../container-end.ts";
 import { BRIDGE_PORT, PORT_HEADER, type SandboxObject } from "../containers.ts";
 import { readEgress } from "../egress.ts";
-import { HangWatch } from "../hang-watch.ts";
+import { HangWatch, probeBridge } from "../hang-watch.ts";
 import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
 import { beginAnew, cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
@@ -27,7 +27,6 @@ import { startOptions } from "./start-options.ts";
 /** How long a container may take to listen. */
 const READY_PATIENCE_MS = 90_000;
 const READY_POLL_MS = 100;
-const PROBE_PATIENCE_MS = 5_000;
 /** The longest that the platform allows. */
 const MAX_INACTIVITY_MS = 6 * 3_600_000;
 /** A container that was told to stop and has not stopped by then is ended: longer than the bridge takes for it. */
@@ -38,7 +37,6 @@ const STOPPING = "stopping";
 export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject {
   readonly #attempts: StartAttempts;
   readonly #hang: HangWatch;
-  #starting: Promise<StartFailure | undefined> | undefined;
   /** How the container of this life of the object ended, as far as it was seen. */
   #ended: Promise<StartFailure> | undefined;
 
@@ -118,17 +116,12 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
   }
 
   #isReady(container: Container): boolean {
-    return container.running && this.#starting === undefined && this.ctx.storage.kv.get(STOPPING) !== true;
+    return container.running && !this.#attempts.isUnderWay && this.ctx.storage.kv.get(STOPPING) !== true;
   }
 
-  /** Resolves once the bridge listens. All who come while it starts wait for the same start. */
+  /** Resolves once the bridge listens. */
   #up(container: Container): Promise<StartFailure | undefined> {
-    this.#starting ??= this.#attempts
-      .run(() => this.#start(container))
-      .finally(() => {
-        this.#starting = undefined;
-      });
-    return this.#starting;
+    return this.#attempts.run(() => this.#start(container));
   }
 
   async #start(container: Container): Promise<StartFailure | undefined> {
@@ -181,9 +174,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
 
   async #listens(container: Container): Promise<boolean> {
     try {
-      const signal = AbortSignal.timeout(PROBE_PATIENCE_MS);
-      const response = await container.getTcpPort(BRIDGE_PORT).fetch("http://bridge/healthz", { signal });
-      await response.body?.cancel();
+      await probeBridge(container);
       return true;
     } catch {
       return false; // Not yet, or not any more.

@@ -45,7 +45,6 @@ export function withStdio<Base extends SandboxClass>(
   class Stdio extends Base implements SandboxObject {
     readonly #hang = new HangWatch(this.ctx, this.env);
     readonly #attempts = new StartAttempts(this.ctx.storage.kv);
-    #starting: Promise<StartFailure | undefined> | undefined;
     readonly #env: SandboxEnv;
 
     // biome-ignore lint/suspicious/noExplicitAny: the constructor of a mixin must be like this
@@ -87,13 +86,8 @@ export function withStdio<Base extends SandboxClass>(
       portParam?: number,
     ): Promise<Response> {
       if (!this.isRunning() && isPreview(requestOrUrl)) return unavailable("the container does not run", 3);
-      if (!this.isRunning() || this.#starting !== undefined) {
-        this.#starting ??= this.#attempts
-          .run(() => this.#start())
-          .finally(() => {
-            this.#starting = undefined;
-          });
-        const failure = await this.#starting;
+      if (!this.isRunning() || this.#attempts.isUnderWay) {
+        const failure = await this.#attempts.run(() => this.#start());
         if (failure !== undefined) return cannotStart(failure);
       }
       const answer = super.containerFetch(requestOrUrl, portOrInit, portParam);
