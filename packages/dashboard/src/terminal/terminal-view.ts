@@ -55,6 +55,10 @@ const FRAME_DELAY_MS = 300;
 
 /** Below this the text would be unreadable: the rest is scrolled. */
 const MIN_SCALE = 0.35;
+/** Pixels of a font that can be read on a phone, where fingers pan and zoom. */
+const READABLE_PX = 11;
+/** Scales are multiples of this, so that tiny changes don't redraw. */
+const SCALE_STEP = 1 / 40;
 
 /** All terminals of the page: who leaves one of them by its key steps over all, until a terminal is asked for. */
 const VIEWS = new Set<TerminalView>();
@@ -79,6 +83,8 @@ export class TerminalView {
   /** Resolves once the renderer is chosen, which determines the size of a cell. */
   readonly ready: Promise<void>;
   #isFramed = false;
+  /** The scale that fingers chose; undefined: none. */
+  #zoom: number | undefined;
   #hasClusters = false;
   #isDisposed = false;
   /** Takes the focus instead, if something is drawn over the terminal. */
@@ -273,14 +279,30 @@ export class TerminalView {
     this.#events.changed();
   }
 
+  /** Two fingers change the size of a framed terminal. @returns Whether it has changed. */
+  zoomBy(factor: number): boolean {
+    const { scale } = this.#look;
+    if (!this.#isFramed || Math.abs(scale * factor - scale) < SCALE_STEP) return false;
+    this.#zoom = Math.min(1, scale * factor);
+    this.#setFrame(true);
+    return true;
+  }
+
   /** Scales a larger screen down, instead of clipping it. */
   #fitScale(isFramed: boolean, cells: HTMLElement): void {
     const { cols, rows } = this.terminal;
     const fits = this.#fits;
     if (this.#look.scale === 1) this.#cell = { width: cells.offsetWidth / cols, height: cells.offsetHeight / rows };
     const needed = isFramed && fits !== undefined ? Math.min(1, fits.cols / cols, fits.rows / rows) : 1;
-    // In steps, so that tiny changes don't redraw.
-    this.#look.scale = Math.max(MIN_SCALE, Math.floor(needed * 40) / 40);
+    const steps = (scale: number) => Math.floor(scale / SCALE_STEP) * SCALE_STEP;
+    if (!isFramed) this.#zoom = undefined;
+    this.#look.scale = steps(Math.max(MIN_SCALE, needed, Math.min(1, this.#zoom ?? this.#readableScale())));
+  }
+
+  /** The least scale that a person with fingers begins with. */
+  #readableScale(): number {
+    const { fontSize = READABLE_PX } = this.terminal.options;
+    return matchMedia("(pointer: coarse)").matches ? (READABLE_PX * this.#look.scale) / fontSize : 0;
   }
 
   // ---- Renderer and keys ---------------------------------------------------------------------------------------
