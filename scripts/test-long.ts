@@ -38,6 +38,20 @@ const PARTS: readonly Part[] = [
     env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
+    name: "exploration",
+    about: "every placement of one fault of all kinds, and of two plain ones, in small exchanges",
+    minutes: 60,
+    args: unitFile("sandbox-stdio", "test/exploration/exploration.test.ts"),
+    env: { EXPLORE: "whole" },
+  },
+  {
+    name: "model",
+    about: "the model of resume, acknowledgement, parking and incarnations, whole within larger bounds",
+    minutes: 10,
+    args: unitFile("sandbox-stdio", "test/model/model.test.ts"),
+    env: { MODEL: "whole" },
+  },
+  {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,

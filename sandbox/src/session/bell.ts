@@ -3,7 +3,7 @@
 
 import { request as openRequest } from "node:http";
 import { request as openSecureRequest } from "node:https";
-import { Doorbell, type InnerServer, type Progress } from "sandbox-stdio/core";
+import { type InnerServer, type Progress, WakeupSchedule } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 
 /** The address of the call, and the token that is shown there. */
@@ -75,7 +75,7 @@ export class BellLine {
 }
 
 /** The calls to one session's object. */
-export class Bell extends Doorbell {
+export class Bell extends WakeupSchedule {
   readonly #line: BellLine | undefined;
   readonly #incarnation: string;
   #isCalling = false;

@@ -1,6 +1,6 @@
 // The questions of programs to one process over the inner hop: its terminal's modes and screen, and its shell's commands.
 
-import type { ProgramPorts, Question } from "sandbox-stdio/core";
+import type { ProgramHost, Question } from "sandbox-stdio/core";
 import { type InputModes, inputModesOf, USUAL_MODES } from "sandbox-stdio/programs";
 import { withinLimit } from "../screen/read-screen.ts";
 import { REPLAY_BYTES } from "../screen/session-screen.ts";
@@ -10,7 +10,7 @@ import type { LoggedProcess } from "./logged-process.ts";
 /** A question to a screen for its modes alone. */
 const MODES = { scrollback: 0, runs: false, ansi: false } as const;
 
-export class ProgramQuestions implements ProgramPorts {
+export class ProgramQuestions implements ProgramHost {
   readonly #process: LoggedProcess;
   readonly #lifespan: Lifespan;
 

@@ -36,7 +36,7 @@ const LINGER_MS = 5_000;
 /** That a call was made is stored this often at most. */
 const CALLED_STEP_MS = 10_000;
 
-export interface ProgramPorts extends StartPorts {
+export interface ProgramHost extends StartPorts {
   readonly ctx: Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets">;
   readonly signer: ResumeSigner;
   readonly lifetimes: Lifetimes;
@@ -50,7 +50,7 @@ export interface ProgramPorts extends StartPorts {
 }
 
 export class ProgramCalls {
-  readonly #at: ProgramPorts;
+  readonly #at: ProgramHost;
   readonly #writes = new Writes();
   /** Waits that are not met yet. */
   readonly waits: HeldWaits;
@@ -65,7 +65,7 @@ export class ProgramCalls {
   readonly #starts: Starts;
   #lastRedrawn: { readonly incarnation: string; readonly screen: Promise<Screen | undefined> } | undefined;
 
-  constructor(ports: ProgramPorts) {
+  constructor(ports: ProgramHost) {
     this.#at = ports;
     this.#starts = new Starts(ports);
     const { ctx, lifetimes, lifecycle, changed } = ports;

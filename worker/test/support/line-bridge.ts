@@ -2,12 +2,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import {
   attachParams,
-  Doorbell,
   InnerServer,
   OutputLog,
   ProcessSession,
   parseAttachQuery,
   type ServerSocket,
+  WakeupSchedule,
 } from "sandbox-stdio/core";
 import { expect, vi } from "vitest";
 import { type AttachSpec, requestOf } from "../../src/attach/attach-spec.ts";
@@ -30,7 +30,7 @@ const INCARNATION = "the-only-one";
 export class Bridge {
   readonly log = new OutputLog({ cols: 80, rows: 24 });
   readonly session: ProcessSession;
-  readonly doorbell = new Doorbell();
+  readonly doorbell = new WakeupSchedule();
   inner: InnerServer | undefined;
   typed = "";
   calls = 0;

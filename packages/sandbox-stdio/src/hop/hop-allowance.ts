@@ -20,7 +20,7 @@ const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
  * Whether clients are told of it at the bridge's own pace: not in a window, and not once for each thing that they said.
  * @param received How much input of a client there was; undefined if it is not known.
  */
-export function isAtItsPace(message: InnerMessage, received: (client: string) => number | undefined): boolean {
+export function isAtBridgePace(message: InnerMessage, received: (client: string) => number | undefined): boolean {
   return message.type === "stdin_ack"
     ? message.offset > (received(message.client) ?? Number.POSITIVE_INFINITY)
     : TOLD_ON.has(message.type);

@@ -14,54 +14,52 @@ import { defined } from "../wire/fields.ts";
 import { decodeStdin } from "../wire/frames.ts";
 import { type InnerCommand, type InnerMessage, parseInnerCommand } from "../wire/inner-messages.ts";
 import { isPaneOrder } from "../wire/pane-messages.ts";
-import type { Parking } from "./doorbell.ts";
 import { greetingOf, type ProcessFacts } from "./greeting.ts";
-import { type ProgramPorts, ProgramService } from "./program-service.ts";
+import {
+  answerQuestion,
+  answerWrite,
+  type BridgeEnd,
+  NO_PROGRAMS,
+  type ProgramHost,
+  sendMessage,
+} from "./program-calls.ts";
+import type { Parking } from "./wakeup.ts";
 
 export class InnerServer implements OutputPeer, RemotePeer {
-  readonly #session: ProcessSession;
-  readonly #programs: ProgramService;
-  readonly #socket: ServerSocket;
+  readonly #end: BridgeEnd;
   readonly #slots = new Map<number, ClientRecord>();
   #link: OutputReader | undefined;
-  #isClosed = false;
   #parking: Parking | undefined;
   /** Whether a stop was told after the object's last word: it may have gone without hearing it. */
   #isStopLate = false;
   heardAtMs: number;
 
-  constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, ports?: ProgramPorts) {
-    this.#session = session;
-    this.#programs = new ProgramService(session, ports, {
-      say: (message) => this.#say(message),
-      sendAnswer: (frame) => socket.send(frame),
-      isClosed: () => this.#isClosed,
-    });
-    this.#socket = socket;
+  constructor(session: ProcessSession, socket: ServerSocket, nowMs: number, programs: ProgramHost = NO_PROGRAMS) {
+    this.#end = { session, socket, programs, isClosed: false };
     this.heardAtMs = nowMs;
   }
 
   /** Greets, and sends all output from `asked` on (absent: from the oldest byte held). */
   open(process: ProcessFacts, asked: number | undefined): void {
-    const offset = Math.max(asked ?? 0, this.#session.log.startOffset);
-    this.#say(greetingOf(this.#session, process, offset, this.#programs.isMarked));
-    const seconds = this.#session.secondsLeft;
-    if (seconds !== undefined) this.#say({ type: "stopping", seconds });
-    this.#link = this.#session.addLink(offset, this);
-    this.#session.linkDrained(this.#link);
+    const offset = Math.max(asked ?? 0, this.#end.session.log.startOffset);
+    sendMessage(this.#end, greetingOf(this.#end.session, process, offset, this.#end.programs.isMarked));
+    const seconds = this.#end.session.secondsLeft;
+    if (seconds !== undefined) sendMessage(this.#end, { type: "stopping", seconds });
+    this.#link = this.#end.session.addLink(offset, this);
+    this.#end.session.linkDrained(this.#link);
   }
 
   /** A message has come. A binary frame is the session's from here on, which keeps a view of it and releases its memory. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
     // Replaced by a newer connection, say: messages of an older one must not undo those of the newer one.
-    if (this.#isClosed) return;
+    if (this.#end.isClosed) return;
     if (typeof frame !== "string") {
       const stdin = decodeStdin(frame);
       const client = stdin === undefined ? undefined : this.#slots.get(stdin.slot);
       // A frame for a client that was refused or has just gone: its sender hears of that, or has.
       this.#parking = undefined;
-      if (stdin !== undefined && client !== undefined) this.#session.stdin(client, stdin.bytes, stdin.offset);
+      if (stdin !== undefined && client !== undefined) this.#end.session.stdin(client, stdin.bytes, stdin.offset);
       return;
     }
     const result = parseInnerCommand(frame);
@@ -74,32 +72,32 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   /** A message of the session to one of this connection's clients. */
   tell(client: string, message: ServerMessage): void {
-    if (this.#isClosed) return;
-    if (message.type === "stdin_ack") this.#say({ type: "stdin_ack", client, offset: message.offset });
+    if (this.#end.isClosed) return;
+    if (message.type === "stdin_ack") sendMessage(this.#end, { type: "stdin_ack", client, offset: message.offset });
     else if (message.type === "error") {
-      this.#say({ type: "error", client, code: message.code, message: message.message });
+      sendMessage(this.#end, { type: "error", client, code: message.code, message: message.message });
     } else if (message.type === "bye") {
-      this.#say({ type: "bye", client, code: message.code, reason: message.reason });
+      sendMessage(this.#end, { type: "bye", client, code: message.code, reason: message.reason });
     }
   }
 
   /** The bridge itself answers the queries that end before `offset`, whose last bytes have yet to be sent. */
   answered(offset: number): void {
-    if (!this.#isClosed) this.#say({ type: "answered", offset });
+    if (!this.#end.isClosed) sendMessage(this.#end, { type: "answered", offset });
   }
 
   /** Tells the far end a message as it comes; nothing follows from here. */
   note(
     message: Extract<InnerMessage, { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" }>,
   ): void {
-    if (this.#isClosed) return;
+    if (this.#end.isClosed) return;
     if (message.type === "stopping") this.#isStopLate = true;
-    this.#say(message);
+    sendMessage(this.#end, message);
   }
 
   /** The socket takes output again. */
   drained(): void {
-    if (this.#link !== undefined) this.#session.linkDrained(this.#link);
+    if (this.#link !== undefined) this.#end.session.linkDrained(this.#link);
   }
 
   /** The object's parking before it went, if that was its last word. */
@@ -117,21 +115,21 @@ export class InnerServer implements OutputPeer, RemotePeer {
   }
 
   close(code: number, reason: string): void {
-    if (this.#isClosed) return;
-    this.#say({ type: "bye", code, reason });
-    this.#socket.close(code, reason);
+    if (this.#end.isClosed) return;
+    sendMessage(this.#end, { type: "bye", code, reason });
+    this.#end.socket.close(code, reason);
     this.closed(code);
   }
 
   /** The socket has closed. After 1000 the Durable Object has no client left to attach; else it is on its way back. */
   closed(_code: number): void {
-    this.#isClosed = true;
-    if (this.#link !== undefined) this.#session.removeLink(this.#link);
+    this.#end.isClosed = true;
+    if (this.#link !== undefined) this.#end.session.removeLink(this.#link);
     this.#link = undefined;
     for (const client of this.#slots.values()) {
       if (!this.#isHere(client)) continue;
-      if (this.#parking !== undefined) this.#session.park(client, this.#parking.seconds * 1000);
-      else this.#session.vanish(client, true);
+      if (this.#parking !== undefined) this.#end.session.park(client, this.#parking.seconds * 1000);
+      else this.#end.session.vanish(client, true);
     }
     this.#slots.clear();
   }
@@ -142,11 +140,12 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (message.type === "exit") this.#tellTaken();
     // A reader's messages about the log are the same on both hops.
     const { type } = message;
-    if (type === "resize" || type === "gap" || type === "output_end" || type === "exit") this.#say(message);
+    if (type === "resize" || type === "gap" || type === "output_end" || type === "exit")
+      sendMessage(this.#end, message);
   }
 
   sendOutput(frame: Uint8Array): void {
-    this.#socket.send(frame);
+    this.#end.socket.send(frame);
   }
 
   sendSnapshot(): void {
@@ -154,25 +153,21 @@ export class InnerServer implements OutputPeer, RemotePeer {
   }
 
   isWritable(): boolean {
-    return this.#socket.isWritable();
+    return this.#end.socket.isWritable();
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------
 
   /** Confirms input of clients that are not here: have vanished, or not attached again yet. After the exit it would be too late. */
   #tellTaken(): void {
-    for (const client of this.#session.clients) {
+    for (const client of this.#end.session.clients) {
       if (client.peer !== undefined || this.#isHere(client)) continue;
-      this.#say({ type: "stdin_ack", client: client.id, offset: client.input.taken });
+      sendMessage(this.#end, { type: "stdin_ack", client: client.id, offset: client.input.taken });
     }
   }
 
   #isHere({ presence }: ClientRecord): boolean {
     return presence.phase === "remote" && presence.peer === this;
-  }
-
-  #say(message: InnerMessage): void {
-    this.#socket.send(JSON.stringify(message));
   }
 
   #command(command: InnerCommand): void {
@@ -182,32 +177,32 @@ export class InnerServer implements OutputPeer, RemotePeer {
         const { type: _, ...parking } = command;
         this.#parking = parking;
         this.#isStopLate = false;
-        this.#say({ type: "parked" });
+        sendMessage(this.#end, { type: "parked" });
         return;
       }
       case "ping":
-        this.#say({ type: "pong" });
+        sendMessage(this.#end, { type: "pong" });
         return;
       case "attach":
         this.#attach(command);
         return;
       case "stdin_holder":
-        this.#session.setHolder(command.id);
+        this.#end.session.setHolder(command.id);
         return;
       case "answerer":
-        this.#session.setAnswerer(command);
+        this.#end.session.setAnswerer(command);
         return;
       case "snapshot":
-        this.#session.awaitScreen((screen) => this.#answerScreen(screen));
+        this.#end.session.awaitScreen((screen) => this.#answerScreen(screen));
         return;
       case "write":
-        void this.#programs.write(command);
+        void answerWrite(this.#end, command);
         return;
       case "ask":
-        void this.#programs.answer(command);
+        void answerQuestion(this.#end, command);
         return;
       default: {
-        const client = this.#session.client(command.client);
+        const client = this.#end.session.client(command.client);
         if (client === undefined || client.peer !== undefined) return; // It left, and this was on its way.
         this.#commandOf(client, command);
       }
@@ -224,46 +219,46 @@ export class InnerServer implements OutputPeer, RemotePeer {
     switch (command.type) {
       case "detach":
         // A program that writes is never forgotten: the bridge must not type its input twice.
-        if (command.how === "left" && !client.isProgram) this.#session.leave(client);
-        else this.#session.expire(client);
+        if (command.how === "left" && !client.isProgram) this.#end.session.leave(client);
+        else this.#end.session.expire(client);
         return;
       case "ack":
-        this.#session.remoteAck(client, command.offset, command.window);
+        this.#end.session.remoteAck(client, command.offset, command.window);
         return;
       case "eof":
-        this.#session.command(client, { type: "eof", offset: command.offset });
+        this.#end.session.command(client, { type: "eof", offset: command.offset });
         return;
       case "signal":
-        this.#session.command(client, { type: "signal", signal: command.signal });
+        this.#end.session.command(client, { type: "signal", signal: command.signal });
         return;
       case "resize":
-        this.#session.command(client, { type: "resize", cols: command.cols, rows: command.rows });
+        this.#end.session.command(client, { type: "resize", cols: command.cols, rows: command.rows });
         return;
       case "kill":
-        this.#session.command(client, { type: "kill" });
+        this.#end.session.command(client, { type: "kill" });
         return;
       case "pane": {
         const order = parseClientMessage(command.order);
-        if (order.ok && isPaneOrder(order.message)) this.#session.command(client, order.message);
+        if (order.ok && isPaneOrder(order.message)) this.#end.session.command(client, order.message);
       }
     }
   }
 
   /** It may stand ahead of the output that has been sent, where the socket did not take all of it yet. */
   #answerScreen(screen: SnapshotFrame | undefined): void {
-    if (this.#isClosed) return;
+    if (this.#end.isClosed) return;
     if (screen === undefined) {
-      this.#say({ type: "no_snapshot" });
+      sendMessage(this.#end, { type: "no_snapshot" });
       return;
     }
     const { offset, cols, rows, isExact, frame } = screen;
-    this.#say({ type: "snapshot", offset, cols, rows, exact: isExact });
-    this.#socket.send(frame);
+    sendMessage(this.#end, { type: "snapshot", offset, cols, rows, exact: isExact });
+    this.#end.socket.send(frame);
   }
 
   #attach(command: Extract<InnerCommand, { type: "attach" }>): void {
     const { cols, rows } = command;
-    const result = this.#session.attachRemote(
+    const result = this.#end.session.attachRemote(
       {
         id: command.client,
         name: command.name,
@@ -285,6 +280,6 @@ export class InnerServer implements OutputPeer, RemotePeer {
     if (!result.ok) return;
     this.#slots.set(command.slot, result.client);
     // Otherwise input that was taken after the greeting, before this attach, would never be confirmed.
-    this.#say({ type: "stdin_ack", client: command.client, offset: result.client.input.taken });
+    sendMessage(this.#end, { type: "stdin_ack", client: command.client, offset: result.client.input.taken });
   }
 }

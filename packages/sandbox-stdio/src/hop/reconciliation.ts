@@ -4,70 +4,56 @@
 import type { InputEntry } from "../input/input-queue.ts";
 import type { ClientRecord } from "../session/client-record.ts";
 import type { RelaySession } from "../session/relay-session.ts";
-import type { Upstream } from "../session/session-types.ts";
-import type { InnerCommand, InnerMessage } from "../wire/inner-messages.ts";
+import { sendAnswerer, sendAttach, sendHolder, sendInput } from "./bridge-upstream.ts";
+import { type HopState, type InnerHello, sendCommand } from "./hop-state.ts";
 
-export type InnerHello = Extract<InnerMessage, { type: "hello" }>;
-
-export interface ReconciliationPorts {
-  /** The way to the bridge, which can be told now. */
-  readonly upstream: Pick<Upstream, "input" | "holder" | "answerer">;
-  /** Tells the bridge of a client. */
-  attach(client: ClientRecord): void;
-  say(command: InnerCommand): void;
-  /**
-   * Whether the session was here before this greeting. Then it knows which clients have left; one made from this
-   * greeting has to believe it.
-   */
-  readonly isContinued: boolean;
-}
-
-export function reconcile(session: RelaySession, hello: InnerHello, ports: ReconciliationPorts): void {
+/**
+ * @param isContinued Whether the session existed before this greeting. Then it knows which clients have left; a session made from
+ *   this greeting has to believe it.
+ */
+export function reconcile(hop: HopState, session: RelaySession, hello: InnerHello, isContinued: boolean): void {
   session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
   session.noteEnd(hello.live);
   session.lastOutputMs = hello.lastOutputMs ?? session.lastOutputMs;
   // Before the bridge hears which clients have left, or it would answer from there on, and not from where that was.
   const hasClients = hello.clients.some(({ isAbsent }) => !isAbsent);
-  session.tellAnswerer(ports.upstream, hasClients);
-  compareClients(session, hello, ports);
+  session.announceAnswerer((answerer) => sendAnswerer(hop, answerer), hasClients);
+  compareClients(hop, session, hello, isContinued);
   session.setHolder(session.keyboard.holder);
   const present = [...session.clients].filter((client) => client.isPresent);
-  for (const client of present) ports.attach(client);
-  resendInput(session, present, ports.upstream);
+  for (const client of present) sendAttach(hop, client);
+  resendInput(hop, session, present);
 }
 
 /** The bridge drops clients that have left here. Its other clients are restored here, with its count of their input. */
-function compareClients(session: RelaySession, hello: InnerHello, { say, isContinued }: ReconciliationPorts): void {
+function compareClients(hop: HopState, session: RelaySession, hello: InnerHello, isContinued: boolean): void {
   for (const id of hello.gone ?? []) session.noteGone(id);
   for (const known of hello.clients) {
     const client = session.client(known.id);
     const hasLeft = client === undefined && (isContinued || session.gone.has(known.id));
-    // Hardly any of these comes back by itself: its place is given up at once, and it may resume all the same.
+    // Clients that acknowledge nothing hardly ever reconnect: give their places up at once. They may resume all the same.
     const isAbsent = client === undefined ? known.acknowledges === false : client.presence.phase === "absent";
-    if (hasLeft) say({ type: "detach", client: known.id, how: "left" });
+    if (hasLeft) sendCommand(hop, { type: "detach", client: known.id, how: "left" });
     else session.restore(isAbsent ? { ...known, isAbsent } : known);
-    if (!hasLeft && isAbsent && !known.isAbsent) say({ type: "detach", client: known.id, how: "vanished" });
+    if (!hasLeft && isAbsent && !known.isAbsent)
+      sendCommand(hop, { type: "detach", client: known.id, how: "vanished" });
   }
 }
 
 /** Input of an exclusive session goes to the bridge as that of the client that held the keyboard when it was typed. */
-function resendInput(
-  { keyboard }: RelaySession,
-  clients: readonly ClientRecord[],
-  upstream: ReconciliationPorts["upstream"],
-): void {
+function resendInput(hop: HopState, { keyboard }: RelaySession, clients: readonly ClientRecord[]): void {
   const { isExclusive, holder } = keyboard;
   // Before any input: the holder's would be refused. So would input from before a handover: it goes as its holder's.
-  let told = isExclusive ? undefined : holder;
-  if (told !== undefined) upstream.holder(told);
+  let announced = isExclusive ? undefined : holder;
+  if (announced !== undefined) sendHolder(hop, announced);
   for (const { client, entry } of byTurn(clients)) {
-    if (isExclusive && entry.kind !== "refused" && told !== client.id) {
-      told = client.id;
-      upstream.holder(told);
+    if (isExclusive && entry.kind !== "refused" && announced !== client.id) {
+      announced = client.id;
+      sendHolder(hop, announced);
     }
-    upstream.input(client, entry);
+    sendInput(hop, client, entry);
   }
-  if (told !== holder) upstream.holder(holder);
+  if (announced !== holder) sendHolder(hop, holder);
 }
 
 type Waiting = { readonly client: ClientRecord; readonly entry: InputEntry; readonly turn: number };

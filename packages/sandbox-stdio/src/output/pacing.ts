@@ -23,7 +23,11 @@ export type Paced = {
  * session is lossless, the fastest viewer. Those that acknowledge go before those that do not.
  * @param delivery The session's, not a client's: a live one waits for no viewer, even if the viewer acknowledges.
  */
-export function pacingClient<C extends Paced>(clients: Iterable<C>, holder: string, delivery: Delivery): C | undefined {
+export function findFlowLeader<C extends Paced>(
+  clients: Iterable<C>,
+  holder: string,
+  delivery: Delivery,
+): C | undefined {
   let best: C | undefined;
   let bestRank = Number.POSITIVE_INFINITY;
   for (const client of clients) {
@@ -49,9 +53,9 @@ function rankOf(client: Paced, holder: string): number {
 
 /** Whether the process is to be held: the pacing client has its window and one frame more still to deal with. */
 export function isWindowSpent(
-  pacer: Pick<Paced, "acked" | "windowBytes">,
+  flowLeader: Pick<Paced, "acked" | "windowBytes">,
   endOffset: number,
   frameBytes = MAX_FRAME_BYTES,
 ): boolean {
-  return endOffset - pacer.acked >= pacer.windowBytes + frameBytes;
+  return endOffset - flowLeader.acked >= flowLeader.windowBytes + frameBytes;
 }

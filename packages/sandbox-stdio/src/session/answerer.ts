@@ -5,7 +5,6 @@ import type { Answerer } from "../terminal/answerer-history.ts";
 import { isReport } from "../terminal/reports.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { SessionState } from "./session-state.ts";
-import type { Upstream } from "./session-types.ts";
 
 /** How long reports of the previous answerer are accepted after a handover: it was asked before. */
 const LATE_REPORT_MS = 2_000;
@@ -43,14 +42,15 @@ export function nameAnswerer(session: SessionState, named: Answerer): void {
 
 /**
  * Tells the bridge after its greeting. A new session object does not know the earlier answerers.
+ * @param send Sends the answerer to the bridge. @returns Whether the bridge confirms it.
  * @param hasClients Whether the bridge knew of attached clients: if not, it has answered anyway and has nothing to confirm.
  */
 export function announceAnswerer(
   { answerer, hop }: SessionState,
-  upstream: Pick<Upstream, "answerer">,
+  send: (answerer: Answerer) => boolean,
   hasClients: boolean,
 ): void {
-  const isAwaited = upstream.answerer(answerer.hasChosen ? answerer.current : { id: "", offset: hop.knownEnd });
+  const isAwaited = send(answerer.hasChosen ? answerer.current : { id: "", offset: hop.knownEnd });
   answerer.isUnconfirmed = isAwaited && hasClients;
 }
 

@@ -10,7 +10,7 @@ import type { Hello } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import { chooseAnswerer } from "./answerer.ts";
 import { admit } from "./attendance.ts";
-import { settledInput } from "./client-input.ts";
+import { settledInput, tellRefused } from "./client-input.ts";
 import type { ClientRecord } from "./client-record.ts";
 import { readerAt, startOutput } from "./output-sender.ts";
 import type { Greeted, Opening, Peer } from "./presence.ts";
@@ -20,11 +20,12 @@ import type { AttachRequest, AttachResult } from "./session-types.ts";
 /** Attaches a client that is sent to directly, and greets it. */
 export function attach(session: SessionState, request: AttachRequest, peer: Peer): AttachResult {
   const { facts, log, snapshots, hop, now } = session;
-  const refusal = refusalOf(session, request, session.clients.get(request.id));
+  const old = session.clients.get(request.id);
+  const refusal = refusalOf(session, request, old);
   if (refusal !== undefined) return refusal;
   const usual = facts.tty ? "live" : "lossless";
   const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
-  const acked = startOf(request, undefined, log);
+  const acked = ackedOf(request, old?.acked, startOf(request, undefined, log), log);
   const opening: Opening = { phase: "opening", peer, acked, windowBytes: FIRST_WINDOW_BYTES };
   const client = admit(session, { ...request, delivery }, opening);
   const greetNow = (screen?: SnapshotFrame) => {
@@ -45,13 +46,17 @@ function greet(
   request: AttachRequest,
   screen: SnapshotFrame | undefined,
 ): void {
-  const reader = readerAt(session, startOf(request, screen, session.log), client, peer, screen);
+  const start = startOf(request, screen, session.log);
+  const { acknowledges, role } = client;
+  const acked = ackedOf(request, client.acked, start, session.log);
+  const reader = readerAt(session, start, { acknowledges, role, acked }, peer, screen);
   const settled = settledInput(session, client);
   const inputStart = inputStartOf(request, client, settled);
   const inputAcks = { sent: settled, dueMs: undefined };
   const greeting: Greeted = { phase: "greeting", peer, reader, inputStart, inputAcks };
   client.presence = greeting;
   chooseAnswerer(session);
+  if (client.wasToldClosed && client.acknowledges) tellRefused(client, "stdin_closed");
   peer.send(helloOf(session, client, request, greeting, screen));
   // An earlier run of this client may have asked for it.
   if (session.recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
@@ -133,6 +138,15 @@ function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecor
 /** Where a client's output starts: with the snapshot, else where it asks for it, else at the oldest byte held. */
 function startOf(request: AttachRequest, screen: SnapshotFrame | undefined, log: OutputLog): number {
   return screen?.offset ?? Math.max(request.offset ?? 0, log.startOffset);
+}
+
+/**
+ * What was sent to an earlier connection stays in flight until it is acknowledged: a later life may ask for it again (R1, W2).
+ * `known` is where the client's acknowledgements stood. No more than a window was in flight; what lies before that was skipped.
+ */
+function ackedOf({ offset }: AttachRequest, known: number | undefined, start: number, log: OutputLog): number {
+  if (known === undefined || offset !== start) return start;
+  return Math.max(start - log.windowBytes, Math.min(known, start));
 }
 
 /** The greeting of a client whose output `reader` sends, and whose input is numbered from `inputStart` on. */

@@ -259,7 +259,8 @@ function earlierBytes({ presence, input }: ClientRecord): number {
   return presence.phase === "opening" ? 0 : MAX_KEPT_INPUT_BYTES;
 }
 
-function tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {
+export function tellRefused(client: ClientRecord, code: "not_stdin_holder" | "stdin_closed"): void {
+  if (code === "stdin_closed") client.wasToldClosed = true;
   const message = code === "stdin_closed" ? "the process takes no more input" : "not stdin holder";
   client.tell({ type: "error", code, message });
 }

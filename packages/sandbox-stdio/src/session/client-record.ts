@@ -4,13 +4,13 @@
 import { InputFeed } from "../input/feed.ts";
 import type { InputQueue } from "../input/input-queue.ts";
 import type { Paced } from "../output/pacing.ts";
-import type { LastWrite } from "../programs/program-writes.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import { MAX_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { Participant, ParticipantKind, ServerMessage } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import type { KnownClient } from "../wire/inner-messages.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
+import type { LastWrite } from "../wire/write-messages.ts";
 import type { Budget } from "./budget.ts";
 import type { Greeted, Peer, Presence } from "./presence.ts";
 
@@ -63,6 +63,8 @@ export class ClientRecord implements Paced {
   budget: Budget | undefined;
   /** How much input it may have sent that is not acknowledged. */
   inputWindow = MAX_UNACKED_INPUT_BYTES;
+  /** Whether it was told that the process takes no more input: a later life is told before it sends a window of it (L10). */
+  wasToldClosed = false;
   /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
   isActive = false;
 

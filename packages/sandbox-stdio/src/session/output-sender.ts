@@ -16,7 +16,12 @@ import type { SessionState } from "./session-state.ts";
 const RATE_TICK_MS = 10;
 
 /** The kind of client that a reader is made for. */
-type Reading = { readonly acknowledges: boolean; readonly role: Role };
+type Reading = {
+  readonly acknowledges: boolean;
+  readonly role: Role;
+  /** Where the output in flight to it begins, if not where it starts. */
+  readonly acked?: number;
+};
 
 /** A reader for a client that starts at `offset`, or with a snapshot at that offset. */
 export function readerAt(
@@ -28,7 +33,7 @@ export function readerAt(
 ): OutputReader {
   const { log, frames, observer, now, plainBytesPerSecond } = session;
   const flow = client.acknowledges
-    ? new Window(offset, log.windowBytes, client.role, observer)
+    ? new Window(client.acked ?? offset, log.windowBytes, client.role, observer)
     : new RatedFlow(offset, now(), plainBytesPerSecond);
   return new OutputReader(log, frames, offset, flow, peer, screen);
 }

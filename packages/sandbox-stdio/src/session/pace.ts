@@ -2,13 +2,13 @@
 // read.
 
 import type { OutputLog } from "../output/output-log.ts";
-import { isWindowSpent, pacingClient } from "../output/pacing.ts";
+import { findFlowLeader, isWindowSpent } from "../output/pacing.ts";
 import { LOG_BYTES } from "../wire/constants.ts";
 import type { Delivery } from "../wire/terms.ts";
+import { Backpressure, type Pressure } from "./backpressure.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
-import { Patience, type Pressure } from "./patience.ts";
 
 /** Between two looks at whether to hold a process, a frame of each of its streams may still be read. Twice that is kept free. */
 const HOLD_MARGIN_FRAMES = 4;
@@ -19,7 +19,7 @@ export class Pace {
   readonly #clients: Clients;
   readonly #delivery: Delivery;
   readonly #isAwaited: boolean;
-  readonly #patience: Patience;
+  readonly #backpressure: Backpressure;
   readonly #now: () => number;
   /** If no client is attached, a lossless session keeps everything from this offset on. */
   #heldFrom: number;
@@ -34,7 +34,7 @@ export class Pace {
     clients: Clients,
     { delivery, now, isAwaited = true }: { delivery: Delivery; now: () => number; isAwaited?: boolean | undefined },
   ) {
-    this.#patience = new Patience(log, clients);
+    this.#backpressure = new Backpressure(log, clients);
     this.#now = now;
     this.#log = log;
     this.#keyboard = keyboard;
@@ -45,39 +45,39 @@ export class Pace {
   }
 
   /** The client whose unacknowledged bytes hold the process back. */
-  get pacer(): ClientRecord | undefined {
-    return pacingClient(this.#clients.all, this.#keyboard.holder, this.#delivery);
+  get flowLeader(): ClientRecord | undefined {
+    return findFlowLeader(this.#clients.all, this.#keyboard.holder, this.#delivery);
   }
 
   /** Whether the process waits for a client, here or still to come. A live session does not wait if only viewers are here. */
   get isPaced(): boolean {
-    return this.#delivery === "lossless" || this.#clients.isUnused || this.pacer !== undefined;
+    return this.#delivery === "lossless" || this.#clients.isUnused || this.flowLeader !== undefined;
   }
 
-  /** Looks at who is behind, as of now. @returns The pacing client. */
-  look(): ClientRecord | undefined {
-    const { pacer } = this;
-    this.#patience.look(pacer, this.#now());
-    return pacer;
+  /** Updates who is behind, as of now. @returns The flow leader. */
+  update(): ClientRecord | undefined {
+    const { flowLeader } = this;
+    this.#backpressure.update(flowLeader, this.#now());
+    return flowLeader;
   }
 
-  /** Whether the process is read ahead less, or waits, for other clients than the pacing one: as of the last {@link look}. */
+  /** Whether the process is read ahead less, or waits, for other clients than the pacing one: as of the last {@link update}. */
   get pressure(): Pressure {
-    return this.#patience.pressure;
+    return this.#backpressure.pressure;
   }
 
-  /** When {@link look} is due at the latest, because a wait ends. */
+  /** When {@link update} is due at the latest, because a wait ends. */
   get nextMs(): number | undefined {
-    return this.#patience.nextMs;
+    return this.#backpressure.nextMs;
   }
 
   /** The place and window of a client as they count for the pace: less than they are while others are about to be skipped. */
-  told(client: ClientRecord): { readonly offset: number; readonly window: number } {
+  effective(client: ClientRecord): { readonly offset: number; readonly window: number } {
     const { acked, windowBytes } = client;
-    const { pressure, stopsAt } = this.#patience;
+    const { pressure, stopsAt } = this.#backpressure;
     if (pressure === "none") return { offset: acked, window: windowBytes };
     const window = Math.min(windowBytes, client.linkBytes);
-    if (pressure === "crowded") return { offset: acked, window };
+    if (pressure === "throttled") return { offset: acked, window };
     const { frameBytes } = this.#log;
     const offset = Math.max(0, Math.min(acked, stopsAt - frameBytes));
     return { offset, window: Math.max(0, Math.min(window, stopsAt - frameBytes - offset)) };
@@ -85,9 +85,9 @@ export class Pace {
 
   /** @see ProcessSession.shouldHold */
   get shouldHold(): boolean {
-    const pacer = this.look();
-    if (pacer !== undefined) {
-      const { offset: acked, window } = this.told(pacer);
+    const flowLeader = this.update();
+    if (flowLeader !== undefined) {
+      const { offset: acked, window } = this.effective(flowLeader);
       const windowBytes = Math.min(window, this.#log.windowBytes);
       return isWindowSpent({ acked, windowBytes }, this.#log.endOffset, this.#log.frameBytes);
     }

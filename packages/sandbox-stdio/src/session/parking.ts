@@ -54,7 +54,7 @@ export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = fal
   if (session.hasEnded) return "the process has ended";
   // A bridge that stops has no patience for an object that must be called to hear of the exit.
   if (session.secondsLeft !== undefined) return "its bridge stops";
-  if (session.isScreenAsked) return "a snapshot is on its way";
+  if (session.isScreenPending) return "a snapshot is on its way";
   if (session.isWatched) return "a program waits";
   if (!session.isUpToDate) return "output is on its way";
   if (!isAnswererSettled(session.state)) return "an answer may be late";

@@ -155,7 +155,7 @@ export class ProcessSession extends SessionCore {
   /** Whether the process has no reader, and has written enough for now. */
   #isBudgetSpent(): boolean {
     const { endOffset } = this.log;
-    if (!this.hasEnded && this.state.links.size === 0 && this.pacer === undefined) {
+    if (!this.hasEnded && this.state.links.size === 0 && this.flowLeader === undefined) {
       return this.#unattended.isSpent(endOffset, this.state.now());
     }
     this.#unattended.attended(endOffset);

@@ -2,6 +2,7 @@
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
+import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attention } from "../wire/attention.ts";
 import { LOG_BYTES, MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
@@ -16,7 +17,7 @@ import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record
 import { followOutput, readerAt, resumeOutput } from "./output-sender.ts";
 import type { Peer } from "./presence.ts";
 import { earlier, SessionCore } from "./session-core.ts";
-import type { SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+import type { SessionFacts, SessionOptions } from "./session-types.ts";
 
 /** How long a client waits for the bridge to hold the process for it. */
 const HOLD_PATIENCE_MS = 2_000;
@@ -168,8 +169,8 @@ export class RelaySession extends SessionCore {
   }
 
   /** @see announceAnswerer */
-  tellAnswerer(upstream: Pick<Upstream, "answerer">, hasClients: boolean): void {
-    announceAnswerer(this.state, upstream, hasClients);
+  announceAnswerer(send: (answerer: Answerer) => boolean, hasClients: boolean): void {
+    announceAnswerer(this.state, send, hasClients);
   }
 
   /** The bridge has heard that it answers, and all that it is told before that. */
@@ -238,7 +239,7 @@ export class RelaySession extends SessionCore {
   }
 
   /** Whether a snapshot has been asked for and not come: it is asked for again over a new connection. */
-  get isScreenAsked(): boolean {
+  get isScreenPending(): boolean {
     return this.state.snapshots.isAsked;
   }
 

@@ -129,13 +129,13 @@ export abstract class SessionCore implements Hop {
   }
 
   /** The client whose unacknowledged bytes hold the process back. */
-  get pacer(): ClientRecord | undefined {
-    return this.pace.pacer;
+  get flowLeader(): ClientRecord | undefined {
+    return this.pace.flowLeader;
   }
 
   /** Whether this client's acknowledgement may release a process that is held. */
   setsGoing(client: ClientRecord): boolean {
-    return this.pace.pressure !== "none" || client === this.pacer;
+    return this.pace.pressure !== "none" || client === this.flowLeader;
   }
 
   // ---- Clients come and go -------------------------------------------------------------------------------------
@@ -286,9 +286,9 @@ export abstract class SessionCore implements Hop {
       tickOutput(state, client, now);
     }
     const { pressure } = state.pace;
-    const pacer = state.pace.look();
+    const flowLeader = state.pace.update();
     // A wait is over: the hop that holds the process is told.
-    if (pacer !== undefined && state.pace.pressure !== pressure) state.upstream.acked(pacer);
+    if (flowLeader !== undefined && state.pace.pressure !== pressure) state.upstream.acked(flowLeader);
   }
 }
 

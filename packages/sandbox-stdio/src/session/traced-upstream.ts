@@ -82,12 +82,12 @@ export function tracedUpstream(upstream: Upstream, trace: Trace | undefined): Up
 
 const OTHERS = {
   none: "",
-  crowded: ", less is read ahead for others that are behind",
+  throttled: ", less is read ahead for others that are behind",
   waiting: ", another would be skipped and is waited for",
 } as const;
 
 /** Why a process is held, or no more. */
-export function describePace({ pacer, log, pace }: ProcessSession): string {
-  if (pacer === undefined) return `no client paces, the log ends at ${log.endOffset}`;
-  return `${pacer.id} paces, ${log.endOffset - pacer.acked} of ${pacer.windowBytes} B not acknowledged${OTHERS[pace.pressure]}`;
+export function describePace({ flowLeader, log, pace }: ProcessSession): string {
+  if (flowLeader === undefined) return `no client paces, the log ends at ${log.endOffset}`;
+  return `${flowLeader.id} paces, ${log.endOffset - flowLeader.acked} of ${flowLeader.windowBytes} B not acknowledged${OTHERS[pace.pressure]}`;
 }

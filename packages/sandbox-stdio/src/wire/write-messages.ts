@@ -1,4 +1,4 @@
-// A program's *write* as the inner hop says it (W1): the input, and the answer. programs/program-writes.ts carries it out.
+// A program's *write* as the inner hop says it (W1): the input, and the answer. hop/program-calls.ts carries it out.
 
 /** Bytes of one call, encoded (W1). */
 export const MAX_WRITE_BYTES = 65_536;
@@ -39,3 +39,6 @@ export type Written = {
   readonly output: number;
   readonly modes?: InputModes | undefined;
 };
+
+/** A writer's last write, so that the session object may repeat the call over a new hop. */
+export type LastWrite = Written & { readonly at: number };

@@ -61,7 +61,7 @@ describe("pace across the inner hop", () => {
     const { hop, a, b, ack } = two(LIVE);
     ack(40_000, a, b);
     hop.connect().flush();
-    expect([ack(40_001, b)[1], hop.session.pacer?.id, ack(56_000, b)[1]]).toEqual([40_001, "b", 40_001]);
+    expect([ack(40_001, b)[1], hop.session.flowLeader?.id, ack(56_000, b)[1]]).toEqual([40_001, "b", 40_001]);
   });
 
   test("W9: of the pacing client the bridge hears once a quarter of its window is dealt with, or 128 KiB", () => {
@@ -132,7 +132,7 @@ describe("a live session with viewers alone", () => {
 
   test("W8: is held for none of them, whatever they acknowledge, and they go on with a gap", () => {
     const { hop, one: deaf, other: plain } = left("live", { role: "viewer" }, { role: "viewer", acknowledges: false });
-    expect([flood(hop, 3 * MIB), hop.bridge.session.pacer]).toEqual([false, undefined]);
+    expect([flood(hop, 3 * MIB), hop.bridge.session.flowLeader]).toEqual([false, undefined]);
     if (deaf === undefined || plain === undefined) throw new Error("unreachable");
     const reached = deaf.peer.output.length;
     hop.session.command(deaf.client, { type: "ack", offset: reached });
@@ -144,7 +144,7 @@ describe("a live session with viewers alone", () => {
     ["and one for a plain driver", "live", { acknowledges: false, delivery: "live" }],
   ] as const)("W8: waits for them %s", (_where, delivery, reader) => {
     const { hop } = left(delivery, reader);
-    expect([flood(hop, MIB), hop.bridge.session.pacer?.id]).toEqual([true, "reader 0"]);
+    expect([flood(hop, MIB), hop.bridge.session.flowLeader?.id]).toEqual([true, "reader 0"]);
   });
 
   test("H2: brings the Durable Object 8 MiB/s at most, all that is left when it pauses, and the exit", () => {

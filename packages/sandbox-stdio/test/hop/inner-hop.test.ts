@@ -1,8 +1,9 @@
 // The inner hop, both ends and their sessions: what survives its breaks, and what can't be followed.
 
 import { describe, expect, test } from "vitest";
-import { OrdersUnderway } from "../../src/hop/orders-underway.ts";
-import { Doorbell, InnerServer, RESUME_GRACE_MS } from "../../src/index.ts";
+import { newHop } from "../../src/hop/hop-state.ts";
+import { confirmArrival, pongArrived, sendOrder, sendPing } from "../../src/hop/unanswered.ts";
+import { InnerServer, RESUME_GRACE_MS, WakeupSchedule } from "../../src/index.ts";
 import { encodeStdin } from "../../src/wire/frames.ts";
 import { bytes, InnerRig, join, joined, output, pass, rig, takeAll } from "../support/fixtures.ts";
 
@@ -178,16 +179,16 @@ describe("H10: a connection", () => {
 
 test("B8, K5g: however many orders follow, what waits for a ping hears of its own answer, and not before", () => {
   const { client } = join(rig({ tty: true }).session, "a");
-  const orders = new OrdersUnderway(() => undefined);
+  const hop = newHop({ hello: () => undefined, bye: () => undefined, clientBye: () => undefined });
   const heard: string[] = [];
   const pongs = (count: number) => {
-    for (let n = 0; n < count; n += 1) orders.pong();
+    for (let n = 0; n < count; n += 1) pongArrived(hop);
     return [...heard];
   };
-  orders.ping();
-  orders.confirm(() => heard.push("first"));
-  for (let n = 0; n < 5_000; n += 1) orders.order(client, { type: "resize", pane: "%1", cols: 80, rows: 24 });
-  orders.confirm(() => heard.push("last"));
+  sendPing(hop);
+  confirmArrival(hop, () => heard.push("first"));
+  for (let n = 0; n < 5_000; n += 1) sendOrder(hop, client, { type: "resize", pane: "%1", cols: 80, rows: 24 });
+  confirmArrival(hop, () => heard.push("last"));
   expect([pongs(1), pongs(1), pongs(5_000), pongs(1)]).toEqual([[], ["first"], ["first"], ["first", "last"]]);
 });
 
@@ -197,7 +198,7 @@ describe("H20a, X8: a stop", () => {
   const parked = (seconds: number) => ({ offset: 7, seconds, after: 5, bell: "x" });
 
   test("is told at once where clients have places, and again until the object is here", () => {
-    const bell = new Doorbell();
+    const bell = new WakeupSchedule();
     bell.park(parked(60), 1_000);
     // It has been called for output, and has not come.
     bell.called({ endOffset: 8, hasEnded: false }, 6_000);
@@ -214,7 +215,7 @@ describe("H20a, X8: a stop", () => {
   });
 
   test("is nothing to an object without clients, nor to one that is here", () => {
-    const bell = new Doorbell();
+    const bell = new WakeupSchedule();
     bell.stopping();
     bell.park(parked(0), 1_000);
     expect(bell.nextMs(SILENT)).toBe(NEVER);

@@ -1,7 +1,7 @@
 // Who sets the pace, as a table.
 
 import { describe, expect, test } from "vitest";
-import { isWindowSpent, MAX_FRAME_BYTES, type Paced, pacingClient } from "../../src/index.ts";
+import { findFlowLeader, isWindowSpent, MAX_FRAME_BYTES, type Paced } from "../../src/index.ts";
 
 function client(id: string, over: Partial<Paced> = {}): Paced {
   const usual = { role: "driver", delivery: "live", acknowledges: true, isPresent: true } as const;
@@ -31,7 +31,7 @@ describe("W8: the pace is set by", () => {
     test(`${who}, of ${among.map(({ id }) => id).join(", ")}`, () => {
       for (const order of [among, among.toReversed()]) {
         for (const delivery of ["live", "lossless"] as const) {
-          expect(pacingClient(order, holds, delivery)?.id).toBe(who);
+          expect(findFlowLeader(order, holds, delivery)?.id).toBe(who);
         }
       }
     });
@@ -45,23 +45,23 @@ describe("W8: the pace is set by", () => {
     ["live", undefined, [viewer, watcher, plainViewer]],
   ] as const) {
     test(`${who ?? "nobody"} in a ${delivery} session, of ${among.map(({ id }) => id).join(", ")}`, () => {
-      for (const order of [among, among.toReversed()]) expect(pacingClient(order, "", delivery)?.id).toBe(who);
+      for (const order of [among, among.toReversed()]) expect(findFlowLeader(order, "", delivery)?.id).toBe(who);
     });
   }
 
   test("nobody who is absent, and nobody where nobody is there", () => {
     const absent = client("absent", { delivery: "lossless", isPresent: false });
-    expect(pacingClient([absent, driver], "absent", "live")?.id).toBe("driver");
-    expect(pacingClient([], "", "lossless")).toBeUndefined();
+    expect(findFlowLeader([absent, driver], "absent", "live")?.id).toBe("driver");
+    expect(findFlowLeader([], "", "lossless")).toBeUndefined();
   });
 
   test("the same one, whoever came first, where two stand at the same place", () => {
-    expect(pacingClient([client("a"), client("b")], "", "live")?.id).toBe("a");
+    expect(findFlowLeader([client("a"), client("b")], "", "live")?.id).toBe("a");
   });
 });
 
 test("W7: the process is held from the pacing client's window and one frame on, and not a byte earlier", () => {
-  const pacer = client("pacer", { acked: 1_000, windowBytes: 20_000 });
+  const flowLeader = client("flowLeader", { acked: 1_000, windowBytes: 20_000 });
   const limit = 1_000 + 20_000 + MAX_FRAME_BYTES;
-  expect([isWindowSpent(pacer, limit - 1), isWindowSpent(pacer, limit)]).toEqual([false, true]);
+  expect([isWindowSpent(flowLeader, limit - 1), isWindowSpent(flowLeader, limit)]).toEqual([false, true]);
 });

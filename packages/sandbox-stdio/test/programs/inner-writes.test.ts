@@ -3,10 +3,10 @@
 import { expect, test } from "vitest";
 import {
   PROGRAM_GRACE_MS,
-  type ProgramPorts,
+  type ProgramHost,
   type SessionFacts,
   type WriteOutcome,
-  type WriteWish,
+  type WriteSpec,
 } from "../../src/index.ts";
 import { InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
@@ -20,13 +20,13 @@ function program(hop: InnerRig, id = "p") {
 }
 
 /** Both ends, and a program that calls. Of bytes the wish has Latin-1, which is what they travel as. */
-function calling(over: Partial<SessionFacts> = {}, ports?: ProgramPorts) {
+function calling(over: Partial<SessionFacts> = {}, ports?: ProgramHost) {
   const hop = new InnerRig(over, ports === undefined ? {} : { ports }).connect().flush();
   const client = program(hop);
-  return { hop, client, ask: (wish: WriteWish) => ask(hop, client, wish) };
+  return { hop, client, ask: (wish: WriteSpec) => ask(hop, client, wish) };
 }
 
-async function ask(hop: InnerRig, client: ReturnType<typeof program>, wish: WriteWish): Promise<WriteOutcome> {
+async function ask(hop: InnerRig, client: ReturnType<typeof program>, wish: WriteSpec): Promise<WriteOutcome> {
   const { answer } = hop.inner.write(client, wish);
   await settle(hop);
   return answer;
@@ -106,7 +106,7 @@ test("W2: a 65th program is refused, and the first is never forgotten", async ()
 test("R3: programs take no places, pace nothing and answer no terminal queries", () => {
   const { hop } = calling(LIVE);
   for (const session of [hop.session, hop.bridge.session])
-    expect([session.pacer, session.attachedCount, session.answerer.id]).toEqual([undefined, 0, ""]);
+    expect([session.flowLeader, session.attachedCount, session.answerer.id]).toEqual([undefined, 0, ""]);
 });
 
 test("R5: a program that holds the keyboard lapses a minute after its last call", () => {

@@ -13,6 +13,7 @@ import {
   STDIO,
 } from "../../src/index.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
+import { harness } from "../support/client-harness.ts";
 import { bytes, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
@@ -79,6 +80,25 @@ describe("L10: of stdio.v1", () => {
     expect(one.hear(resized(STDIO), 100)).toBe(100);
     expect(one.hear(new Uint8Array(1))).toBe(0);
     expect(one.closes).toEqual([[1008, "too much input was refused"]]);
+  });
+
+  test("refused input: a later life is told before its greeting that the process takes none, and sends none", () => {
+    const at = rig();
+    const one = greeted({ role: "driver" }, at);
+    at.session.closeInput();
+    one.hear(bytes("x"));
+    at.session.vanish(one.client);
+    const next = speaking(at, { role: "driver", isResume: true, offset: 0, stdin: "new" }).attach();
+    expect([next.types().slice(0, 2), next.sent[0]?.includes("stdin_closed")]).toEqual([["error", "hello"], true]);
+    const viewer = speaking(at, { id: "b", role: "viewer" }).attach();
+    expect(viewer.types()[0]).toBe("hello");
+
+    const { client, told, frames, greet, say } = harness(); // The client's own end.
+    client.write(bytes("typed in vain"));
+    client.start();
+    say({ type: "error", code: "stdin_closed", message: "" });
+    greet();
+    expect([frames(), told("discarded")]).toEqual([[], [["discarded", "typed in vain"]]]);
   });
 
   test("pings cost nothing", () => {

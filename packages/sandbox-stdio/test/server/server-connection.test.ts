@@ -173,7 +173,7 @@ describe("the end of a connection", () => {
         throw new Error("thrown by the test");
       });
       expect(() => speaking(at, { isResume: before === 1 }).attach()).toThrow("thrown by the test");
-      expect([older?.closed?.[0], at.session.presentCount, at.session.pacer]).toEqual([
+      expect([older?.closed?.[0], at.session.presentCount, at.session.flowLeader]).toEqual([
         before === 1 ? 4409 : undefined,
         0,
         undefined,

@@ -24,6 +24,34 @@ describe("readers", () => {
     expect(at.session.shouldHold).toBe(false);
   });
 
+  test("R1: output that a client received and did not process stays, however often its connection breaks", () => {
+    const at = rig({}, { logBytes: 100_000 });
+    let { client, peer } = join(at.session, "a");
+    let received = 0;
+    for (let life = 0; life < 5; life += 1) {
+      while (!at.session.shouldHold) output(at, "x".repeat(5_000));
+      received += peer.output.length;
+      at.session.vanish(client);
+      ({ client, peer } = join(at.session, "a", { isResume: true, offset: received }));
+      expect([client.acked, client.greeted?.reader.cursor]).toEqual([0, received]);
+    }
+    // Its program dies with what it had received, and the next one asks from the last byte that was processed.
+    const next = join(at.session, "a", { isResume: true, offset: 0 });
+    expect([next.peer.hello.offset, next.peer.hello.gap]).toEqual([0, undefined]);
+  });
+
+  test("R1: once it has acknowledged what it processed, a client that came back is sent more", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    fill(at);
+    const received = peer.output.length;
+    at.session.vanish(client);
+    const back = join(at.session, "a", { isResume: true, offset: received });
+    expect([received, back.peer.output]).toEqual([65_536, ""]);
+    at.session.command(back.client, { type: "ack", offset: received });
+    expect([back.client.acked, back.peer.output.length]).toEqual([received, at.log.endOffset - received]);
+  });
+
   test("F5: what is still being read is not cut in two by an acknowledgement, nor by whoever comes meanwhile", () => {
     const at = rig();
     const { client, peer } = join(at.session, "a");

@@ -3,7 +3,6 @@
 
 import {
   type ClientRecord,
-  Doorbell,
   type ExitStatus,
   type Frame,
   InnerServer,
@@ -13,6 +12,7 @@ import {
   type Role,
   type ServerConnection,
   type SessionFacts,
+  WakeupSchedule,
 } from "../../src/index.ts";
 import type { Chance, Listener, Socket } from "./network.ts";
 import { inputByte, isSame, outputBytes, segmentLeft, snapshotBytes, streamAt } from "./pattern.ts";
@@ -163,7 +163,7 @@ export class SimBridge {
   readonly #world: Chance;
   readonly #screen: ScreenPlan;
   readonly #connections = new Set<ServerConnection>();
-  readonly #doorbell = new Doorbell();
+  readonly #doorbell = new WakeupSchedule();
   /** Calls the session object that has parked. */
   onCall: () => void = () => undefined;
   #inner: InnerServer | undefined;
@@ -232,6 +232,7 @@ export class SimBridge {
     );
     return {
       listener: {
+        owner: "bridge",
         receive: (frame) => {
           inner.receive(frame, this.#world.time.now);
           this.changed();

@@ -12,15 +12,22 @@ export type LinkProfile = {
   readonly bytesPerMs: number;
 };
 
-export type Chance = { readonly time: Scheduler; readonly random: Random };
+export type Chance = {
+  readonly time: Scheduler;
+  readonly random: Random;
+  /** Told of each connection that is made, and of each message as it comes. */
+  readonly witness?: { made(connection: Connection): void; heard(listener: Listener, item: Item): void };
+};
 
 /** What an end of a connection hears. After `closed` it hears nothing more. */
 export type Listener = {
+  /** Whose end it is. */
+  readonly owner?: string;
   receive(frame: Frame): void;
   closed(code: number): void;
 };
 
-type Item = { readonly frame: Frame } | { readonly code: number };
+export type Item = { readonly frame: Frame } | { readonly code: number };
 
 /** One direction: a queue that is emptied at the link's pace. */
 class Lane {
@@ -48,7 +55,7 @@ class Lane {
     const wanted = this.#busyUntil + this.profile.latencyMs + random.next() * this.profile.jitterMs;
     this.#lastAt = Math.max(this.#lastAt, wanted);
     this.#queue.push({ item, at: this.#lastAt });
-    time.at(this.#lastAt, () => this.#deliver());
+    time.at(this.#lastAt, () => this.#deliver(), true);
   }
 
   /** Loses the newest `count` messages on the way, and all to come; `code` is what the far end hears, if anything. */
@@ -60,8 +67,23 @@ class Lane {
     this.#isEnded = true;
   }
 
+  /** What is on its way comes so much later, and what is sent after it. */
+  delay(ms: number): void {
+    this.#lastAt += ms;
+    for (const queued of this.#queue) {
+      queued.at += ms;
+      this.world.time.at(queued.at, () => this.#deliver(), true);
+    }
+  }
+
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** What is on its way, with when it comes; and whether anything else can. */
+  get state(): unknown[] {
+    const items = this.#queue.map(({ item, at }) => [at, "code" in item ? item.code : String(item.frame)]);
+    return [this.isDead, this.#isEnded, items];
   }
 
   #deliver(): void {
@@ -69,6 +91,7 @@ class Lane {
     const next = this.#queue[0];
     if (next === undefined || next.at > this.world.time.now || this.isDead) return;
     this.#queue.shift();
+    this.world.witness?.heard(this.listener, next.item);
     if ("code" in next.item) {
       this.isDead = true;
       this.listener.closed(next.item.code);
@@ -98,6 +121,17 @@ export class Connection {
     this.#toB = new Lane(world, profile, b);
     this.a = this.#socket(this.#toA, this.#toB, a);
     this.b = this.#socket(this.#toB, this.#toA, b);
+    world.witness?.made(this);
+  }
+
+  /** Delays what is on its way to one end. */
+  delay(end: "a" | "b", ms: number): void {
+    (end === "a" ? this.#toA : this.#toB).delay(ms);
+  }
+
+  /** All that the two ends don't know of it. */
+  get state(): unknown[] {
+    return this.#toA.isDead && this.#toB.isDead ? [] : [this.isOver, this.#toA.state, this.#toB.state];
   }
 
   /** Cuts it: of what is on the way an end part is lost, and each end hears of it, or does not. */

@@ -235,6 +235,7 @@ export class Party {
     const request = { name: nameOf(this.plan.who, role), role, isAdmin: false, delivery };
     let hasExited = false;
     const connection = this.#dial(request, query, {
+      owner: request.name,
       opened: () => isCurrent() && events.open(),
       isAlive: isCurrent,
       receive: (frame) => {

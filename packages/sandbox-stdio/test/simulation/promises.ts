@@ -65,11 +65,13 @@ export function checkEnd({ plan, bridge, parties, witness }: Ended): void {
     }
   }
   // A life whose input was lost with the one before it ends what it can't know of, and the next one ends it once more.
-  const inVain = process.eofsAt.filter((taken) =>
-    parties.some((party) => party.mayHaveLost(taken[party.plan.who] ?? 0, party.plan.inputBytes)),
-  ).length;
-  const ends = process.eofs > 1 ? process.eofs - inVain : process.eofs;
-  if (plan.process.waitsForEof && ends !== 1) throw new Error(`input ended ${process.eofs} times`);
+  const ender = parties.find((party) => party.plan.role === "driver");
+  const early = process.eofsAt.slice(0, -1).filter((taken) => {
+    return ender?.mayHaveLost(taken[ender.plan.who] ?? 0, ender.plan.inputBytes) !== true;
+  });
+  if (plan.process.waitsForEof && (process.eofs === 0 || early.length > 0)) {
+    throw new Error(`input ended ${process.eofs} times`);
+  }
   for (const taken of process.eofsAt) {
     for (const party of parties) checkInput(plan, party, taken[party.plan.who] ?? 0);
   }

@@ -272,8 +272,9 @@ export class SimRelay {
 
   // ---- The inner hop -------------------------------------------------------------------------------------------
 
-  cutInner(hearHere: boolean, hearThere: boolean): void {
-    this.#link?.cut(hearHere, hearThere);
+  /** The connection to the bridge, if there is one. */
+  get link(): Connection | undefined {
+    return this.#link;
   }
 
   #connectInner(): void {
@@ -290,6 +291,7 @@ export class SimRelay {
         world,
         profile,
         {
+          owner: "relay",
           receive: (frame) => {
             if (!isCurrent()) return;
             this.inner.receive(frame, world.time.now);

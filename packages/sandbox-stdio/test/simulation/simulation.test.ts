@@ -86,6 +86,14 @@ test("L7: of a log of any size nothing is lost to whoever is waited for", { time
   new Simulation(sizedPlan(81, 65_536)).run();
 });
 
+test("seed 2143829497: output that had been received and not processed was gone for a later life", () => {
+  new Simulation(sizedPlan(2_143_829_497)).run();
+});
+
+test("seed 2143831020: a life typed a window to a process that takes no more, as the one before, and was closed", () => {
+  new Simulation(parkingPlan(2_143_831_020)).run();
+});
+
 test("a run of the same seed is the same run", () => {
   const run = () => new Simulation(planOf(SEEDS[0] ?? 1)).run();
   expect(run()).toEqual(run());
@@ -170,6 +178,7 @@ test.each([
   [1_016_257, "an end of input was refused by the bridge after its client had heard that the other driver left"],
   [1_018_257, "a client wrote on and on to a process that takes no more input, and was closed"],
   [7_015_184, "a client that came back with more than 256 KiB to a process that takes no more input was closed"],
+  [2_143_831_251, "another driver's lost input made two ends of input count as none, in the model only"],
   [5_011_789, "an attempt that was held up on its way was greeted by the next object, and nobody heard it"],
 ])("seed %i: %s", (seed) => {
   new Simulation(planOf(seed)).run();

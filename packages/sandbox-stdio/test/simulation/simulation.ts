@@ -73,9 +73,9 @@ export class Simulation {
   #nextId = 0;
   readonly #idsOfLives = new Map<string, string>();
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, world: Chance = { time: new Scheduler(), random: new Random(plan.seed ^ 0x5eed) }) {
     this.plan = plan;
-    this.#world = { time: new Scheduler(), random: new Random(plan.seed ^ 0x5eed) };
+    this.#world = world;
     this.#facts = {
       sandbox: "dev",
       session: "main",
@@ -100,8 +100,8 @@ export class Simulation {
     });
   }
 
-  /** Runs it to its end. @throws {Error} What was broken, and when. */
-  run(): Outcome {
+  /** Runs it to its end. @param isBreach Whether an error is a promise that was broken. @throws {Error} What was broken, and when. */
+  run(isBreach: (error: unknown) => boolean = () => true): Outcome {
     const { time, random } = this.#world;
     const { plan } = this;
     if (plan.hops === 2) this.#relay = this.#makeRelay();
@@ -128,6 +128,7 @@ export class Simulation {
       if (!isDone) throw new Error(`not done ${LIVENESS_MS} ms after the last fault: ${this.#describe()}`);
       checkEnd({ plan, bridge: this.bridge, parties: this.parties, witness: this.#witness });
     } catch (error) {
+      if (!isBreach(error)) throw error;
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       throw new Error(`seed ${plan.seed} at ${Math.round(time.now)} ms: ${detail}\n${JSON.stringify(plan)}`);
     }
@@ -248,6 +249,7 @@ export class Simulation {
         socket = end;
       },
       listener: {
+        owner: "relay",
         receive: (frame: string | Uint8Array) => target?.receive(frame),
         closed: (code: number) => target?.closed(code),
       },
@@ -307,12 +309,10 @@ export class Simulation {
         else party.connection?.cut(hears(), hears());
         return;
       case "cut_inner":
-        this.#relay?.cutInner(hears(), hears());
+        this.#relay?.link?.cut(hears(), hears());
         return;
       case "restart_relay":
-        if (this.#relay === undefined) return;
-        this.#relay.drop();
-        this.#relay = this.#makeRelay();
+        this.restartRelay();
         return;
       case "restart_client":
         // New input comes on top of what waits: together they must stay within what may wait (I4).
@@ -337,6 +337,17 @@ export class Simulation {
         if (party.plan.role === "viewer" && !party.isOver && random.chance(0.1)) party.leave();
         return;
     }
+  }
+
+  /** The Durable Object dies, and another takes its place. */
+  restartRelay(): void {
+    if (this.#relay === undefined) return;
+    this.#relay.drop();
+    this.#relay = this.#makeRelay();
+  }
+
+  get relay(): SimRelay | undefined {
+    return this.#relay;
   }
 
   // ---- The end of input ----------------------------------------------------------------------------------------

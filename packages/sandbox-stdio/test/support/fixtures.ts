@@ -14,7 +14,7 @@ import {
   type PaneOrder,
   type Peer,
   ProcessSession,
-  type ProgramPorts,
+  type ProgramHost,
   RelaySession,
   type ServerMessage,
   type SessionCore,
@@ -219,11 +219,11 @@ export class InnerRig {
   readonly byes: { code: number; reason: string }[] = [];
   readonly clientByes: { id: string; code: number }[] = [];
   readonly #over: Partial<SessionFacts>;
-  readonly #ports: ProgramPorts | undefined;
+  readonly #ports: ProgramHost | undefined;
 
   constructor(
     over: Partial<SessionFacts> = {},
-    options: { logBytes?: number; screen?: SnapshotSource; ports?: ProgramPorts } = {},
+    options: { logBytes?: number; screen?: SnapshotSource; ports?: ProgramHost } = {},
   ) {
     this.#over = over;
     this.#ports = options.ports;

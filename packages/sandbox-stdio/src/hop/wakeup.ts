@@ -13,7 +13,7 @@ export type Progress = { readonly endOffset: number; readonly hasEnded: boolean 
 const FIRST_PAUSE_MS = 5_000;
 const MOST_PAUSE_MS = 60_000;
 
-export class Doorbell {
+export class WakeupSchedule {
   #parking: Parking | undefined;
   #parkedAtMs = 0;
   /** Calls that no session object has followed, and when the last one was. */

@@ -1,9 +1,16 @@
 // Clients that keep up, and would be skipped all the same: what the process does for them, and how little it does for the others.
 
 import { expect, test } from "vitest";
-import { RelayedAcks } from "../../src/hop/relayed-acks.ts";
-import { type ClientRecord, describePace, MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../../src/index.ts";
-import type { Pressure } from "../../src/session/patience.ts";
+import { newHop } from "../../src/hop/hop-state.ts";
+import { noteAttached, relayAck } from "../../src/hop/relayed-acks.ts";
+import {
+  type ClientRecord,
+  describePace,
+  MAX_FRAME_BYTES,
+  MIN_WINDOW_BYTES,
+  type RelaySession,
+} from "../../src/index.ts";
+import type { Pressure } from "../../src/session/backpressure.ts";
 import type { InnerCommand } from "../../src/wire/inner-messages.ts";
 import { InnerRig, join, output, pass, type Rig, rig } from "../support/fixtures.ts";
 
@@ -163,16 +170,18 @@ test("W9a: once nobody has to be waited for, each lossless driver of whom less w
   const [a, b] = ["a", "b"].map((id) => join(session, id, { delivery: "lossless" }).client);
   if (a === undefined || b === undefined) throw new Error("unreachable");
   const real = ({ acked, windowBytes }: ClientRecord) => ({ offset: acked, window: windowBytes });
-  const pace = { look: () => a, pressure: "none" as Pressure, told: real };
+  const pace = { update: () => a, pressure: "none" as Pressure, effective: real };
   const said: InnerCommand[] = [];
-  const acks = new RelayedAcks({ pace: () => pace, say: (command) => said.push(command) });
-  for (const client of [a, b]) acks.begin(client);
+  const hop = newHop({ hello: () => undefined, bye: () => undefined, clientBye: () => undefined });
+  hop.session = { pace } as unknown as RelaySession;
+  hop.socket = { send: (frame) => void said.push(JSON.parse(String(frame)) as InnerCommand) };
+  for (const client of [a, b]) noteAttached(hop, client);
   const least = { offset: 1, window: 0 };
-  Object.assign(pace, { pressure: "waiting", told: () => least });
-  for (const client of [b, a]) acks.relay(client);
+  Object.assign(pace, { pressure: "waiting", effective: () => least });
+  for (const client of [b, a]) relayAck(hop, client);
   expect(said.splice(0)).toEqual(["b", "a"].map((client) => ({ type: "ack", client, ...least })));
-  Object.assign(pace, { pressure: "none", told: real });
-  acks.relay(a);
+  Object.assign(pace, { pressure: "none", effective: real });
+  relayAck(hop, a);
   // The bridge would wait for b, which has nothing left to acknowledge.
   expect(said.splice(0)).toEqual([a, b].map((client) => ({ type: "ack", client: client.id, ...real(client) })));
 });

@@ -13,10 +13,10 @@ const LEAST_WAIT_MS = 50;
 /** How often to look, while it waits, whether it is still worth it. */
 const LOOK_MS = 25;
 
-/** `crowded`: a client is so far behind that little should be read ahead. `waiting`: one would be skipped. */
-export type Pressure = "none" | "crowded" | "waiting";
+/** `throttled`: a client is so far behind that little should be read ahead. `waiting`: one would be skipped. */
+export type Pressure = "none" | "throttled" | "waiting";
 
-export class Patience {
+export class Backpressure {
   readonly #log: OutputLog;
   readonly #clients: Clients;
   #pressure: Pressure = "none";
@@ -46,27 +46,27 @@ export class Patience {
     return this.#pressure === "waiting" ? this.#lookedAtMs + Math.min(LOOK_MS, this.#savedMs) : undefined;
   }
 
-  /** @param pacer The client that sets the pace; undefined: nobody does, and nobody is waited for. */
-  look(pacer: ClientRecord | undefined, nowMs: number): Pressure {
+  /** @param flowLeader The client that sets the pace; undefined: nobody does, and nobody is waited for. */
+  update(flowLeader: ClientRecord | undefined, nowMs: number): Pressure {
     this.#count(nowMs);
-    this.#pressure = pacer === undefined ? "none" : this.#judge(pacer, nowMs);
+    this.#pressure = flowLeader === undefined ? "none" : this.#judge(flowLeader, nowMs);
     return this.#pressure;
   }
 
-  #judge(pacer: ClientRecord, nowMs: number): Pressure {
+  #judge(flowLeader: ClientRecord, nowMs: number): Pressure {
     const { startOffset, endOffset, capacityBytes } = this.#log;
-    const isCrowded = () => endOffset - this.#hindmost > capacityBytes / 2;
+    const isFarBehind = () => endOffset - this.#hindmost > capacityBytes / 2;
     this.#hindmost = startOffset;
-    if (!isCrowded()) return "none"; // Nobody can be so far behind.
+    if (!isFarBehind()) return "none"; // Nobody can be so far behind.
     this.#hindmost = endOffset;
     for (const client of this.#clients.all) {
       const reader = client.greeted?.reader;
-      if (reader === undefined || client === pacer) continue;
+      if (reader === undefined || client === flowLeader) continue;
       const { cursor, flow } = reader;
       if (cursor >= startOffset && cursor < this.#hindmost && flow.keepsUp(nowMs)) this.#hindmost = cursor;
     }
-    if (!isCrowded()) return "none";
-    return endOffset >= this.stopsAt && !this.#isSpent ? "waiting" : "crowded";
+    if (!isFarBehind()) return "none";
+    return endOffset >= this.stopsAt && !this.#isSpent ? "waiting" : "throttled";
   }
 
   /** What was waited since the last look is spent, or, if nothing was, some is saved up. */

@@ -1,0 +1,59 @@
+// Commands of the session to the bridge that follow from its clients' state: sent as that changes, and again after each greeting.
+
+import type { InputEntry } from "../input/input-queue.ts";
+import type { ClientRecord } from "../session/client-record.ts";
+import type { Answerer } from "../terminal/answerer-history.ts";
+import { defined } from "../wire/fields.ts";
+import { encodeStdin } from "../wire/frames.ts";
+import { type HopState, sendCommand } from "./hop-state.ts";
+import { noteAttached, relayLeader } from "./relayed-acks.ts";
+import { confirmArrival } from "./unanswered.ts";
+
+export function sendAttach(hop: HopState, client: ClientRecord): void {
+  const slot = hop.nextSlot++;
+  hop.slots.set(client.id, slot);
+  noteAttached(hop, client);
+  sendCommand(hop, {
+    type: "attach",
+    client: client.id,
+    slot,
+    name: client.name,
+    role: client.role,
+    kind: client.kind,
+    admin: client.isAdmin,
+    delivery: client.delivery,
+    acknowledges: client.acknowledges,
+    ...defined({ alone: client.holdsAlone || undefined }),
+    acked: client.acked,
+    window: client.windowBytes,
+    ...client.size,
+  });
+}
+
+export function sendInput(hop: HopState, client: ClientRecord, entry: InputEntry): void {
+  const slot = hop.slots.get(client.id);
+  if (!hop.isReady || slot === undefined) return; // Kept in the queue; sent when the hop is back.
+  if (entry.kind === "eof") sendCommand(hop, { type: "eof", client: client.id, offset: entry.end });
+  else {
+    hop.isParkLast = false;
+    // No bytes at an offset ahead: the bridge counts those before it as refused.
+    const frame =
+      entry.kind === "bytes" ? ([entry.start, entry.bytes] as const) : ([entry.end, new Uint8Array(0)] as const);
+    hop.socket?.send(encodeStdin(slot, ...frame));
+  }
+}
+
+export function sendHolder(hop: HopState, id: string): void {
+  if (!hop.isReady) return;
+  sendCommand(hop, { type: "stdin_holder", id });
+  relayLeader(hop);
+}
+
+/** @returns Whether the session learns when the bridge has heard: see `RelaySession.bridgeHears`. */
+export function sendAnswerer(hop: HopState, { id, offset }: Answerer): boolean {
+  if (!hop.isReady) return false; // Sent after the next greeting.
+  sendCommand(hop, { type: "answerer", id, offset });
+  const isAwaited = id === "";
+  if (isAwaited) confirmArrival(hop, () => hop.session?.bridgeHears());
+  return isAwaited;
+}

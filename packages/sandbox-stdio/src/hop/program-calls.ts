@@ -1,0 +1,117 @@
+// The calls of programs where the process is: writes (W1 to W4), typed whole or not at all, and questions. Each answer goes back on
+// the connection on which its call came.
+
+import { encodeWrite, needsModes } from "../programs/encode-write.ts";
+import type { ServerSocket } from "../server/outgoing.ts";
+import type { ProcessSession } from "../session/process-session.ts";
+import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import { defined } from "../wire/fields.ts";
+import { encodeAnswer } from "../wire/frames.ts";
+import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
+import type { InputModes, Written } from "../wire/write-messages.ts";
+
+/** What the bridge knows beyond the session: about the terminal, and about a shell's commands. */
+export interface ProgramHost {
+  /** The modes that the process has set on its terminal; undefined on pipes. */
+  modes(): InputModes | undefined | Promise<InputModes | undefined>;
+  /** JSON in UTF-8; undefined where there is no answer. */
+  answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** Whether a shell has marked its commands so far. */
+  readonly isMarked: boolean;
+  /** A program has called: the session is in use. */
+  called(): void;
+}
+
+export const NO_PROGRAMS: ProgramHost = {
+  modes: () => undefined,
+  answer: () => undefined,
+  isMarked: false,
+  called: () => undefined,
+};
+
+/** The bridge's end of one inner hop. */
+export type BridgeEnd = {
+  readonly session: ProcessSession;
+  readonly socket: ServerSocket;
+  readonly programs: ProgramHost;
+  isClosed: boolean;
+};
+
+/** Input of one program that may wait for a process that does not read; then a write is refused. */
+const MAX_WAITING_WRITE_BYTES = 256 * 1024;
+
+/** The most of an answer in one message: a frame of full length with its header (F5). */
+const ANSWER_PIECE_BYTES = MAX_FRAME_BYTES - 8;
+
+export function sendMessage({ socket }: BridgeEnd, message: InnerMessage): void {
+  socket.send(JSON.stringify(message));
+}
+
+export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand, { type: "write" }>): Promise<void> {
+  const { session, programs } = end;
+  programs.called();
+  const modes = needsModes(command) ? await programs.modes() : undefined;
+  const { client: id, at, again, eof = false } = command;
+  // The client may have gone while the terminal was asked.
+  const client = session.client(id);
+  if (client?.isProgram !== true) {
+    refuse(end, id, { code: "too_many_writers" });
+    return;
+  }
+  const last = client.lastWrite?.at === at ? client.lastWrite : undefined;
+  if (again === true && last !== undefined) {
+    confirm(end, id, last);
+    return;
+  }
+  const encoded = encodeWrite(command, modes);
+  // A repetition gets the answer `duplicate`, even with another body.
+  const length = encoded.ok ? encoded.bytes.length : 0;
+  const plan = session.planWrite(client, { length, eof, at });
+  if (plan.kind === "duplicate") {
+    const known = defined({ last: last?.to, modes: last?.modes });
+    reply(end, { type: "written", client: id, from: at, to: plan.to, output: 0, duplicate: true, ...known });
+    return;
+  }
+  if (!encoded.ok) {
+    refuse(end, id, { code: encoded.code, message: encoded.message });
+    return;
+  }
+  if (plan.kind === "refuse") {
+    const { kind: _, ...why } = plan;
+    refuse(end, id, why);
+    return;
+  }
+  if (client.input.queuedBytes > 0 && client.input.queuedBytes + length > MAX_WAITING_WRITE_BYTES) {
+    refuse(end, id, { code: "too_much_input" });
+    return;
+  }
+  const written = defined({ from: plan.from, to: plan.to, output: session.log.endOffset, modes });
+  client.lastWrite = { at, ...written };
+  // Before the bytes are typed: reports of taken bytes come after the answer.
+  confirm(end, id, written);
+  session.typePlanned(client, encoded.bytes, eof);
+}
+
+export async function answerQuestion(end: BridgeEnd, question: Extract<InnerCommand, { type: "ask" }>): Promise<void> {
+  const { id } = question;
+  const text = await end.programs.answer(question);
+  if (end.isClosed) return;
+  for (let at = 0; text !== undefined && at < text.length; at += ANSWER_PIECE_BYTES) {
+    end.socket.send(encodeAnswer(id, text.subarray(at, at + ANSWER_PIECE_BYTES)));
+  }
+  sendMessage(end, { type: "answer", id, ok: text !== undefined });
+}
+
+function confirm(end: BridgeEnd, client: string, { from, to, output, modes }: Written): void {
+  reply(end, { type: "written", client, from, to, output, ...defined({ modes }) });
+}
+
+type Refusal = Omit<Extract<InnerMessage, { type: "unwritten" }>, "type" | "client">;
+
+function refuse(end: BridgeEnd, client: string, why: Refusal): void {
+  reply(end, { type: "unwritten", client, ...why });
+}
+
+function reply(end: BridgeEnd, message: InnerMessage): void {
+  if (!end.isClosed) sendMessage(end, message);
+}

@@ -1,0 +1,220 @@
+// Every placement of faults in a small exchange, instead of random ones. Runs the simulation's world again and again, without
+// chance, breaks something at each boundary of messages, and holds every run to the simulation's promises.
+
+import { createHash } from "node:crypto";
+import { Random } from "../../../local/src/base/random.ts";
+import type { Chance, Connection } from "../simulation/network.ts";
+import type { Plan } from "../simulation/plan.ts";
+import { Scheduler } from "../simulation/scheduler.ts";
+import { Simulation } from "../simulation/simulation.ts";
+
+/** Something that breaks at a boundary. */
+export type Fault = {
+  readonly name: string;
+  /** Whether pairs are made of it: not of each mixture of what two directions lose. */
+  readonly isPlain: boolean;
+  /** @returns False if there is nothing to break. */
+  apply(world: Simulation, calm: Calm): boolean;
+};
+
+/** Before which boundary, and which fault. */
+type Placement = { readonly boundary: number; readonly fault: Fault };
+
+/** A run, and the boundaries at which it was in states that no run before it was in: there more breaks. */
+type Parent = { readonly placements: readonly Placement[]; readonly fresh: readonly number[] };
+
+export type Explored = {
+  readonly runs: number;
+  /** Different states at boundaries. */
+  readonly states: number;
+  /** Runs that came to a state from which all was explored before. */
+  readonly merged: number;
+  /** Placements that were not tried: none, unless the time was over. */
+  readonly left: number;
+};
+
+/** No chance: each draw is the same, but for what the present fault says. */
+export class Calm extends Random {
+  /** The answers to the next questions. */
+  script: boolean[] = [];
+  /** The answer to the others, while a fault is applied. */
+  always: boolean | undefined;
+  /** Lives of one instant need names of their own: each that is made before the run, or by a fault, draws another number. */
+  lives = 0;
+  isMaking = true;
+
+  constructor() {
+    super(0);
+  }
+
+  override next(): number {
+    if (this.isMaking) this.lives += 1;
+    return (0.5 + this.lives / 64) % 1;
+  }
+  override int(min: number, max: number): number {
+    return this.always === false ? min : max;
+  }
+  override scale(_min: number, max: number): number {
+    return Math.ceil(max / 5);
+  }
+  override chance(probability: number): boolean {
+    return this.script.shift() ?? this.always ?? probability > 0.25;
+  }
+  override pick<T>(items: readonly T[]): T {
+    const [first] = items;
+    if (first === undefined) throw new RangeError("Cannot pick one of nothing");
+    return first;
+  }
+}
+
+/**
+ * Canonical names of states: what each part has heard, in its own order, and what is on its way. Parts are machines without
+ * chance: two runs in which each has heard the same, at the same times, are in the same state, however their turns interleaved.
+ */
+class Histories {
+  readonly #heard = new Map<string, string>([["relay", ""]]);
+  #timers = "";
+  #unread = "";
+  readonly #connections: Connection[] = [];
+  readonly #time: Scheduler;
+  readonly #calm: Calm;
+
+  constructor(time: Scheduler, calm: Calm) {
+    this.#time = time;
+    this.#calm = calm;
+  }
+
+  made(connection: Connection): void {
+    this.#connections.push(connection);
+  }
+
+  note(owner: string, what: string): void {
+    const before = this.#heard.get(owner) ?? "";
+    this.#heard.set(owner, digest(`${before} ${this.#timersSoFar} ${this.#time.now} ${what}`));
+  }
+
+  /** A timer fires, or a fault hits: all hear of it. */
+  noteAll(what: string): void {
+    this.#unread += `${this.#time.now} ${what};`;
+  }
+
+  get #timersSoFar(): string {
+    if (this.#unread !== "") this.#timers = digest(this.#timers + this.#unread);
+    this.#unread = "";
+    return this.#timers;
+  }
+
+  get state(): string {
+    const heard = [...this.#heard].sort().flat();
+    const links = this.#connections.map((connection) => connection.state);
+    const common = [this.#time.now, this.#timersSoFar, this.#calm.lives];
+    return digest(JSON.stringify([common, heard, links, this.#time.agenda]));
+  }
+}
+
+function digest(text: string): string {
+  return createHash("md5").update(text).digest("base64");
+}
+
+class Merged extends Error {}
+
+export class Explorer {
+  readonly #plan: Plan;
+  readonly #faults: readonly Fault[];
+  /** With how few faults each state was reached. */
+  readonly #seen = new Map<string, number>();
+  #runs = 0;
+  #merged = 0;
+
+  constructor(plan: Plan, faults: readonly Fault[]) {
+    this.#plan = plan;
+    this.#faults = faults;
+  }
+
+  /** @param most So many faults in one run. @throws {Error} The first broken promise, with the faults that lead there. */
+  explore(most: number, deadline = Number.POSITIVE_INFINITY): Explored {
+    let parents: Parent[] = [{ placements: [], fresh: this.#run([]) }];
+    for (let count = 1; count <= most; count += 1) {
+      const next: Parent[] = [];
+      for (const [i, { placements, fresh }] of parents.entries()) {
+        if (Date.now() > deadline) {
+          const boundaries = parents.slice(i).reduce((sum, parent) => sum + parent.fresh.length, 0);
+          return this.#explored(boundaries * this.#faults.length);
+        }
+        for (const boundary of fresh) {
+          for (const fault of this.#faults) {
+            const more = [...placements, { boundary, fault }];
+            const found = this.#run(more);
+            if (found.length > 0 && count < most) next.push({ placements: more, fresh: found });
+          }
+        }
+      }
+      parents = next;
+    }
+    return this.#explored(0);
+  }
+
+  #explored(left: number): Explored {
+    return { runs: this.#runs, states: this.#seen.size, merged: this.#merged, left };
+  }
+
+  /** @returns The boundaries at which it was in states that no run had been in. */
+  #run(placements: readonly Placement[]): number[] {
+    this.#runs += 1;
+    const time = new Scheduler();
+    const calm = new Calm();
+    const histories = new Histories(time, calm);
+    const world: Chance = {
+      time,
+      random: calm,
+      witness: {
+        made: (connection) => histories.made(connection),
+        heard: ({ owner = "" }, item) => {
+          time.turn = owner;
+          histories.note(owner, "code" in item ? `closed ${item.code}` : String(item.frame));
+        },
+      },
+    };
+    time.onTimer = () => histories.noteAll(time.turn);
+    const simulation = new Simulation(this.#plan, world);
+    calm.isMaking = false;
+    const fresh: number[] = [];
+    let boundary = -1;
+    let isQuiet = true;
+    let applied = 0;
+    time.onBoundary = (isMessage) => {
+      // A wait for a timer is one boundary, however many timers fire.
+      if (!isMessage && isQuiet) return;
+      isQuiet = !isMessage;
+      boundary += 1;
+      for (let next = placements[applied]; next?.boundary === boundary; next = placements[applied]) {
+        applied += 1;
+        if (!applyTo(simulation, calm, histories, next.fault)) throw new Merged();
+      }
+      if (applied < placements.length) return;
+      const { state } = histories;
+      if ((this.#seen.get(state) ?? Number.POSITIVE_INFINITY) <= applied) throw new Merged();
+      this.#seen.set(state, applied);
+      fresh.push(boundary);
+    };
+    try {
+      simulation.run((error) => !(error instanceof Merged));
+    } catch (error) {
+      if (error instanceof Merged) this.#merged += 1;
+      else {
+        const faults = placements.map(({ boundary: at, fault }) => `${fault.name} at ${at}`).join(", ");
+        throw new Error(`after [${faults}]: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    return fresh;
+  }
+}
+
+function applyTo(simulation: Simulation, calm: Calm, histories: Histories, fault: Fault): boolean {
+  const isApplied = fault.apply(simulation, calm);
+  calm.script = [];
+  calm.always = undefined;
+  // A cut is seen in what is on its way; all else is heard by those who are hit.
+  if (isApplied && !fault.name.startsWith("cut") && !fault.name.startsWith("delay")) histories.noteAll(fault.name);
+  return isApplied;
+}

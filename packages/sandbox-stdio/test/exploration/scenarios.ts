@@ -1,0 +1,79 @@
+// Small exchanges to explore: a few bytes each way, on all kinds of sessions.
+
+import type { PartyPlan } from "../simulation/party.ts";
+import { type Plan, planOf } from "../simulation/plan.ts";
+import type { Fault } from "./explorer.ts";
+import { allFaults, keyboardMoves } from "./faults.ts";
+
+export type Scenario = {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly faults: readonly Fault[];
+  /** How many plain faults the whole exploration places in one run. Absent: two. */
+  readonly together?: number;
+};
+
+const DRIVER: PartyPlan = {
+  ...{ who: 0, role: "driver", delivery: "lossless", inputBytes: 4, pieceBytes: 2, pauseMs: 10, dealMs: 4 },
+};
+
+const LINK = { latencyMs: 3, jitterMs: 0, bytesPerMs: 1_000_000 };
+
+function exchange(process: Partial<Plan["process"]>, over: Partial<Plan> = {}): Plan {
+  const base = planOf(1);
+  return {
+    ...base,
+    ...{ keeps: undefined, hops: 2, mode: "collaborative", delivery: "lossless", parties: [DRIVER], plainCount: 0 },
+    process: {
+      ...{ tty: false, outputBytes: 6, chunkBytes: 3, sleepMs: 50, readBytes: 100, pipeBytes: 3 },
+      ...{ waitsForEof: true, exit: { code: 7 }, isWatched: true },
+      ...process,
+    },
+    screen: { delayMs: 2, failing: 0, inexact: 0 },
+    outer: LINK,
+    inner: { ...LINK, latencyMs: 2 },
+    logBytes: 65_536,
+    faultsUntilMs: 10,
+    // Named for what the promises allow; they come from the explorer alone.
+    ...{ meanFaultMs: 1e12, faults: ["restart_relay"], deafness: 0, isFirstLate: false, isRecorded: false },
+    ...over,
+  };
+}
+
+const pty = { tty: true };
+const live: PartyPlan = { ...DRIVER, delivery: "live" };
+const second: PartyPlan = { ...DRIVER, who: 1, inputBytes: 2 };
+const viewer: PartyPlan = { ...live, who: 1, role: "viewer", inputBytes: 0 };
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: "a driver on pipes", plan: exchange({}), faults: allFaults(1) },
+  {
+    name: "a driver on pipes, with a record of input",
+    plan: exchange({ outputBytes: 3 }, { isRecorded: true }),
+    faults: allFaults(1),
+  },
+  {
+    name: "a driver on pipes, byte by byte",
+    plan: exchange({ chunkBytes: 1, pipeBytes: 1 }, { parties: [{ ...DRIVER, pieceBytes: 1 }] }),
+    faults: allFaults(1),
+    together: 1,
+  },
+  {
+    name: "a driver on a PTY that is parked",
+    plan: exchange(
+      { ...pty, sleepMs: 3_000 },
+      { delivery: "live", parties: [{ ...live, pauseMs: 1_200 }], parkMs: 40 },
+    ),
+    faults: allFaults(1),
+  },
+  {
+    name: "two drivers on pipes",
+    plan: exchange({ outputBytes: 3 }, { parties: [DRIVER, second] }),
+    faults: allFaults(2),
+  },
+  {
+    name: "a holder and a viewer of an exclusive PTY",
+    plan: exchange({ ...pty, outputBytes: 3 }, { mode: "exclusive", delivery: "live", parties: [live, viewer] }),
+    faults: [...allFaults(2), ...keyboardMoves(0)],
+  },
+];
