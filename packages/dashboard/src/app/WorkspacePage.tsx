@@ -10,7 +10,8 @@ import type { TerminalSession } from "../session/terminal-session.ts";
 import { chosenProps } from "../settings/chosen-props.ts";
 import { SettingsDialog } from "../settings/SettingsDialog.tsx";
 import { ShareDialog } from "../sharing/ShareDialog.tsx";
-import { isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
+import { focusNextRegion, isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
+import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { PanedTerminal, type PanedTerminalProps } from "../tmux/PanedTerminal.tsx";
 import { allTargets, type Dragged, focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
@@ -28,6 +29,7 @@ import {
 } from "../workspace/layout-edits.ts";
 import { applied, commandOfKey, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
+import { useIsSmall } from "../workspace/Switcher.tsx";
 import { TabBar } from "../workspace/TabBar.tsx";
 import { PageTools } from "./PageTools.tsx";
 import type { Page } from "./page.ts";
@@ -48,6 +50,8 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   const words = useTexts().desk;
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
+  const isSmall = useIsSmall();
+  const scheme = useScheme(preferences.scheme);
   const { layout, isAlone, isKept, shown, sandboxes, names } = useSyncExternalStore(
     workspace.subscribe,
     workspace.getState,
@@ -77,6 +81,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     if (command.do === "palette") setListed(!isListed);
     else if (command.do === "new") startAndShow("here", command.sandbox);
     else if (command.do === "divide") startAndShow(command.direction === "right" ? "right" : "below");
+    else if (command.do === "upload") live.upload();
     else if (command.do === "close") focusId !== undefined && closePane(focusId);
     else workspace.editHere((now) => applied(now, command));
   };
@@ -97,7 +102,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   return (
     <main
       className="sbx-ground sbx-page sbx-desk"
-      data-scheme={chosen.scheme}
+      data-scheme={scheme}
       onKeyDownCapture={(event) => {
         const isInDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
         const command = rights.mayStartAnother ? commandOfKey(event.nativeEvent, all.length > 1) : undefined;
@@ -113,10 +118,12 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         live.focusTerminal(pane?.getAttribute("data-pane") ?? undefined);
       }}
       onKeyDown={(event) => {
-        const isAround = event.target instanceof Element && event.target.closest(".sbx-tabs, .sbx-divider") !== null;
-        if (!isAround || (event.key !== "Escape" && !(event.ctrlKey && event.key === "F6"))) return;
+        const { target } = event;
+        if (!(target instanceof Element) || target.closest(".sbx-tabs, .sbx-divider") === null) return;
+        const isStep = event.ctrlKey && event.key === "F6";
+        if (event.key !== "Escape" && !isStep) return;
         event.preventDefault();
-        live.focusTerminal();
+        if (!isStep || !focusNextRegion(target, event.shiftKey)) live.focusTerminal();
       }}
     >
       <h1 className="sbx-unseen">{focusId ?? words.nothing}</h1>
@@ -125,10 +132,12 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           tabs={layout.tabs}
           names={names}
           current={layout.current}
+          isSingle={isSmall}
           dragged={dragged}
           onDrag={setDragged}
           onDrop={(index) => drop((what) => workspace.editHere((now) => dropInTabs(now, what, index)))}
           onShow={(index) => workspace.editHere((now) => showTab(now, index))}
+          onShowPane={(target) => workspace.editHere((now) => open(now, target))}
           onMove={(index, to) => workspace.editHere((now) => moveTab(now, index, to))}
           onClose={(index) => workspace.editHere((now) => closeTab(now, index))}
           onNew={() => run({ do: "new" })}
@@ -143,6 +152,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         <Panes
           tabs={layout.tabs}
           names={names}
+          isSingle={isSmall}
           hasTabs={!isAlone}
           current={layout.current}
           shown={shown}
@@ -178,7 +188,9 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           onClose={() => setSettings(false)}
         />
       ) : null}
-      {shared === undefined ? null : <ShareDialog target={shared} onClose={() => setShared(undefined)} />}
+      {shared === undefined ? null : (
+        <ShareDialog target={shared} name={names[paneIdOf(shared)]} onClose={() => setShared(undefined)} />
+      )}
       {isListed ? (
         <Palette
           sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
@@ -199,15 +211,16 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
 /** Keeps the document's title, the address, and the stored layout and names up to date. */
 function usePageEffects(page: Page, { workspace }: ReadyState, isListed: boolean, title: string): void {
   const words = useTexts().desk;
-  const { layout, isAlone } = workspace.getState();
+  const { layout, isAlone, names } = workspace.getState();
   const focusId = focusOf(layout);
+  const place = focusId === undefined ? words.nothing : (names[focusId] ?? focusId);
   const target = focusedTarget(layout);
   useEffect(() => {
     if (isListed) void workspace.loadNames();
   }, [workspace, isListed]);
   useEffect(() => {
-    document.title = title === "" || focusId === undefined ? (focusId ?? words.nothing) : `${title} · ${focusId}`;
-  }, [title, focusId, words]);
+    document.title = title === "" || focusId === undefined ? place : `${title} · ${place}`;
+  }, [title, focusId, place]);
   useEffect(() => {
     if (!isAlone && target !== undefined) page.focused(target);
   }, [page, isAlone, target]);

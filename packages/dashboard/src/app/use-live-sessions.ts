@@ -9,6 +9,8 @@ export type LiveSessions = {
   readonly title: string;
   /** Focuses a pane's terminal; default: that of the focused pane. */
   readonly focusTerminal: (id?: PaneId) => void;
+  /** Lets the person choose files for the focused pane's shell. */
+  readonly upload: () => void;
   readonly onReady: (id: PaneId, live: TerminalSession) => void;
   readonly onTitle: (id: PaneId, title: string) => void;
 };
@@ -63,6 +65,7 @@ export function useLiveSessions(
   return {
     title: (focusId === undefined ? undefined : titles[focusId]) ?? "",
     focusTerminal,
+    upload: () => void (focusId !== undefined && sessions.current.get(focusId)?.files?.uploads.choose()),
     onReady: (id, live) => sessions.current.set(id, live),
     onTitle: (id, title) => setTitles((before) => ({ ...before, [id]: title })),
   };

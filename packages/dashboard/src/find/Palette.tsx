@@ -55,6 +55,11 @@ export function Palette(props: PaletteProps) {
 
   useEffect(() => setWatched(entry?.id), [entry?.id]);
 
+  // What is listed later must not change whose actions are shown.
+  useEffect(() => {
+    if (!sessions.isLoading) setChosen((before) => before ?? entry?.id);
+  }, [sessions.isLoading, entry?.id]);
+
   const choose = (index: number) => {
     const to = (index + entries.length) % entries.length;
     setChosen(entries[to]?.id);
@@ -136,7 +141,6 @@ export function Palette(props: PaletteProps) {
               role="option"
               tabIndex={-1}
               aria-selected={index === at}
-              onPointerMove={() => setChosen(one.id)}
               onClick={() => run(one)}
             >
               {one.kind === "command" ? (
@@ -150,6 +154,7 @@ export function Palette(props: PaletteProps) {
                   name={one.name}
                   isOpen={one.isOpen}
                   screen={sessions.screens.get(one.id)}
+                  onMore={() => setChosen(one.id)}
                 />
               )}
             </div>
@@ -186,9 +191,11 @@ type LineProps = {
   readonly name: string | undefined;
   readonly isOpen: boolean;
   readonly screen: SessionScreen | undefined;
+  /** Shows the session's actions, without opening it. */
+  readonly onMore: () => void;
 };
 
-function SessionLine({ listed, name, isOpen, screen }: LineProps) {
+function SessionLine({ listed, name, isOpen, screen, onMore }: LineProps) {
   const { palette: words, terminal } = useTexts();
   const { target, exitCode, createdAtMs, lastOutputAtMs, clients, people, state } = listed;
   const nowMs = Date.now();
@@ -205,6 +212,18 @@ function SessionLine({ listed, name, isOpen, screen }: LineProps) {
       <span className="sbx-palette-name">
         {name === undefined ? null : <strong>{name} </strong>}
         {terminal.place(target.sandbox, target.session)} <code>{command === "" ? words.shell : command}</code>
+      </span>
+      {/* An option holds no button: by keyboard, arrows and Tab lead to the actions. */}
+      <span
+        className="sbx-palette-more"
+        aria-hidden="true"
+        title={words.more}
+        onClick={(event) => {
+          event.stopPropagation();
+          onMore();
+        }}
+      >
+        ⋯
       </span>
       <span className="sbx-palette-facts">{facts.join(" · ")}</span>
       <span className="sbx-palette-last">{screen === undefined ? "" : lastLineOf(screen)}</span>

@@ -18,6 +18,7 @@ export function paletteCommands(
     [{ do: "new" }, texts.new],
     [{ do: "divide", direction: "right" }, texts.divideRight],
     [{ do: "divide", direction: "down" }, texts.divideBelow],
+    [{ do: "upload" }, texts.upload],
     ...(startsIn.length > 1 ? startsIn : []).map((sandbox): [WorkspaceCommand, string] => [
       { do: "new", sandbox },
       texts.newIn(sandbox),

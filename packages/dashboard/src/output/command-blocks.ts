@@ -99,10 +99,11 @@ export class CommandBlocks {
   }
 }
 
-/** The line of the previous or next prompt relative to the top line; undefined if there is none. */
-export function promptFrom(blocks: readonly CommandBlock[], top: number, direction: "before" | "after") {
-  const lines = blocks.map(({ prompt }) => prompt.marker.line).filter((line) => line >= 0);
-  return direction === "before" ? lines.findLast((line) => line < top) : lines.find((line) => line > top);
+/** The previous or next command with output relative to a line; undefined if there is none. */
+export function promptFrom(blocks: readonly CommandBlock[], line: number, direction: "before" | "after") {
+  const at = ({ prompt }: CommandBlock) => prompt.marker.line;
+  const ran = blocks.filter((block) => block.output !== undefined && at(block) >= 0);
+  return direction === "before" ? ran.findLast((block) => at(block) < line) : ran.find((block) => at(block) > line);
 }
 
 /** The newest command with output whose prompt is not below the line. */

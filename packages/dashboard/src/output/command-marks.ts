@@ -30,18 +30,23 @@ export class CommandMarks {
   readonly #terminal: Terminal;
   readonly #options: CommandMarksOptions;
   readonly #blocks = new CommandBlocks();
-  readonly #handler: IDisposable;
+  readonly #disposables: IDisposable[];
   /** The newest block's mark, which changes as the command ends. */
   #newest: Mark | undefined;
+  /** The prompt of the command that the last jump led to, and the frame around its line. */
+  #chosen: { readonly prompt: CommandBlock["prompt"]; readonly frame: IDecoration | undefined } | undefined;
 
   constructor(terminal: Terminal, options: CommandMarksOptions) {
     this.#terminal = terminal;
     this.#options = options;
-    this.#handler = terminal.parser.registerOscHandler(133, (text) => {
-      // The alternate screen has no scrollback, and its lines vanish with the program.
-      if (terminal.buffer.active.type === "normal") this.#take(text);
-      return true;
-    });
+    this.#disposables = [
+      terminal.parser.registerOscHandler(133, (text) => {
+        // The alternate screen has no scrollback, and its lines vanish with the program.
+        if (terminal.buffer.active.type === "normal") this.#take(text);
+        return true;
+      }),
+      terminal.onData(() => this.forgetChosen()),
+    ];
     // Registered after the handler above and so called first; that one consumes the sequence.
     followXterm(terminal, new TerminalModes(), REPORTING_CSI, (undo) => {
       terminal.write(undo);
@@ -53,21 +58,29 @@ export class CommandMarks {
     return this.#blocks.list;
   }
 
-  /** Scrolls to the previous or next prompt. @returns Whether there is one. */
+  /** Chooses the previous or next command, and scrolls to its prompt. @returns Whether there is one. */
   scrollTo(direction: "before" | "after"): boolean {
-    const line = promptFrom(this.list, this.#terminal.buffer.active.viewportY, direction);
-    if (line === undefined) return false;
-    this.#terminal.scrollToLine(line);
+    const { viewportY, baseY } = this.#terminal.buffer.active;
+    // At the bottom several prompts may be in view: the way back begins with the newest command.
+    const top = viewportY === baseY && direction === "before" ? Number.POSITIVE_INFINITY : viewportY;
+    const block = promptFrom(this.list, this.#chosenInView?.prompt.marker.line ?? top, direction);
+    if (block === undefined) return false;
+    this.#terminal.scrollToLine(block.prompt.marker.line);
+    this.#choose(block);
     return true;
   }
 
-  /** The output of the newest command that begins on the screen or above it. */
+  /** The output of the chosen command, else of the newest that begins on the screen or above it. */
   outputInView(): string | undefined {
-    const { viewportY } = this.#terminal.buffer.active;
-    const isAtBottom = viewportY === this.#terminal.buffer.active.baseY;
-    // After scrolling to a prompt, that command is meant; at the bottom, the last one.
-    const block = copyableAt(this.list, isAtBottom ? Number.POSITIVE_INFINITY : viewportY);
+    const { viewportY, baseY } = this.#terminal.buffer.active;
+    const block =
+      this.#chosenInView ?? copyableAt(this.list, viewportY === baseY ? Number.POSITIVE_INFINITY : viewportY);
     return block === undefined ? undefined : this.outputOf(block);
+  }
+
+  forgetChosen(): void {
+    this.#chosen?.frame?.dispose();
+    this.#chosen = undefined;
   }
 
   outputOf({ output, end }: CommandBlock): string {
@@ -83,7 +96,25 @@ export class CommandMarks {
   }
 
   dispose(): void {
-    this.#handler.dispose();
+    this.forgetChosen();
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  /** The chosen command; undefined once a person has scrolled it out of view. */
+  get #chosenInView(): CommandBlock | undefined {
+    const prompt = this.#chosen?.prompt;
+    const { viewportY } = this.#terminal.buffer.active;
+    const line = prompt?.marker.line ?? -1;
+    if (line < viewportY || line >= viewportY + this.#terminal.rows) return undefined;
+    return this.list.find((block) => block.prompt === prompt);
+  }
+
+  #choose({ prompt }: CommandBlock): void {
+    this.forgetChosen();
+    // As in `#show`.
+    const frame = this.#terminal.registerDecoration({ marker: prompt.marker as never, width: this.#terminal.cols });
+    frame?.onRender((element) => element.classList.add("sbx-command-chosen"));
+    this.#chosen = { prompt, frame };
   }
 
   #take(text: string): void {

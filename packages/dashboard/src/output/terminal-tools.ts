@@ -109,6 +109,7 @@ export class TerminalTools extends Store<ToolsState> {
 
   toBottom(): void {
     this.#terminal.scrollToBottom();
+    this.commands.forgetChosen();
     this.#scrolled();
   }
 

@@ -37,7 +37,7 @@ export function QuestionDialog({ question, onAnswer, onDownload }: QuestionDialo
     case "path":
       return (
         <Dialog title={words.path} onClose={cancel}>
-          <pre>{clip(question.line === undefined ? question.path : `${question.path}:${question.line}`)}</pre>
+          <pre>{clip(question.whole)}</pre>
           <Answers yes={words.copyPath} onAnswer={onAnswer}>
             {onDownload === undefined ? null : (
               <button type="button" className="sbx-button" onClick={() => onDownload(question.path)}>

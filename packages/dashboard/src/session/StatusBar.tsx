@@ -17,6 +17,8 @@ export type StatusBarProps = {
   /** Whether secret input is on; undefined if nothing can be typed. */
   readonly isSecret: boolean | undefined;
   readonly onSecret: (isOn: boolean) => void;
+  /** undefined: this person may not upload. */
+  readonly onUpload: (() => void) | undefined;
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
@@ -59,6 +61,11 @@ export function StatusBar(props: StatusBarProps) {
           onClick={() => props.onSecret(!props.isSecret)}
         >
           {props.isSecret ? words.secretOn : words.secret}
+        </button>
+      )}
+      {props.onUpload === undefined ? null : (
+        <button type="button" className="sbx-quiet sbx-reader" title={words.uploadTitle} onClick={props.onUpload}>
+          {words.upload}
         </button>
       )}
       <button

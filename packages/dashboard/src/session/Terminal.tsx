@@ -27,6 +27,8 @@ import {
   remedyOfKey,
 } from "../terminal/terminal-keys.ts";
 import { shortcutOf } from "../terminal/terminal-shortcuts.ts";
+import { joinTabOrder } from "../terminal/terminal-view.ts";
+import { useScheme } from "../terminal/use-scheme.ts";
 import { textsWith } from "../texts/texts.ts";
 import { TextsContext, useTexts } from "../texts/texts-context.ts";
 import { DownloadToast, DownloadView } from "../transfer/DownloadView.tsx";
@@ -43,7 +45,8 @@ import type { TerminalSession, View } from "./terminal-session.ts";
 import { useExit, useSession, useSnapshot, useStatus, useTitle, useWarningOnClose } from "./use-session.ts";
 
 export function Terminal(props: TerminalProps) {
-  const { wsUrl, scheme, theme } = props;
+  const { wsUrl, theme } = props;
+  const scheme = useScheme(props.scheme ?? "dark");
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
   const bars = barsOf(props.bars);
@@ -122,7 +125,7 @@ export function Terminal(props: TerminalProps) {
           event.stopPropagation();
         }}
         {...(props.isSized === true ? undefined : focusHandlers(live, section))}
-        data-scheme={scheme ?? "dark"}
+        data-scheme={scheme}
         {...dataOf(view, status)}
         {...peopleDataOf(people, isReadOnly)}
       >
@@ -165,6 +168,7 @@ export function Terminal(props: TerminalProps) {
             isFramed={view?.isFramed ?? false}
             sizedBy={sizedBy(people?.people, texts.people)}
             link={view?.link}
+            onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
             isSecret={
               hasEnded || people?.people === undefined || keyboardStateOf(people.people) === "none"
                 ? undefined
@@ -198,10 +202,12 @@ function focusHandlers(
     onClick: ({ nativeEvent }) => isUnfocused(nativeEvent) && live?.screen.focus(),
     onKeyDown: (event) => leaveTerminal(event, section.current, live?.screen),
     onFocusCapture: (event) => {
-      if (isInTerminal(event.target)) live?.screen.joinTabOrder(true);
+      if (isInTerminal(event.target)) joinTabOrder(true);
     },
     onBlurCapture: ({ currentTarget, relatedTarget }) => {
-      if (!currentTarget.contains(relatedTarget)) live?.screen.joinTabOrder(true);
+      // In another terminal's bars, the terminals stay out of the way.
+      const isOurs = relatedTarget instanceof Element && relatedTarget.closest(".sbx-terminal, .sbx-page") !== null;
+      if (!isOurs && !currentTarget.contains(relatedTarget)) joinTabOrder(true);
     },
   };
 }

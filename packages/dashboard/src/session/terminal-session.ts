@@ -171,7 +171,7 @@ export class TerminalSession {
     this.#isMade = true;
     const addon = new StdioAddon(this.connection);
     addon.madeOfKey = (text) => this.#modified(text);
-    this.#stopFingers = handleTouch(terminal, stage);
+    this.#stopFingers = handleTouch(terminal, stage, (factor) => this.screen.zoomBy(factor));
     terminal.loadAddon(addon);
     const isReplay = () => addon.isDrawingReplay;
     if (takesFiles === true) {

@@ -5,7 +5,7 @@ import { mayNotify } from "../output/browser-alerts.ts";
 import { MAX_THEME_LENGTH, readTheme } from "../terminal/theme-import.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { exportPreferences, FONT_SIZES, importPreferences, type Preferences } from "./preferences.ts";
+import { exportPreferences, FONT_SIZES, importPreferences, LINE_HEIGHTS, type Preferences } from "./preferences.ts";
 
 export type SettingsDialogProps = {
   readonly preferences: Preferences;
@@ -71,19 +71,20 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
       </Group>
       <Group title={words.type}>
         <FontFamily value={preferences.fontFamily} onChange={(fontFamily) => onChange({ fontFamily })} />
-        <label className="sbx-setting">
-          <span>{words.fontSize}</span>
-          <input
-            type="number"
-            min={FONT_SIZES.min}
-            max={FONT_SIZES.max}
-            value={preferences.fontSize}
-            onChange={(event) => {
-              // An unfinished number may be out of range.
-              if (event.target.validity.valid) onChange({ fontSize: event.target.valueAsNumber });
-            }}
-          />
-        </label>
+        <NumberSetting
+          label={words.fontSize}
+          value={preferences.fontSize}
+          {...FONT_SIZES}
+          step={1}
+          onChange={(fontSize) => onChange({ fontSize })}
+        />
+        <NumberSetting
+          label={words.lineHeight}
+          value={preferences.lineHeight}
+          {...LINE_HEIGHTS}
+          step={0.05}
+          onChange={(lineHeight) => onChange({ lineHeight })}
+        />
         {flag("hasLigatures")}
         <Choice
           label={words.cursor}
@@ -144,6 +145,32 @@ function Flag({ label, isOn, onChange }: FlagProps) {
     <label className="sbx-setting">
       <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.target.checked)} />
       <span>{label}</span>
+    </label>
+  );
+}
+
+type NumberProps = {
+  readonly label: string;
+  readonly value: number;
+  readonly min: number;
+  readonly max: number;
+  readonly step: number;
+  readonly onChange: (value: number) => void;
+};
+
+function NumberSetting({ label, value, onChange, ...range }: NumberProps) {
+  return (
+    <label className="sbx-setting">
+      <span>{label}</span>
+      <input
+        type="number"
+        {...range}
+        value={value}
+        onChange={(event) => {
+          // An unfinished number may be out of range.
+          if (event.target.validity.valid) onChange(event.target.valueAsNumber);
+        }}
+      />
     </label>
   );
 }

@@ -16,12 +16,12 @@ type Chosen =
   | "warnsOnClose";
 
 export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chosen> {
-  const { scheme, theme, fontFamily, fontSize, hasLigatures, cursorStyle, cursorBlinks } = preferences;
+  const { scheme, theme, fontFamily, fontSize, lineHeight, hasLigatures, cursorStyle, cursorBlinks } = preferences;
   const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction } = preferences;
   return {
     scheme,
     ...defined({ theme: theme?.colours }),
-    font: { ...defined({ family: fontFamily || undefined }), size: fontSize },
+    font: { ...defined({ family: fontFamily || undefined }), size: fontSize, lineHeight },
     cursor: { style: cursorStyle, blinks: cursorBlinks },
     hasLigatures,
     alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },

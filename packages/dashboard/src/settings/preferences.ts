@@ -2,6 +2,7 @@
 // exported. An unreadable value counts as the default.
 
 import type { PredictionMode } from "../terminal/echo-prediction.ts";
+import { DEFAULT_LINE_HEIGHT } from "../terminal/terminal-look.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "../terminal/theme-import.ts";
 
 export type Preferences = {
@@ -16,6 +17,8 @@ export type Preferences = {
   readonly fontFamily: string;
   /** In pixels. */
   readonly fontSize: number;
+  /** Factor of the font's own. */
+  readonly lineHeight: number;
   readonly hasLigatures: boolean;
   readonly cursorStyle: "block" | "bar" | "underline";
   readonly cursorBlinks: boolean;
@@ -35,6 +38,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   theme: undefined,
   fontFamily: "",
   fontSize: 14,
+  lineHeight: DEFAULT_LINE_HEIGHT,
   hasLigatures: false,
   cursorStyle: "block",
   cursorBlinks: true,
@@ -46,6 +50,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
 };
 
 export const FONT_SIZES = { min: 6, max: 40 } as const;
+export const LINE_HEIGHTS = { min: 1, max: 2 } as const;
 const MAX_FAMILY = 200;
 const NAME = "sbx.preferences";
 /** Marks a file of exported preferences. */
@@ -59,8 +64,8 @@ const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Prefe
   scheme: oneOf("system", "light", "dark", "contrast"),
   theme: readKeptTheme,
   fontFamily: readFamily,
-  fontSize: (value) =>
-    typeof value === "number" && value >= FONT_SIZES.min && value <= FONT_SIZES.max ? value : undefined,
+  fontSize: within(FONT_SIZES),
+  lineHeight: within(LINE_HEIGHTS),
   hasLigatures: flag,
   cursorStyle: oneOf("block", "bar", "underline"),
   cursorBlinks: flag,
@@ -161,6 +166,10 @@ function hasEvenQuotes(text: string): boolean {
 
 function flag(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
+}
+
+function within({ min, max }: { readonly min: number; readonly max: number }) {
+  return (value: unknown) => (typeof value === "number" && value >= min && value <= max ? value : undefined);
 }
 
 function oneOf<Choice extends string>(...choices: readonly Choice[]): (value: unknown) => Choice | undefined {

@@ -10,11 +10,17 @@ import { listTickets, revokeTicket, type Share, share, type TicketEntry } from "
 
 const LIFETIMES = [900, 3600, 28800, 86400] as const;
 
-export type ShareDialogProps = { readonly target: SessionTarget; readonly onClose: () => void };
+export type ShareDialogProps = {
+  readonly target: SessionTarget;
+  /** The person's own name of the session. */
+  readonly name: string | undefined;
+  readonly onClose: () => void;
+};
 
-export function ShareDialog({ target, onClose }: ShareDialogProps) {
-  const { share: words, connection } = useTexts();
-  const [made, setMade] = useState<Share>();
+export function ShareDialog({ target, name, onClose }: ShareDialogProps) {
+  const { share: words, connection, terminal } = useTexts();
+  const place = name ?? terminal.place(target.sandbox, target.session);
+  const [made, setMade] = useState<Share & { readonly wish: string }>();
   const [tickets, setTickets] = useState<readonly TicketEntry[]>([]);
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -34,12 +40,16 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
+    const options = { role, seconds: Number(form.get("seconds")), guests: form.has("guests") };
+    const wish = JSON.stringify(options);
+    // The link that is shown is of that kind: another one would only have to be revoked as well.
+    if (made?.wish === wish) return;
     setBusy(true);
-    const answer = await share(target, { role, seconds: Number(form.get("seconds")), guests: form.has("guests") });
+    const answer = await share(target, options);
     setBusy(false);
     setProblem(answer.ok ? "" : (answer.reason ?? connection.unreadable));
     if (!answer.ok) return;
-    setMade(answer.value);
+    setMade({ ...answer.value, wish });
     await refresh();
   };
   const revoke = async (id: string) => {
@@ -50,7 +60,7 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
   };
 
   return (
-    <Dialog title={words.title(target.sandbox, target.session)} onClose={onClose} className="sbx-share-dialog">
+    <Dialog title={words.title(place)} onClose={onClose} className="sbx-share-dialog">
       <form onSubmit={(event) => void make(event)}>
         <fieldset>
           <legend>{words.mayDo}</legend>

@@ -12,8 +12,8 @@ export type Question =
   | { readonly kind: "link"; readonly target: LinkTarget }
   /** A link that is never opened. */
   | { readonly kind: "bad-link"; readonly uri: string }
-  /** A path in the output, to copy. */
-  | { readonly kind: "path"; readonly path: string; readonly line: number | undefined }
+  /** A path in the output; `whole` has its line and column too, to copy. */
+  | { readonly kind: "path"; readonly path: string; readonly whole: string }
   /** A server in the sandbox, and its preview if there is one. */
   | {
       readonly kind: "local";
@@ -81,7 +81,10 @@ export class Guard extends Store<GuardState> {
   /** A path or a sandbox address was clicked. */
   followText(link: TextLink): void {
     if (link.kind === "local") this.#followLocal(link.local, true);
-    else this.change({ question: { kind: "path", path: link.path, line: link.line } });
+    else {
+      const whole = [link.path, link.line, link.column].filter((part) => part !== undefined).join(":");
+      this.change({ question: { kind: "path", path: link.path, whole } });
+    }
   }
 
   /** Answers the question. Call from a click, or the browser blocks new windows. */
@@ -91,7 +94,7 @@ export class Guard extends Store<GuardState> {
     if (!isYes || question === undefined) return;
     if (question.kind === "link") openWindow(question.target.href);
     else if (question.kind === "local" && question.preview !== undefined) openWindow(question.preview);
-    else if (question.kind === "path") void navigator.clipboard.writeText(question.path).catch(() => undefined);
+    else if (question.kind === "path") void navigator.clipboard.writeText(question.whole).catch(() => undefined);
     else if (question.kind === "paste") this.#terminal.paste(question.text);
   }
 

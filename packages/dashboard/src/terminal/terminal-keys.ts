@@ -1,7 +1,7 @@
 // Keys and focus around a terminal: after the process's end, and out of the terminal and back.
 
 import type { KeyboardEvent } from "react";
-import type { TerminalView } from "./terminal-view.ts";
+import { joinTabOrder, type TerminalView } from "./terminal-view.ts";
 
 /** What a key does after the process's end. */
 export function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, repeat }: globalThis.KeyboardEvent) {
@@ -9,7 +9,24 @@ export function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, r
   return key === "Enter" ? "again" : key === "Escape" ? "close" : undefined;
 }
 
-/** Ctrl+F6 moves the focus from the terminal, which takes every other key, to the buttons; it and Escape move it back. */
+/** Where Ctrl+F6 leads: the bars of each pane in view, then the tabs. */
+const REGIONS = '.sbx-pane[data-seen="true"] .sbx-people, .sbx-pane[data-seen="true"] .sbx-bar, .sbx-tabs';
+const CONTROL = "button:not(:disabled, [tabindex='-1']), select, [tabindex='0']";
+
+/** Moves the focus to the first control of the next region of the page, round and round. @returns Whether there is another. */
+export function focusNextRegion(from: Element, isBack: boolean): boolean {
+  const regions = [...document.querySelectorAll(REGIONS)].filter((region) => region.querySelector(CONTROL) !== null);
+  const at = regions.findIndex((region) => region.contains(from));
+  const next = regions[(at + (isBack ? -1 : 1) + regions.length) % regions.length];
+  if (at < 0 || next === undefined || regions.length < 2) return false;
+  next.querySelector<HTMLElement>(CONTROL)?.focus();
+  return true;
+}
+
+/**
+ * Ctrl+F6 moves the focus from the terminal, which takes every other key, to the buttons, and from there round the page; Escape moves it
+ * back.
+ */
 export function leaveTerminal(
   event: KeyboardEvent<HTMLElement>,
   section: HTMLElement | null,
@@ -20,8 +37,10 @@ export function leaveTerminal(
   const isStep = event.ctrlKey && event.key === "F6";
   if (isStep && isInTerminal(target)) {
     // Otherwise Tab between the buttons would end in the terminal.
-    screen?.joinTabOrder(false);
+    joinTabOrder(false);
     section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+  } else if (isStep && focusNextRegion(target, event.shiftKey)) {
+    event.stopPropagation();
   } else if ((isStep || event.key === "Escape") && !isInTerminal(target)) screen?.focus();
   else return;
   event.preventDefault();

@@ -3,14 +3,14 @@
 import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
 import { changeTheme } from "./change-theme.ts";
 import { ligaturesIn } from "./ligatures.ts";
-import { FONT_FAMILY, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
+import { FONT_FAMILY, PREFERS_CONTRAST, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
 
 export type Font = {
   /** As in CSS, before the common monospace fonts. */
   readonly family?: string;
   /** Pixels; default 14. */
   readonly size?: number;
-  /** Factor of the font's own; default 1. */
+  /** Factor of the font's own; default 1.1. */
   readonly lineHeight?: number;
   /** Pixels; default 0. */
   readonly letterSpacing?: number;
@@ -32,6 +32,9 @@ export type Look = {
   readonly hasLigatures?: boolean | undefined;
 };
 
+/** With 1, fonts such as DejaVu Sans Mono draw the underscore below their own row, where nothing is seen without a GPU. */
+export const DEFAULT_LINE_HEIGHT = 1.1;
+
 const DEFAULT_CURSOR: CursorLook = { style: "block", blinks: true };
 
 /** Class that stops the cursor's animation while typing: animations tie painting to the display's clock, which delays the echo. */
@@ -41,6 +44,8 @@ const STILL_MS = 1_000;
 export class TerminalLook {
   readonly #terminal: Terminal;
   readonly #prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  readonly #prefersContrast = matchMedia(PREFERS_CONTRAST);
+  readonly #prefersStillness = matchMedia("(prefers-reduced-motion: reduce)");
   readonly #stopWatching = new AbortController();
   #look: Look;
   #isReadOnly = false;
@@ -53,7 +58,9 @@ export class TerminalLook {
   constructor(terminal: Terminal, look: Look) {
     this.#terminal = terminal;
     this.#look = look;
-    this.#prefersDark.addEventListener("change", () => this.#apply(), { signal: this.#stopWatching.signal });
+    for (const preference of [this.#prefersDark, this.#prefersContrast, this.#prefersStillness]) {
+      preference.addEventListener("change", () => this.#apply(), { signal: this.#stopWatching.signal });
+    }
     const listening = terminal.onData(() => this.#pauseBlinking());
     this.#stopWatching.signal.addEventListener("abort", () => listening.dispose());
     this.#apply();
@@ -94,19 +101,20 @@ export class TerminalLook {
 
   #apply(): void {
     const { scheme = "dark", theme, font = {}, cursor = DEFAULT_CURSOR, hasLigatures = false } = this.#look;
-    const actual = scheme === "system" ? (this.#prefersDark.matches ? "dark" : "light") : scheme;
+    const system = this.#prefersContrast.matches ? "contrast" : this.#prefersDark.matches ? "dark" : "light";
+    const actual = scheme === "system" ? system : scheme;
     const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : undefined;
     changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursorColours });
     const type = {
       fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
       fontSize: (font.size ?? 14) * this.#scale,
-      lineHeight: font.lineHeight ?? 1,
+      lineHeight: font.lineHeight ?? DEFAULT_LINE_HEIGHT,
       letterSpacing: font.letterSpacing ?? 0,
       fontWeight: font.weight ?? "normal",
       fontWeightBold: font.boldWeight ?? "bold",
       cursorStyle: cursor.style,
       // A blinking cursor would invite typing.
-      cursorBlink: cursor.blinks && !this.#isReadOnly,
+      cursorBlink: cursor.blinks && !this.#isReadOnly && !this.#prefersStillness.matches,
     } as const;
     this.#joinCharacters(hasLigatures);
     const { options } = this.#terminal;

@@ -13,7 +13,7 @@ import { drawImages, MAX_IMAGE_LENGTH } from "./images.ts";
 import { InputMethod } from "./input-method.ts";
 import { hasSoftwareGl } from "./software-gl.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
-import { isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
+import { findLinksAgain, isWithCtrl, textLinkProvider } from "./text-link-provider.ts";
 import type { TextLink } from "./text-links.ts";
 import { MINIMUM_CONTRAST, TERMINAL_OPTIONS } from "./theme.ts";
 import { parseUnseen } from "./unseen-writes.ts";
@@ -55,6 +55,18 @@ const FRAME_DELAY_MS = 300;
 
 /** Below this the text would be unreadable: the rest is scrolled. */
 const MIN_SCALE = 0.35;
+/** Pixels of a font that can be read on a phone, where fingers pan and zoom. */
+const READABLE_PX = 11;
+/** Scales are multiples of this, so that tiny changes don't redraw. */
+const SCALE_STEP = 1 / 40;
+
+/** All terminals of the page: who leaves one of them by its key steps over all, until a terminal is asked for. */
+const VIEWS = new Set<TerminalView>();
+
+/** Whether Tab reaches the terminals of the page. */
+export function joinTabOrder(isIn: boolean): void {
+  for (const view of VIEWS) view.joinTabOrder(isIn);
+}
 
 export class TerminalView {
   readonly terminal: Terminal;
@@ -71,6 +83,8 @@ export class TerminalView {
   /** Resolves once the renderer is chosen, which determines the size of a cell. */
   readonly ready: Promise<void>;
   #isFramed = false;
+  /** The scale that fingers chose; undefined: none. */
+  #zoom: number | undefined;
   #hasClusters = false;
   #isDisposed = false;
   /** Takes the focus instead, if something is drawn over the terminal. */
@@ -106,6 +120,7 @@ export class TerminalView {
     const hover = { hover: (_: MouseEvent, uri: string) => events.link(uri), leave: () => events.link(undefined) };
     terminal.loadAddon(new WebLinksAddon((event, uri) => events.follow(uri, isWithCtrl(event)), hover));
     const follow = (link: TextLink) => events.followText(link);
+    this.#disposables.push({ dispose: findLinksAgain(terminal, stage) });
     terminal.registerLinkProvider(textLinkProvider(terminal, { follow, hover: (words) => events.link(words) }));
     mendEraseToCursor(terminal);
     limitWork(terminal, MAX_IMAGE_LENGTH);
@@ -134,6 +149,7 @@ export class TerminalView {
     const observer = new ResizeObserver(() => this.#measureSoon());
     observer.observe(stage);
     this.#disposables.push({ dispose: () => observer.disconnect() });
+    VIEWS.add(this);
   }
 
   /** The cells that fit; undefined before layout. */
@@ -209,6 +225,7 @@ export class TerminalView {
 
   dispose(): void {
     this.#isDisposed = true;
+    VIEWS.delete(this);
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#frameTimer);
     for (const disposable of this.#disposables) disposable.dispose();
@@ -262,14 +279,30 @@ export class TerminalView {
     this.#events.changed();
   }
 
+  /** Two fingers change the size of a framed terminal. @returns Whether it has changed. */
+  zoomBy(factor: number): boolean {
+    const { scale } = this.#look;
+    if (!this.#isFramed || Math.abs(scale * factor - scale) < SCALE_STEP) return false;
+    this.#zoom = Math.min(1, scale * factor);
+    this.#setFrame(true);
+    return true;
+  }
+
   /** Scales a larger screen down, instead of clipping it. */
   #fitScale(isFramed: boolean, cells: HTMLElement): void {
     const { cols, rows } = this.terminal;
     const fits = this.#fits;
     if (this.#look.scale === 1) this.#cell = { width: cells.offsetWidth / cols, height: cells.offsetHeight / rows };
     const needed = isFramed && fits !== undefined ? Math.min(1, fits.cols / cols, fits.rows / rows) : 1;
-    // In steps, so that tiny changes don't redraw.
-    this.#look.scale = Math.max(MIN_SCALE, Math.floor(needed * 40) / 40);
+    const steps = (scale: number) => Math.floor(scale / SCALE_STEP) * SCALE_STEP;
+    if (!isFramed) this.#zoom = undefined;
+    this.#look.scale = steps(Math.max(MIN_SCALE, needed, Math.min(1, this.#zoom ?? this.#readableScale())));
+  }
+
+  /** The least scale that a person with fingers begins with. */
+  #readableScale(): number {
+    const { fontSize = READABLE_PX } = this.terminal.options;
+    return matchMedia("(pointer: coarse)").matches ? (READABLE_PX * this.#look.scale) / fontSize : 0;
   }
 
   // ---- Renderer and keys ---------------------------------------------------------------------------------------

@@ -41,6 +41,23 @@ export function textLinkProvider(terminal: Terminal, events: TextLinkEvents): IL
   };
 }
 
+/**
+ * When the pointer leaves, as for a dialog, xterm.js drops its link but not its cell: back on that cell it would find no link.
+ * @returns Stops that.
+ */
+export function findLinksAgain(terminal: Terminal, stage: HTMLElement): () => void {
+  const forget = () => {
+    const { _core: core } = terminal as unknown as {
+      readonly _core?: { readonly linkifier?: { _lastBufferCell?: unknown } };
+    };
+    if (core?.linkifier !== undefined) core.linkifier._lastBufferCell = undefined;
+  };
+  const stop = new AbortController();
+  // Captured, since the event does not bubble from the screen.
+  stage.addEventListener("mouseleave", forget, { capture: true, signal: stop.signal });
+  return () => stop.abort();
+}
+
 /** Ctrl, or Command on a Mac. */
 export function isWithCtrl({ ctrlKey, metaKey }: Pick<MouseEvent, "ctrlKey" | "metaKey">): boolean {
   return ctrlKey || metaKey;

@@ -4,6 +4,9 @@ import type { ITerminalOptions, ITheme } from "@xterm/xterm";
 
 export type Scheme = "dark" | "light" | "contrast";
 
+/** Whether `system` means the high contrast scheme. */
+export const PREFERS_CONTRAST = "(prefers-contrast: more), (forced-colors: active)";
+
 const DARK: ITheme = {
   background: "#1a1a2e",
   foreground: "#eaeaea",
@@ -29,6 +32,7 @@ const DARK: ITheme = {
   brightWhite: "#ffffff",
 };
 
+/** Each colour has a contrast of at least 4.5:1 to the background and, as a background, to black text. */
 const LIGHT: ITheme = {
   background: "#fbfbfe",
   foreground: "#26263c",
@@ -36,22 +40,22 @@ const LIGHT: ITheme = {
   cursorAccent: "#fbfbfe",
   selectionBackground: "#c5d3f7",
   selectionInactiveBackground: "#dcdfee",
-  black: "#17172a",
-  red: "#b3213c",
-  green: "#14713f",
-  yellow: "#7d5700",
-  blue: "#2152c4",
-  magenta: "#8a2fb8",
-  cyan: "#0b6b7c",
-  white: "#66667f",
-  brightBlack: "#5d5d7a",
-  brightRed: "#c9304d",
-  brightGreen: "#1a7a46",
-  brightYellow: "#8a6000",
-  brightBlue: "#3565dd",
-  brightMagenta: "#9d43cb",
-  brightCyan: "#0f7688",
-  brightWhite: "#73738b",
+  black: "#000000",
+  red: "#d93151",
+  green: "#148551",
+  yellow: "#9c6b00",
+  blue: "#3f6edf",
+  magenta: "#a44bd1",
+  cyan: "#0d8091",
+  white: "#72728d",
+  brightBlack: "#727195",
+  brightRed: "#d13c5a",
+  brightGreen: "#1c854c",
+  brightYellow: "#9c6b00",
+  brightBlue: "#416ede",
+  brightMagenta: "#a34dce",
+  brightCyan: "#16808e",
+  brightWhite: "#72728d",
 };
 
 /** Every colour but black has a contrast of at least 7:1. */

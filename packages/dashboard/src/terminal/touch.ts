@@ -1,4 +1,4 @@
-// Touch on the terminal: dragging scrolls, a long press selects words, a tap focuses. xterm.js 6.0 does none of it.
+// Touch on the terminal: dragging scrolls and pans, two fingers zoom, a long press selects words, a tap focuses. xterm.js 6.0 does none of it.
 
 import type { Terminal } from "@xterm/xterm";
 
@@ -9,11 +9,16 @@ const SLACK_PX = 8;
 type Cell = { readonly x: number; readonly y: number };
 type Gesture =
   | { readonly kind: "undecided"; readonly x: number; readonly y: number }
-  | { readonly kind: "scroll"; y: number; rest: number }
+  | { readonly kind: "scroll"; x: number; y: number; rest: number }
+  /** Two fingers, this far from each other when the size last changed. */
+  | { readonly kind: "zoom"; distance: number }
   | { readonly kind: "select"; readonly from: Cell };
 
-/** @param stage The element around the terminal. @returns Removes the handlers. */
-export function handleTouch(terminal: Terminal, stage: HTMLElement): () => void {
+/**
+ * @param stage The element around the terminal. @param zoom Changes the size of a framed terminal; returns whether it did.
+ * @returns Removes the handlers.
+ */
+export function handleTouch(terminal: Terminal, stage: HTMLElement, zoom: (factor: number) => boolean): () => void {
   const stop = new AbortController();
   const { signal } = stop;
   let gesture: Gesture | undefined;
@@ -36,7 +41,8 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement): () => void 
   const scroll = (drag: Extract<Gesture, { kind: "scroll" }>, touch: Touch) => {
     const rowHeight = (screen()?.height ?? 0) / terminal.rows;
     if (rowHeight === 0) return;
-    const moved = drag.rest + drag.y - touch.clientY;
+    const moved = drag.rest + pan(stage, drag.x - touch.clientX, drag.y - touch.clientY);
+    drag.x = touch.clientX;
     const lines = Math.trunc(moved / rowHeight);
     drag.y = touch.clientY;
     drag.rest = moved - lines * rowHeight;
@@ -48,7 +54,11 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement): () => void 
     (event) => {
       end();
       const [touch, second] = event.touches;
-      if (touch === undefined || second !== undefined) return;
+      if (touch === undefined) return;
+      if (second !== undefined) {
+        gesture = { kind: "zoom", distance: distanceOf(touch, second) };
+        return;
+      }
       gesture = { kind: "undecided", x: touch.clientX, y: touch.clientY };
       const from = cellAt(touch);
       timer = window.setTimeout(() => {
@@ -62,13 +72,18 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement): () => void 
   stage.addEventListener(
     "touchmove",
     (event) => {
-      const [touch] = event.touches;
+      const [touch, second] = event.touches;
       if (touch === undefined || gesture === undefined) return;
       event.preventDefault();
+      if (gesture.kind === "zoom") {
+        const distance = second === undefined ? gesture.distance : distanceOf(touch, second);
+        if (zoom(distance / gesture.distance)) gesture.distance = distance;
+        return;
+      }
       if (gesture.kind === "undecided") {
         if (Math.hypot(touch.clientX - gesture.x, touch.clientY - gesture.y) < SLACK_PX) return;
         clearTimeout(timer);
-        gesture = { kind: "scroll", y: gesture.y, rest: 0 };
+        gesture = { kind: "scroll", x: gesture.x, y: gesture.y, rest: 0 };
       }
       if (gesture.kind === "scroll") scroll(gesture, touch);
       else {
@@ -94,6 +109,17 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement): () => void 
     end();
     stop.abort();
   };
+}
+
+function distanceOf(a: Touch, b: Touch): number {
+  return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+}
+
+/** Moves a terminal that is larger than its stage. @returns The vertical distance that is left, for the lines. */
+function pan(stage: HTMLElement, dx: number, dy: number): number {
+  const { scrollTop } = stage;
+  stage.scrollBy(dx, dy);
+  return dy - (stage.scrollTop - scrollTop);
 }
 
 /** Scrolls like a wheel, which goes to a program that handles it or has no scrollback. */

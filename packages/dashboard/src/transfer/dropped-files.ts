@@ -13,7 +13,11 @@ export function hasFiles(transfer: DataTransfer | null): boolean {
 export function filesOf(transfer: DataTransfer, most: number): Promise<readonly OfferedFile[]> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (entries.length > 0) return walk(entries, most);
-  return Promise.resolve([...transfer.files].map((file) => offered(file.name, file)));
+  return Promise.resolve(chosenFiles([...transfer.files]));
+}
+
+export function chosenFiles(files: readonly File[]): readonly OfferedFile[] {
+  return files.map((file) => offered(file.name, file));
 }
 
 /** Images on the clipboard, if the browser allows reading it. The shortcut for pasting plain text does not report them. */

@@ -3,7 +3,7 @@
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { Store } from "../ui/store.ts";
-import { clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
+import { chosenFiles, clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
 import { Upload, type UploadEnd } from "./upload.ts";
 import { planUpload, readWorkingDirectory, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
 
@@ -61,6 +61,19 @@ export class Uploads extends Store<UploadState> {
   /** The shell's directory, if it has reported one. */
   get directory(): string | undefined {
     return this.#directory;
+  }
+
+  /** Lets the person choose files. Call from a click or key, or the browser shows no dialog. */
+  choose(): void {
+    if (!this.#isOpen) return;
+    const input = document.createElement("input");
+    input.type = "file";
+    input.multiple = true;
+    input.addEventListener("change", () => {
+      const files = [...(input.files ?? [])];
+      if (files.length > 0) void this.#take(Promise.resolve(chosenFiles(files)));
+    });
+    input.click();
   }
 
   cancel(): void {

@@ -15,6 +15,7 @@ import {
   paneIdOf,
   panesOf,
   targetsOf,
+  WHOLE,
 } from "./layout.ts";
 import { edgeAt } from "./layout-keys.ts";
 import type { SessionNames } from "./session-names.ts";
@@ -24,6 +25,8 @@ export type PanesProps = {
   readonly tabs: readonly LayoutTab[];
   readonly names: SessionNames;
   readonly current: number;
+  /** Whether only the focused pane is shown, over the whole room. */
+  readonly isSingle: boolean;
   /** Whether there is a tab bar. */
   readonly hasTabs: boolean;
   readonly shown: ReadonlySet<PaneId>;
@@ -46,13 +49,15 @@ type PanePosition = {
 const STEP = 0.05;
 
 export function Panes(props: PanesProps) {
-  const { tabs, current, shown, dragged } = props;
+  const { tabs, current, shown, dragged, isSingle } = props;
   const { desk: words, terminal } = useTexts();
   const ground = useRef<HTMLDivElement>(null);
   const positions = new Map<PaneId, PanePosition>();
   for (const [tab, { root }] of tabs.entries()) {
     const panes = panesOf(root);
-    for (const { id, target, box } of panes) positions.set(id, { target, box, tab, hasOthers: panes.length > 1 });
+    for (const { id, target, box } of panes) {
+      positions.set(id, { target, box: isSingle ? WHOLE : box, tab, hasOthers: !isSingle && panes.length > 1 });
+    }
   }
   const seen = tabs[current];
   const focus = seen?.focus;
@@ -65,7 +70,7 @@ export function Panes(props: PanesProps) {
         const pane = positions.get(id);
         if (pane === undefined) return null;
         const name = nameOf(pane.target) ?? terminal.place(pane.target.sandbox, pane.target.session);
-        const isSeen = pane.tab === current;
+        const isSeen = pane.tab === current && (!isSingle || id === focus);
         return (
           <section
             className="sbx-pane"
@@ -110,7 +115,7 @@ export function Panes(props: PanesProps) {
           </section>
         );
       })}
-      {(seen === undefined ? [] : dividersOf(seen.root)).map((divider) => (
+      {(seen === undefined || isSingle ? [] : dividersOf(seen.root)).map((divider) => (
         <DividerHandle key={divider.path} divider={divider} ground={ground} onResize={props.onResize} />
       ))}
     </div>

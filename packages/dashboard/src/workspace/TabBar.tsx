@@ -1,9 +1,11 @@
 // The tab bar. Arrows move the focus, Enter shows a tab, Shift+arrow moves it, Delete closes it; the mouse drags.
 
-import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from "react";
+import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { type Dragged, type LayoutTab, paneIdOf, targetsOf } from "./layout.ts";
+import { Switcher } from "./Switcher.tsx";
 import type { SessionNames } from "./session-names.ts";
 
 /** The id of the element that a tab controls. */
@@ -13,11 +15,14 @@ export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
   readonly names: SessionNames;
   readonly current: number;
+  /** Whether the window is too small for tabs: it has the switcher alone. */
+  readonly isSingle: boolean;
   readonly dragged: Dragged | undefined;
   readonly onDrag: (dragged: number | undefined) => void;
   /** Something was dropped before the tab at `index`. */
   readonly onDrop: (index: number) => void;
   readonly onShow: (index: number) => void;
+  readonly onShowPane: (target: SessionTarget) => void;
   readonly onMove: (index: number, to: number) => void;
   readonly onClose: (index: number) => void;
   readonly onNew: () => void;
@@ -29,6 +34,10 @@ export function TabBar(props: TabBarProps) {
   const { tabs, current } = props;
   const { desk: words } = useTexts();
   const list = useRef<HTMLDivElement>(null);
+  const isOverflowing = useOverflow(list, tabs.length);
+  useEffect(() => {
+    list.current?.children[current]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current, tabs.length, isOverflowing]);
   const focusTab = (index: number) => {
     const to = (index + tabs.length) % tabs.length;
     list.current?.querySelectorAll<HTMLElement>("[role=tab]")[to]?.focus();
@@ -61,6 +70,26 @@ export function TabBar(props: TabBarProps) {
     event.stopPropagation();
     props.onDrop(index);
   };
+  const switcher = <Switcher tabs={tabs} current={current} names={props.names} onShow={props.onShowPane} />;
+  const end = (
+    <>
+      <button type="button" className="sbx-quiet" aria-label={words.new} title={words.new} onClick={props.onNew}>
+        +
+      </button>
+      <span className="sbx-tabs-room" role="status">
+        {props.isKept ? "" : words.notKept}
+      </span>
+      {props.children}
+    </>
+  );
+  if (props.isSingle) {
+    return (
+      <div className="sbx-tabs" data-single="true">
+        {switcher}
+        {end}
+      </div>
+    );
+  }
   return (
     <div className="sbx-tabs">
       <div
@@ -119,13 +148,23 @@ export function TabBar(props: TabBarProps) {
           );
         })}
       </div>
-      <button type="button" className="sbx-quiet" aria-label={words.new} title={words.new} onClick={props.onNew}>
-        +
-      </button>
-      <span className="sbx-tabs-room" role="status">
-        {props.isKept ? "" : words.notKept}
-      </span>
-      {props.children}
+      {isOverflowing ? switcher : null}
+      {end}
     </div>
   );
+}
+
+/** Whether tabs are out of view. */
+function useOverflow(list: RefObject<HTMLDivElement | null>, count: number): boolean {
+  const [isOverflowing, setOverflowing] = useState(false);
+  useEffect(() => {
+    const element = list.current;
+    if (element === null) return;
+    const measure = () => setOverflowing(element.scrollWidth > element.clientWidth);
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    for (const tab of element.children) observer.observe(tab);
+    return () => observer.disconnect();
+  }, [list, count]);
+  return isOverflowing;
 }

@@ -11,6 +11,7 @@ export type WorkspaceCommand =
   | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
   | { readonly do: "close" }
+  | { readonly do: "upload" }
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }
   | { readonly do: "own-tab" }
   | { readonly do: "show-tab" | "move-tab"; readonly by: 1 | -1 };
@@ -80,6 +81,7 @@ export function applied(layout: Layout, command: WorkspaceCommand): Layout {
     case "move-tab":
       return moveTab(layout, layout.current, layout.current + command.by);
     case "palette":
+    case "upload":
     case "new":
     case "divide":
     case "close":

@@ -53,7 +53,7 @@ export const MAX_PANES = 64;
 /** Limit of nested splits. */
 export const MAX_DEPTH = 8;
 
-const WHOLE: Box = { x: 0, y: 0, width: 1, height: 1 };
+export const WHOLE: Box = { x: 0, y: 0, width: 1, height: 1 };
 
 export function paneIdOf({ sandbox, session }: SessionTarget): PaneId {
   return `${sandbox}/${session}`;

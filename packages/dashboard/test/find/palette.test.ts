@@ -60,7 +60,7 @@ test("offers only what can be done: no other sessions to a guest, no arranging o
         entry.kind === "command" ? [entry.command.do] : [],
       ),
     );
-  expect(names(false, ["dev"])).toEqual(new Set(["new", "divide"]));
+  expect(names(false, ["dev"])).toEqual(new Set(["new", "divide", "upload"]));
   expect(names(true, [])).toEqual(new Set(["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"]));
   const inOthers = paletteCommands(ENGLISH.palette, false, ["dev", "far"]).map(({ id }) => id);
   expect(inOthers.filter((id) => id.includes("sandbox"))).toEqual([

@@ -66,13 +66,14 @@ test("a thousand commands are kept, the newest", () => {
   expect([blocks.list.length, blocks.list[0]?.prompt.marker.line]).toEqual([1_000, 10]);
 });
 
-test("the prompt before and after the line at the top", () => {
+test("the command before and after a line, of those that ran", () => {
   const { list } = told(["A", 0], ["C", 1], ["D;0", 5], ["A", 5], ["C", 6], ["D;0", 9], ["A", 9]).blocks;
-  const from = (top: number) => [promptFrom(list, top, "before"), promptFrom(list, top, "after")];
-  expect([from(0), from(5), from(6), from(9)]).toEqual([
+  const from = (top: number) =>
+    (["before", "after"] as const).map((way) => promptFrom(list, top, way)?.prompt.marker.line);
+  expect([from(0), from(5), from(6), from(Number.POSITIVE_INFINITY)]).toEqual([
     [undefined, 5],
-    [0, 9],
-    [5, 9],
+    [0, undefined],
+    [5, undefined],
     [5, undefined],
   ]);
 });

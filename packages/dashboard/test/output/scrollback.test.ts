@@ -143,6 +143,29 @@ describe("commands", () => {
     expect(process.typed).toBe("");
   });
 
+  test("are gone to while all are in view: each is framed and is the one whose output is copied, until a key is typed", async () => {
+    const page = await browser.attached();
+    await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const process = browser.server.process("main");
+    process.print(["one", "two", "three"].map((name) => command(name, `out of ${name}\r\n`, 0)).join(""));
+    process.print("\x1b]133;A\x07$ \x1b]133;B\x07");
+    await page.shows("out of three");
+    await page.type("");
+    const copied = async (steps: string) => {
+      for (const step of steps) await page.page.keyboard.press(`Control+Shift+Arrow${step === "u" ? "Up" : "Down"}`);
+      await page.page.keyboard.press("Control+Shift+Y");
+      await page.page.getByText("Copied 1 line of output").waitFor();
+      return page.page.evaluate(() => navigator.clipboard.readText());
+    };
+    expect(await copied("uu")).toBe("out of two");
+    await page.page.locator(".sbx-command-chosen").waitFor();
+    expect(await copied("u")).toBe("out of one");
+    expect(await copied("d")).toBe("out of two");
+    await page.type("x");
+    await page.page.locator(".sbx-command-chosen").waitFor({ state: "detached" });
+    expect(await copied("")).toBe("out of three");
+  });
+
   test("are told to a screen reader as they end, with their exit status, and not again by a replay", async () => {
     const page = await browser.attached();
     const process = browser.server.process("main");

@@ -134,11 +134,13 @@ describe("the dialog", () => {
     const field = dialog.getByLabel(/^Link, valid/);
     const url = `${browser.server.url}/?sandbox=default&session=main&role=driver#ticket=s.ticket-1`;
     expect(await field.inputValue()).toBe(url);
+    await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByRole("button", { name: "Copy" }).click();
     await dialog.getByText("Copied").waitFor();
     expect(await page.page.evaluate(() => navigator.clipboard.readText())).toBe(url);
     const { role, guests, expiresAt } = browser.server.tickets.get("1") ?? { expiresAt: "" };
     expect([role, guests]).toEqual(["driver", true]);
+    expect(browser.server.tickets.size).toBe(1);
     const seconds = (Date.parse(expiresAt) - Date.now()) / 1000;
     expect(seconds > 840 && seconds <= 900, `${seconds} s`).toBe(true);
     await expect.poll(() => dialog.locator("tbody tr").count()).toBe(1);

@@ -36,7 +36,10 @@ describe("links", () => {
     await clickOn(page, "src/main.ts");
     expect(await page.page.locator("dialog").count()).toBe(0);
     await clickOn(page, "src/main.ts", ["Control"]);
-    await page.page.getByRole("dialog", { name: "Path in the sandbox" }).getByText("src/main.ts:12").waitFor();
+    await page.page
+      .getByRole("dialog", { name: "Path in the sandbox" })
+      .getByText("src/main.ts:12:5", { exact: true })
+      .waitFor();
     await page.page.keyboard.press("Escape");
     await clickOn(page, "http://localhost", ["Control"]);
     await page.page.getByText(`sbx-stdio forward ${browser.server.url} --sandbox default 5173`).waitFor();
@@ -44,6 +47,16 @@ describe("links", () => {
     await clickOn(page, "localhost:3000", ["Control"]);
     await page.page.getByRole("dialog", { name: "Port 3000 of the sandbox" }).waitFor();
     expect(page.page.context().pages().length).toBe(1);
+  });
+
+  test("a second click on the same place asks again", async () => {
+    const page = await printed("see http://elsewhere.example/ there");
+    for (const _ of [1, 2]) {
+      await clickOn(page, "http://elsewhere");
+      await page.page.getByRole("dialog", { name: "Open elsewhere.example?" }).waitFor();
+      await page.page.keyboard.press("Escape");
+      await page.page.getByRole("dialog").waitFor({ state: "detached" });
+    }
   });
 
   test("an address opens at once with Ctrl, and is asked about without", async () => {

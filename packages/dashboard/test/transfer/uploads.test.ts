@@ -34,6 +34,18 @@ describe("files that are dropped", () => {
     await expect.poll(() => shell.typed).toBe("'/work/a;b/it'\\''s.txt' ");
   });
 
+  test("are chosen as well: by a button, with the keyboard alone", async () => {
+    const page = await browser.attached();
+    await page.page.getByRole("button", { name: "Upload" }).focus();
+    const choosing = page.page.waitForEvent("filechooser");
+    await page.page.keyboard.press("Enter");
+    const files = [{ name: "chosen.txt", mimeType: "text/plain", buffer: Buffer.from("of my own choice") }];
+    await (await choosing).setFiles(files);
+    const process = await receiver();
+    await isWhole(process);
+    expect(process.typed).toContain("of my own choice");
+  });
+
   test("arrive once, whatever breaks on the way", async () => {
     const page = await browser.attached();
     await dropFiles(page, { big: `<${"x".repeat(2_000_000)}>` });

@@ -10,7 +10,7 @@ const ENOUGH = 4.5;
 
 /** A colour of a scheme, as base.css has it. */
 function colour(name: string, scheme: "dark" | "light" | "contrast"): string {
-  const contrast = /data-scheme="contrast"\] \{([^}]*)\}/.exec(CSS)?.[1] ?? "";
+  const contrast = /data-scheme="contrast"\] [^{},]*\{([^}]*)\}/.exec(CSS)?.[1] ?? "";
   const usual = new RegExp(`--_${name}: var\\(--sbx-${name}, light-dark\\((#\\w{6}), (#\\w{6})\\)\\)`).exec(CSS) ?? [];
   const own = new RegExp(`--_${name}: var\\(--sbx-${name}, (#\\w{6})\\)`).exec(contrast)?.[1];
   const found = scheme === "contrast" ? own : scheme === "light" ? usual[1] : usual[2];
@@ -46,6 +46,16 @@ test.each(["dark", "light", "contrast"] as const)("%s: whatever the pointer is o
   )
     .filter(([, , found]) => found < ENOUGH)
     .map(([text, ground, found]) => `${text} on ${ground}: ${found.toFixed(2)}`);
+  expect(poor).toEqual([]);
+});
+
+test("light: each colour can be read on the background, and black can be read on each colour", () => {
+  const { background = "", black = "", ...others } = THEMES.light;
+  const poor = Object.entries(others)
+    .filter(([name]) => !/cursor|selection|foreground/.test(name))
+    .flatMap(([name, colour]) => [background, black].map((ground) => [name, contrast(String(colour), ground)] as const))
+    .filter(([, found]) => found < ENOUGH)
+    .map(([name, found]) => `${name}: ${found.toFixed(2)}`);
   expect(poor).toEqual([]);
 });
 

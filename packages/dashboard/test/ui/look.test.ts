@@ -150,6 +150,39 @@ describe("the look", () => {
     await expect.poll(() => colours(ours)).toEqual(LIGHT);
   });
 
+  test("with system is high contrast where more contrast or forced colours are asked for, dialogs too", async () => {
+    const page = await browser.attached();
+    const paper = () =>
+      page.page.evaluate(() =>
+        [".sbx-bar", "dialog", ".xterm-scrollable-element"].map((selector) => {
+          const element = document.querySelector(selector);
+          return element === null ? "" : getComputedStyle(element).backgroundColor;
+        }),
+      );
+    await page.button("Settings");
+    const black = "rgb(0, 0, 0)";
+    expect(await paper()).not.toContain(black);
+    await page.page.emulateMedia({ contrast: "more" });
+    await expect.poll(paper).toEqual([black, black, black]);
+    await page.page.emulateMedia({ contrast: "no-preference" });
+    await expect.poll(paper).not.toContain(black);
+    await page.page.keyboard.press("Escape");
+    await page.page.emulateMedia({ forcedColors: "active" });
+    browser.server.process("main").print("\x1b[7minverse\x1b[0m\r\n");
+    await page.shows("inverse");
+    const inverse = page.page.locator(".xterm-rows span", { hasText: "inverse" });
+    await expect
+      .poll(() => inverse.evaluate((span) => [getComputedStyle(span).color, getComputedStyle(span).backgroundColor]))
+      .toEqual([black, "rgb(255, 255, 255)"]);
+  });
+
+  test("stands still for a person who wants less motion", async () => {
+    const page = await browser.attached();
+    await page.page.locator(".xterm-cursor-blink").waitFor();
+    await page.page.emulateMedia({ reducedMotion: "reduce" });
+    await page.page.locator(".xterm-cursor-blink").waitFor({ state: "detached" });
+  });
+
   test("has the texts, the colours and the type that it is given: larger type, fewer cells", async () => {
     const usual = Number(await (await component("")).data("cols"));
     const page = await component("background=%23102030&size=28&connected=Verbunden");

@@ -52,6 +52,33 @@ test("a finger scrolls the lines that were, and what a program shows in full scr
   expect(process.typed.replaceAll("\x1b[B", "").replaceAll("\x1bOB", "")).toBe("");
 });
 
+test("a viewer's phone shows the larger terminal in a size that can be read; fingers pan and zoom", async () => {
+  const wide = await browser.attached(MAIN, { width: 1200, height: 700 });
+  browser.server.process("main").print("\x1b[3;120Hfar right\x1b[H");
+  const page = await browser.open(`${MAIN}&role=viewer`, PHONE, { hasTouch: true, isMobile: true });
+  await page.waitForData("framed", "true");
+  const at = () =>
+    page.page.locator(".sbx-stage").evaluate((stage) => {
+      const rows = stage.querySelector(".xterm-rows");
+      return { left: stage.scrollLeft, font: rows === null ? 0 : Number.parseFloat(getComputedStyle(rows).fontSize) };
+    });
+  await expect.poll(async () => (await at()).font).toBeGreaterThan(10.5);
+  await drag(page, [300, 300], [60, 300]);
+  await expect.poll(async () => (await at()).left).toBeGreaterThan(200);
+  const client = await page.page.context().newCDPSession(page.page);
+  const pinch = async (from: number, to: number) => {
+    const points = (apart: number) => [180 - apart, 180 + apart].map((x, id) => ({ x, y: 300, id }));
+    await client.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: points(from) });
+    await client.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: points(to) });
+    await client.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  };
+  await pinch(100, 40);
+  await expect.poll(async () => (await at()).font).toBeLessThan(6);
+  await pinch(20, 120);
+  await expect.poll(async () => (await at()).font).toBe(14);
+  expect(await wide.data("cols")).toBe(await page.data("cols"));
+});
+
 test("a long press selects a word and more, which is copied at a press", async () => {
   const page = await phone();
   await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -1,0 +1,65 @@
+// A list of all open panes, as the system draws one: for small windows, which show one pane, and for tabs out of view. Also tells which
+// window is small.
+
+import { useSyncExternalStore } from "react";
+import type { SessionTarget } from "../connection/session-target.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import { type LayoutTab, paneIdOf, targetsOf } from "./layout.ts";
+import type { SessionNames } from "./session-names.ts";
+
+/** A window in which panes beside each other would have too few columns or rows: a phone, upright or lying. */
+const SMALL = "(max-width: 639.98px), (pointer: coarse) and (max-height: 479.98px)";
+
+export function useIsSmall(): boolean {
+  return useSyncExternalStore(onChange, () => matchMedia(SMALL).matches);
+}
+
+/** @returns Unsubscribes. */
+function onChange(listener: () => void): () => void {
+  const stop = new AbortController();
+  matchMedia(SMALL).addEventListener("change", listener, { signal: stop.signal });
+  return () => stop.abort();
+}
+
+export type SwitcherProps = {
+  readonly tabs: readonly LayoutTab[];
+  readonly current: number;
+  readonly names: SessionNames;
+  readonly onShow: (target: SessionTarget) => void;
+};
+
+export function Switcher({ tabs, current, names, onShow }: SwitcherProps) {
+  const words = useTexts().desk;
+  const all = tabs.flatMap(({ root }) => targetsOf(root));
+  const option = (target: SessionTarget) => {
+    const id = paneIdOf(target);
+    return (
+      <option key={id} value={id}>
+        {names[id] ?? target.session}
+      </option>
+    );
+  };
+  return (
+    <select
+      className="sbx-switcher"
+      aria-label={words.switcher}
+      title={words.switcher}
+      value={tabs[current]?.focus}
+      onChange={(event) => {
+        const chosen = all.find((target) => paneIdOf(target) === event.target.value);
+        if (chosen !== undefined) onShow(chosen);
+      }}
+    >
+      {tabs.map(({ root }) => {
+        const targets = targetsOf(root);
+        const key = targets.map(paneIdOf).join(" ");
+        if (targets.length === 1) return targets.map(option);
+        return (
+          <optgroup key={key} label={words.tab(targets.map((target) => names[paneIdOf(target)] ?? target.session))}>
+            {targets.map(option)}
+          </optgroup>
+        );
+      })}
+    </select>
+  );
+}

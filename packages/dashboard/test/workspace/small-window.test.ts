@@ -1,0 +1,100 @@
+// Panes on a phone, more tabs than a window has room for, and the way round the page by keyboard.
+
+import { expect, test } from "vitest";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+
+const browser = useBrowser();
+const PHONE = { isMobile: true, hasTouch: true };
+
+/** Splits the window, and waits until so many sessions are open. */
+async function press({ page }: TerminalPage, key: string, terminals: number): Promise<void> {
+  await page.keyboard.press(key);
+  await expect.poll(() => page.locator('.sbx-terminal[data-state="attached"]').count()).toBe(terminals);
+}
+
+const seen = ({ page }: TerminalPage) =>
+  page.locator('.sbx-pane[data-seen="true"]').evaluateAll((panes) =>
+    panes.map((pane) => ({
+      id: pane.getAttribute("data-pane"),
+      width: pane.getBoundingClientRect().width,
+      rows: Number(pane.querySelector(".sbx-terminal")?.getAttribute("data-rows")),
+    })),
+  );
+
+test("a phone shows one pane, upright and lying, with one row of keys; a list leads to the others", async () => {
+  const page = await browser.open("/?session=main&renderer=dom", { width: 360, height: 740 }, PHONE);
+  await page.state("attached");
+  await page.type("");
+  await press(page, "Control+Shift+D", 2);
+  await press(page, "Control+Shift+E", 3);
+  const list = page.page.getByRole("combobox", { name: "Open sessions" });
+  expect(await list.locator("option").count()).toBe(3);
+  await list.selectOption("default/main");
+  await expect.poll(async () => (await seen(page)).map(({ id }) => id)).toEqual(["default/main"]);
+  expect((await seen(page))[0]?.width).toBe(360);
+  const bars = page.page.locator('.sbx-pane[data-seen="true"] .sbx-touch-keys, .sbx-divider, .sbx-pane-head');
+  expect(await bars.count()).toBe(1);
+  await page.page.setViewportSize({ width: 740, height: 360 });
+  await expect.poll(async () => (await seen(page))[0]?.width).toBe(740);
+  expect((await seen(page))[0]?.rows).toBeGreaterThan(7);
+  await page.page.setViewportSize({ width: 1000, height: 740 });
+  await expect.poll(async () => (await seen(page)).length).toBe(3);
+});
+
+test("the current tab of many is in view, and a list has those that are not", async () => {
+  const page = await browser.attached("/?session=main&renderer=dom");
+  await page.type("");
+  const isInView = () =>
+    page.page.locator(".sbx-tab-list").evaluate((list) => {
+      const [bar, tab] = [list, list.querySelector('[data-current="true"]')].map((one) => one?.getBoundingClientRect());
+      return bar !== undefined && tab !== undefined && tab.left >= bar.left - 1 && tab.right <= bar.right + 1;
+    });
+  await press(page, "Control+Shift+D", 2);
+  for (let count = 2; count <= 12; count += 1) {
+    await page.button("New tab");
+    await expect.poll(() => page.page.getByRole("tab").count()).toBe(count);
+  }
+  await expect.poll(isInView).toBe(true);
+  await page.page.getByRole("combobox", { name: "Open sessions" }).selectOption("default/main");
+  await expect.poll(() => page.page.getByRole("tab", { selected: true }).textContent()).toMatch(/^main, /);
+  await expect.poll(isInView).toBe(true);
+});
+
+test("Ctrl+F6 goes round the bars of each pane and the tabs, Tab enters no terminal, and Escape asks for one", async () => {
+  const page = await browser.attached("/?session=main&renderer=dom");
+  await page.type("");
+  await press(page, "Control+Shift+D", 2);
+  await page.page
+    .locator('.sbx-pane[data-focus="true"]:not([data-pane="default/main"]) .xterm-helper-textarea:focus')
+    .waitFor({ state: "attached" });
+  const place = () =>
+    page.page.evaluate(() => {
+      const { activeElement: at } = document;
+      const pane = at?.closest("[data-pane]")?.getAttribute("data-pane");
+      const bar = ["sbx-tabs", "sbx-people", "sbx-bar", "xterm"].find((name) => at?.closest(`.${name}`) !== null);
+      return `${bar} ${pane === undefined ? "" : pane === "default/main" ? "first" : "second"}`.trim();
+    });
+  const steps: string[] = [];
+  for (let step = 0; step < 6; step += 1) {
+    await page.page.keyboard.press("Control+F6");
+    steps.push(await place());
+  }
+  expect(steps).toEqual([
+    "sbx-people second",
+    "sbx-bar second",
+    "sbx-tabs",
+    "sbx-people first",
+    "sbx-bar first",
+    "sbx-people second",
+  ]);
+  await page.page.keyboard.press("Control+Shift+F6");
+  expect(await place()).toBe("sbx-bar first");
+  for (let step = 0; step < 20; step += 1) {
+    await page.page.keyboard.press("Tab");
+    expect(await place()).not.toMatch(/^xterm/);
+  }
+  await page.page.locator('.sbx-pane[data-pane="default/main"] .sbx-bar button').first().focus();
+  await page.page.keyboard.press("Escape");
+  expect(await place()).toBe("xterm first");
+});
