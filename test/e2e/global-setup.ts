@@ -50,7 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // At full size memory is compared with what is live: V8 does not see what its small objects hold of the runtime, and would let
   // a gigabyte of that wait for a collection. On the platform an object's limit of 128 MB asks for one.
   const { SBX_LOAD, FUZZ_SECONDS } = process.env;
-  if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--gc-global";
+  if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.SBX_V8_FLAGS ??= "--gc-global";
   const base = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
   const bundle = join(base, "bundle");
   await bundleOnce(base, bundle);

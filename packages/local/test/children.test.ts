@@ -37,6 +37,20 @@ test("a child's output, of both kinds, is in its log, which only its owner can r
   expect(statSync(child.logFile ?? "").mode & 0o777).toBe(0o600);
 });
 
+test("lines that a log is to leave out are not in it, and all others of both kinds are, whole", async () => {
+  const dir = temporaryDirectory();
+  const keeper = new ChildKeeper();
+  onTestFinished(() => keeper.close());
+  const code = "printf 'no'; echo ise; echo kept; printf 'no\\nnoise 2\\nlast' >&2";
+  const options = { name: "child", command: "/bin/sh", args: ["-c", code], env: process.env, cwd: dir };
+  const child = await keeper.start({ ...options, logFile: join(dir, "child.log"), leavesOut: /^noise/ });
+  onTestFinished(() => child.stop(0));
+  await child.exited;
+  const lines = () => child.lastLines(10).split("\n").sort();
+  await vi.waitUntil(() => lines().length === 3, HANG);
+  expect(lines()).toEqual(["kept", "last", "no"]);
+});
+
 test("the end of a stderr that is remembered can be read, and stdout is not in it", async () => {
   const keeper = new ChildKeeper();
   onTestFinished(() => keeper.close());

@@ -70,20 +70,9 @@ function ask(
   });
 }
 
-/** The port that miniflare's workerd calls its own starter on. */
-async function starterPort(): Promise<number> {
-  const { worker } = await pids();
-  return listeningPorts([worker]).find(({ port }) => port !== WORKER)?.port ?? 0;
-}
-
-test("the Worker's, the one its starter is called on, the bridge's: on loopback alone, and no others", async () => {
+test("the Worker's and the bridge's: on loopback alone, and no others", async () => {
   const { worker, bridge } = await pids();
-  expect(listeningPorts([worker])).toEqual(
-    [
-      { address: LOOPBACK, port: WORKER, owner: "workerd" },
-      { address: LOOPBACK, port: await starterPort(), owner: expect.stringMatching(/node|MainThread/) },
-    ].sort((a, b) => a.port - b.port),
-  );
+  expect(listeningPorts([worker])).toEqual([{ address: LOOPBACK, port: WORKER, owner: "workerd" }]);
   expect(listeningPorts([bridge])).toEqual([
     { address: LOOPBACK, port: expect.any(Number), owner: expect.stringMatching(/^bun/) },
   ]);
@@ -118,17 +107,13 @@ test("the Worker's WebSockets let in nobody of a foreign Origin, and nobody with
   }
 });
 
-test("wrangler's own routes are not there: what answers below /cdn-cgi/ is our 404, or asks for a secret", async () => {
-  for (const path of PATHS.filter((one) => one.startsWith("/cdn-cgi/") && !one.endsWith("platform-proxy"))) {
+test("wrangler's own routes are not there: what answers below /cdn-cgi/ is our 404", async () => {
+  for (const path of PATHS.filter((one) => one.startsWith("/cdn-cgi/"))) {
     for (const headers of [{}, { Origin: "http://localhost:3000" }]) {
       const { status, body } = await ask(WORKER, path, headers);
       expect([path, status, JSON.parse(body).error]).toEqual([path, 404, "not_found"]);
     }
   }
-  const proxy = "/cdn-cgi/local/platform-proxy";
-  const withOp = { "MF-Op": "GET", "MF-Op-Target": "0", "MF-Op-Key": "env", "MF-Op-Secret": "00".repeat(16) };
-  expect((await ask(WORKER, proxy)).status).toBe(400);
-  expect((await ask(WORKER, proxy, withOp)).status).toBe(401);
 });
 
 test("a page on https://localhost is no page of ours, which is on http", async () => {
@@ -143,15 +128,6 @@ test("a page on https://localhost is no page of ours, which is on http", async (
   const { status, body } = await attach(system.origin.replace("http:", "https:"));
   expect([status, body && JSON.parse(body).error]).toEqual([403, "bad_origin"]);
   expect((await attach(system.origin)).status).toBe(101);
-});
-
-test("the starter's port answers 403 to everything", async () => {
-  const port = await starterPort();
-  for (const path of PATHS) {
-    for (const headers of [{}, { Origin: EVIL }, { Host: "evil.example" }, { "MF-Loopback-Secret": "x" }, UPGRADE]) {
-      expect([path, await statusOf(port, path, headers)]).toEqual([path, 403]);
-    }
-  }
 });
 
 test("the bridge's port says only that it is there, to whoever comes with nothing and to every page", async () => {

@@ -235,10 +235,11 @@ test("upper and lower case are two names; a percent-encoded letter in a path is 
   expect(await found("/api/sandboxes/dev/sessions/Main")).toEqual([404, undefined]);
 });
 
-test("a CONNECT is refused, and no fault of the Worker's is logged for it", async () => {
+test("a CONNECT leads nowhere, and nothing is logged for it", async () => {
   const logged = () => readFileSync(join(system.dir, "logs/worker.log"), "utf8");
   const start = logged().length;
-  expect((await rawRequest(system.origin, "example.com:443", { method: "CONNECT" })).status).toBe(500);
+  // workerd takes every CONNECT. Nothing was reached: this one ends at once, with nothing in it.
+  expect((await rawRequest(system.origin, "example.com:443", { method: "CONNECT" })).body).toBe("");
   // What is logged for a later request stands behind what was logged for this one.
   const after = `/api/sandboxes/${fresh("after")}/sessions`;
   await rawRequest(system.origin, after, {});

@@ -3,9 +3,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
 import { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isErrorCode, makePrivateDirectory } from "../base/files.ts";
@@ -33,6 +35,8 @@ export interface ChildOptions {
   readonly secret?: string;
   /** Gets stdout and stderr; started anew, mode 600, and what it held kept once as `.old`. Absent: they go to ours. */
   readonly logFile?: string;
+  /** With a log file: lines that are left out of it. */
+  readonly leavesOut?: RegExp;
   /** Without a log file: stderr goes to ours by way of this process, which remembers its end for `lastLines`. */
   readonly remembersStderr?: boolean;
 }
@@ -98,15 +102,18 @@ export class ChildKeeper {
 
   /** @throws {Error} If the program can't be started. */
   async start(options: ChildOptions): Promise<Child> {
-    const log = options.logFile === undefined ? "inherit" : openLog(options.logFile);
+    const { logFile, leavesOut } = options;
+    const log = logFile === undefined ? "inherit" : openLog(logFile);
+    const sifted = logFile === undefined || leavesOut === undefined ? undefined : { logFile, leavesOut };
+    const piped = sifted === undefined ? log : "pipe";
     const child = spawn(options.command, options.args, {
       cwd: options.cwd,
       env: options.env,
       detached: true,
       stdio: [
         "ignore",
-        log,
-        options.remembersStderr === true && log === "inherit" ? "pipe" : log,
+        piped,
+        options.remembersStderr === true && log === "inherit" ? "pipe" : piped,
         ...(options.secret === undefined ? [] : ["pipe" as const]),
       ],
     });
@@ -115,10 +122,14 @@ export class ChildKeeper {
     if (handed instanceof Socket) handed.on("error", () => undefined).end(options.secret ?? "");
     if (typeof log === "number") closeSync(log);
     let stderrEnd = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      process.stderr.write(text);
-      stderrEnd = (stderrEnd + text).slice(-STDERR_REMEMBERED);
-    });
+    if (sifted !== undefined) {
+      for (const stream of [child.stdout, child.stderr]) if (stream !== null) logOthers(stream, sifted);
+    } else {
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        process.stderr.write(text);
+        stderrEnd = (stderrEnd + text).slice(-STDERR_REMEMBERED);
+      });
+    }
     const stderrClosed = child.stderr === null ? undefined : once(child.stderr, "close");
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
@@ -184,6 +195,13 @@ function openLog(file: string): number {
   makePrivateDirectory(dirname(file));
   if (existsSync(file)) renameSync(file, `${file}.old`);
   return openSync(file, "w", 0o600);
+}
+
+/** Appends the lines of `stream` to `logFile`, but for those that `leavesOut` matches. */
+function logOthers(stream: Readable, { logFile, leavesOut }: { logFile: string; leavesOut: RegExp }): void {
+  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
+    if (!leavesOut.test(line)) appendFileSync(logFile, `${line}\n`);
+  });
 }
 
 function readLog(file: string): string {

@@ -1,6 +1,7 @@
 // A whole local system: bridge, issuer and Worker, on loopback ports, with its files in one directory. Used by
 // `npm start` and by the end-to-end tests; any number of systems may run at once, each in its own directory.
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { childEnv } from "../base/env.ts";
 import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "../base/files.ts";
@@ -12,10 +13,15 @@ import { ChildKeeper } from "../processes/children.ts";
 import { RUN_MARK } from "../processes/proc.ts";
 import { Revival } from "../processes/revival.ts";
 import { Server, type ServerOptions } from "../processes/server.ts";
-import { type BundleOptions, bundleFile, bundleWorker } from "./worker-bundle.ts";
-import { dotenv, workerEnv, workerVars } from "./worker-env.ts";
+import { type BundleOptions, bundleFile, bundleWorker, optionsBeside, pageBeside } from "./worker-bundle.ts";
+import { workerEnv, workerVars } from "./worker-env.ts";
+import { type WorkerOptions, workerdConfig } from "./workerd-config.ts";
 
-const WORKER_SERVER = join(ROOT, "packages/local/src/system/worker-server.ts");
+const WORKERD = join(BIN, "workerd");
+const WORKERD_MODULES = join(ROOT, "packages/local/src/system");
+
+/** workerd's words about a client that breaks the protocol: they are no fault of the Worker's, and would fill a log. */
+const ABOUT_CLIENTS = /Uncaught exception: .*WebSocket protocol error/;
 
 export interface SystemOptions {
   /** Directory of everything that this system keeps: state, sandboxes, logs. Made if missing. */
@@ -116,7 +122,7 @@ class LocalSystem implements System {
   readonly #places: Places;
   readonly #keeper = new ChildKeeper();
   readonly #bundle: BundleOptions;
-  readonly #varsFile: string;
+  readonly #configFile: string;
   #reportFailure: (message: string) => void = () => undefined;
   #issuer: Issuer | undefined;
   #mint: TokenMinter | undefined;
@@ -144,14 +150,15 @@ class LocalSystem implements System {
     };
     const bridge = bridgeServer(dir, this.bridgeUrl, this.bridgeToken, bridgeEnv);
     this.bridge = new Server(this.#keeper, bridge, (message) => this.#reportFailure(message));
-    this.#varsFile = join(dir, "worker.env");
+    this.#configFile = join(dir, "worker.capnp");
     this.#bundle = {
       outDir: options.bundle ?? join(dir, "bundle"),
       logFile: join(dir, "logs/bundle.log"),
       entry: options.workerEntry,
       env: workerEnv(dir),
     };
-    const args = [String(places.port), bundleFile(this.#bundle), this.#varsFile, join(dir, "state"), ...workerFlags];
+    // Flags of tests are such as workerd has not released.
+    const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
     this.worker = new Server(this.#keeper, workerServer(dir, this.origin, args), (message) =>
       this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
     );
@@ -179,7 +186,7 @@ class LocalSystem implements System {
   }
 
   async start(): Promise<void> {
-    const { ports, bundle, onRevival, workerVars: moreVars, ...options } = this.#options;
+    const { ports, bundle, onRevival, workerVars: moreVars, workerFlags = [], ...options } = this.#options;
     const { keysDir, sessionSecret } = this.#places;
     this.#issuer = await startIssuer({
       port: ports?.issuer ?? 0,
@@ -197,10 +204,13 @@ class LocalSystem implements System {
       STDIO_TRACE: process.env.STDIO_TRACE ?? "",
       ...moreVars,
     };
-    // A file, not --var: command lines are for all users of a machine to read.
-    writePrivateFile(this.#varsFile, dotenv(vars));
     const bundled = bundle === undefined ? bundleWorker(this.#keeper, this.#bundle) : Promise.resolve();
-    await Promise.all([this.bridge.start(), bundled.then(() => this.worker.start())]);
+    const startWorker = async (): Promise<void> => {
+      await bundled;
+      this.#configure(vars, workerFlags);
+      await this.worker.start();
+    };
+    await Promise.all([this.bridge.start(), startWorker()]);
     // Not before: one that crashes in its first start would do so in every other.
     if (onRevival !== undefined) {
       this.#revival = new Revival({
@@ -211,6 +221,20 @@ class LocalSystem implements System {
         now: () => performance.now(),
       });
     }
+  }
+
+  #configure(vars: Record<string, string>, flags: readonly string[]): void {
+    const bundle = bundleFile(this.#bundle);
+    const options = JSON.parse(readFileSync(optionsBeside(bundle), "utf8")) as WorkerOptions;
+    const objects = join(this.dir, "state/objects");
+    makePrivateDirectory(objects);
+    const flagged = { ...options, compatibilityFlags: [...options.compatibilityFlags, ...flags] };
+    const address = `127.0.0.1:${this.#places.port}`;
+    // Tests of memory have it collect garbage at once.
+    const v8Flags = (process.env.SBX_V8_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
+    const places = { v8Flags, address, bundle, page: pageBeside(bundle), modules: WORKERD_MODULES, objects };
+    // It holds secrets: a private file.
+    writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }
 
   stop(): Promise<void> {
@@ -246,15 +270,15 @@ function bridgeServer(dir: string, url: string, token: string, env: Record<strin
 function workerServer(dir: string, origin: string, args: readonly string[]): ServerOptions {
   return {
     name: "Worker",
-    command: process.execPath,
-    args: [WORKER_SERVER, ...args],
+    command: WORKERD,
+    args: ["serve", ...args],
     cwd: ROOT,
     env: workerEnv(dir),
     logFile: join(dir, "logs/worker.log"),
+    leavesOut: ABOUT_CLIENTS,
     healthUrl: `${origin}/healthz`,
     readyWithinMs: 120_000,
-    // It starts a workerd that died again, without end and without telling people.
-    fatalLine: /Workers runtime crashed unexpectedly/,
-    graceMs: 5_000,
+    // It waits for clients to leave; the objects' state is safe from a kill.
+    graceMs: 0,
   };
 }

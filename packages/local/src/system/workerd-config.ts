@@ -1,0 +1,80 @@
+// workerd's configuration for the Worker: its objects on the local disk, its page from a folder. Pure: settings in, text out.
+
+/** What worker-options.ts writes, as far as it is read here. */
+export interface WorkerOptions {
+  readonly name: string;
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  readonly bindings: Readonly<Record<string, string>>;
+  readonly durableObjects: Readonly<Record<string, { readonly className: string }>>;
+}
+
+/** Where workerd listens and what it reads. Paths are absolute: its import path is the root. */
+export interface WorkerPlaces {
+  /** Of workerd's V8, such as `--gc-global`. */
+  readonly v8Flags: readonly string[];
+  /** `ADDRESS:PORT` */
+  readonly address: string;
+  readonly bundle: string;
+  readonly page: string;
+  /** The folder of worker-entry.mjs and asset-worker.mjs. */
+  readonly modules: string;
+  /** Must exist. */
+  readonly objects: string;
+}
+
+/** @param vars Over the ones of `options`. The text holds their secrets. */
+export function workerdConfig(options: WorkerOptions, vars: Record<string, string>, places: WorkerPlaces): string {
+  const { name, compatibilityDate, compatibilityFlags, durableObjects } = options;
+  const date = `compatibilityDate = ${text(compatibilityDate)}`;
+  const bindings = [
+    ...Object.entries({ ...options.bindings, ...vars }).map(([key, value]) => bound(key, `text = ${text(value)}`)),
+    ...Object.entries(durableObjects).map(([key, { className }]) =>
+      bound(key, `durableObjectNamespace = ${text(className)}`),
+    ),
+    bound("ASSETS", 'service = "assets"'),
+  ];
+  const namespaces = Object.values(durableObjects).map(
+    // The key names the folder of the class's objects, and goes into their ids.
+    ({ className }) =>
+      `(className = ${text(className)}, uniqueKey = ${text(`${name}-${className}`)}, enableSql = true)`,
+  );
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  v8Flags = [${places.v8Flags.map(text).join(", ")}],
+  services = [
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+    (name = "objects", disk = (path = ${text(places.objects)}, writable = true)),
+    (name = "files", disk = (path = ${text(places.page)})),
+    (name = "assets", worker = (
+      modules = [(name = "asset-worker.js", esModule = embed ${text(`${places.modules}/asset-worker.mjs`)})],
+      ${date},
+      bindings = [(name = "FILES", service = "files")])),
+    (name = "main", worker = (
+      modules = [
+        (name = "worker-entry.js", esModule = embed ${text(`${places.modules}/worker-entry.mjs`)}),
+        (name = "bundle.js", esModule = embed ${text(places.bundle)})],
+      ${date},
+      compatibilityFlags = [${compatibilityFlags.map(text).join(", ")}],
+      bindings = [
+        ${bindings.join(",\n        ")}],
+      durableObjectNamespaces = [
+        ${namespaces.join(",\n        ")}],
+      durableObjectStorage = (localDisk = "objects"))),
+  ],
+  sockets = [(name = "http", address = ${text(places.address)}, http = (), service = "main")],
+);
+`;
+}
+
+const bound = (name: string, what: string): string => `(name = ${text(name)}, ${what})`;
+
+/** A text of Cap'n Proto, whose escapes are those of C. UTF-8 stands for itself. */
+function text(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they can't stand in a text as they are.
+  const escaped = value.replace(/["\\\u0000-\u001f\u007f]/g, (character) => {
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+  return `"${escaped}"`;
+}
