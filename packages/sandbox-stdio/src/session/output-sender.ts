@@ -18,19 +18,22 @@ const RATE_TICK_MS = 10;
 /** The kind of client that a reader is made for. */
 type Reading = { readonly acknowledges: boolean; readonly role: Role };
 
-/** A reader for a client that starts at `offset`, or with a snapshot at that offset. */
+/**
+ * A reader for a client that starts at `start`, or with a snapshot at that offset, and has yet to deal with `inFlight` bytes
+ * that came before.
+ */
 export function readerAt(
   session: SessionState,
-  offset: number,
+  { start, inFlight }: { readonly start: number; readonly inFlight: number },
   client: Reading,
   peer: Peer,
   screen?: TerminalSize,
 ): OutputReader {
   const { log, frames, observer, now, plainBytesPerSecond } = session;
   const flow = client.acknowledges
-    ? new Window(offset, log.windowBytes, client.role, observer)
-    : new RatedFlow(offset, now(), plainBytesPerSecond);
-  return new OutputReader(log, frames, offset, flow, peer, screen);
+    ? new Window(start - inFlight, log.windowBytes, client.role, observer, inFlight)
+    : new RatedFlow(start, now(), plainBytesPerSecond);
+  return new OutputReader(log, frames, start, flow, peer, screen);
 }
 
 /** The client has been greeted: sends its snapshot, if it starts with one, and the output that there is. */

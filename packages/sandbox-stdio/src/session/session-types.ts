@@ -51,6 +51,8 @@ export type AttachRequest = {
   readonly size?: TerminalSize;
   /** The offset it asks for; absent: on a PTY the screen, on pipes all that is held. */
   readonly offset?: number;
+  /** Up to where it has dealt with what came before `offset`. Absent: with all of it. */
+  readonly acked?: number;
   /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after the input that has been taken. */
   readonly stdin?: number | "new";
   /** How much unacknowledged input it can keep. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */

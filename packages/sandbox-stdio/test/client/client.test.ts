@@ -10,7 +10,10 @@ describe("coming", () => {
     const { output, sockets, cut } = attached({ offset: 100, live: 100 });
     output("abc");
     cut();
-    expect(sockets.map(({ query }) => query)).toEqual(["session=main", "session=main&resume=r-a&offset=103&stdin=0"]);
+    expect(sockets.map(({ query }) => query)).toEqual([
+      "session=main",
+      "session=main&resume=r-a&offset=103&acked=100&stdin=0",
+    ]);
     expect(sockets.map(({ attempt }) => attempt)).toEqual(["10000000.1", "10000000.3"]);
   });
 
