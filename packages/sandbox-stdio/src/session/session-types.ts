@@ -59,6 +59,8 @@ export type AttachRequest = {
   readonly keeps?: number;
   /** Which of its connections this is, if it says so. */
   readonly attempt?: Attempt;
+  /** The person whose windows don't limit each other's size (K4a): opaque. Absent: it counts by itself. */
+  readonly person?: string | undefined;
   /** The clients that come by one link: only so many may be here at one time. */
   readonly party?: Party;
   /** Whether it may have one of the places that are kept. Absent: it may. */
