@@ -7,7 +7,7 @@ import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { Window } from "../output/window.ts";
 import { CLOSE, LOST_REASON, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
-import { refuse, vanish } from "./attendance.ts";
+import { finish, refuse, vanish } from "./attendance.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { Peer } from "./presence.ts";
 import type { SessionState } from "./session-state.ts";
@@ -160,8 +160,7 @@ function pump(session: SessionState, client: ClientRecord, reader: OutputReader,
   if (!hasExited) return;
   if (ending === "lost") client.peer?.bye(CLOSE.notFound, LOST_REASON, "never");
   else client.peer?.finish();
-  // As far as is known it has everything. Others may have its place, and it may still come back for bytes that got lost.
-  vanish(session, client, true);
+  finish(session, client);
 }
 
 /** How the process ended, if this client may be told now: the acknowledgements of its input come first (I10). */

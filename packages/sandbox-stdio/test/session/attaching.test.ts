@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type AttachRequest, MAX_CLIENTS, RESUME_GRACE_MS, type SessionCore } from "../../src/index.ts";
+import { TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
 import { bytes, FakePeer, InnerRig, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
 import { heard, PTY } from "../support/screens.ts";
 
@@ -70,6 +71,11 @@ describe("what is sent first", () => {
       const { peer } = join(at.session, id, { isResume: true, offset: 2 });
       expect([peer.output, peer.of("exit"), peer.end]).toEqual(["e", [exit], "finished"]);
     }
+    pass(at, TOLD_EXIT_GRACE_MS - 1);
+    expect(at.session.isAttended).toBe(true);
+    pass(at, 1);
+    expect(at.session.isAttended).toBe(false);
+    expect(join(at.session, "a", { isResume: true, offset: 2 }).peer.of("exit")).toEqual([exit]);
   });
 
   test("A13b: the end of output is told behind the last byte, once on each connection, and the exit after it", () => {
