@@ -148,7 +148,25 @@ answer everybody alike share a row.
 The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
 and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
 "Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+
+The usual code of an error is left out: of 403 \`insufficient_scope\`, of 404 \`not_found\`, of 401 \`expired\` for the expired, \`revoked\` for the
+revoked and the logged out, else \`no_token\`.
 `;
+
+function usualCode(status: string, name: string): string | undefined {
+  if (status === "403") return "insufficient_scope";
+  if (status === "404") return "not_found";
+  if (status !== "401") return undefined;
+  return { expired: "expired", revoked: "revoked", "logged out": "revoked" }[name] ?? "no_token";
+}
+
+/** An answer without its usual code. */
+function shortened(answer: string, name: string): string {
+  const [status = "", code] = answer.split(" ");
+  const usual = usualCode(status, name);
+  if (usual === undefined) return answer;
+  return code === undefined ? `${status} without a code` : code === usual ? status : answer;
+}
 
 /** Rows of the table: what is answered alike shares one. */
 function rowsOf(asked: readonly (readonly [what: string, answers: string])[]): string[] {
@@ -204,8 +222,9 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
       const isSame = told.every((answer) => answer === told[0]);
-      const shown = isSame ? `${told[0]} for all` : told.join(" | ");
-      asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
+      const shown = told.map((answer, at) => shortened(answer, names[at] ?? ""));
+      const cells = isSame ? `${shown[0]} for all` : shown.join(" | ");
+      asked.push([question.what === undefined ? path : `${path} ${question.what}`, cells]);
     }
   }
   const head = [`| asked | ${names.join(" | ")} |`, `|---${"|---".repeat(names.length)}|`];

@@ -288,6 +288,17 @@ describe("the end", () => {
     expect(client.resumePoint).toEqual({ session: "main", resume: "r-a", offset: 4 });
   });
 
+  test("a client that was suspended hears nothing more of its connection, and makes no other", () => {
+    const { client, output, say, seen, socket, sockets, wait } = attached(PIPES);
+    client.suspend();
+    const before = [seen.length, socket().sent.length];
+    output("late");
+    say({ type: "exit", code: 0, offset: 4 });
+    socket().events.closed(1006, "cut");
+    wait(600_000);
+    expect([[seen.length, socket().sent.length], sockets.length]).toEqual([before, 1]);
+  });
+
   test("a server that says what can't be read is dropped: browsers can't close with 1008", () => {
     const { client, socket } = harness();
     client.start();
