@@ -22,6 +22,7 @@ import {
   vitestOutcome,
 } from "./suites/counts.ts";
 import { ensurePrerequisites, PrerequisiteError } from "./suites/prerequisites.ts";
+import { standstill } from "./suites/progress-reporter.ts";
 import { describeTimes, type SuiteReport, writeTimes } from "./suites/suite-reports.ts";
 import { type Command, type Suite, suites } from "./suites/suites.ts";
 import { partsNamed, WrongWordsError } from "./suites/task-words.ts";
@@ -31,8 +32,13 @@ const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();
 const signal = stopSignal();
 
+const PROGRESS = join(ROOT, "scripts/suites/progress-reporter.ts");
+
 /** A runner stops its systems after its report, each within seconds. */
 const ENDING_MS = 180_000;
+
+type Stuck = { readonly stuck?: string };
+type WhyStuck = () => string | undefined;
 
 /** Suites that run one after the other, and their output. */
 class Lane {
@@ -53,21 +59,18 @@ class Lane {
     if (this.#isHeld) console.log(this.#held.splice(0).join("\n"));
   }
 
-  /** @param report A file that it writes last: it must end soon after that, or is ended. @returns `isStuck` if it was. */
-  async run({ name, command, args, env }: Command, report?: string): Promise<Ending & { readonly isStuck: boolean }> {
+  /** @param whyStuck Asked every second: it is ended, and has not succeeded, once that says why. */
+  async run({ name, command, args, env }: Command, whyStuck: WhyStuck = () => undefined): Promise<Ending & Stuck> {
     signal.throwIfAborted();
     const output = this.#isHeld ? { logFile: join(scratch, `${randomUUID()}.log`) } : { remembersStderr: true };
     const child = await keeper.start({ name, command, args, cwd: ROOT, env: { ...process.env, ...env }, ...output });
     const stop = (): void => void child.stop(10_000);
     signal.addEventListener("abort", stop);
-    let lastMs = Number.POSITIVE_INFINITY;
-    let isStuck = false;
+    let stuck: string | undefined;
     const watch = setInterval(() => {
-      if (report === undefined || !existsSync(report)) return;
-      if (Date.now() > lastMs) {
-        isStuck = true;
-        stop();
-      } else lastMs = Math.min(lastMs, Date.now() + ENDING_MS);
+      if (stuck !== undefined) return;
+      stuck = whyStuck();
+      if (stuck !== undefined) stop();
     }, 1_000);
     const result = await ending(child);
     clearInterval(watch);
@@ -75,7 +78,7 @@ class Lane {
     await child.stop(0);
     if (child.logFile !== undefined) this.say(readFileSync(child.logFile, "utf8").trimEnd());
     signal.throwIfAborted();
-    return { ...result, isStuck };
+    return stuck === undefined ? result : { ...result, stuck };
   }
 }
 
@@ -124,19 +127,32 @@ async function runVitest(
   files: readonly string[] = [],
 ): Promise<{ report: string | undefined; ending: Ending; unstable: string[] }> {
   const path = join(scratch, `${suite.name}-${name}.json`);
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}`];
+  const progress = join(scratch, `${suite.name}-${name}.progress`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}`, `--reporter=${PROGRESS}`];
   const args = ["run", ...suite.args, ...reporters, ...files];
   const vitest = join(BIN, "vitest");
   const command =
     suite.runtime === "bun"
       ? { name: suite.name, command: join(BIN, "bun"), args: ["--bun", vitest, ...args] }
       : { name: suite.name, command: process.execPath, args: [vitest, ...args] };
-  const { isStuck, ...result } = await lane.run({ ...command, env: testEnv() }, path);
+  const env = { ...testEnv(), SBX_PROGRESS: progress };
+  const { stuck, ...result } = await lane.run({ ...command, env }, stuckVitest(path, progress));
   const report = readTextIfPresent(path);
-  if (!isStuck || options.once) return { report, ending: result, unstable: [] };
+  if (stuck === undefined) return { report, ending: result, unstable: [] };
+  const ending = { ...result, exit: `${result.exit}: ${stuck}` };
+  if (report === undefined || options.once) return { report, ending, unstable: [] };
   // The report is whole, so the tests in it count. The fault is told, as that of a test that passes in a second run.
-  const unstable = [`${suite.name}: vitest had not ended ${ENDING_MS / 1000} s after its report, and was ended`];
-  return { report, ending: { ...result, succeeded: true }, unstable };
+  return { report, ending: { ...ending, succeeded: true }, unstable: [`${suite.name}: vitest was ended: ${stuck}`] };
+}
+
+/** Why a vitest is stuck that writes its report, the last thing before it stops its systems, and its progress to these files. */
+function stuckVitest(report: string, progress: string): WhyStuck {
+  let lastMs = Number.POSITIVE_INFINITY;
+  return () => {
+    if (!existsSync(report)) return standstill(progress);
+    lastMs = Math.min(lastMs, Date.now() + ENDING_MS);
+    return Date.now() > lastMs ? `it had not ended ${ENDING_MS / 1000} s after its report` : undefined;
+  };
 }
 
 /** The variables that tests may count on: where Chromium is. */

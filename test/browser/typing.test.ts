@@ -121,4 +121,7 @@ test(`${SECONDS} s of typing with five cuts, two reloads and tokens of ${TOKEN_S
   expect(said.unsent).toBeGreaterThan(0);
   expect([...said.states].filter((state) => ["refused", "exited", "left"].includes(state))).toEqual([]);
   expect(renewals).toBeGreaterThanOrEqual(Math.floor(SECONDS / TOKEN_SECONDS));
+  // What the page asks for during a cut fails, and the browser says so.
+  expect(tab.problems.filter((problem) => !problem.includes("net::ERR_CONNECTION_RESET"))).toEqual([]);
+  tab.problems.length = 0;
 });

@@ -101,11 +101,13 @@ export async function startShell(
     env: { ...(marked?.env ?? env) },
   });
   const output = () => run.sink.text();
-  /** Resolves once the output has a prompt behind `from`, marks not counted. */
-  const promptAfter = (from: number) =>
+  /** Resolves once the output has a prompt behind `from`, marks not counted. @param isEntered Only behind the end of a line. */
+  const promptAfter = (from: number, isEntered = false) =>
     new Promise<void>((resolve) => {
       const look = () => {
-        if (!AT_PROMPT.test(withoutMarks(output()).slice(from))) return;
+        const seen = withoutMarks(output()).slice(from);
+        // A shell may draw its line anew while it is typed: then half of that looks like a prompt.
+        if ((isEntered && !seen.includes("\n")) || !AT_PROMPT.test(seen.slice(seen.indexOf("\n") + 1))) return;
         run.sink.onFlush = () => undefined;
         resolve();
       };
@@ -129,8 +131,9 @@ export async function startShell(
     output,
     line: async (text) => {
       const from = withoutMarks(output()).length;
-      await run.type(text.endsWith("\x03") ? text : `${text}\r`);
-      await promptAfter(from);
+      const isInterrupt = text.endsWith("\x03");
+      await run.type(isInterrupt ? text : `${text}\r`);
+      await promptAfter(from, !isInterrupt);
     },
     begin: async (text, says) => {
       await run.type(text);

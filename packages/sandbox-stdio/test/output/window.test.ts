@@ -29,6 +29,15 @@ describe("on a steady link", () => {
     });
   }
 
+  test("W2, W3: where each of a program's small writes is a frame, thousands are in flight, and the window is as good", () => {
+    const wide = new LinkRun({ bytesPerMs: MB, delayMs: 50 }, 64).flood();
+    wide.run(3_000);
+    expect(wide.run(2_000).rate / MB).toBeGreaterThan(0.94);
+    const narrow = new LinkRun({ bytesPerMs: 0.3 * MB, delayMs: 5 }, 16).flood();
+    narrow.run(3_000);
+    expect(narrow.run(2_000).worstQueueMs).toBeLessThan(130);
+  });
+
   test("W3: at 8 MB/s a byte waits less than 70 ms on the way, and mostly less than 60", () => {
     for (const delayMs of [0, 5]) {
       const { queueMs, worstQueueMs } = settled({ bytesPerMs: 8 * MB, delayMs });

@@ -25,6 +25,30 @@ describe("H20: a session stays awake", () => {
     expect([why(), why(true)]).toEqual(["nobody is attached", undefined]);
   });
 
+  test("once the process has ended, or its bridge is told to stop", () => {
+    const [ended, stopped] = [quiet(), quiet()];
+    ended.session.exited({ code: 0 });
+    stopped.session.stopping(30);
+    expect([ended.why(), stopped.why()]).toEqual(["the process has ended", "its bridge stops"]);
+  });
+
+  test("while a program watches that is not kept", () => {
+    const { session, why } = quiet();
+    const [over] = [session.watch(() => undefined), session.watch(() => undefined, true)];
+    const seen = [why()];
+    over();
+    expect([...seen, why()]).toEqual(["a program waits", undefined]);
+  });
+
+  test("until no answer to a terminal query may be late", () => {
+    const at = relayRig({ delivery: "live" });
+    join(at.session, "a", { delivery: "live" });
+    const why = () => whyAwake(at.session, at.clock.ms);
+    const seen = [why()];
+    pass(at, 60_000);
+    expect([...seen, why()]).toEqual(["an answer may be late", undefined]);
+  });
+
   test("until output has come, is sent and acknowledged", () => {
     const { at, session, peer, deal, why } = quiet();
     peer.isStuffed = true;
@@ -64,6 +88,12 @@ describe("H20: a session stays awake", () => {
     session.stdin(plain, bytes("ls"));
     confirmAll(session, plain);
     expect([...seen, why()]).toEqual(["input is on its way", "input is not on record", undefined, undefined]);
+  });
+
+  test("not for an end of input, which is kept with its client", () => {
+    const { session, client, why } = quiet();
+    session.command(client, { type: "eof", offset: 0 });
+    expect([client.input.entries.length, why()]).toEqual([1, undefined]);
   });
 
   test("while a client is within its grace; of one whose grace has passed, while its input waits", () => {

@@ -21,6 +21,8 @@ export class LinkRun {
   readonly time = new Scheduler();
   readonly window = new Window(0);
   readonly link: Link;
+  /** Of the program's writes, each of which is sent at once. */
+  readonly #mostFrameBytes: number;
   /** What the sender has to send now: a flood, or what a person's keys echo. */
   available = 0;
   #cursor = 0;
@@ -34,8 +36,9 @@ export class LinkRun {
   #arrived = 0;
   #since = 0;
 
-  constructor(link: Link) {
+  constructor(link: Link, mostFrameBytes = Number.POSITIVE_INFINITY) {
     this.link = link;
+    this.#mostFrameBytes = mostFrameBytes;
   }
 
   flood(): this {
@@ -82,7 +85,7 @@ export class LinkRun {
         window.noteFull();
         return;
       }
-      const length = Math.min(this.available, room, window.frameBytes);
+      const length = Math.min(this.available, room, window.frameBytes, this.#mostFrameBytes);
       this.available -= length;
       this.#cursor += length;
       window.sent(this.#cursor, time.now);
