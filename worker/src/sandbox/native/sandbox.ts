@@ -57,6 +57,10 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     return askBridgeInside(this.ctx, this.env, question, sandbox, this.#hang);
   }
 
+  async endContainer(): Promise<void> {
+    if (this.isRunning()) await this.ctx.container?.destroy();
+  }
+
   override async fetch(request: Request): Promise<Response> {
     const { container } = this.ctx;
     if (container === undefined) return unavailable("this Worker runs without containers", 10);
