@@ -4,10 +4,15 @@ import { constants } from "node:os";
 import { setLogLevel } from "./src/base/log.ts";
 import { hideMemory, receiveSecret } from "./src/base/secret.ts";
 import { type BridgeSettings, readSettings } from "./src/base/settings.ts";
+import { HELPER_FLAG, serveFiles } from "./src/files/helper.ts";
 import { shortenSlices } from "./src/process/slice.ts";
 import { HandOverError } from "./src/server/homes.ts";
 import { type Bridge, startBridge } from "./src/server/server.ts";
 
+if (process.argv.at(-1) === HELPER_FLAG) {
+  serveFiles();
+  process.exit(0);
+}
 const secret = receiveSecret(process.env);
 const settings = secret.ok ? readSettings(process.env, secret.token) : secret;
 if (!settings.ok) {

@@ -176,6 +176,16 @@ export {
   type ServerMessage,
 } from "./wire/control.ts";
 export { defined } from "./wire/fields.ts";
+export {
+  type FileAnswer,
+  type FileFacts,
+  type FileKind,
+  type FileOrder,
+  type FileSuccess,
+  MAX_FILE_BYTES,
+  packFileMessage,
+  unpackFileMessage,
+} from "./wire/file-messages.ts";
 export type { OutputStream } from "./wire/frames.ts";
 export {
   decodeFrame,

@@ -1,9 +1,10 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import { type AttachQuery, CLOSE, defined, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
+import { type AttachQuery, CLOSE, defined, type FileOrder, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { log, sessionTrace } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
+import { type FileResult, Files } from "../files/files.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
 import { SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
@@ -63,6 +64,7 @@ export class Registry {
   /** The panes of sessions that run under tmux. */
   readonly panes = new SandboxPanes();
   readonly #leftovers = new Leftovers();
+  readonly #files = new Files();
   /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
@@ -180,6 +182,23 @@ export class Registry {
       this.#forgetEarliest();
     });
     return { ok: true, host: started };
+  }
+
+  /** @throws {Error} If the sandbox's directory can't be made. */
+  askFiles(names: Pick<HostNames, "sandbox" | "label">, order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
+    const placeOf = () => {
+      const home = this.#homes.of(names.sandbox, names.label);
+      return {
+        cwd: home,
+        env: environmentOf(this.#settings, home, { tty: false, env: [] }),
+        user: this.#settings.childUser,
+      };
+    };
+    return this.#files.ask(names.sandbox, placeOf, order, bytes);
+  }
+
+  closeFiles(): void {
+    this.#files.close();
   }
 
   #surroundingsOf(names: HostNames, { process }: Pick<StartOrder, "process">, home: string): Surroundings {

@@ -8,6 +8,7 @@ import { log } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { preview } from "../preview/route.ts";
 import { attach } from "./attach.ts";
+import { files } from "./files.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
 
 /** How long a stop waits for the end of all sessions: a little longer than their processes have until SIGKILL. */
@@ -61,6 +62,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     },
     stop: async () => {
       isStopping = true;
+      registry.closeFiles();
       const hosts = [...registry.hosts];
       // Clients are told the exit if the process ends in time, else that the bridge stops. A process that has left its session
       // and keeps writing to its pipes can't be ended.
@@ -106,6 +108,7 @@ async function route(
     return Response.json({ sessions, idleMs: registry.idleMs });
   }
   if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
+  if (url.pathname === "/files" && request.method === "POST") return files(request, url, sandbox, registry);
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
     const host = registry.find(sandbox, name);

@@ -41,7 +41,11 @@ const OWN = new Set<string>([
   ...Object.keys(RUNTIME_OPTIONS),
 ]);
 
-export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
+export function environmentOf(
+  settings: BridgeSettings,
+  home: string,
+  wish: Pick<ProcessWish, "tty" | "env">,
+): Record<string, string> {
   usual ??= usualEnvironment();
   const env = { ...usual };
   const { childUser } = settings;
