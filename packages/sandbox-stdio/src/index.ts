@@ -35,6 +35,7 @@ export { backoffMs, decideRetry } from "./client/retry.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
 export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
+export { SANDBOX_PTY } from "./dialects/sandbox-pty.ts";
 export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";

@@ -16,7 +16,7 @@ const MAX_WAITING = 1_024;
 const READ_BYTES = 64 * 1024;
 
 /** Where a helper runs, and as whom. */
-export type HelperPlace = Pick<ProcessSpec, "env" | "cwd" | "user">;
+export type HelperPlace = Pick<ProcessSpec, "env" | "cwd" | "user" | "namespace">;
 
 export type FileResult = { readonly answer: FileAnswer; readonly bytes: Uint8Array };
 

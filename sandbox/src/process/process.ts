@@ -5,6 +5,7 @@ import { fchownSync } from "node:fs";
 import { DEFAULT_LINGER_SECONDS } from "sandbox-stdio/core";
 import { type ChildUser, startAs } from "../base/child-user.ts";
 import { LibcError, libc } from "../base/libc.ts";
+import type { Namespace } from "../base/namespace.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
 import { openPipes } from "./pipes.ts";
@@ -33,6 +34,8 @@ export type ProcessSpec = {
   lingerMs?: number | undefined;
   /** Undefined: the bridge's own user. */
   user?: ChildUser | undefined;
+  /** Where `cmd` and `cwd` are meant. Undefined: where the bridge is. */
+  namespace?: Namespace | undefined;
 };
 
 export type ProcessEvents = {
@@ -84,17 +87,18 @@ const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
  * The poller keeps the runtime alive until `onExit`.
  */
 export function startProcess(spec: ProcessSpec, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
-  const command = resolveCommand(spec.cmd, spec.cwd, spec.env.PATH);
+  const command = resolveCommand(spec.cmd, spec.cwd, spec.env.PATH, spec.namespace?.outside);
   if ("fault" in command) return command;
   try {
     const streams = spec.tty ? ptyStreams(spec.cols, spec.rows) : pipeStreams();
-    const { user } = spec;
+    const { user, namespace } = spec;
     // A program that runs as another user must be able to open what it was given: /dev/tty, /dev/stdout.
     if (user !== undefined) {
       for (const fd of [...streams.untilStart, ...streams.untilExit]) fchownSync(fd, user.uid, user.gid);
     }
-    const start =
+    const wanted =
       user === undefined ? { ...spec, ...command, argv: [spec.cmd, ...spec.args] } : startAs(user, command.path, spec);
+    const start = namespace?.within(wanted) ?? wanted;
     const pid = spawn(start.path, start.argv, start.env, start.cwd, streams.given);
     for (const fd of streams.untilStart) libc.close(fd);
     if (typeof pid === "number") return takeOver(pid, streams, sink, events, spec.lingerMs);

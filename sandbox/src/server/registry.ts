@@ -3,6 +3,7 @@
 import { type AttachQuery, CLOSE, defined, type FileOrder, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { log, sessionTrace } from "../base/log.ts";
+import { type Namespace, WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { type FileResult, Files } from "../files/files.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
@@ -14,6 +15,7 @@ import { type HostNames, SessionHost, type Unattended } from "../session/host.ts
 import { environmentOf, type Surroundings } from "../session/surroundings.ts";
 import { Homes } from "./homes.ts";
 import { Leftovers } from "./leftovers.ts";
+import { Workspaces } from "./workspaces.ts";
 
 export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
@@ -65,6 +67,7 @@ export class Registry {
   readonly panes = new SandboxPanes();
   readonly #leftovers = new Leftovers();
   readonly #files = new Files();
+  readonly workspaces: Workspaces;
   /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
@@ -75,6 +78,7 @@ export class Registry {
   constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
     this.#settings = settings;
     this.#homes = new Homes(settings);
+    this.workspaces = new Workspaces(settings);
     this.#keptBytes = keptBytes;
     const { bellUrl: url, token } = settings;
     const opened = () => {
@@ -167,7 +171,9 @@ export class Registry {
     if (home === undefined) {
       return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
     }
-    const surroundings = this.#surroundingsOf(names, query, home);
+    // The panes' own server runs outside.
+    const namespace = query.process.panes === true ? undefined : this.workspaces.of(names.sandbox);
+    const surroundings = this.#surroundingsOf(names, query, namespace === undefined ? home : WORKSPACE, namespace);
     const started = SessionHost.start(names, query, surroundings, (host) => this.#forgot(host), unattended);
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
     this.#leftovers.started();
@@ -184,11 +190,19 @@ export class Registry {
     return { ok: true, host: started };
   }
 
+  /** The sandbox's folder, as the bridge sees it. @throws {Error} If it can't be made. */
+  folderOf({ sandbox, label }: Pick<HostNames, "sandbox" | "label">): string {
+    return this.#homes.of(sandbox, label);
+  }
+
   /** @throws {Error} If the sandbox's directory can't be made. */
   askFiles(names: Pick<HostNames, "sandbox" | "label">, order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
     const placeOf = () => {
-      const home = this.#homes.of(names.sandbox, names.label);
+      const namespace = this.workspaces.of(names.sandbox);
+      const folder = this.#homes.of(names.sandbox, names.label);
+      const home = namespace === undefined ? folder : WORKSPACE;
       return {
+        namespace,
         cwd: home,
         env: environmentOf(this.#settings, home, { tty: false, env: [] }),
         user: this.#settings.childUser,
@@ -201,7 +215,12 @@ export class Registry {
     this.#files.close();
   }
 
-  #surroundingsOf(names: HostNames, { process }: Pick<StartOrder, "process">, home: string): Surroundings {
+  #surroundingsOf(
+    names: HostNames,
+    { process }: Pick<StartOrder, "process">,
+    home: string,
+    namespace?: Namespace,
+  ): Surroundings {
     const { sandbox, session } = names;
     const { childUser: user, trace, unattendedBytesPerSecond } = this.#settings;
     const env = environmentOf(this.#settings, home, process);
@@ -209,6 +228,7 @@ export class Registry {
       env,
       home,
       user,
+      namespace,
       trace: sessionTrace(trace, names.label, session),
       bell: this.#bell,
       unattendedBytesPerSecond,

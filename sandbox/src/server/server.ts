@@ -101,6 +101,10 @@ async function route(
   }
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
+  if (url.pathname === "/workspace") return workspace(request, url, sandbox, registry);
+  const making = registry.workspaces.ready(sandbox);
+  const fault = making && (await making);
+  if (fault !== undefined) return refuse(503, "no_workspace", fault);
   if (url.pathname === "/attach") return attach(request, url, server, registry);
   if (url.pathname === PREVIEW_PATH) return preview(request, url, server);
   if (url.pathname === "/sessions" && request.method === "GET") {
@@ -119,6 +123,18 @@ async function route(
     return Response.json({ ok: true });
   }
   return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
+}
+
+/** Has the sandbox's folder be /workspace for its processes, or lets go of that. */
+async function workspace({ method }: Request, url: URL, sandbox: string, registry: Registry): Promise<Response> {
+  const { workspaces } = registry;
+  const label = url.searchParams.get("label") ?? sandbox;
+  if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
+  if (method === "DELETE") workspaces.drop(sandbox);
+  else if (method !== "POST") return refuse(405, "bad_request", "POST or DELETE");
+  const fault =
+    method === "POST" ? await workspaces.make(sandbox, () => registry.folderOf({ sandbox, label })) : undefined;
+  return fault === undefined ? Response.json({ ok: true }) : refuse(502, "no_workspace", fault);
 }
 
 /** Finds the process of an order, or starts it without a client. */

@@ -14,13 +14,6 @@ import { until } from "../support/system/wait.ts";
 
 const NOBODY = { sub: "nobody", org: "none", token: "garbage" };
 
-async function sessionsOf({ who, id }: ApiSandbox): Promise<{ session: string; state: string }[]> {
-  const response = await api(who, `/api/sandboxes/${id}/sessions`);
-  return ((await response.json()) as { sessions: { session: string; state: string }[] }).sessions;
-}
-
-const alive = async (box: ApiSandbox) => (await sessionsOf(box)).filter(({ state }) => state === "running").length;
-
 test("V3: both streams come as they are said, and the exit behind them", async () => {
   const box = await ApiSandbox.make(await person());
   expect(await box.exec(["/bin/sh", "-lc", "echo one; exit 7"])).toEqual([
@@ -48,7 +41,7 @@ test("V3: a process whose time is over is ended with its group, and the client t
   const box = await ApiSandbox.make(await person());
   const { stdout, error } = await box.outcome(["sh", "-c", "echo begun; sleep 3600 & wait"], { timeout_ms: 500 });
   expect([stdout, error.code]).toEqual(["begun\n", "exec_timeout"]);
-  expect(await alive(box)).toBe(0);
+  expect(await box.alive()).toBe(0);
 });
 
 test("V3: a client that goes away ends the process", async () => {
@@ -59,16 +52,16 @@ test("V3: a client that goes away ends the process", async () => {
   const reader = response.body?.getReader();
   let text = "";
   while (!text.includes("stdout")) text += new TextDecoder().decode((await reader?.read())?.value);
-  expect(await alive(box)).toBe(1);
+  expect(await box.alive()).toBe(1);
   gone.abort();
-  await until("the process has gone", async () => (await alive(box)) === 0);
+  await until("the process has gone", async () => (await box.alive()) === 0);
 });
 
 test("V3: a cut between Worker and sandbox loses nothing of a running exec", async () => {
   const box = await ApiSandbox.make(await person());
   const script = "for i in $(seq 1 30); do echo $i; sleep 0.1; done";
   const running = box.outcome(["sh", "-c", script]);
-  await until("it runs", async () => (await alive(box)) === 1);
+  await until("it runs", async () => (await box.alive()) === 1);
   await cutInnerHop();
   const { stdout, exit } = await running;
   expect([stdout.split("\n").length, exit]).toEqual([31, { exit_code: 0 }]);
@@ -77,7 +70,7 @@ test("V3: a cut between Worker and sandbox loses nothing of a running exec", asy
 test("V3: a bridge that is lost is told as process_lost", async () => {
   const box = await ApiSandbox.make(await person());
   const running = box.outcome(["sleep", "3600"]);
-  await until("it runs", async () => (await alive(box)) === 1);
+  await until("it runs", async () => (await box.alive()) === 1);
   await restartBridge();
   expect((await running).error.code).toBe("process_lost");
 });
@@ -119,7 +112,7 @@ test("V2: a sandbox is found until it is deleted, by its own tenant alone, and i
   expect(box.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expect(await (await box.fetch("GET", "/running")).json()).toEqual({ running: true });
   const running = box.exec(["sleep", "3600"]);
-  await until("it runs", async () => (await alive(box)) === 1);
+  await until("it runs", async () => (await box.alive()) === 1);
   const stranger = await person();
   const all = (as: Person) => [
     box.fetch("GET", "/running", {}, as),

@@ -9,7 +9,7 @@ import { createBody, execBody, readBody, sessionBody } from "../sandbox-api/body
 import { enter, freshId, type SandboxApiEnv, tenantOf } from "../sandbox-api/caller.ts";
 import { execute } from "../sandbox-api/exec.ts";
 import { MAX_ENVIRONMENT, MAX_EXEC_SESSIONS, within } from "../sandbox-api/exec-session.ts";
-import { deleteSandbox, isRunning } from "../sandbox-api/life.ts";
+import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
 import { openApi } from "../sandbox-api/openapi.ts";
 import { answerFault, refuse } from "../sandbox-api/refuse.ts";
 import { at } from "./programs.ts";
@@ -42,7 +42,10 @@ sandboxApiRoutes.post(BASE, async (c) => {
   if (!(await tenant.makeSandbox(sandboxKey))) {
     return refuse(429, "too_many_sandboxes", "too many sandboxes are in use: delete one, or end the sessions of one");
   }
-  return c.json({ id });
+  const fault = await prepare(c.env, sandboxKey, id);
+  if (fault === undefined) return c.json({ id });
+  await tenant.deleteSandbox(sandboxKey);
+  return refuse(502, "no_workspace", `the sandbox can't have a folder /workspace of its own: ${fault}`);
 });
 
 /** Before `:sandbox`, which would take their names for ids. */

@@ -2,7 +2,7 @@
 
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import type { SandboxScope } from "../auth/identity.ts";
-import { type Tenant, tenantKey } from "../auth/names.ts";
+import { sandboxKey, type Tenant, tenantKey } from "../auth/names.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { IdentifyEnv } from "../guards/identify.ts";
@@ -26,8 +26,24 @@ export async function enter(
   scope: SandboxScope,
 ): Promise<Authorized | Response> {
   const who = await authorized(request, env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
-  const isThere = (await tenantOf(env, who.identity)).hasMadeSandbox(who.project.sandboxKey);
-  return (await isThere) ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
+  const isThere = await hasMade(env, who.identity, sandbox);
+  return isThere ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
+}
+
+export async function hasMade(env: TenantsEnv, tenant: Tenant, sandbox: string): Promise<boolean> {
+  if (!MADE_ID.test(sandbox)) return false;
+  return (await tenantOf(env, tenant)).hasMadeSandbox(await sandboxKey(tenant, sandbox));
+}
+
+/** A WebSocket of a client that can't set headers has its `Authorization` in the query: nothing reads it there from here on. */
+export function withParameterAsHeader(request: Request): Request {
+  const url = new URL(request.url);
+  const given = url.searchParams.get("authorization");
+  if (given === null) return request;
+  url.searchParams.delete("authorization");
+  const headers = new Headers(request.headers);
+  if (!headers.has("Authorization")) headers.set("Authorization", given);
+  return new Request(url, { method: request.method, headers, signal: request.signal });
 }
 
 export function freshId(): string {

@@ -32,6 +32,13 @@ export class ApiSandbox {
     return this.fetch("DELETE", "");
   }
 
+  /** How many processes run in it. */
+  async alive(): Promise<number> {
+    const response = await api(this.who, `/api/sandboxes/${this.id}/sessions`);
+    const { sessions } = (await response.json()) as { sessions: { state: string }[] };
+    return sessions.filter(({ state }) => state === "running").length;
+  }
+
   /** All events of an exec, comments left out. */
   async exec(argv: readonly string[], more: object = {}, session?: string): Promise<ExecEvent[]> {
     const response = await this.post(
