@@ -178,6 +178,7 @@ export {
 } from "./wire/control.ts";
 export { defined } from "./wire/fields.ts";
 export {
+  ARCHIVE_PATH,
   type FileAnswer,
   type FileFacts,
   type FileKind,

@@ -58,7 +58,7 @@ class FileHelper implements OutputSink {
   /** @returns Why there is none, if there is none. */
   static start(place: HelperPlace, gone: () => void): FileHelper | string {
     const helper = new FileHelper(gone);
-    const [cmd = "", ...args] = helperCommand();
+    const [cmd = "", ...args] = ownProgram(HELPER_FLAG);
     const spec = { ...place, cmd, args, tty: false, cols: 80, rows: 24, lingerMs: 0 };
     const child = startProcess(spec, helper, {
       onWritable: () => helper.#pump(),
@@ -159,9 +159,9 @@ function failed(message: string): FileResult {
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };
 }
 
-/** The bridge's own program once more: compiled it is one file, else its entry is named. */
-function helperCommand(): string[] {
+/** The bridge's own program once more, with these words: compiled it is one file, else its entry is named. */
+export function ownProgram(...words: readonly string[]): string[] {
   const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
   const entry = isCompiled ? [] : [new URL("../../stdio-ws.ts", import.meta.url).pathname];
-  return [process.execPath, ...entry, HELPER_FLAG];
+  return [process.execPath, ...entry, ...words];
 }

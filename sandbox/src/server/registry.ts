@@ -5,7 +5,7 @@ import type { StartOrder } from "sandbox-stdio/programs";
 import { log, sessionTrace } from "../base/log.ts";
 import { type Namespace, WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
-import { type FileResult, Files } from "../files/files.ts";
+import { type FileResult, Files, type HelperPlace } from "../files/files.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
 import { SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
@@ -197,18 +197,18 @@ export class Registry {
 
   /** @throws {Error} If the sandbox's directory can't be made. */
   askFiles(names: Pick<HostNames, "sandbox" | "label">, order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
-    const placeOf = () => {
-      const namespace = this.workspaces.of(names.sandbox);
-      const folder = this.#homes.of(names.sandbox, names.label);
-      const home = namespace === undefined ? folder : WORKSPACE;
-      return {
-        namespace,
-        cwd: home,
-        env: environmentOf(this.#settings, home, { tty: false, env: [] }),
-        user: this.#settings.childUser,
-      };
-    };
-    return this.#files.ask(names.sandbox, placeOf, order, bytes);
+    return this.#files.ask(names.sandbox, () => this.placeOf(names), order, bytes);
+  }
+
+  /** Where helpers of a sandbox run: in its folder, as its processes see it. @throws {Error} If that can't be made. */
+  placeOf(names: Pick<HostNames, "sandbox" | "label">): HelperPlace {
+    const namespace = this.workspaces.of(names.sandbox);
+    const folder = this.folderOf(names);
+    const cwd = namespace === undefined ? folder : WORKSPACE;
+    // Our own program keeps no cache in the sandbox's home.
+    const own = [["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0"]] as const;
+    const env = environmentOf(this.#settings, cwd, { tty: false, env: own });
+    return { namespace, cwd, env, user: this.#settings.childUser };
   }
 
   closeFiles(): void {

@@ -1,12 +1,14 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { refuse, type SocketData, websocket } from "../base/http.ts";
 import { log } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
+import { MAX_ARCHIVE_BYTES } from "../files/unpack.ts";
 import { preview } from "../preview/route.ts";
+import { archive } from "./archives.ts";
 import { attach } from "./attach.ts";
 import { files } from "./files.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
@@ -34,6 +36,8 @@ export function startBridge(settings: BridgeSettings): Bridge {
   const server = Bun.serve<SocketData>({
     hostname: settings.hostname,
     port: settings.port,
+    // Archives are never here as a whole; other routes have limits of their own.
+    maxRequestBodySize: MAX_ARCHIVE_BYTES,
     // Otherwise Bun answers an error with a page that shows the source.
     development: false,
     error: (error) => {
@@ -113,6 +117,11 @@ async function route(
   }
   if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
   if (url.pathname === "/files" && request.method === "POST") return files(request, url, sandbox, registry);
+  if (url.pathname === ARCHIVE_PATH) {
+    // It may have to wait for its other end.
+    server.timeout(request, 0);
+    return archive(request, url, sandbox, registry);
+  }
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
     const host = registry.find(sandbox, name);

@@ -27,7 +27,11 @@ test("each sandbox's folder is /workspace for its processes, and for nobody else
 test("sessions of the same sandbox from elsewhere see it too, and a restarted bridge makes it anew", async () => {
   const who = await person();
   const box = await ApiSandbox.make(who);
-  await box.outcome(["sh", "-c", "mkdir -p sub && ln -s /workspace/sub link && cp /bin/echo tool && ln -s /workspace/tool say"]);
+  await box.outcome([
+    "sh",
+    "-c",
+    "mkdir -p sub && ln -s /workspace/sub link && cp /bin/echo tool && ln -s /workspace/tool say",
+  ]);
   const programs = new Programs(who, box.id);
   expect((await programs.run({ cmd: "pwd" })).body.stdout).toBe("/workspace\n");
   await restartBridge();

@@ -150,6 +150,10 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     await this.ctx.storage.delete(`made:${sandboxKey}`);
   }
 
+  noteFile(deed: Extract<Deed, { type: "file" }>, by: Actor, sandbox: string): Promise<void> {
+    return this.#record(deed, Date.now(), { ...by, sandbox });
+  }
+
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
   renew(grant: RevocableGrant, sessionKey: string, untilMs: number): boolean {
     if (this.#isRevoked(grant, Date.now())) return false;

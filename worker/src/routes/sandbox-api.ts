@@ -9,6 +9,7 @@ import { createBody, execBody, readBody, sessionBody } from "../sandbox-api/body
 import { enter, freshId, type SandboxApiEnv, tenantOf } from "../sandbox-api/caller.ts";
 import { execute } from "../sandbox-api/exec.ts";
 import { MAX_ENVIRONMENT, MAX_EXEC_SESSIONS, within } from "../sandbox-api/exec-session.ts";
+import { hydrate, persist, readFile, writeFile } from "../sandbox-api/files.ts";
 import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
 import { openApi } from "../sandbox-api/openapi.ts";
 import { answerFault, refuse } from "../sandbox-api/refuse.ts";
@@ -112,6 +113,11 @@ sandboxApiRoutes.delete(`${ONE}/session/:session`, (c) =>
     return (await directoryOf(c, who).removeExecSession(id)) ? c.body(null, 204) : noSession(id);
   }),
 );
+
+sandboxApiRoutes.get(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) => readFile(c.req.raw, c.env, who)));
+sandboxApiRoutes.put(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) => writeFile(c.req.raw, c.env, who)));
+sandboxApiRoutes.post(`${ONE}/persist`, (c) => entered(c, "sandbox:exec", (who) => persist(c.req.raw, c.env, who)));
+sandboxApiRoutes.post(`${ONE}/hydrate`, (c) => entered(c, "sandbox:exec", (who) => hydrate(c.req.raw, c.env, who)));
 
 sandboxApiRoutes.all("/v1/sandbox/*", (c) => refuse(404, "not_found", `no ${c.req.method} ${c.req.path}`));
 

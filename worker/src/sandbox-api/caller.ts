@@ -1,5 +1,6 @@
 // The callers of the sandbox API (V1): any Bearer, as everywhere, and only for a sandbox that was made here and not deleted (V2).
 
+import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import type { SandboxScope } from "../auth/identity.ts";
 import { sandboxKey, type Tenant, tenantKey } from "../auth/names.ts";
@@ -11,7 +12,7 @@ import { type Authorized, authorized } from "../programs/authorized.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
 import { refuse } from "./refuse.ts";
 
-export type SandboxApiEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv & BridgeEnv;
+export type SandboxApiEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv & BridgeEnv & CommandEnv;
 
 /** The ids that are given here. */
 const MADE_ID = /^[0-9a-f]{32}$/;

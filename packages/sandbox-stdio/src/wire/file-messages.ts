@@ -5,6 +5,9 @@ import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 /** The most bytes of one order or answer. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
+/** Where the bridge packs and unpacks archives: their bytes are the bodies. */
+export const ARCHIVE_PATH = "/archive";
+
 /** Directories, one of which the file must lie in once its links are resolved. Absent: anywhere. */
 type Within = { readonly within?: readonly string[] };
 

@@ -9,6 +9,7 @@ import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,
   bridgeEnvironment,
+  isArchive,
   isPreview,
   type SandboxEnv,
   unavailable,
@@ -86,7 +87,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
     const failure = this.#isReady(container) ? undefined : await this.#up(container);
     if (failure !== undefined) return cannotStart(failure);
-    const isRepeatable = mayStart(request);
+    const isRepeatable = mayStart(request) && !isArchive(request);
     try {
       return await withinPatience(request, port.fetch(isRepeatable ? request.clone() : request));
     } catch (error) {
