@@ -4,11 +4,22 @@ import { constants } from "node:os";
 import { setLogLevel } from "./src/base/log.ts";
 import { hideMemory, receiveSecret } from "./src/base/secret.ts";
 import { type BridgeSettings, readSettings } from "./src/base/settings.ts";
+import { HELPER_FLAG, serveFiles } from "./src/files/helper.ts";
+import { PACK_FLAG, pack } from "./src/files/pack.ts";
+import { UNPACK_FLAG, unpack } from "./src/files/unpack.ts";
 import { shortenSlices } from "./src/process/slice.ts";
 import { HandOverError } from "./src/server/homes.ts";
 import { type Bridge, startBridge } from "./src/server/server.ts";
 import { removeScripts } from "./src/shell/integration.ts";
 
+const [flag, ...words] = process.argv.slice(2);
+if (flag === HELPER_FLAG || flag === PACK_FLAG || flag === UNPACK_FLAG) {
+  const [folder = "", excludes = ""] = words;
+  if (flag === HELPER_FLAG) serveFiles();
+  else if (flag === PACK_FLAG) pack(folder, excludes);
+  else console.log(JSON.stringify(unpack(folder)));
+  process.exit(0);
+}
 const secret = receiveSecret(process.env);
 const settings = secret.ok ? readSettings(process.env, secret.token) : secret;
 if (!settings.ok) {

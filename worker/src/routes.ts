@@ -17,6 +17,7 @@ import { openApiRoute } from "./routes/openapi.ts";
 import { previewRoutes } from "./routes/previews.ts";
 import { programRoutes } from "./routes/programs.ts";
 import { revocationRoutes } from "./routes/revocations.ts";
+import { sandboxApiRoutes } from "./routes/sandbox-api.ts";
 import { sandboxRoutes } from "./routes/sandboxes.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantAuditRoutes } from "./routes/tenant-audit.ts";
@@ -49,6 +50,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/", attachRoutes);
   app.route("/", previewRoutes);
   app.route("/", openApiRoute);
+  app.route("/", sandboxApiRoutes);
   app.route("/api/sandboxes", sandboxRoutes);
   app.route("/api/sandboxes", programRoutes);
   app.route("/api/sandboxes", sessionRoutes);

@@ -35,6 +35,7 @@ export { backoffMs, decideRetry } from "./client/retry.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
 export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
+export { SANDBOX_PTY } from "./dialects/sandbox-pty.ts";
 export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";
@@ -176,6 +177,17 @@ export {
   type ServerMessage,
 } from "./wire/control.ts";
 export { defined } from "./wire/fields.ts";
+export {
+  ARCHIVE_PATH,
+  type FileAnswer,
+  type FileFacts,
+  type FileKind,
+  type FileOrder,
+  type FileSuccess,
+  MAX_FILE_BYTES,
+  packFileMessage,
+  unpackFileMessage,
+} from "./wire/file-messages.ts";
 export type { OutputStream } from "./wire/frames.ts";
 export {
   decodeFrame,

@@ -26,28 +26,30 @@ const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 /**
  * The absolute path of the program that `cmd` names: a path relative to `cwd` if it has a slash, else the first match
  * on `searchPath` (an empty entry is `cwd`). The kernel may still refuse what it finds there.
+ * @param placeOf Where a path is for the bridge, if the program sees other paths.
  */
 export function resolveCommand(
   cmd: string,
   cwd: string,
   searchPath: string = DEFAULT_PATH,
+  placeOf: (path: string) => string = (path) => path,
 ): { path: string } | StartFault {
-  const directory = inspect(cwd);
+  const directory = inspect(placeOf(cwd));
   if (typeof directory === "string") return { fault: "bad_cwd", detail: `Cannot enter ${cwd}: ${directory}` };
   if (!directory.isDirectory()) return { fault: "bad_cwd", detail: `Cannot enter ${cwd}: not a directory` };
-  if (!isAllowed(cwd)) return { fault: "bad_cwd", detail: `Cannot enter ${cwd}: permission denied` };
+  if (!isAllowed(placeOf(cwd))) return { fault: "bad_cwd", detail: `Cannot enter ${cwd}: permission denied` };
 
   const places = cmd.includes("/") ? [""] : searchPath.split(":");
   let refusal: string | undefined;
   for (const place of cmd === "" ? [] : places) {
     const path = resolve(cwd, place, cmd);
-    const file = inspect(path);
+    const file = inspect(placeOf(path));
     if (typeof file === "string") {
       if (file === "permission denied") refusal ??= file;
       continue;
     }
     if (!file.isFile()) refusal ??= file.isDirectory() ? "is a directory" : "not a regular file";
-    else if (!isAllowed(path)) refusal ??= "permission denied";
+    else if (!isAllowed(placeOf(path))) refusal ??= "permission denied";
     else return { path };
   }
   if (refusal !== undefined) return { fault: "cmd_not_executable", detail: `Cannot execute ${cmd}: ${refusal}` };

@@ -3,8 +3,9 @@
 
 import { fchownSync } from "node:fs";
 import { DEFAULT_LINGER_SECONDS } from "sandbox-stdio/core";
-import { type ChildUser, startAs } from "../base/child-user.ts";
+import { type ChildUser, type Start, startAs } from "../base/child-user.ts";
 import { LibcError, libc } from "../base/libc.ts";
+import type { Namespace } from "../base/namespace.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
 import { openPipes } from "./pipes.ts";
@@ -33,6 +34,8 @@ export type ProcessSpec = {
   lingerMs?: number | undefined;
   /** Undefined: the bridge's own user. */
   user?: ChildUser | undefined;
+  /** Where `cmd` and `cwd` are meant. Undefined: where the bridge is. */
+  namespace?: Namespace | undefined;
 };
 
 export type ProcessEvents = {
@@ -84,8 +87,8 @@ const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
  * The poller keeps the runtime alive until `onExit`.
  */
 export function startProcess(spec: ProcessSpec, sink: OutputSink, events: ProcessEvents): ChildProcess | StartFault {
-  const command = resolveCommand(spec.cmd, spec.cwd, spec.env.PATH);
-  if ("fault" in command) return command;
+  const start = startOf(spec);
+  if ("fault" in start) return start;
   try {
     const streams = spec.tty ? ptyStreams(spec.cols, spec.rows) : pipeStreams();
     const { user } = spec;
@@ -93,8 +96,6 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
     if (user !== undefined) {
       for (const fd of [...streams.untilStart, ...streams.untilExit]) fchownSync(fd, user.uid, user.gid);
     }
-    const start =
-      user === undefined ? { ...spec, ...command, argv: [spec.cmd, ...spec.args] } : startAs(user, command.path, spec);
     const pid = spawn(start.path, start.argv, start.env, start.cwd, streams.given);
     for (const fd of streams.untilStart) libc.close(fd);
     if (typeof pid === "number") return takeOver(pid, streams, sink, events, spec.lingerMs);
@@ -104,6 +105,18 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
     if (error instanceof LibcError) return { fault: "start_failed", detail: error.message };
     throw error;
   }
+}
+
+/** How a program is started: as its user, and in its namespace. */
+export function startOf(
+  spec: Pick<ProcessSpec, "cmd" | "args" | "env" | "cwd" | "user" | "namespace">,
+): Start | StartFault {
+  const { cmd, args, env, cwd, user, namespace } = spec;
+  const command = resolveCommand(cmd, cwd, env.PATH, namespace?.outside);
+  if ("fault" in command) return command;
+  const wanted =
+    user === undefined ? { ...command, argv: [cmd, ...args], env, cwd } : startAs(user, command.path, spec);
+  return namespace?.within(wanted) ?? wanted;
 }
 
 /** The descriptors of one program, and when they are closed. */

@@ -1,9 +1,11 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
-import { type AttachQuery, CLOSE, defined, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
+import { type AttachQuery, CLOSE, defined, type FileOrder, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { log, sessionTrace } from "../base/log.ts";
+import { type Namespace, WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
+import { type FileResult, Files, type HelperPlace } from "../files/files.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
 import { SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
@@ -13,6 +15,7 @@ import { type HostNames, SessionHost, type Unattended } from "../session/host.ts
 import { environmentOf, type Surroundings } from "../session/surroundings.ts";
 import { Homes } from "./homes.ts";
 import { Leftovers } from "./leftovers.ts";
+import { Workspaces } from "./workspaces.ts";
 
 export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
@@ -63,6 +66,8 @@ export class Registry {
   /** The panes of sessions that run under tmux. */
   readonly panes = new SandboxPanes();
   readonly #leftovers = new Leftovers();
+  readonly #files = new Files();
+  readonly workspaces: Workspaces;
   /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
@@ -73,6 +78,7 @@ export class Registry {
   constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
     this.#settings = settings;
     this.#homes = new Homes(settings);
+    this.workspaces = new Workspaces(settings);
     this.#keptBytes = keptBytes;
     const { bellUrl: url, token } = settings;
     const opened = () => {
@@ -165,7 +171,9 @@ export class Registry {
     if (home === undefined) {
       return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
     }
-    const surroundings = this.#surroundingsOf(names, query, home);
+    // The panes' own server runs outside.
+    const namespace = query.process.panes === true ? undefined : this.workspaces.of(names.sandbox);
+    const surroundings = this.#surroundingsOf(names, query, namespace === undefined ? home : WORKSPACE, namespace);
     const started = SessionHost.start(names, query, surroundings, (host) => this.#forgot(host), unattended);
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
     this.#leftovers.started();
@@ -182,7 +190,37 @@ export class Registry {
     return { ok: true, host: started };
   }
 
-  #surroundingsOf(names: HostNames, { process }: Pick<StartOrder, "process">, home: string): Surroundings {
+  /** The sandbox's folder, as the bridge sees it. @throws {Error} If it can't be made. */
+  folderOf({ sandbox, label }: Pick<HostNames, "sandbox" | "label">): string {
+    return this.#homes.of(sandbox, label);
+  }
+
+  /** @throws {Error} If the sandbox's directory can't be made. */
+  askFiles(names: Pick<HostNames, "sandbox" | "label">, order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
+    return this.#files.ask(names.sandbox, () => this.placeOf(names), order, bytes);
+  }
+
+  /** Where helpers of a sandbox run: in its folder, as its processes see it. @throws {Error} If that can't be made. */
+  placeOf(names: Pick<HostNames, "sandbox" | "label">): HelperPlace {
+    const namespace = this.workspaces.of(names.sandbox);
+    const folder = this.folderOf(names);
+    const cwd = namespace === undefined ? folder : WORKSPACE;
+    // Our own program keeps no cache in the sandbox's home.
+    const own = [["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0"]] as const;
+    const env = environmentOf(this.#settings, cwd, { tty: false, env: own });
+    return { namespace, cwd, env, user: this.#settings.childUser };
+  }
+
+  closeFiles(): void {
+    this.#files.close();
+  }
+
+  #surroundingsOf(
+    names: HostNames,
+    { process }: Pick<StartOrder, "process">,
+    home: string,
+    namespace?: Namespace,
+  ): Surroundings {
     const { sandbox, session } = names;
     const { childUser: user, trace, unattendedBytesPerSecond } = this.#settings;
     const env = environmentOf(this.#settings, home, process);
@@ -190,6 +228,7 @@ export class Registry {
       env,
       home,
       user,
+      namespace,
       trace: sessionTrace(trace, names.label, session),
       bell: this.#bell,
       unattendedBytesPerSecond,

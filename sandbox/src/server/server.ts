@@ -1,13 +1,16 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { refuse, type SocketData, websocket } from "../base/http.ts";
 import { log } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
+import { MAX_ARCHIVE_BYTES } from "../files/unpack.ts";
 import { preview } from "../preview/route.ts";
+import { archive } from "./archives.ts";
 import { attach } from "./attach.ts";
+import { files } from "./files.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
 
 /** How long a stop waits for the end of all sessions: a little longer than their processes have until SIGKILL. */
@@ -33,6 +36,8 @@ export function startBridge(settings: BridgeSettings): Bridge {
   const server = Bun.serve<SocketData>({
     hostname: settings.hostname,
     port: settings.port,
+    // Archives are never here as a whole; other routes have limits of their own.
+    maxRequestBodySize: MAX_ARCHIVE_BYTES,
     // Otherwise Bun answers an error with a page that shows the source.
     development: false,
     error: (error) => {
@@ -61,6 +66,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     },
     stop: async () => {
       isStopping = true;
+      registry.closeFiles();
       const hosts = [...registry.hosts];
       // Clients are told the exit if the process ends in time, else that the bridge stops. A process that has left its session
       // and keeps writing to its pipes can't be ended.
@@ -99,6 +105,10 @@ async function route(
   }
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
+  if (url.pathname === "/workspace") return workspace(request, url, sandbox, registry);
+  const making = registry.workspaces.ready(sandbox);
+  const fault = making && (await making);
+  if (fault !== undefined) return refuse(503, "no_workspace", fault);
   if (url.pathname === "/attach") return attach(request, url, server, registry);
   if (url.pathname === PREVIEW_PATH) return preview(request, url, server);
   if (url.pathname === "/sessions" && request.method === "GET") {
@@ -106,6 +116,12 @@ async function route(
     return Response.json({ sessions, idleMs: registry.idleMs });
   }
   if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
+  if (url.pathname === "/files" && request.method === "POST") return files(request, url, sandbox, registry);
+  if (url.pathname === ARCHIVE_PATH) {
+    // It may have to wait for its other end.
+    server.timeout(request, 0);
+    return archive(request, url, sandbox, registry);
+  }
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
     const host = registry.find(sandbox, name);
@@ -116,6 +132,18 @@ async function route(
     return Response.json({ ok: true });
   }
   return refuse(404, "not_found", `no ${request.method} ${url.pathname}`);
+}
+
+/** Has the sandbox's folder be /workspace for its processes, or lets go of that. */
+async function workspace({ method }: Request, url: URL, sandbox: string, registry: Registry): Promise<Response> {
+  const { workspaces } = registry;
+  const label = url.searchParams.get("label") ?? sandbox;
+  if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
+  if (method === "DELETE") workspaces.drop(sandbox);
+  else if (method !== "POST") return refuse(405, "bad_request", "POST or DELETE");
+  const fault =
+    method === "POST" ? await workspaces.make(sandbox, () => registry.folderOf({ sandbox, label })) : undefined;
+  return fault === undefined ? Response.json({ ok: true }) : refuse(502, "no_workspace", fault);
 }
 
 /** Finds the process of an order, or starts it without a client. */

@@ -208,7 +208,7 @@ function startChild(
   process: LoggedProcess,
   wish: ProcessWish,
   size: TerminalSize,
-  { env, home, user, panes, openPane }: Surroundings,
+  { env, home, user, namespace, panes, openPane }: Surroundings,
 ): ChildProcess | StartFault {
   if (openPane !== undefined) return openPane(process, process);
   if (wish.tcp !== undefined) return connectTcp(wish.tcp, process, process);
@@ -226,6 +226,7 @@ function startChild(
     ...size,
     lingerMs: wish.linger === undefined ? undefined : wish.linger * 1000,
     user,
+    namespace,
   };
   return startProcess(spec, process, process);
 }

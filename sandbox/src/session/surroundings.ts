@@ -2,6 +2,7 @@
 
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
 import { type ChildUser, ownUserName } from "../base/child-user.ts";
+import type { Namespace } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { RUNTIME_OPTIONS } from "../base/start-again.ts";
 import type { SessionPanes } from "../panes/session-panes.ts";
@@ -14,6 +15,8 @@ export type Surroundings = {
   readonly home: string;
   /** Absent: the bridge's own user. */
   readonly user?: ChildUser | undefined;
+  /** Absent: the processes see the bridge's own paths. */
+  readonly namespace?: Namespace | undefined;
   readonly trace?: Trace | undefined;
   /** How many bytes a second the process may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number;
@@ -41,7 +44,11 @@ const OWN = new Set<string>([
   ...Object.keys(RUNTIME_OPTIONS),
 ]);
 
-export function environmentOf(settings: BridgeSettings, home: string, wish: ProcessWish): Record<string, string> {
+export function environmentOf(
+  settings: BridgeSettings,
+  home: string,
+  wish: Pick<ProcessWish, "tty" | "env">,
+): Record<string, string> {
   usual ??= usualEnvironment();
   const env = { ...usual };
   const { childUser } = settings;

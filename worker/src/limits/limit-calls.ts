@@ -1,6 +1,6 @@
 // The calls of the other parts of the Worker to the objects that count and revoke: they need not import the objects' classes.
 
-import type { Actor } from "../audit/record.ts";
+import type { Actor, Deed } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import type { KeptKind, KeptLayout } from "../layouts/layout-store.ts";
 import type { AttentionCall, WebhookSetting, WebhookState } from "../webhooks/attention-webhook.ts";
@@ -59,6 +59,13 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   resumeRefused(resuming: Resuming): void;
   /** The names of the sandboxes with sessions that have not ended, as far as is known, in their order. */
   sandboxes(): string[];
+  /** Makes a sandbox of the sandbox API: it has its place among the tenant's until it is deleted. @returns Whether there was room. */
+  makeSandbox(sandboxKey: string): Promise<boolean>;
+  hasMadeSandbox(sandboxKey: string): boolean;
+  /** It is deleted: its place is free, unless sessions of it live. */
+  deleteSandbox(sandboxKey: string): Promise<void>;
+  /** Puts on record what was done with files of a sandbox. */
+  noteFile(deed: Extract<Deed, { type: "file" }>, by: Actor, sandbox: string): Promise<void>;
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
   renew(grant: RevocableGrant, sessionKey: string, untilMs: number): boolean;
   /** A session has ended, or was not made after all. @param startedBy The connection that made it, or would have. */

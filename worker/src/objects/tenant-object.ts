@@ -55,6 +55,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   readonly #calls = new CallCounter();
   /** Sessions that were made and have not ended, as far as is known. */
   readonly #live = new Map<string, LiveSession>();
+  /** Sandboxes that were made by the sandbox API (V2), and when. */
+  readonly #made = new Map<string, number>();
   /** Sessions with connections that rest on this tenant's tokens, and until when they may. */
   readonly #visited = new Map<string, number>();
   readonly #arrivals = new Arrivals();
@@ -128,6 +130,28 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
 
   sandboxes(): string[] {
     return [...new Set([...this.#live.values()].flatMap(({ sandbox = [] }) => sandbox))].sort();
+  }
+
+  async makeSandbox(sandboxKey: string): Promise<boolean> {
+    if (this.#fullness(sandboxKey) === "sandboxes") await this.#forgetEnded(sandboxKey);
+    if (this.#fullness(sandboxKey) === "sandboxes") return false;
+    const now = Date.now();
+    this.#made.set(sandboxKey, now);
+    await this.ctx.storage.put(`made:${sandboxKey}`, now);
+    return true;
+  }
+
+  hasMadeSandbox(sandboxKey: string): boolean {
+    return this.#made.has(sandboxKey);
+  }
+
+  async deleteSandbox(sandboxKey: string): Promise<void> {
+    this.#made.delete(sandboxKey);
+    await this.ctx.storage.delete(`made:${sandboxKey}`);
+  }
+
+  noteFile(deed: Extract<Deed, { type: "file" }>, by: Actor, sandbox: string): Promise<void> {
+    return this.#record(deed, Date.now(), { ...by, sandbox });
   }
 
   /** Whether a fresh token may take an older one's place; `untilMs` is when it ends. */
@@ -283,7 +307,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
 
   #fullness(sandboxKey: string): "sandboxes" | "sessions" | undefined {
     const { sandboxes, sessions } = readLimits(this.env);
-    const counts = new Map<string, number>();
+    const counts = new Map([...this.#made.keys()].map((key) => [key, 0]));
     for (const live of this.#live.values()) counts.set(live.sandboxKey, (counts.get(live.sandboxKey) ?? 0) + 1);
     const count = counts.get(sandboxKey);
     if (count === undefined) return counts.size >= sandboxes ? "sandboxes" : undefined;
@@ -328,6 +352,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     // An older version kept the time of each attempt, under a name of its own: it may be put back.
     await read("attempts:", new Map<string, unknown>(), () => true);
     await read("live:", this.#live, () => false);
+    await read("made:", this.#made, () => false);
     await read("visited:", this.#visited, (until) => until <= now);
     await read("revoked:", this.#revocations, ({ atMs, untilMs = atMs + REVOCATION_KEEP_MS }) => untilMs <= now);
     for (let i = 0; i < stale.length; i += 128) await this.ctx.storage.delete(stale.slice(i, i + 128));

@@ -9,6 +9,7 @@ import {
   DIALECT_ROUTES,
   type DialectRoute,
   defined,
+  SANDBOX_PTY,
   TTYD,
 } from "sandbox-stdio/core";
 import {
@@ -29,6 +30,8 @@ import type { AuthEnv } from "../auth/settings.ts";
 import type { ConnectionKind } from "../limits/limit-calls.ts";
 import { AuthFault, refusal as authRefusal } from "../refusal/fault.ts";
 import { type Answering, refuseHttp, refuseUpgrade } from "../refusal/refusal.ts";
+import { hasMade, withParameterAsHeader } from "../sandbox-api/caller.ts";
+import { reworded } from "../sandbox-api/refuse.ts";
 import { roleRefusal } from "../session/admission.ts";
 import { terminalGate } from "../terminal/gate.ts";
 import { waitInLobby } from "../terminal/lobby.ts";
@@ -42,7 +45,10 @@ export const attachRoutes = new Hono<{ Bindings: AttachEnv }>();
 
 for (const path of new Set(DIALECT_ROUTES.map((row) => row.path))) {
   const rows = DIALECT_ROUTES.filter((row) => row.path === path);
-  attachRoutes.get(path, (c) => attachRoute(c, rows));
+  const isSandboxApi = rows.some(({ dialect }) => dialect === SANDBOX_PTY);
+  attachRoutes.get(path, (c) =>
+    isSandboxApi ? attachRoute(c, rows, withParameterAsHeader(c.req.raw)).then(reworded) : attachRoute(c, rows),
+  );
 }
 
 async function attachRoute(
@@ -68,6 +74,9 @@ async function attachRoute(
       const spoken = rows.flatMap((one) => one.subprotocol?.name ?? []).join(", ") || "no subprotocol";
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
       return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
+    }
+    if (row.dialect === SANDBOX_PTY && !(await hasMade(c.env, right.tenant, c.req.param("sandbox") ?? ""))) {
+      return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "there is no such sandbox" });
     }
     const search = completeQuery(new URL(request.url).searchParams, right.only, otherSession(row));
     const wish = row.wish({ params: c.req.param(), search });

@@ -225,8 +225,8 @@ function enter(c: AppContext, scope: SandboxScope): Promise<Authorized> {
 }
 
 /** How the session's object is asked. */
-export async function at(
-  c: AppContext,
+export async function at<E extends { Bindings: ProgramsEnv }>(
+  c: Context<E>,
   who: Authorized,
   session: string,
 ): Promise<Reading & { readonly target: Target }> {

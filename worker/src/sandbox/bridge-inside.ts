@@ -1,6 +1,6 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
-import { PREVIEW_PATH } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, PREVIEW_PATH } from "sandbox-stdio/core";
 import { type LogEnv, log } from "../base/log.ts";
 import type { LifeEnv } from "../refusal/life.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
@@ -35,6 +35,8 @@ const DEFAULT_STOP_SECONDS = "840";
 const ANSWER_PATIENCE_MS = 10_000;
 /** Longer than the bridge waits for a server that is looked at, which may compile before it answers. */
 const PREVIEW_PATIENCE_MS = 70_000;
+/** As long as a caller sends an archive of 1 GiB. */
+const ARCHIVE_PATIENCE_MS = 900_000;
 
 /**
  * The environment that the bridge is started with.
@@ -82,11 +84,17 @@ export function isPreview(request: Request | string | URL): boolean {
   return URL.parse(request instanceof Request ? request.url : request)?.pathname === PREVIEW_PATH;
 }
 
+/** Whether a request's body is an archive: too much to be kept for another try. */
+export function isArchive(request: Request | string | URL): boolean {
+  return URL.parse(request instanceof Request ? request.url : request)?.pathname === ARCHIVE_PATH;
+}
+
 /** @returns undefined if `answer` does not come in time. */
 export function withinPatience(
   request: Request | string | URL,
   answer: Promise<Response>,
 ): Promise<Response | undefined> {
+  if (isArchive(request)) return inTime(answer, ARCHIVE_PATIENCE_MS);
   return inTime(answer, isPreview(request) ? PREVIEW_PATIENCE_MS : ANSWER_PATIENCE_MS);
 }
 

@@ -28,6 +28,8 @@ export interface SandboxObject extends Rpc.DurableObjectBranded {
    * @param sandbox The name that the bridge lists by, since a local one serves several.
    */
   askBridge(question: BridgeQuestion, sandbox?: string): Promise<BridgeAnswer | undefined>;
+  /** Ends the container at once, with all that runs in it. */
+  endContainer(): Promise<void>;
 }
 
 export interface ContainersEnv {

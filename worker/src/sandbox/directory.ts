@@ -14,6 +14,16 @@ export interface DirectoryEnv {
   readonly DIRECTORY: DurableObjectNamespace<SandboxDirectory>;
 }
 
+/** A session of the sandbox API: its execs share a directory and an environment (V3). */
+export type ExecSession = {
+  /** Names the file that has what the last exec left of them. */
+  readonly state: string;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+};
+
+const EXEC_SESSION = "exec:";
+
 export class SandboxDirectory extends DurableObject {
   #hasTable: boolean | undefined;
   readonly #added = new Map<string, string>();
@@ -101,6 +111,31 @@ export class SandboxDirectory extends DurableObject {
       "SELECT name FROM sessions ORDER BY created_at DESC, name",
     );
     return rows.toArray().map((row) => row.name);
+  }
+
+  /** @returns The one that has this id now: an earlier one stays. */
+  addExecSession(id: string, session: ExecSession): ExecSession {
+    const { kv } = this.ctx.storage;
+    const earlier = this.execSession(id);
+    if (earlier === undefined) kv.put(EXEC_SESSION + id, session);
+    return earlier ?? session;
+  }
+
+  execSession(id: string): ExecSession | undefined {
+    return this.ctx.storage.kv.get<ExecSession>(EXEC_SESSION + id);
+  }
+
+  countExecSessions(): number {
+    return [...this.ctx.storage.kv.list({ prefix: EXEC_SESSION })].length;
+  }
+
+  /** @returns Whether there was one. */
+  removeExecSession(id: string): boolean {
+    return this.ctx.storage.kv.delete(EXEC_SESSION + id);
+  }
+
+  removeExecSessions(): void {
+    for (const [key] of this.ctx.storage.kv.list({ prefix: EXEC_SESSION })) this.ctx.storage.kv.delete(key);
   }
 
   #isUsed(): boolean {

@@ -4,6 +4,7 @@ import type { Dialect, DialectRoute } from "../server/dialect.ts";
 import { ADDON_ROUTES } from "./addon.ts";
 import { JSON_ROUTES } from "./json.ts";
 import { PTY_ROUTES } from "./pty.ts";
+import { SANDBOX_PTY_ROUTES } from "./sandbox-pty.ts";
 import { PLAIN_TEXT, STDIO_ROUTES } from "./stdio.ts";
 import { TTYD_ROUTES } from "./ttyd.ts";
 
@@ -12,6 +13,7 @@ export const DIALECT_ROUTES: readonly DialectRoute[] = [
   ...ADDON_ROUTES,
   ...PTY_ROUTES,
   ...JSON_ROUTES,
+  ...SANDBOX_PTY_ROUTES,
   ...TTYD_ROUTES,
 ];
 

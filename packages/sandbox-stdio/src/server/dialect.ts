@@ -55,6 +55,8 @@ export interface Dialect<State = unknown> {
   readonly readsFrameByFrame?: boolean;
   /** Whether its clients rely on typing alone while they hold the keyboard, even if every driver may type. */
   readonly holdsAlone?: boolean;
+  /** Whether its clients start with the screen where the log is too long to be replayed, although they know no snapshots. */
+  readonly wantsScreen?: boolean;
   /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */
   readonly clientBegins?: boolean;
   /** Its state for a connection that has just been made. */

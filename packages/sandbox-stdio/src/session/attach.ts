@@ -124,7 +124,7 @@ export function isReplayable({ log, hop }: SessionState): boolean {
 
 /** Whether this client is to start with a snapshot: it wants the screen, and the log alone does not give it. */
 function needsScreen(session: SessionState, request: AttachRequest): boolean {
-  if (!session.facts.tty || !request.acknowledges) return false;
+  if (!session.facts.tty || !(request.acknowledges || request.wantsScreen === true)) return false;
   if (request.offset === undefined) return !isReplayable(session);
   return request.isResume && request.offset < session.log.startOffset;
 }

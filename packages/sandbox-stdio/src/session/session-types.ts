@@ -44,6 +44,8 @@ export type AttachRequest = {
   readonly delivery?: Delivery | undefined;
   /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
   readonly acknowledges: boolean;
+  /** Whether it starts with the screen as one that acknowledges does. Absent: with the log. */
+  readonly wantsScreen?: boolean | undefined;
   /** Whether it relies on typing alone while it holds the keyboard. Absent: it does not. */
   readonly holdsAlone?: boolean | undefined;
   /** Whether it can come back as itself. Absent: it can. */

@@ -9,6 +9,7 @@ import { BELL_HOST } from "../bell.ts";
 import {
   askBridgeInside,
   bridgeEnvironment,
+  isArchive,
   isPreview,
   type SandboxEnv,
   unavailable,
@@ -57,6 +58,10 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     return askBridgeInside(this.ctx, this.env, question, sandbox, this.#hang);
   }
 
+  async endContainer(): Promise<void> {
+    if (this.isRunning()) await this.ctx.container?.destroy();
+  }
+
   override async fetch(request: Request): Promise<Response> {
     const { container } = this.ctx;
     if (container === undefined) return unavailable("this Worker runs without containers", 10);
@@ -82,7 +87,7 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
     }
     const failure = this.#isReady(container) ? undefined : await this.#up(container);
     if (failure !== undefined) return cannotStart(failure);
-    const isRepeatable = mayStart(request);
+    const isRepeatable = mayStart(request) && !isArchive(request);
     try {
       return await withinPatience(request, port.fetch(isRepeatable ? request.clone() : request));
     } catch (error) {

@@ -79,6 +79,10 @@ export function withStdio<Base extends SandboxClass>(
       return askBridgeInside(this.ctx, this.#env, question, sandbox, this.#hang);
     }
 
+    async endContainer(): Promise<void> {
+      if (this.isRunning()) await this.destroy();
+    }
+
     /** The calls `wsConnect` and `containerFetch` of the SDK come to this. */
     override async containerFetch(
       requestOrUrl: Request | string | URL,

@@ -1,0 +1,53 @@
+// The terminal of Cloudflare's bridge, `/v1/sandbox/ID/pty` (V5): bytes both ways, and JSON `ready`, `exit`, `error`; the client says
+// `resize`. What the terminal shows already comes before `ready`.
+
+import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
+import { decodeBytesAndJson } from "./bytes-and-json.ts";
+import { terminalQuery } from "./terminal-query.ts";
+
+const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
+
+function encode(event: SessionEvent): Encoded<undefined> {
+  switch (event.type) {
+    case "live":
+      return say({ type: "ready" });
+    case "output":
+      return { frames: [event.frame.subarray(1)], state: undefined };
+    case "exit": {
+      const { code, signal } = event;
+      return say({ type: "exit", code, signal });
+    }
+    case "error":
+      return say({ type: "error", message: event.message });
+    case "bye":
+      return say({ type: "error", message: event.reason });
+    default:
+      return NOTHING;
+  }
+}
+
+function say(message: object): Encoded<undefined> {
+  return { frames: [JSON.stringify(message)], state: undefined };
+}
+
+export const SANDBOX_PTY: Dialect<undefined> = {
+  name: "sandbox-pty",
+  acknowledges: false,
+  canResume: false,
+  wantsScreen: true,
+  start: undefined,
+  encode,
+  decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
+};
+
+function wish({ params, search }: RouteRequest): AttachWish {
+  const session = search.get("session") ?? "";
+  const place = session === "" ? { keep: "0" } : { session };
+  const wished = terminalQuery({ sandbox: params.sandbox ?? "", role: "driver", tty: "1", ...place }, search);
+  const shell = search.get("shell") || undefined;
+  return wished.ok && shell !== undefined ? { ...wished, command: [shell] } : wished;
+}
+
+export const SANDBOX_PTY_ROUTES: readonly DialectRoute[] = [
+  { path: "/v1/sandbox/:sandbox/pty", dialect: SANDBOX_PTY, refusal: "status", isTransient: true, wish },
+];

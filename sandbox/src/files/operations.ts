@@ -1,0 +1,258 @@
+// The operations on files, as the helper does them: one after the other, with the rights of its user.
+
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import type { FileKind, FileOrder, FileSuccess } from "sandbox-stdio/core";
+import { FileError, fileErrorOf } from "./file-error.ts";
+import { Handles } from "./handles.ts";
+import { atPlace, inDirectory } from "./place.ts";
+
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+/** Entries that one copy may have. */
+const MAX_COPIED = 100_000;
+
+export type Done = { readonly answer: FileSuccess; readonly bytes?: Uint8Array };
+
+const OK: Done = { answer: { ok: true } };
+
+export class FileOperations {
+  readonly #handles = new Handles();
+
+  /** Whether a file is held open for somebody. */
+  get isInUse(): boolean {
+    return this.#handles.count > 0;
+  }
+
+  /** @param bytes What is to be written. @throws {Error} With the `code` of errno(3). */
+  carryOut(order: FileOrder, bytes: Uint8Array): Done {
+    switch (order.op) {
+      case "stat":
+        return atPlace(order.path, "keep", undefined, ({ path }) => stat(path));
+      case "read":
+        return atPlace(order.path, "follow", order.within, ({ path }) => read(path, order.maxBytes));
+      case "write":
+        return atPlace(order.path, "follow", order.within, ({ path }) => write(path, bytes));
+      case "mkdir":
+        return makeDirectory(order);
+      case "list":
+        return inDirectory(order.path, order.within, ({ path }) => {
+          const entries = readdirSync(path, { withFileTypes: true });
+          return { answer: { ok: true, entries: entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })) } };
+        });
+      case "walk":
+        return walk(order);
+      case "real":
+        return atPlace(order.path, "follow", order.within, ({ path, real }) => {
+          lstatSync(path);
+          return { answer: { ok: true, path: real } };
+        });
+      case "remove":
+        return atPlace(order.path, "keep", undefined, ({ path }) => remove(path, order.recursive, order.force));
+      case "copy":
+        return copy(order);
+      case "open":
+        return atPlace(order.path, "follow", undefined, ({ path }) => {
+          this.#handles.open(order, () => openRegular(path));
+          return OK;
+        });
+      case "block": {
+        const block = this.#handles.read(order);
+        return { answer: { ok: true, isEnd: block.isEnd }, bytes: block.bytes };
+      }
+      case "close":
+        this.#handles.close(order);
+        return OK;
+      case "where":
+        return where();
+    }
+  }
+}
+
+function where(): Done {
+  const { HOME = "/", SHELL } = process.env;
+  const shell = [SHELL, "/bin/bash", "/bin/sh"].find((path) => path !== undefined && existsSync(path)) ?? "/bin/sh";
+  return { answer: { ok: true, where: { cwd: process.cwd(), home: HOME, shell } } };
+}
+
+type Typed = Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">;
+
+function kindOf(entry: Typed): FileKind {
+  if (entry.isSymbolicLink()) return "link";
+  if (entry.isDirectory()) return "directory";
+  return entry.isFile() ? "file" : "other";
+}
+
+function stat(path: string): Done {
+  const own = lstatSync(path);
+  const isLink = own.isSymbolicLink();
+  const facts = isLink ? (statSync(path, { throwIfNoEntry: false }) ?? own) : own;
+  const { size, mode, birthtimeMs, mtimeMs } = facts;
+  const times = { createdAtMs: Math.floor(birthtimeMs), modifiedAtMs: Math.floor(mtimeMs) };
+  return { answer: { ok: true, facts: { kind: kindOf(facts), isLink, size, mode, ...times } } };
+}
+
+/** A FIFO or a device would keep the helper waiting. */
+function openRegular(path: string): number {
+  const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const facts = fstatSync(fd);
+  if (facts.isFile()) return fd;
+  closeSync(fd);
+  throw notRegular(facts.isDirectory());
+}
+
+function notRegular(isDirectory: boolean): FileError {
+  return isDirectory
+    ? new FileError("EISDIR", "is a directory")
+    : new FileError("ENOTREG", "is neither a file nor a directory");
+}
+
+function read(path: string, maxBytes: number): Done {
+  const fd = openRegular(path);
+  try {
+    const { size } = fstatSync(fd);
+    if (size > maxBytes) throw tooBig(maxBytes);
+    // A file of /proc says that it is empty.
+    const room = Buffer.alloc(Math.min(maxBytes + 1, Math.max(size + 1, 65_536)));
+    let length = 0;
+    for (;;) {
+      const count = readSync(fd, room, length, room.length - length, null);
+      length += count;
+      if (count === 0 || length === room.length) break;
+    }
+    if (length > maxBytes || (length === room.length && length > size)) throw tooBig(Math.min(maxBytes, length));
+    return { answer: { ok: true }, bytes: room.subarray(0, length) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function tooBig(maxBytes: number): FileError {
+  return new FileError("EFBIG", `the file has more than ${maxBytes} bytes`);
+}
+
+function write(path: string, bytes: Uint8Array): Done {
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  try {
+    const facts = fstatSync(fd);
+    if (!facts.isFile()) throw notRegular(facts.isDirectory());
+    ftruncateSync(fd, 0);
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, done);
+    return OK;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function makeDirectory({ path, recursive, within }: Extract<FileOrder, { op: "mkdir" }>): Done {
+  const make = (one: string): Done =>
+    atPlace(one, "follow", within, (place) => {
+      const known = lstatSync(place.path, { throwIfNoEntry: false });
+      if (known?.isDirectory() === true && recursive) return OK;
+      mkdirSync(place.path);
+      return OK;
+    });
+  if (!recursive) return make(path);
+  let done = OK;
+  const names = path.split("/").filter((name) => name !== "");
+  for (let i = 1; i <= names.length; i += 1) {
+    const one = `/${names.slice(0, i).join("/")}`;
+    // Directories on the way may lie outside: only new ones are looked at.
+    if (i === names.length || statSync(one, { throwIfNoEntry: false }) === undefined) done = make(one);
+  }
+  return done;
+}
+
+function walk(order: Extract<FileOrder, { op: "walk" }>): Done {
+  const { maxEntries, maxDepth, maxDirectories, followLinks } = order;
+  const entries: { name: string; kind: FileKind }[] = [];
+  const errors: { path: string; message: string }[] = [];
+  const seen = new Set<string>();
+  let truncated = false;
+  const queue = [{ path: order.path, depth: 0 }];
+  for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
+    const { path: folder, depth } = next;
+    try {
+      inDirectory(folder, undefined, ({ path, real }) => {
+        if (seen.has(real)) return;
+        if (seen.size >= maxDirectories) {
+          truncated = true;
+          return;
+        }
+        seen.add(real);
+        for (const entry of readdirSync(path, { withFileTypes: true })) {
+          if (entries.length + errors.length >= maxEntries) {
+            truncated = true;
+            return;
+          }
+          const at = `${folder === "/" ? "" : folder}/${entry.name}`;
+          const led = entry.isSymbolicLink() && followLinks ? statSync(at, { throwIfNoEntry: false }) : undefined;
+          const kind = kindOf(led ?? entry);
+          entries.push({ name: at, kind });
+          if (kind === "directory" && depth + 1 < maxDepth) queue.push({ path: at, depth: depth + 1 });
+        }
+      });
+    } catch (error) {
+      if (depth === 0) throw error;
+      errors.push({ path: folder, message: fileErrorOf(error).message });
+    }
+  }
+  return { answer: { ok: true, entries, errors, truncated } };
+}
+
+/** A link is removed itself, never what it leads to; and nothing is entered by way of one. */
+function remove(path: string, recursive: boolean, force: boolean): Done {
+  const known = lstatSync(path, { throwIfNoEntry: false });
+  if (known === undefined) {
+    if (force) return OK;
+    throw new FileError("ENOENT", "no such file or directory");
+  }
+  if (!known.isDirectory()) unlinkSync(path);
+  else if (recursive) rmSync(path, { recursive: true, force });
+  else rmdirSync(path);
+  return OK;
+}
+
+function copy({ path, to, recursive }: Extract<FileOrder, { op: "copy" }>): Done {
+  let left = MAX_COPIED;
+  const copyOne = (from: string, into: string): void => {
+    left -= 1;
+    if (left < 0) throw new FileError("EFBIG", `more than ${MAX_COPIED} files to copy`);
+    const facts = lstatSync(from);
+    if (facts.isSymbolicLink()) symlinkSync(readlinkSync(from), into);
+    else if (facts.isFile()) copyFileSync(from, into);
+    else if (!facts.isDirectory()) throw notRegular(false);
+    else {
+      if (!recursive) throw new FileError("EISDIR", "is a directory: copy it with recursive");
+      if (lstatSync(into, { throwIfNoEntry: false })?.isDirectory() !== true) mkdirSync(into);
+      for (const name of readdirSync(from)) copyOne(`${from}/${name}`, `${into}/${name}`);
+    }
+  };
+  atPlace(path, "keep", undefined, (source) =>
+    atPlace(to, "keep", undefined, (target) => {
+      if (target.real === source.real || target.real.startsWith(`${source.real}/`)) {
+        throw new FileError("EINVAL", "a file can't be copied into itself");
+      }
+      copyOne(source.path, target.path);
+    }),
+  );
+  return OK;
+}

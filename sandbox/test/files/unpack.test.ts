@@ -1,0 +1,116 @@
+// Archives that nobody may trust, unpacked into a workspace (V4): what is refused, and that nothing of it is kept.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { tarHeader } from "sandbox-stdio/core";
+import { expect, onTestFinished, test } from "vitest";
+import { type Unpacked, unpack } from "../../src/files/unpack.ts";
+import { archive, type Member } from "./hostile-archives.ts";
+
+/** A workspace with a folder, a file and a link that leads out. */
+function workspace(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sbx-unpack-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "folder"));
+  writeFileSync(join(folder, "folder/in"), "in");
+  writeFileSync(join(folder, "there"), "there");
+  symlinkSync("/etc", join(folder, "out"));
+  return folder;
+}
+
+/** Hands the bytes out in pieces that end anywhere. */
+function unpackBytes(folder: string, bytes: Uint8Array): Unpacked {
+  let at = 0;
+  return unpack(folder, (room) => {
+    const piece = bytes.subarray(at, at + (bytes.length > 1024 ** 2 ? room.length : 700));
+    room.set(piece);
+    at += piece.length;
+    return piece.length;
+  });
+}
+
+const listing = (folder: string) => readdirSync(folder, { recursive: true }).sort();
+
+test.each<[string, readonly Member[]]>([
+  ["an absolute name", [{ name: "/etc/evil" }]],
+  ["`..` in a name", [{ name: "a/../../evil" }]],
+  ["a backslash's `..`", [{ name: "a\\..\\evil" }]],
+  ["a device", [{ name: "dev", type: "3" }]],
+  ["a block device", [{ name: "dev", type: "4" }]],
+  ["a FIFO", [{ name: "pipe", type: "6" }]],
+  ["a setuid bit", [{ name: "su", mode: 0o4755 }]],
+  ["a setgid bit on a folder", [{ name: "su", kind: "folder", mode: 0o2755 }]],
+  ["an absolute link", [{ name: "link", kind: "link", target: "/etc/passwd" }]],
+  ["a link that leads out", [{ name: "a/link", kind: "link", target: "../../etc" }]],
+  ["a link that leads out behind a name", [{ name: "link", kind: "link", target: "a/../../etc" }]],
+  ["an empty link", [{ name: "link", kind: "link", target: "" }]],
+  ["a member below a link", [link("l", "a"), { name: "l/evil", content: "x" }]],
+  ["a folder below a link", [link("l", "."), { name: "l/b/c", kind: "folder" }]],
+  ["a link below a link", [link("l", "a"), link("l/m", "b")]],
+  ["a member below a link that a folder has replaced", [link("l", "a"), { name: "l", kind: "folder" }]],
+  ["another name of a file outside", [{ name: "h", kind: "hard link", target: "/etc/passwd" }]],
+  ["another name of a file that is not in it", [{ name: "h", kind: "hard link", target: "there" }]],
+  ["another name of a link", [link("l", "there"), { name: "h", kind: "hard link", target: "l" }]],
+  [
+    "a file in the place of a folder of its own",
+    [
+      { name: "f/g", content: "x" },
+      { name: "f", content: "x" },
+    ],
+  ],
+  ["a file in the place of a folder that is there", [{ name: "folder", content: "x" }]],
+])("V4: %s is refused with the member, and nothing of its archive is kept", (_, members) => {
+  const folder = workspace();
+  const before = listing(folder);
+  const result = unpackBytes(folder, archive({ name: "harmless", content: "x" }, ...members));
+  expect(result).toMatchObject({ ok: false, status: 400, code: "bad_member" });
+  const words = "message" in result ? result.message : "";
+  expect(words).toContain(JSON.stringify(members.at(-1)?.name).slice(0, -1));
+  expect(listing(folder)).toEqual(before);
+});
+
+function link(name: string, target: string): Member {
+  return { name, kind: "link", target };
+}
+
+test("V4: an archive that breaks off, is none, or has too much is refused, and nothing of it is kept", () => {
+  const folder = workspace();
+  const before = listing(folder);
+  const whole = archive({ name: "one", content: "x".repeat(2_000) });
+  const refused = (bytes: Uint8Array) => {
+    const result = unpackBytes(folder, bytes);
+    return result.ok ? "kept" : [result.status, result.code];
+  };
+  const size = 1024 ** 3;
+  const file = { kind: "file", mode: 0o644, modifiedAt: 1 } as const;
+  expect(refused(whole.subarray(0, 1_024))).toEqual([400, "bad_archive"]);
+  expect(refused(Buffer.from("no archive at all ".repeat(100)))).toEqual([400, "bad_archive"]);
+  expect(refused(Buffer.alloc(0))).toEqual([400, "bad_archive"]);
+  expect(refused(Buffer.from(tarHeader({ name: "huge", ...file, size: size + 1 })))).toEqual([413, "too_long"]);
+  const member = archive({ name: "f", kind: "folder" }).subarray(0, 512);
+  expect(refused(Buffer.concat(Array.from({ length: 100_001 }, () => member)))).toEqual([413, "too_long"]);
+  expect(listing(folder)).toEqual(before);
+});
+
+test("V4: links that are there are replaced and not followed, and what else is there is kept", () => {
+  const folder = workspace();
+  const members = [
+    { name: "out/hosts", content: "mine" },
+    { name: "folder/new", content: "new" },
+    { name: "./folder/link", kind: "link", target: "../there" },
+    { name: "folder/again", kind: "hard link", target: "folder/new" },
+  ] as const;
+  expect(unpackBytes(folder, archive(...members))).toEqual({ ok: true });
+  const seen = ["out/hosts", "folder/in", "folder/new", "folder/link", "folder/again"];
+  expect(seen.map((name) => readFileSync(join(folder, name), "utf8"))).toEqual(["mine", "in", "new", "there", "new"]);
+  expect(listing(folder)).toEqual([
+    "folder",
+    "folder/again",
+    "folder/in",
+    "folder/link",
+    "folder/new",
+    "out",
+    "out/hosts",
+    "there",
+  ]);
+});

@@ -1,0 +1,57 @@
+// Life and end of a sandbox that was made by the sandbox API (V2). Neither asking nor ending starts anything.
+
+import { log } from "../base/log.ts";
+import { readText } from "../base/read-text.ts";
+import { authorization, fetchBridge, isAwake } from "../bridge/upstream.ts";
+import type { Authorized } from "../programs/authorized.ts";
+import { readSaid } from "../sandbox/said.ts";
+import { type SandboxApiEnv, tenantOf } from "./caller.ts";
+
+/** The bridge gives itself ten seconds. */
+const WORKSPACE_PATIENCE_MS = 15_000;
+const MAX_SAID_BYTES = 16 * 1024;
+
+export function isRunning(env: SandboxApiEnv, { project }: Authorized): Promise<boolean> {
+  return isAwake(env, project.sandboxKey);
+}
+
+/** Asks a local bridge, which has many sandboxes, for a /workspace of this one. @returns Why there can be none, if so. */
+export async function prepare(env: SandboxApiEnv, sandboxKey: string, label: string): Promise<string | undefined> {
+  return env.BRIDGE_URL ? askWorkspace(env, sandboxKey, "POST", label) : undefined;
+}
+
+async function askWorkspace(
+  env: SandboxApiEnv,
+  sandboxKey: string,
+  method: "POST" | "DELETE",
+  label: string,
+): Promise<string | undefined> {
+  try {
+    const path = `/workspace?${new URLSearchParams({ sandbox: sandboxKey, label })}`;
+    const headers = { Authorization: await authorization(env, sandboxKey) };
+    const response = await fetchBridge(env, sandboxKey, path, {
+      ...{ method, headers },
+      signal: AbortSignal.timeout(WORKSPACE_PATIENCE_MS),
+    });
+    if (response.ok) return undefined;
+    return (
+      readSaid((await readText(response, MAX_SAID_BYTES, WORKSPACE_PATIENCE_MS)).text).message ?? `${response.status}`
+    );
+  } catch (error) {
+    log.warn("no answer from the bridge:", error);
+    return "the bridge does not answer";
+  }
+}
+
+/** Its name is the last thing to go: who is told of a failure may ask again. */
+export async function deleteSandbox(env: SandboxApiEnv, { identity, project, actor }: Authorized): Promise<void> {
+  const { sandboxKey } = project;
+  const directory = env.DIRECTORY.getByName(sandboxKey);
+  const names = await directory.list();
+  await Promise.all(names.map(async (name) => env.SESSION.getByName(await project.sessionKey(name)).end(actor)));
+  // A local bridge serves other sandboxes too.
+  if (env.BRIDGE_URL) await askWorkspace(env, sandboxKey, "DELETE", project.sandbox);
+  else await env.Sandbox.getByName(sandboxKey).endContainer();
+  await directory.removeExecSessions();
+  await (await tenantOf(env, identity)).deleteSandbox(sandboxKey);
+}
