@@ -13,6 +13,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
+      // "use client" is for servers that render; no news for a page.
+      onLog: (level, log, report) => log.code === "MODULE_LEVEL_DIRECTIVE" || report(level, log),
       input: { index: "index.html", "service-worker": "src/service-worker.ts" },
       // A service worker is known by its address, and has a say only about what is below it.
       output: {

@@ -44,7 +44,7 @@ test("another tab is logged in, and logging out in one logs out the other at its
   const sessionOf = ({ page }: Tab) => new URL(page.url()).searchParams.get("session");
   expect(sessionOf(other)).toBe(sessionOf(tab));
 
-  await tab.button("Log out");
+  await tab.logOut();
   await tab.page.getByRole("link", { name: "Log in" }).waitFor();
   expect(await tab.page.context().cookies(system.origin)).toEqual([]);
   await other.page.reload();

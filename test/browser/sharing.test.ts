@@ -40,7 +40,7 @@ describe("who is here", () => {
 
     cli.type("", "C-]");
     await tells(ann, "Cli left");
-    await bob.button("Log out");
+    await bob.logOut();
     await tells(ann, "Bob left");
     expect(await whoIsHere(ann)).toEqual(["Ann, you"]);
   });
@@ -135,7 +135,7 @@ describe("a collaborative session", () => {
     await wide.run("clear; stty size");
     const [cols, rows] = await sizeOf(small);
     await small.shows(`${rows} ${cols}`);
-    await small.button("Log out");
+    await small.logOut();
     await wide.waitForData("framed", "false");
     expect(await sizeOf(wide)).toEqual(whole);
   });

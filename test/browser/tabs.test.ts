@@ -2,7 +2,19 @@
 import { afterEach, expect, test } from "vitest";
 import { setUpBrowser } from "./support/fixture.ts";
 import { liveTerminals } from "./support/memory.ts";
-import { alone, drag, focused, forgetTabs, hasFocus, keptOf, newTab, pane, seen, typed } from "./support/panes.ts";
+import {
+  alone,
+  drag,
+  focused,
+  forgetTabs,
+  hasFocus,
+  keptOf,
+  newTab,
+  pane,
+  seen,
+  tabSessions,
+  typed,
+} from "./support/panes.ts";
 import type { Tab } from "./support/tab.ts";
 
 const browser = setUpBrowser();
@@ -27,7 +39,7 @@ async function lateFrames({ page }: Tab): Promise<{ come(): Promise<void> }> {
 
 test("a page is divided by a key: two shells, typed into apart, that a reload and another device bring back", async () => {
   const { tab, profile, sandbox } = await alone(browser);
-  expect(await tab.page.getByRole("tablist").count()).toBe(0);
+  expect(await tabSessions(tab)).toEqual(["one"]);
   await tab.page.keyboard.press("Control+Shift+D");
   const second = await focused(tab, 2);
   expect(await seen(tab)).toEqual(["one", second]);
@@ -49,7 +61,7 @@ test("a page is divided by a key: two shells, typed into apart, that a reload an
   // An address that names a session opens that alone.
   const named = await browser.open(profile, `/?sandbox=${sandbox}&session=third&debug=1&renderer=dom`);
   await named.state("attached");
-  expect([await seen(named), await named.page.getByRole("tablist").count()]).toEqual([["third"], 0]);
+  expect([await seen(named), await tabSessions(named)]).toEqual([["third"], ["third"]]);
 });
 
 test("a pane that is closed leaves its session, and its room to the other; nothing holds its terminal any longer", async () => {
@@ -102,7 +114,7 @@ test("dividers move by the mouse and by keys, and the process is told its size",
 test("tabs are opened, chosen, moved and closed by keys alone", async () => {
   const { tab } = await alone(browser);
   const second = await newTab(tab);
-  const names = () => tab.page.getByRole("tab").allTextContents();
+  const names = () => tabSessions(tab);
   expect(await names()).toEqual(["one", second]);
   await tab.page.getByRole("tab", { selected: true }).focus();
   const frames = await lateFrames(tab);
@@ -139,11 +151,11 @@ test("a tab that is dragged onto a pane divides it, one dragged onto the tabs ge
   await expect.poll(() => seen(tab)).toEqual(["one", second]);
   // A hand on a head or a bar leaves the keyboard with that pane, and what is let go of with what was moved.
   await hasFocus(tab, "one");
-  await pane(tab, second).locator(".sbx-pane-head").click();
+  await pane(tab, second).locator(".sbx-heading").click();
   await hasFocus(tab, second);
-  await pane(tab, "one").locator(".sbx-words").click();
+  await pane(tab, "one").locator(".sbx-heading").click();
   await hasFocus(tab, "one");
-  await drag(tab, pane(tab, "one").locator(".sbx-pane-head"), tab.page.getByRole("tablist"), { x: 10, y: 10 });
+  await drag(tab, pane(tab, "one").locator(".sbx-heading"), tab.page.getByRole("tablist"), { x: 10, y: 10 });
   await expect.poll(() => tab.page.getByRole("tab").count()).toBe(2);
   await hasFocus(tab, "one");
   expect([await marks(), await pane(tab, "one").locator(".sbx-terminal").getAttribute("data-resumes")]).toEqual([
@@ -162,6 +174,6 @@ test("two devices that are open at once keep what each of them opens, and drop w
   const third = await newTab(other);
   await expect.poll(async () => JSON.stringify(await keptOf(profile))).toContain(third);
   await tab.page.keyboard.press("Control+Shift+X");
-  await expect.poll(() => tab.page.getByRole("tab").allTextContents()).toEqual(["one", third]);
+  await expect.poll(() => tabSessions(tab)).toEqual(["one", third]);
   await expect.poll(async () => JSON.stringify(await keptOf(profile))).not.toContain(second);
 });

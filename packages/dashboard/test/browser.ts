@@ -130,6 +130,12 @@ export class TerminalPage {
     await this.page.getByRole("button", { name }).click();
   }
 
+  /** Ends the login, by the person's menu. */
+  async logOut(): Promise<void> {
+    await this.page.locator(".sbx-user").click();
+    await this.page.getByRole("menuitem", { name: "Log out" }).click();
+  }
+
   /** The rows of the screen, as the DOM renderer draws them, without what is blank at their ends. */
   async rows(): Promise<string[]> {
     const rows = await this.page.locator(".xterm-rows > div").allTextContents();

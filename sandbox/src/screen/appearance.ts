@@ -5,10 +5,10 @@ import type { Terminal } from "@xterm/headless";
 import { coreOf } from "./internals.ts";
 
 /** As in `packages/dashboard/src/terminal/theme.ts`; a test compares. */
-export const COLOURS = { 10: "#eaeaea", 11: "#1a1a2e", 12: "#8ab4ff" } as const;
+export const COLOURS = { 10: "#e3e4e9", 11: "#17181c", 12: "#8ab4ff" } as const;
 export const PALETTE = [
-  ...["#2b2b45", "#ff7a90", "#7ee2a8", "#f2c46d", "#8ab4ff", "#d6a1ff", "#6fd9e8", "#d5d5e3"],
-  ...["#7b7b9c", "#ff9dae", "#a6f0c6", "#ffdb97", "#b0ccff", "#e6c6ff", "#a2eaf4", "#ffffff"],
+  ...["#32353e", "#ff7a90", "#7ee2a8", "#f2c46d", "#8ab4ff", "#d6a1ff", "#6fd9e8", "#cfd1d8"],
+  ...["#7f8390", "#ff9dae", "#a6f0c6", "#ffdb97", "#b0ccff", "#e6c6ff", "#a2eaf4", "#ffffff"],
 ] as const;
 export const NAME_AND_VERSION = "sbx-stdio(1)";
 

@@ -144,9 +144,9 @@ test("41: who asks for a colour that was changed is told the new one", () => {
   expect(ask("\x1b]11;#102030\x07\x1b]11;?\x07")).toBe("\x1b]11;rgb:1010/2020/3030\x1b\\");
   expect(ask("\x1b]4;1;rgb:f/0/8;1;?\x07")).toBe("\x1b]4;1;rgb:ffff/0000/8888\x1b\\");
   expect(ask("\x1b]104\x07\x1b]111\x07\x1b]4;1;?\x07\x1b]11;?\x07")).toBe(
-    "\x1b]4;1;rgb:ffff/7a7a/9090\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "\x1b]4;1;rgb:ffff/7a7a/9090\x1b\\\x1b]11;rgb:1717/1818/1c1c\x1b\\",
   );
-  expect(ask("\x1b]10;?;?\x07")).toBe("\x1b]10;rgb:eaea/eaea/eaea\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\");
+  expect(ask("\x1b]10;?;?\x07")).toBe("\x1b]10;rgb:e3e3/e4e4/e9e9\x1b\\\x1b]11;rgb:1717/1818/1c1c\x1b\\");
 });
 
 test("output is only cut where the emulator's parser is between sequences and characters", () => {

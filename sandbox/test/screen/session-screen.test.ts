@@ -283,7 +283,7 @@ test("queries are answered with the place where they end: at once where that is 
     "7 \x1b[1;4R",
     "12 \x1b[1;5R",
     "15 \x1b[?1;2c",
-    "22 \x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "22 \x1b]11;rgb:1717/1818/1c1c\x1b\\",
     "26 \x1b[0n",
   ]);
 });

@@ -90,7 +90,7 @@ test("told late, it also answers what the emulator has got over by then, and of 
   at.print("\x1b[c\x1b[5n\x1b]10;?;?\x1b\\\x1b[6n");
   await at.screen.snapshot();
   at.answers.answererIs({ id: "", offset: start + 5 });
-  const colours = "\x1b]10;rgb:eaea/eaea/eaea\x1b\\\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\";
+  const colours = "\x1b]10;rgb:e3e3/e4e4/e9e9\x1b\\\x1b]11;rgb:1717/1818/1c1c\x1b\\";
   const expected = [
     `before ${start + 7}`,
     "\x1b[0n",
@@ -130,8 +130,8 @@ test("its colours are the page's, and it has a name", async () => {
   at.print("\x1b]10;?;?\x07\x1b]4;1;?;16;?;231;?;255;?\x1b\\\x1b[>0q");
   await at.hears(10);
   expect(at.told.filter((told) => !told.startsWith("before"))).toEqual([
-    "\x1b]10;rgb:eaea/eaea/eaea\x1b\\",
-    "\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "\x1b]10;rgb:e3e3/e4e4/e9e9\x1b\\",
+    "\x1b]11;rgb:1717/1818/1c1c\x1b\\",
     "\x1b]4;1;rgb:ffff/7a7a/9090\x1b\\",
     "\x1b]4;16;rgb:0000/0000/0000\x1b\\",
     "\x1b]4;231;rgb:ffff/ffff/ffff\x1b\\",

@@ -36,6 +36,14 @@ export async function newTab(tab: Tab): Promise<string> {
   return session;
 }
 
+/** The sessions of each tab. */
+export const tabSessions = (tab: Tab): Promise<string[]> =>
+  tab.page
+    .getByRole("tab")
+    .evaluateAll((tabs) =>
+      tabs.map((one) => [...(one.getAttribute("title") ?? "").matchAll(/\/ ([^,]+)/g)].map(([, id]) => id).join(", ")),
+    );
+
 /** Waits until a session has the focus, also that of the keyboard. */
 export async function hasFocus(tab: Tab, session: string): Promise<void> {
   await pane(tab, session).and(tab.page.locator('[data-focus="true"]')).waitFor();

@@ -65,7 +65,7 @@ export const keyboardSays = (tab: Tab, words: string, timeout?: number) =>
   tab.page
     .locator(".sbx-field-words")
     .filter({ hasText: words })
-    .waitFor(timeout === undefined ? {} : { timeout });
+    .waitFor(timeout === undefined ? { state: "attached" } : { state: "attached", timeout });
 
 /** Waits until a screen reader is told this. */
 export const tells = (tab: Tab, words: string) =>

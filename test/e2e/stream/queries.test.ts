@@ -172,8 +172,8 @@ test("with nobody attached the bridge answers, each query once", async () => {
     "\x1b[4;2$y",
     "\x1b[?2026;2$y",
     "\x1bP1$r0m\x1b\\",
-    "\x1b]10;rgb:eaea/eaea/eaea\x1b\\",
-    "\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\",
+    "\x1b]10;rgb:e3e3/e4e4/e9e9\x1b\\",
+    "\x1b]11;rgb:1717/1818/1c1c\x1b\\",
     "\x1bP>|sbx-stdio(1)\x1b\\",
   ].join("");
   await recorder.hasTyped(expected);

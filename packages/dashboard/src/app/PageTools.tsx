@@ -1,50 +1,100 @@
-// Buttons for the list of sessions and the settings, the person's name, and login or logout.
+// What can be done anywhere on the page, at the end of the tabs: split, search, sessions, share, settings, and the person's own menu.
 
+import {
+  CircleUserRound,
+  Keyboard,
+  LayoutList,
+  LogIn,
+  LogOut,
+  type LucideIcon,
+  Search,
+  Settings,
+  Share2,
+  SquareSplitHorizontal,
+} from "lucide-react";
 import { useTexts } from "../texts/texts-context.ts";
-import { keysOfCommand } from "../workspace/layout-keys.ts";
+import { DropdownMenu } from "../ui/Menu.tsx";
+import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 
 export type PageToolsProps = {
   /** The logged-in person; undefined for a guest. */
   readonly user: string | undefined;
-  /** Absent for a guest of one session. */
-  readonly onList: (() => void) | undefined;
-  readonly onSettings: () => void;
+  /** Whether a session is open, which can be searched. */
+  readonly hasSession: boolean;
+  /** False for a guest of one session. */
+  readonly mayStart: boolean;
+  readonly mayShare: boolean;
+  readonly onCommand: (command: WorkspaceCommand) => void;
   readonly onLogin: () => void;
   readonly onLogout: () => void;
+  /** Focuses the terminal. */
+  readonly onDone: () => void;
 };
 
-export function PageTools({ user, onList, onSettings, onLogin, onLogout }: PageToolsProps) {
-  const { desk, page, settings } = useTexts();
-  const listTitle = desk.sessionsTitle(keysOfCommand({ do: "palette" }) ?? "");
+type PageTool = { readonly label: string; readonly icon: LucideIcon; readonly command: WorkspaceCommand };
+
+export function PageTools(props: PageToolsProps) {
+  const { user, hasSession, mayStart, mayShare, onCommand } = props;
+  const { desk, page, settings, people, keySheet } = useTexts();
+  const tools: readonly (PageTool | false)[] = [
+    mayStart && hasSession && { label: desk.split, icon: SquareSplitHorizontal, command: SPLIT },
+    hasSession && { label: desk.search, icon: Search, command: SEARCH },
+    mayStart && { label: desk.sessions, icon: LayoutList, command: { do: "palette" } },
+    mayShare && hasSession && { label: people.share, icon: Share2, command: { do: "share" } },
+    { label: settings.open, icon: Settings, command: { do: "settings" } },
+  ];
+  const name = user ?? page.guest;
   return (
     <>
-      {onList === undefined ? null : (
-        <Tool label={desk.sessions} sign={desk.sessionsSign} title={listTitle} onClick={onList} />
+      {tools.map((tool) =>
+        tool === false ? null : <ToolButton key={tool.label} {...tool} onPress={() => onCommand(tool.command)} />,
       )}
-      <Tool label={settings.open} sign={settings.openSign} title={settings.openTitle} onClick={onSettings} />
-      <span className="sbx-user" title={user ?? page.notLoggedIn}>
-        {user ?? page.guest}
-      </span>
-      <button type="button" className="sbx-quiet sbx-out" onClick={user === undefined ? onLogin : onLogout}>
-        {user === undefined ? page.logIn : page.logOut}
-      </button>
+      <DropdownMenu
+        title={
+          <>
+            {name}
+            {user === undefined ? <small>{page.notLoggedIn}</small> : null}
+          </>
+        }
+        onDone={props.onDone}
+        entries={() => [
+          { label: settings.open, icon: Settings, keys: keysOfCommand(SETTINGS), act: () => onCommand(SETTINGS) },
+          { label: keySheet.title, icon: Keyboard, keys: keysOfCommand(KEYS), act: () => onCommand(KEYS) },
+          user === undefined
+            ? { label: page.logIn, icon: LogIn, isApart: true, act: props.onLogin }
+            : { label: page.logOut, icon: LogOut, isApart: true, act: props.onLogout },
+        ]}
+      >
+        <button type="button" className="sbx-quiet sbx-tool sbx-user" title={name}>
+          {user === undefined ? (
+            <CircleUserRound size={16} aria-hidden />
+          ) : (
+            <i data-letter={[...user][0]?.toUpperCase()} aria-hidden="true" />
+          )}
+          <span className="sbx-unseen">{name}</span>
+        </button>
+      </DropdownMenu>
     </>
   );
 }
 
-type ToolProps = {
-  readonly label: string;
-  /** In place of the label in a small window. */
-  readonly sign: string;
-  readonly title: string;
-  readonly onClick: () => void;
-};
+const SPLIT: WorkspaceCommand = { do: "divide", direction: "right" };
+const SEARCH: WorkspaceCommand = { do: "terminal", shortcut: "search" };
+const SETTINGS: WorkspaceCommand = { do: "settings" };
+const KEYS: WorkspaceCommand = { do: "keys" };
 
-function Tool({ label, sign, title, onClick }: ToolProps) {
+function ToolButton({ label, icon: Icon, command, onPress }: PageTool & { readonly onPress: () => void }) {
+  const keys = keysOfCommand(command);
   return (
-    <button type="button" className="sbx-quiet sbx-or-sign" aria-label={label} title={title} onClick={onClick}>
-      <span>{label}</span>
-      <span>{sign}</span>
+    <button
+      type="button"
+      className="sbx-quiet sbx-tool"
+      data-tool={command.do}
+      aria-label={label}
+      title={keys === undefined ? label : `${label} (${keys})`}
+      onClick={onPress}
+    >
+      <Icon size={16} aria-hidden />
     </button>
   );
 }

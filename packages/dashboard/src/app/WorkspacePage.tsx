@@ -1,39 +1,29 @@
-// The page of an admitted person: one terminal, or tabs and panes, and the list of sessions over them.
+// The page of an admitted person: tabs, panes, the status bar, and the dialogs over them.
 
 import "../workspace/workspace.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { defined, type Role } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
-import { Palette } from "../find/Palette.tsx";
-import type { TerminalProps } from "../session/terminal-props.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { chosenProps } from "../settings/chosen-props.ts";
-import { SettingsDialog } from "../settings/SettingsDialog.tsx";
-import { ShareDialog } from "../sharing/ShareDialog.tsx";
 import { focusNextRegion, isUnfocused, takeFocus } from "../terminal/terminal-keys.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { PanedTerminal, type PanedTerminalProps } from "../tmux/PanedTerminal.tsx";
-import { allTargets, type Dragged, focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
-import {
-  close,
-  closeTab,
-  dropInTabs,
-  dropOnPane,
-  focus,
-  moveTab,
-  open,
-  resize,
-  showTab,
-  split,
-} from "../workspace/layout-edits.ts";
-import { applied, commandOfKey, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+import { allTargets, type Dragged, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
+import { closeTab, dropInTabs, dropOnPane, focus, moveTab, open, resize, showTab } from "../workspace/layout-edits.ts";
+import { commandOfKey } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
+import { paneTitle } from "../workspace/pane-title.ts";
 import { useIsSmall } from "../workspace/Switcher.tsx";
 import { TabBar } from "../workspace/TabBar.tsx";
+import { menuOf, TAB_COMMANDS } from "./menus.ts";
+import { PageDialogs, preloadDialogs } from "./PageDialogs.tsx";
+import { PagePane } from "./PagePane.tsx";
 import { PageTools } from "./PageTools.tsx";
 import type { Page } from "./page.ts";
-import { randomSessionName } from "./page-address.ts";
+import { usePageEffects } from "./page-effects.ts";
+import { sessionActions } from "./session-actions.ts";
+import { UndoClose } from "./UndoClose.tsx";
+import { type ShownDialog, useCommands } from "./use-commands.ts";
 import { useLiveSessions } from "./use-live-sessions.ts";
 
 type ReadyState = Extract<ReturnType<Page["getState"]>, { phase: "ready" }>;
@@ -47,67 +37,67 @@ export type WorkspacePageProps = {
 
 export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   const { user, rights, workspace } = state;
-  const words = useTexts().desk;
+  const texts = useTexts();
+  const { desk: words } = texts;
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
   const chosen = useMemo(() => chosenProps(preferences), [preferences]);
   const isSmall = useIsSmall();
   const scheme = useScheme(preferences.scheme);
-  const { layout, isAlone, isKept, shown, sandboxes, names } = useSyncExternalStore(
-    workspace.subscribe,
-    workspace.getState,
-  );
-  const [isListed, setListed] = useState(false);
-  const [isInSettings, setSettings] = useState(false);
-  const [shared, setShared] = useState<SessionTarget>();
+  const { layout, shown, names, isKept, closed } = useSyncExternalStore(workspace.subscribe, workspace.getState);
+  const [dialog, setDialog] = useState<ShownDialog>();
+  /** The pane whose title is being changed. */
+  const [naming, setNaming] = useState<PaneId>();
   const [dragged, setDragged] = useState<Dragged>();
-  const isCovered = isListed || isInSettings || shared !== undefined;
+  const [statusPlace, setStatusPlace] = useState<HTMLElement | null>(null);
+  const isCovered = dialog !== undefined;
   const live = useLiveSessions(layout, {
     shown,
-    isCovered,
+    isCovered: isCovered || naming !== undefined,
     isDragging: dragged !== undefined,
     onFocus: state.address.isDebug ? onDebug : undefined,
   });
   const focusId = focusOf(layout);
-  const all = allTargets(layout);
+  const hasOthers = allTargets(layout).length > 1;
   /** Whether a focused pane was chosen by the person: a closing dialog gives the focus back to where it was. */
   const isMeant = useRef(true);
   useLayoutEffect(() => {
     isMeant.current = !isCovered;
   }, [isCovered]);
-  usePageEffects(page, state, isListed, live.title);
-
-  const { startAndShow, show, closePane, replacePane } = sessionActions(page, state);
-  const run = (command: WorkspaceCommand) => {
-    if (command.do === "palette") setListed(!isListed);
-    else if (command.do === "new") startAndShow("here", command.sandbox);
-    else if (command.do === "divide") startAndShow(command.direction === "right" ? "right" : "below");
-    else if (command.do === "upload") live.upload();
-    else if (command.do === "close") focusId !== undefined && closePane(focusId);
-    else workspace.editHere((now) => applied(now, command));
+  useEffect(preloadDialogs, []);
+  const titleOf = (target: SessionTarget) => {
+    const id = paneIdOf(target);
+    const { title = "", shell } = live.facts[id] ?? {};
+    return paneTitle(target, names[id], { title, cwd: shell?.cwd, running: shell?.running });
   };
+  const focusedAt = allTargets(layout).find((target) => paneIdOf(target) === focusId);
+  const title = focusedAt === undefined ? words.nothing : titleOf(focusedAt);
+  const progress = focusId === undefined ? "" : (live.facts[focusId]?.progress ?? "");
+  usePageEffects(page, state, dialog?.kind === "palette", `${progress}${title}`);
+
+  const actions = sessionActions(page, state, focusId === undefined ? undefined : live.facts[focusId]?.shell.cwd);
+  const run = useCommands({ page, state, actions, live, dialog, setDialog, setNaming });
   const drop = (edit: (dragged: Dragged) => void) => {
     setDragged(undefined);
     if (dragged !== undefined) edit(dragged);
   };
-  const tools = (
-    <PageTools
-      user={user}
-      onList={rights.mayStartAnother ? () => setListed(true) : undefined}
-      onSettings={() => setSettings(true)}
-      onLogin={() => page.login()}
-      onLogout={() => void page.logout()}
-    />
-  );
+  const name = (target: SessionTarget, to: string | undefined) => {
+    setNaming(undefined);
+    if (to !== undefined) void workspace.rename(target, to);
+  };
+  const mayName = user !== undefined && rights.mayStartAnother;
 
   return (
     <main
       className="sbx-ground sbx-page sbx-desk"
       data-scheme={scheme}
+      data-small={isSmall}
       onKeyDownCapture={(event) => {
-        const isInDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
-        const command = rights.mayStartAnother ? commandOfKey(event.nativeEvent, all.length > 1) : undefined;
+        const { target, nativeEvent } = event;
+        const isInDialog = target instanceof Element && target.closest("dialog") !== null;
+        const command = commandOfKey(nativeEvent, hasOthers);
         // In a dialog, only the key of the list counts, and only in the list.
-        if (command === undefined || (isInDialog && !(isListed && command.do === "palette"))) return;
+        if (command === undefined || (isInDialog && !(dialog?.kind === "palette" && command.do === "palette"))) return;
+        if (!run.may(command)) return;
         event.preventDefault();
         event.stopPropagation();
         if (!event.repeat || command.do === "focus") run(command);
@@ -127,167 +117,94 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
       }}
     >
       <h1 className="sbx-unseen">{focusId ?? words.nothing}</h1>
-      {isAlone ? null : (
-        <TabBar
-          tabs={layout.tabs}
-          names={names}
-          current={layout.current}
-          isSingle={isSmall}
-          dragged={dragged}
-          onDrag={setDragged}
-          onDrop={(index) => drop((what) => workspace.editHere((now) => dropInTabs(now, what, index)))}
-          onShow={(index) => workspace.editHere((now) => showTab(now, index))}
-          onShowPane={(target) => workspace.editHere((now) => open(now, target))}
-          onMove={(index, to) => workspace.editHere((now) => moveTab(now, index, to))}
-          onClose={(index) => workspace.editHere((now) => closeTab(now, index))}
-          onNew={() => run({ do: "new" })}
-          isKept={isKept}
-        >
-          {tools}
-        </TabBar>
-      )}
+      <TabBar
+        tabs={layout.tabs}
+        titleOf={titleOf}
+        current={layout.current}
+        isSingle={isSmall}
+        dragged={dragged}
+        onDrag={setDragged}
+        onDrop={(index) => drop((what) => workspace.editHere((now) => dropInTabs(now, what, index)))}
+        onShow={(index) => workspace.editHere((now) => showTab(now, index))}
+        onShowPane={(target) => workspace.editHere((now) => open(now, target))}
+        onMove={(index, to) => workspace.editHere((now) => moveTab(now, index, to))}
+        onClose={(index) => (actions.isAlone ? page.close() : workspace.editHere((now) => closeTab(now, index)))}
+        onNaming={
+          mayName
+            ? (id) => {
+                workspace.editHere((now) => focus(now, id));
+                setNaming(id);
+              }
+            : undefined
+        }
+        onNew={rights.mayStartAnother ? () => run({ do: "new" }) : undefined}
+        menuOf={(index) => {
+          const commands = TAB_COMMANDS.filter(({ command, isForOthers }) => {
+            return run.may(command) && (layout.tabs.length > 1 || isForOthers !== true);
+          });
+          return menuOf(commands, texts, (command) => {
+            workspace.editHere((now) => showTab(now, index));
+            run(command);
+          });
+        }}
+        onDone={live.focusTerminal}
+        isKept={isKept}
+      >
+        <UndoClose closed={closed} titleOf={titleOf} onUndo={() => run({ do: "reopen" })} />
+        <PageTools
+          user={user}
+          hasSession={focusId !== undefined}
+          mayStart={rights.mayStartAnother}
+          mayShare={rights.mayShare}
+          onCommand={run}
+          onLogin={() => page.login()}
+          onLogout={() => void page.logout()}
+          onDone={live.focusTerminal}
+        />
+      </TabBar>
       {layout.tabs.length === 0 ? (
-        <NothingOpen onNew={() => run({ do: "new" })} onList={() => setListed(true)} />
+        <NothingOpen onNew={() => run({ do: "new" })} onList={() => run({ do: "palette" })} />
       ) : (
         <Panes
           tabs={layout.tabs}
-          names={names}
+          titleOf={titleOf}
           isSingle={isSmall}
-          hasTabs={!isAlone}
           current={layout.current}
           shown={shown}
           dragged={dragged}
-          onDrag={setDragged}
           onDrop={(at, direction) => drop((what) => workspace.editHere((now) => dropOnPane(now, what, at, direction)))}
           onFocus={(id) => isMeant.current && workspace.editHere((now) => focus(now, id))}
-          onClose={closePane}
           onResize={(path, share) => workspace.editHere((now) => resize(now, path, share))}
         >
-          {(id, at) => (
-            <PanedTerminal
-              {...chosen}
-              {...paneProps(page, state, at)}
-              onClose={() => closePane(id)}
-              onSettings={() => setSettings(true)}
-              onTitle={(text) => live.onTitle(id, text)}
-              onReady={(session) => live.onReady(id, session)}
-              {...defined({
-                onShare: rights.mayShare ? () => setShared(at) : undefined,
-                onNewSession: rights.mayStartAnother ? () => replacePane(id) : undefined,
-              })}
-            >
-              {isAlone ? tools : null}
-            </PanedTerminal>
+          {(id, at, isBesideOthers) => (
+            <PagePane
+              {...{ page, state, chosen, id, at, hasOthers, run, actions, live }}
+              title={titleOf(at)}
+              isCompact={isSmall}
+              statusPlace={id === focusId ? statusPlace : null}
+              isNaming={naming === id}
+              onNaming={mayName ? () => setNaming(id) : undefined}
+              onName={(to) => name(at, to)}
+              onDrag={isBesideOthers ? setDragged : undefined}
+            />
           )}
         </Panes>
       )}
-      {isInSettings ? (
-        <SettingsDialog
-          preferences={preferences}
-          onChange={(change) => page.preferences.set(change)}
-          onClose={() => setSettings(false)}
-        />
-      ) : null}
-      {shared === undefined ? null : (
-        <ShareDialog target={shared} name={names[paneIdOf(shared)]} onClose={() => setShared(undefined)} />
-      )}
-      {isListed ? (
-        <Palette
-          sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
-          open={new Set(all.map(paneIdOf))}
-          names={names}
-          onRename={(of, name) => void workspace.rename(of, name)}
-          mayStart={rights.mayStartAnother}
-          mayEnd={rights.mayShare}
-          onOpen={show}
+      <div className="sbx-status" ref={setStatusPlace} />
+      {dialog === undefined ? null : (
+        <PageDialogs
+          dialog={dialog}
+          page={page}
+          state={state}
+          titleOf={titleOf}
           onCommand={run}
-          onClose={() => setListed(false)}
+          may={run.may}
+          onOpen={actions.show}
+          onClose={() => setDialog(undefined)}
         />
-      ) : null}
+      )}
     </main>
   );
-}
-
-/** Keeps the document's title, the address, and the stored layout and names up to date. */
-function usePageEffects(page: Page, { workspace }: ReadyState, isListed: boolean, title: string): void {
-  const words = useTexts().desk;
-  const { layout, isAlone, names } = workspace.getState();
-  const focusId = focusOf(layout);
-  const place = focusId === undefined ? words.nothing : (names[focusId] ?? focusId);
-  const target = focusedTarget(layout);
-  useEffect(() => {
-    if (isListed) void workspace.loadNames();
-  }, [workspace, isListed]);
-  useEffect(() => {
-    document.title = title === "" || focusId === undefined ? place : `${title} · ${place}`;
-  }, [title, focusId, place]);
-  useEffect(() => {
-    if (!isAlone && target !== undefined) page.focused(target);
-  }, [page, isAlone, target]);
-  useEffect(() => {
-    const stop = new AbortController();
-    window.addEventListener("pagehide", () => workspace.flush(), { signal: stop.signal });
-    return () => stop.abort();
-  }, [workspace]);
-}
-
-/** Where a session appears: in a tab, or beside or below the focused pane. */
-type Position = "here" | "right" | "below";
-
-function sessionActions(page: Page, { address, workspace }: ReadyState) {
-  const { layout, isAlone } = workspace.getState();
-  const newTarget = (sandbox = focusedTarget(layout)?.sandbox ?? address.sandbox): SessionTarget => ({
-    sandbox,
-    session: randomSessionName(),
-  });
-  const show = (target: SessionTarget, position: Position) => {
-    if (position === "here" && allTargets(layout).some((one) => paneIdOf(one) === paneIdOf(target))) {
-      workspace.editHere((now) => open(now, target));
-      return;
-    }
-    workspace.opened(target.sandbox);
-    void workspace.edit((now) => {
-      const at = focusOf(now);
-      if (position === "here" || at === undefined) return open(now, target);
-      return split(now, at, position === "right" ? "right" : "down", target);
-    });
-  };
-  return {
-    show,
-    startAndShow: (position: Position, sandbox?: string) => show(newTarget(sandbox), position),
-    closePane: (id: PaneId) => {
-      if (isAlone) page.close();
-      else void workspace.edit((now) => close(now, id));
-    },
-    replacePane: (id: PaneId) => {
-      if (isAlone) page.newSession();
-      else void workspace.edit((now) => close(split(now, id, "right", newTarget()), id));
-    },
-  };
-}
-
-/** The properties of a pane's terminal that follow from the page's address and the person's rights. */
-function paneProps(page: Page, { rights }: ReadyState, at: SessionTarget): PanedTerminalProps {
-  const { address, resumes } = page.attachmentOf(at);
-  const credentialOf = (of: SessionTarget): Pick<TerminalProps, "freshCredential"> =>
-    defined({ freshCredential: rights.mayRenew ? (role: Role) => page.freshCredential(of, role) : undefined });
-  const ofPane = (session: string) => {
-    const pane = { sandbox: at.sandbox, session };
-    return { resumes: page.attachmentOf(pane).resumes, ...credentialOf(pane) };
-  };
-  return {
-    wsUrl: address.attachUrl,
-    session: address.session,
-    resumes,
-    renderer: address.renderer,
-    isAdmin: rights.isAdmin,
-    ...credentialOf(at),
-    ofPane: rights.mayStartAnother ? ofPane : undefined,
-    onLogin: () => page.login(),
-    onReader: (isReader) => page.preferences.set({ isReader }),
-    takesFiles: rights.mayStartAnother,
-    ...defined({ previews: rights.previews }),
-  };
 }
 
 type NothingOpenProps = { readonly onNew: () => void; readonly onList: () => void };

@@ -125,6 +125,13 @@ export class Page extends Store<PageState> {
     return found;
   }
 
+  /** Has a new session's shell begin in a directory. */
+  startIn(target: SessionTarget, cwd: string): void {
+    const { address, resumes } = this.attachmentOf(target);
+    const attachUrl = `${address.attachUrl}&${new URLSearchParams({ cwd })}`;
+    this.#attachments.set(paneIdOf(target), { address: { ...address, attachUrl }, resumes });
+  }
+
   /** Puts the focused session into the address bar, for a reload or a bookmark. */
   focused(target: SessionTarget): void {
     if (this.state.phase !== "ready") return;

@@ -1,18 +1,23 @@
 // The mounted sessions of the open panes: their titles, and the focus, which belongs to the focused pane's terminal.
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { TerminalSession } from "../session/terminal-session.ts";
+import type { TerminalSession, View } from "../session/terminal-session.ts";
 import { allTargets, focusOf, type Layout, type PaneId, paneIdOf } from "../workspace/layout.ts";
 
 export type LiveSessions = {
-  /** The focused pane's title; "" without one. */
-  readonly title: string;
+  /** What each pane's shell and programs say of themselves. */
+  readonly facts: Readonly<Record<PaneId, LiveFacts>>;
+  /** The focused pane's session. */
+  readonly focused: () => TerminalSession | undefined;
   /** Focuses a pane's terminal; default: that of the focused pane. */
   readonly focusTerminal: (id?: PaneId) => void;
-  /** Lets the person choose files for the focused pane's shell. */
-  readonly upload: () => void;
   readonly onReady: (id: PaneId, live: TerminalSession) => void;
-  readonly onTitle: (id: PaneId, title: string) => void;
+  readonly onFacts: (id: PaneId, facts: LiveFacts) => void;
+};
+
+export type LiveFacts = Pick<View, "title" | "shell"> & {
+  /** The progress that a program reports, as the start of a title. */
+  readonly progress: string;
 };
 
 export type LiveSessionsOptions = {
@@ -30,7 +35,7 @@ export function useLiveSessions(
   { shown, isCovered, isDragging, onFocus }: LiveSessionsOptions,
 ): LiveSessions {
   const sessions = useRef(new Map<PaneId, TerminalSession>());
-  const [titles, setTitles] = useState<Readonly<Record<PaneId, string>>>({});
+  const [facts, setFacts] = useState<Readonly<Record<PaneId, LiveFacts>>>({});
   const focusId = focusOf(layout);
   const focusTerminal = useCallback(
     (id = focusId) => {
@@ -56,18 +61,18 @@ export function useLiveSessions(
   useEffect(() => {
     const openIds = new Set(allTargets(layout).map(paneIdOf));
     for (const id of sessions.current.keys()) if (!openIds.has(id)) sessions.current.delete(id);
-    setTitles((before) => {
+    setFacts((before) => {
       const kept = Object.entries(before).filter(([id]) => openIds.has(id));
       return kept.length === Object.keys(before).length ? before : Object.fromEntries(kept);
     });
   }, [layout]);
 
   return {
-    title: (focusId === undefined ? undefined : titles[focusId]) ?? "",
+    facts,
+    focused: () => (focusId === undefined ? undefined : sessions.current.get(focusId)),
     focusTerminal,
-    upload: () => void (focusId !== undefined && sessions.current.get(focusId)?.files?.uploads.choose()),
     onReady: (id, live) => sessions.current.set(id, live),
-    onTitle: (id, title) => setTitles((before) => ({ ...before, [id]: title })),
+    onFacts: (id, of) => setFacts((before) => ({ ...before, [id]: of })),
   };
 }
 

@@ -22,7 +22,7 @@ export type PaletteProps = {
   /** The person's own names of sessions. */
   readonly names: SessionNames;
   readonly onRename: (target: SessionTarget, name: string) => void;
-  readonly mayStart: boolean;
+  readonly may: (command: WorkspaceCommand) => boolean;
   readonly mayEnd: boolean;
   readonly onOpen: (target: SessionTarget, how: Opening) => void;
   readonly onCommand: (command: WorkspaceCommand) => void;
@@ -30,7 +30,8 @@ export type PaletteProps = {
 };
 
 export function Palette(props: PaletteProps) {
-  const { palette: words, connection } = useTexts();
+  const texts = useTexts();
+  const { palette: words, connection } = texts;
   const [query, setQuery] = useState("");
   /** undefined: the first. */
   const [chosen, setChosen] = useState<string>();
@@ -41,7 +42,7 @@ export function Palette(props: PaletteProps) {
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
-  const commands = paletteCommands(words, props.open.size > 1, props.mayStart ? sessions.sandboxes : []);
+  const commands = paletteCommands(texts, props.open.size > 1, sessions.sandboxes, props.may);
   const entries = found(
     [...sessions.listed.map((one) => sessionEntry(one, props.open, props.names)), ...commands],
     query,

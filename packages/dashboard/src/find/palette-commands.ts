@@ -1,54 +1,97 @@
-// The palette's commands with their texts and keys. Pure.
+// Every command of the page with its texts and keys, for the palette, the menus and the sheet of keys. Pure.
 
+import type { Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { Direction } from "../workspace/layout.ts";
-import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+import {
+  commandIsForOthers,
+  keysOfCommand,
+  type SchemeChoice,
+  type WorkspaceCommand,
+} from "../workspace/layout-keys.ts";
 import type { PaletteEntry } from "./palette-model.ts";
 
 const DIRECTIONS: readonly Direction[] = ["left", "right", "up", "down"];
+const SCHEMES: readonly SchemeChoice[] = ["system", "light", "dark", "contrast"];
+const SHORTCUTS: readonly Shortcut[] = [
+  "search",
+  "previous-command",
+  "next-command",
+  "copy-output",
+  "to-bottom",
+  "latency",
+];
+
+/** But for those that depend on something else, as on the sandboxes. */
+export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
+  { do: "palette" },
+  { do: "new" },
+  { do: "divide", direction: "right" },
+  { do: "divide", direction: "down" },
+  { do: "upload" },
+  { do: "rename" },
+  { do: "share" },
+  ...SHORTCUTS.map((shortcut): WorkspaceCommand => ({ do: "terminal", shortcut })),
+  { do: "settings" },
+  { do: "keys" },
+  ...SCHEMES.map((scheme): WorkspaceCommand => ({ do: "scheme", scheme })),
+  { do: "close" },
+  { do: "reopen" },
+  { do: "own-tab" },
+  { do: "show-tab", by: 1 },
+  { do: "show-tab", by: -1 },
+  { do: "move-tab", by: 1 },
+  { do: "move-tab", by: -1 },
+  ...(["focus", "move", "grow"] as const).flatMap((what) =>
+    DIRECTIONS.map((direction): WorkspaceCommand => ({ do: what, direction })),
+  ),
+];
+
+export function wordsOfCommand(command: WorkspaceCommand, { palette, keySheet, settings }: Texts): string {
+  const { command: texts, direction: beside, way: towards } = palette;
+  switch (command.do) {
+    case "palette":
+      return palette.title;
+    case "settings":
+      return settings.title;
+    case "keys":
+      return keySheet.title;
+    case "new":
+      return command.sandbox === undefined ? texts.new : texts.newIn(command.sandbox);
+    case "divide":
+      return command.direction === "right" ? texts.divideRight : texts.divideBelow;
+    case "terminal":
+      return texts.terminal[command.shortcut];
+    case "scheme":
+      return texts.scheme(settings.schemes[command.scheme]);
+    case "show-tab":
+      return command.by === 1 ? texts.nextTab : texts.previousTab;
+    case "move-tab":
+      return command.by === 1 ? texts.tabRight : texts.tabLeft;
+    case "focus":
+    case "move":
+      return texts[command.do](beside[command.direction]);
+    case "grow":
+      return texts.grow(towards[command.direction]);
+    case "own-tab":
+      return texts.ownTab;
+    default:
+      return texts[command.do];
+  }
+}
 
 /** @param hasPanes Whether there is another pane. @param startsIn The sandboxes in which this person may start sessions. */
 export function paletteCommands(
-  words: Texts["palette"],
+  texts: Texts,
   hasPanes: boolean,
   startsIn: readonly string[],
+  may: (command: WorkspaceCommand) => boolean,
 ): PaletteEntry[] {
-  const { command: texts, direction: beside, way: towards } = words;
-  const starting: [WorkspaceCommand, string][] = [
-    [{ do: "new" }, texts.new],
-    [{ do: "divide", direction: "right" }, texts.divideRight],
-    [{ do: "divide", direction: "down" }, texts.divideBelow],
-    [{ do: "upload" }, texts.upload],
-    ...(startsIn.length > 1 ? startsIn : []).map((sandbox): [WorkspaceCommand, string] => [
-      { do: "new", sandbox },
-      texts.newIn(sandbox),
-    ]),
-  ];
-  const arranging: [WorkspaceCommand, string][] = [
-    [{ do: "close" }, texts.close],
-    [{ do: "own-tab" }, texts.ownTab],
-    [{ do: "show-tab", by: 1 }, texts.nextTab],
-    [{ do: "show-tab", by: -1 }, texts.previousTab],
-    [{ do: "move-tab", by: 1 }, texts.tabRight],
-    [{ do: "move-tab", by: -1 }, texts.tabLeft],
-    ...DIRECTIONS.map((direction): [WorkspaceCommand, string] => [
-      { do: "focus", direction },
-      texts.focus(beside[direction]),
-    ]),
-    ...DIRECTIONS.map((direction): [WorkspaceCommand, string] => [
-      { do: "move", direction },
-      texts.move(beside[direction]),
-    ]),
-    ...DIRECTIONS.map((direction): [WorkspaceCommand, string] => [
-      { do: "grow", direction },
-      texts.grow(towards[direction]),
-    ]),
-  ];
-  return [...(startsIn.length > 0 ? starting : []), ...(hasPanes ? arranging : [])].map(([command, text]) => ({
-    kind: "command",
-    id: `>${text}`,
-    command,
-    words: text,
-    keys: keysOfCommand(command),
-  }));
+  const others = (startsIn.length > 1 ? startsIn : []).map((sandbox): WorkspaceCommand => ({ do: "new", sandbox }));
+  return [...ALL_COMMANDS.slice(1), ...others]
+    .filter((command) => may(command) && (hasPanes || !commandIsForOthers(command)))
+    .map((command) => {
+      const words = wordsOfCommand(command, texts);
+      return { kind: "command", id: `>${words}`, command, words, keys: keysOfCommand(command) };
+    });
 }

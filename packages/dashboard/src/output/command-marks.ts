@@ -11,6 +11,7 @@ import {
   promptFrom,
   textBetween,
 } from "./command-blocks.ts";
+import { afterMark, lineOfMark, NO_FACTS, type ShellFacts } from "./shell-facts.ts";
 
 export type CommandMarksOptions = {
   readonly words: Texts["command"];
@@ -19,6 +20,8 @@ export type CommandMarksOptions = {
   /** A live command left mouse reports or the like on; they were reset. */
   readonly leftOn: () => void;
   readonly isReplay: () => boolean;
+  /** The shell's directory or command changed. */
+  readonly factsChanged: (facts: ShellFacts) => void;
   /** A command's mark was clicked. */
   readonly copied: (text: string) => void;
   readonly now: () => number;
@@ -31,6 +34,9 @@ export class CommandMarks {
   readonly #options: CommandMarksOptions;
   readonly #blocks = new CommandBlocks();
   readonly #disposables: IDisposable[];
+  #facts = NO_FACTS;
+  /** The line that the shell said to run next. */
+  #next: string | undefined;
   /** The newest block's mark, which changes as the command ends. */
   #newest: Mark | undefined;
   /** The prompt of the command that the last jump led to, and the frame around its line. */
@@ -43,6 +49,12 @@ export class CommandMarks {
       terminal.parser.registerOscHandler(133, (text) => {
         // The alternate screen has no scrollback, and its lines vanish with the program.
         if (terminal.buffer.active.type === "normal") this.#take(text);
+        this.#learn("133", text);
+        return true;
+      }),
+      terminal.parser.registerOscHandler(633, (text) => {
+        this.#next = lineOfMark(text) ?? this.#next;
+        this.#learn("633", text);
         return true;
       }),
       terminal.onData(() => this.forgetChosen()),
@@ -115,6 +127,14 @@ export class CommandMarks {
     const frame = this.#terminal.registerDecoration({ marker: prompt.marker as never, width: this.#terminal.cols });
     frame?.onRender((element) => element.classList.add("sbx-command-chosen"));
     this.#chosen = { prompt, frame };
+  }
+
+  #learn(kind: "133" | "633", text: string): void {
+    const facts = afterMark(this.#facts, kind, text, this.#next);
+    if (text.startsWith("C")) this.#next = undefined;
+    if (facts === this.#facts) return;
+    this.#facts = facts;
+    this.#options.factsChanged(facts);
   }
 
   #take(text: string): void {

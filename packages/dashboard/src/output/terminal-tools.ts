@@ -8,6 +8,7 @@ import type { CommandBlock } from "./command-blocks.ts";
 import { CommandMarks } from "./command-marks.ts";
 import { ScrollbackSearch } from "./scrollback-search.ts";
 import { EMPTY_SEARCH, type SearchState } from "./search-model.ts";
+import type { ShellFacts } from "./shell-facts.ts";
 
 /** `count` tells repetitions of the same text apart. */
 export type ToolNotice = { readonly text: string; readonly count: number };
@@ -32,6 +33,7 @@ export type TerminalToolsOptions = {
   readonly words: Texts["command"];
   readonly isReplay: () => boolean;
   readonly commandEnded: (block: CommandBlock) => void;
+  readonly factsChanged: (facts: ShellFacts) => void;
   /** Text about the connection's latency. */
   readonly latencyText: () => string;
 };
@@ -44,7 +46,8 @@ export class TerminalTools extends Store<ToolsState> {
   readonly #latencyText: () => string;
   readonly #disposables: { dispose(): void }[];
 
-  constructor(terminal: Terminal, { words, isReplay, commandEnded, latencyText }: TerminalToolsOptions) {
+  constructor(terminal: Terminal, options: TerminalToolsOptions) {
+    const { words, isReplay, commandEnded, factsChanged, latencyText } = options;
     super({
       isSearching: false,
       searches: 0,
@@ -60,6 +63,7 @@ export class TerminalTools extends Store<ToolsState> {
     this.commands = new CommandMarks(terminal, {
       words,
       isReplay,
+      factsChanged,
       ended: (block) => {
         if (terminal.options.screenReaderMode === true) this.#announce(block);
         commandEnded(block);

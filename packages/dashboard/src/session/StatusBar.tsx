@@ -1,6 +1,6 @@
 // The bar under the terminal: the connection, its remedies, and the session.
 
-import type { ReactNode } from "react";
+import { Accessibility, EyeOff, Upload } from "lucide-react";
 import type { Remedy, Status } from "../connection/status.ts";
 import { useTexts } from "../texts/texts-context.ts";
 
@@ -22,8 +22,6 @@ export type StatusBarProps = {
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
-  /** Elements of the surrounding page, at the end. */
-  readonly children?: ReactNode;
 };
 
 export function StatusBar(props: StatusBarProps) {
@@ -32,7 +30,7 @@ export function StatusBar(props: StatusBarProps) {
   const isOthers = props.isFramed && props.sizedBy.length > 0;
   const sizeTitle = isOthers ? words.sizedByTitle(props.sizedBy) : props.isFramed ? words.framedSize : words.size;
   return (
-    <footer className="sbx-bar" data-tone={status.tone}>
+    <footer className="sbx-bar" data-tone={status.tone} data-state={status.name}>
       <span className="sbx-dot" aria-hidden="true" />
       <span className="sbx-words" title={status.detail}>
         <span role="status">{status.words}</span>
@@ -60,12 +58,14 @@ export function StatusBar(props: StatusBarProps) {
           title={props.isSecret ? words.secretOnTitle : words.secretTitle}
           onClick={() => props.onSecret(!props.isSecret)}
         >
-          {props.isSecret ? words.secretOn : words.secret}
+          <EyeOff size={14} aria-hidden />
+          <span>{props.isSecret ? words.secretOn : words.secret}</span>
         </button>
       )}
       {props.onUpload === undefined ? null : (
         <button type="button" className="sbx-quiet sbx-reader" title={words.uploadTitle} onClick={props.onUpload}>
-          {words.upload}
+          <Upload size={14} aria-hidden />
+          <span>{words.upload}</span>
         </button>
       )}
       <button
@@ -75,9 +75,9 @@ export function StatusBar(props: StatusBarProps) {
         title={words.readerTitle}
         onClick={() => props.onScreenReaderMode(!props.isScreenReaderMode)}
       >
-        {words.reader}
+        <Accessibility size={14} aria-hidden />
+        <span>{words.reader}</span>
       </button>
-      {props.children}
     </footer>
   );
 }

@@ -11,7 +11,8 @@ import "../ui/dialogs.css";
 import "../ui/settings.css";
 import "../output/tools.css";
 import "../ui/fingers.css";
-import { type ComponentProps, type CSSProperties, useEffect, useMemo, useRef, useState } from "react";
+import { type ComponentProps, type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { obstacleText, type Remedy } from "../connection/status.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
@@ -50,6 +51,7 @@ export function Terminal(props: TerminalProps) {
   const around = useTexts();
   const texts = useMemo(() => (props.texts === undefined ? around : textsWith(props.texts)), [props.texts, around]);
   const bars = barsOf(props.bars);
+  const { isCompact = false } = props;
   const stage = useRef<HTMLDivElement>(null);
   const section = useRef<HTMLElement>(null);
   const [ownReader, setOwnReader] = useState(false);
@@ -111,6 +113,47 @@ export function Terminal(props: TerminalProps) {
   const paper: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
     : undefined;
+  const peopleBar = bars.people ? (
+    <ParticipantsBar
+      room={live?.room}
+      state={people}
+      obstacle={obstacle}
+      isAdmin={props.isAdmin ?? false}
+      isCreator={view?.client.phase === "attached" && view.client.hello.creator === true}
+      onShare={status.name === "refused" ? undefined : props.onShare}
+      heading={props.heading}
+      menu={props.menu}
+      onDone={focus}
+    />
+  ) : null;
+  const statusBar = (
+    <StatusBar
+      status={status}
+      remedies={status.name === "refused" ? [] : remedies}
+      onRemedy={remedy}
+      place={view === undefined ? "" : texts.terminal.place(view.sandbox, view.session)}
+      size={view === undefined ? "" : texts.terminal.size(view.cols, view.rows)}
+      isFramed={view?.isFramed ?? false}
+      sizedBy={sizedBy(people?.people, texts.people)}
+      link={view?.link}
+      onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
+      isSecret={
+        hasEnded || people?.people === undefined || keyboardStateOf(people.people) === "none"
+          ? undefined
+          : view?.isSecret
+      }
+      onSecret={(isOn) => {
+        live?.setSecret(isOn);
+        focus();
+      }}
+      isScreenReaderMode={isScreenReaderMode}
+      onScreenReaderMode={(isOn) => {
+        setOwnReader(isOn);
+        props.onReader?.(isOn);
+        focus();
+      }}
+    />
+  );
   return (
     <TextsContext value={texts}>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form. A landmark would have to be unique. */}
@@ -130,17 +173,7 @@ export function Terminal(props: TerminalProps) {
         {...peopleDataOf(people, isReadOnly)}
       >
         {/* The bars are rendered from the start, so that the stage has its final size when it is measured. */}
-        {bars.people ? (
-          <ParticipantsBar
-            room={live?.room}
-            state={people}
-            obstacle={obstacle}
-            isAdmin={props.isAdmin ?? false}
-            isCreator={view?.client.phase === "attached" && view.client.hello.creator === true}
-            onShare={status.name === "refused" ? undefined : props.onShare}
-            onDone={focus}
-          />
-        ) : null}
+        {isCompact ? null : peopleBar}
         <div className="sbx-stage-area" style={paper}>
           <div className="sbx-stage" ref={stage} />
           {live === undefined ? null : props.over?.(live, setStandIn)}
@@ -158,39 +191,16 @@ export function Terminal(props: TerminalProps) {
           ) : null}
         </div>
         {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} onDone={focus} /> : null}
-        {bars.status ? (
-          <StatusBar
-            status={status}
-            remedies={status.name === "refused" ? [] : remedies}
-            onRemedy={remedy}
-            place={view === undefined ? "" : texts.terminal.place(view.sandbox, view.session)}
-            size={view === undefined ? "" : texts.terminal.size(view.cols, view.rows)}
-            isFramed={view?.isFramed ?? false}
-            sizedBy={sizedBy(people?.people, texts.people)}
-            link={view?.link}
-            onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
-            isSecret={
-              hasEnded || people?.people === undefined || keyboardStateOf(people.people) === "none"
-                ? undefined
-                : view?.isSecret
-            }
-            onSecret={(isOn) => {
-              live?.setSecret(isOn);
-              focus();
-            }}
-            isScreenReaderMode={isScreenReaderMode}
-            onScreenReaderMode={(isOn) => {
-              setOwnReader(isOn);
-              props.onReader?.(isOn);
-              focus();
-            }}
-          >
-            {props.children}
-          </StatusBar>
-        ) : null}
+        {isCompact ? inPlace(peopleBar, props.statusBar) : null}
+        {bars.status ? inPlace(statusBar, props.statusBar) : null}
       </section>
     </TextsContext>
   );
+}
+
+/** Drawn there, but its events come here. @param place null: nowhere now. */
+function inPlace(bar: ReactNode, place: HTMLElement | null | undefined): ReactNode {
+  return place === undefined ? bar : place === null ? null : createPortal(bar, place);
 }
 
 /** A click beside a control focuses the terminal, and Escape in the terminal leaves it. A pane's owner handles both. */

@@ -10,7 +10,7 @@ import type { CursorLook, Font } from "../terminal/terminal-look.ts";
 import type { RendererChoice } from "../terminal/terminal-view.ts";
 import type { Scheme } from "../terminal/theme.ts";
 import type { OwnTexts } from "../texts/texts.ts";
-import type { TerminalSession } from "./terminal-session.ts";
+import type { TerminalSession, View } from "./terminal-session.ts";
 
 /** Each is shown unless false. */
 export type Bars = {
@@ -51,8 +51,8 @@ export type TerminalProps = {
   /** Screen reader mode, and its change; without them the component keeps it. */
   readonly isReader?: boolean;
   readonly onReader?: (isOn: boolean) => void;
-  /** The terminal's title changed. */
-  readonly onTitle?: (title: string) => void;
+  /** The terminal's title changed, with the progress that a program reports in front of it. */
+  readonly onTitle?: (title: string, facts: Pick<View, "title" | "shell"> & { readonly progress: string }) => void;
   /** Receives the session after mounting, for debugging and tests. */
   readonly onReady?: (session: TerminalSession) => void;
   /** Colour scheme; default dark. `system` follows the browser. */
@@ -76,6 +76,13 @@ export type TerminalProps = {
   readonly previews?: string;
   /** The action of Ctrl+Shift+, which goes to the process without it. */
   readonly onSettings?: () => void;
+  /** The page's own place for the bar below; null: it is not shown now. Default: below the terminal. */
+  readonly statusBar?: HTMLElement | null;
+  /** Whether the line above goes into that place too. */
+  readonly isCompact?: boolean;
+  /** Elements of the page at the start and at the end of the line above. */
+  readonly heading?: ReactNode;
+  readonly menu?: ReactNode;
   /** The bars around the terminal; default all. Without any, `data-state` alone shows the connection. */
   readonly bars?: boolean | Bars;
   /** Texts that replace the English ones. */
@@ -84,8 +91,6 @@ export type TerminalProps = {
   readonly isSized?: boolean;
   /** Drawn over the terminal. `onStandIn` receives the session that is typed into there. */
   readonly over?: (session: TerminalSession, onStandIn: (session: TerminalSession | undefined) => void) => ReactNode;
-  /** More elements at the end of the status bar. */
-  readonly children?: ReactNode;
 };
 
 /** A pane's own properties, by the name of its session. */

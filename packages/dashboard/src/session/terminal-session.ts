@@ -8,6 +8,7 @@ import { countKeys, type SessionFacts } from "../connection/status.ts";
 import { Attention } from "../output/attention.ts";
 import { flash, playBell, showNotice } from "../output/browser-alerts.ts";
 import type { Progress } from "../output/program-notices.ts";
+import { NO_FACTS, type ShellFacts } from "../output/shell-facts.ts";
 import { TerminalTools } from "../output/terminal-tools.ts";
 import { ParticipantsModel } from "../sharing/participants-model.ts";
 import { EchoOverlay } from "../terminal/echo-overlay.ts";
@@ -43,6 +44,8 @@ export type View = SessionFacts & {
   readonly renderer: Renderer;
   /** The title that the process set; "" for none. */
   readonly title: string;
+  /** The shell's directory, and the command that runs in it. */
+  readonly shell: ShellFacts;
   /** The progress that the process reports. */
   readonly progress: Progress | undefined;
   /** Address of the link under the pointer. */
@@ -87,6 +90,7 @@ const FIRST_VIEW = {
   isFramed: false,
   renderer: "dom",
   title: "",
+  shell: NO_FACTS,
   progress: undefined,
   link: undefined,
   loginEndsAtMs: undefined,
@@ -200,6 +204,10 @@ export class TerminalSession {
       words: texts.command,
       isReplay,
       commandEnded: (block) => this.attention.commandEnded(block),
+      factsChanged: (shell) => {
+        // A title is of the command that set it.
+        this.#change(shell.running === this.#view.shell.running ? { shell } : { shell, title: "" });
+      },
       latencyText: () => texts.terminal.latency(this.latency),
     });
     this.#observe();

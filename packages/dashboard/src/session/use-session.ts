@@ -4,6 +4,7 @@ import { type RefObject, useEffect, useEffectEvent, useMemo, useReducer, useStat
 import { describe, type SessionFacts, type Status } from "../connection/status.ts";
 import { QUIET } from "../output/attention.ts";
 import { titleWith } from "../output/program-notices.ts";
+import { NO_FACTS } from "../output/shell-facts.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { TerminalProps } from "./terminal-props.ts";
 import { TerminalSession, type View } from "./terminal-session.ts";
@@ -86,9 +87,11 @@ export function useExit(view: View | undefined, onExit: TerminalProps["onExit"])
 }
 
 export function useTitle(view: View | undefined, onTitle: TerminalProps["onTitle"]): void {
-  const title = titleWith(view?.progress, view?.title ?? "").trim();
-  const changed = useEffectEvent((text: string) => onTitle?.(text));
-  useEffect(() => changed(title), [title]);
+  const { title = "", shell = NO_FACTS } = view ?? {};
+  const progress = titleWith(view?.progress, "");
+  const whole = `${progress}${title}`.trim();
+  const changed = useEffectEvent((text: string) => onTitle?.(text, { title, shell, progress }));
+  useEffect(() => changed(whole), [whole, shell]);
 }
 
 /** Whether the browser asks before it closes or reloads the page. */

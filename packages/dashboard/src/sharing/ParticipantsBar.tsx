@@ -1,5 +1,6 @@
-// The bar above the terminal: participants, who types, and this person's actions.
+// The line above the terminal: what it is, participants and who types as far as there is something to say, and this person's actions.
 
+import { Keyboard as KeyboardIcon, Lock as LockIcon, ChevronRight as ProgramIcon, Share2 } from "lucide-react";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import {
   keyboardStateOf,
@@ -16,9 +17,6 @@ import { coloursOf } from "../ui/colours.ts";
 import { TAKE_KEY } from "./hand-over-key.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
 
-/** Names up to this length are never cut: see `.sbx-name`. */
-const SHORT_NAME = 8;
-
 export type PeopleBarProps = {
   readonly room: ParticipantsModel | undefined;
   readonly state: ParticipantsState | undefined;
@@ -29,11 +27,15 @@ export type PeopleBarProps = {
   /** Whether this person created the session, and may take the keyboard from a holder that vanished. */
   readonly isCreator: boolean;
   readonly onShare: (() => void) | undefined;
+  /** Elements of the surrounding page, at the start and at the end. */
+  readonly heading: ReactNode;
+  readonly menu: ReactNode;
   /** Called after an action: the next keys are for the process. */
   readonly onDone: () => void;
 };
 
-export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onShare, onDone }: PeopleBarProps) {
+export function ParticipantsBar(props: PeopleBarProps) {
+  const { room, state, obstacle, isAdmin, isCreator, onShare, heading, menu, onDone } = props;
   const words = useTexts().people;
   const people = state?.people;
   const colours = coloursOf(people?.participants ?? []);
@@ -46,7 +48,8 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.
     <div className="sbx-people" role="group" aria-label={words.label}>
-      <ul className="sbx-who" aria-label={words.who}>
+      {heading}
+      <ul className="sbx-who" aria-label={words.who} data-alone={(people?.participants.length ?? 1) < 2}>
         {people?.participants.map((participant, i) => (
           <Person
             key={participant.id}
@@ -75,10 +78,11 @@ export function ParticipantsBar({ room, state, obstacle, isAdmin, isCreator, onS
         </Keyboard>
       )}
       {onShare === undefined ? null : (
-        <button type="button" className="sbx-button sbx-share" onClick={onShare}>
-          {words.share}
+        <button type="button" className="sbx-quiet sbx-share" onClick={onShare}>
+          <Share2 size={16} aria-hidden /> {words.share}
         </button>
       )}
+      {menu}
     </div>
   );
 }
@@ -117,20 +121,18 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
       data-holder={isHolder}
       data-you={isYou}
     >
-      <span className="sbx-face" aria-hidden="true">
-        {kind === "program" ? <ProgramIcon /> : [...name][0]?.toUpperCase()}
-      </span>
-      <Name name={name} title={title}>
-        {isYou ? <small> {words.you}</small> : null}
-        {role === "viewer" ? <small> {words.isViewer}</small> : null}
-      </Name>
+      {people.participants.length < 2 ? null : (
+        <Face name={name} title={title}>
+          {kind === "program" ? <ProgramIcon size={12} strokeWidth={3} /> : [...name][0]?.toUpperCase()}
+        </Face>
+      )}
       {typed === undefined ? null : (
         <code className="sbx-typed" aria-hidden="true">
           {typed}
         </code>
       )}
       <span className="sbx-unseen">{title}</span>
-      {isHolder ? <KeyboardIcon /> : null}
+      {isHolder ? <KeyboardIcon size={16} aria-hidden /> : null}
       {isReceiver && onGive !== undefined ? (
         <button
           type="button"
@@ -146,31 +148,27 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
   );
 }
 
-type NameProps = { readonly name: string; readonly title: string; readonly children: ReactNode };
+type FaceProps = { readonly name: string; readonly title: string; readonly children: ReactNode };
 
-/** A long name is a button that shows it in full. */
-function Name({ name, title, children }: NameProps) {
+/** A person's sign: pressed, it shows the whole name. */
+function Face({ name, title, children }: FaceProps) {
   const words = useTexts().people;
   const [isWhole, setWhole] = useState(false);
-  if ([...name].length <= SHORT_NAME) {
-    return (
-      <span className="sbx-name" title={title} aria-hidden="true">
-        {name}
-        {children}
-      </span>
-    );
-  }
   return (
     <button
       type="button"
-      className="sbx-name sbx-long"
+      className="sbx-long"
       title={title}
       aria-label={words.wholeName(title)}
       aria-expanded={isWhole}
       onClick={() => setWhole(!isWhole)}
     >
-      {name}
-      {children}
+      <span className="sbx-face" aria-hidden="true">
+        {children}
+      </span>
+      <span className="sbx-name" aria-hidden="true">
+        {name}
+      </span>
     </button>
   );
 }
@@ -188,8 +186,10 @@ function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
   const keyboard = keyboardStateOf(people);
   const isOpen = obstacle === undefined && (keyboard === "shared" || keyboard === "yours");
   const words = obstacle ?? keyboardWords(people, texts);
+  // Nothing is special: the words are for a screen reader alone.
+  const isQuiet = isOpen && (keyboard === "shared" || people.participants.length < 2);
   return (
-    <div className="sbx-keyboard" data-keyboard={keyboard} data-open={isOpen}>
+    <div className="sbx-keyboard" data-keyboard={keyboard} data-open={isOpen} data-quiet={isQuiet}>
       {/* A new key restarts the animation each time that typed keys are refused. */}
       <span
         className="sbx-field"
@@ -197,7 +197,7 @@ function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
         data-refused={refusedKeys > 0}
         title={isOpen ? words : texts.readOnly(words)}
       >
-        {isOpen ? <KeyboardIcon /> : <LockIcon />}
+        {isOpen ? <KeyboardIcon size={14} aria-hidden /> : <LockIcon size={14} aria-hidden />}
         <span className="sbx-field-words">{words}</span>
       </span>
       {children}
@@ -253,30 +253,5 @@ function Button({ words, title, act, isPrimary = false }: ButtonProps) {
     <button type="button" className={isPrimary ? "sbx-button sbx-primary" : "sbx-button"} title={title} onClick={act}>
       {words}
     </button>
-  );
-}
-
-/** A prompt, for programs. */
-function ProgramIcon() {
-  return (
-    <svg className="sbx-icon" viewBox="0 0 14 14" aria-hidden="true">
-      <path d="M3 4l3 3-3 3M7.5 10.5h3.5" />
-    </svg>
-  );
-}
-
-function KeyboardIcon() {
-  return (
-    <svg className="sbx-icon" viewBox="0 0 20 14" aria-hidden="true">
-      <path d="M2 1h16a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H2a1 1 0 0 1-1-1V2a1 1 0 0 1 1-1zM4 4.5h1M8 4.5h1M12 4.5h1M15.5 4.5h.5M4 7.5h1M8 7.5h1M12 7.5h1M15.5 7.5h.5M6 10.5h8" />
-    </svg>
-  );
-}
-
-function LockIcon() {
-  return (
-    <svg className="sbx-icon" viewBox="0 0 14 14" aria-hidden="true">
-      <path d="M3 6.5h8v6H3zM4.5 6.5V4a2.5 2.5 0 0 1 5 0v2.5" />
-    </svg>
   );
 }

@@ -9,8 +9,8 @@ export function remedyOfKey({ key, target, ctrlKey, altKey, metaKey, shiftKey, r
   return key === "Enter" ? "again" : key === "Escape" ? "close" : undefined;
 }
 
-/** Where Ctrl+F6 leads: the bars of each pane in view, then the tabs. */
-const REGIONS = '.sbx-pane[data-seen="true"] .sbx-people, .sbx-pane[data-seen="true"] .sbx-bar, .sbx-tabs';
+/** Where Ctrl+F6 leads: the line of each pane in view, the status bar, the tabs. */
+const REGIONS = '.sbx-pane[data-seen="true"] .sbx-people, .sbx-bar, .sbx-tabs';
 const CONTROL = "button:not(:disabled, [tabindex='-1']), select, [tabindex='0']";
 
 /** Moves the focus to the first control of the next region of the page, round and round. @returns Whether there is another. */
@@ -38,7 +38,9 @@ export function leaveTerminal(
   if (isStep && isInTerminal(target)) {
     // Otherwise Tab between the buttons would end in the terminal.
     joinTabOrder(false);
-    section?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+    const buttons = [...(section?.querySelectorAll<HTMLElement>("button:not(:disabled)") ?? [])];
+    // Who may not type asks for the keyboard.
+    (buttons.find((button) => button.closest(".sbx-keyboard") !== null) ?? buttons[0])?.focus();
   } else if (isStep && focusNextRegion(target, event.shiftKey)) {
     event.stopPropagation();
   } else if ((isStep || event.key === "Escape") && !isInTerminal(target)) screen?.focus();
@@ -64,7 +66,9 @@ export function takeFocus(element: HTMLElement | null): void {
 
 /** Whether the target is in an inner terminal, as a pane's, which handles its own keys. */
 export function isWithin(target: EventTarget | null, section: Element | null): boolean {
-  return target instanceof Element && target.closest(".sbx-terminal") !== section;
+  // The page's status bar is outside, but its keys come here.
+  const terminal = target instanceof Element ? target.closest(".sbx-terminal") : null;
+  return terminal !== null && terminal !== section;
 }
 
 export function isInTerminal(target: EventTarget | null): boolean {

@@ -22,6 +22,13 @@ const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
   Comma: "settings",
 };
 
+/** A shortcut's keys as people write them. */
+export function keyOfShortcut(shortcut: Shortcut): string {
+  const code = Object.keys(WITH_CTRL_SHIFT).find((each) => WITH_CTRL_SHIFT[each] === shortcut) ?? "";
+  const signs: Readonly<Record<string, string>> = { ArrowUp: "↑", ArrowDown: "↓", Comma: "," };
+  return `Ctrl+Shift+${signs[code] ?? code.replace(/^Key/, "")}`;
+}
+
 /** The key's shortcut; undefined if it goes to the process. */
 export function shortcutOf({ code, ctrlKey, shiftKey, altKey, metaKey }: Pressed): Shortcut | undefined {
   if (!ctrlKey || !shiftKey || altKey || metaKey) return undefined;

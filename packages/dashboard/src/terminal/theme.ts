@@ -8,21 +8,21 @@ export type Scheme = "dark" | "light" | "contrast";
 export const PREFERS_CONTRAST = "(prefers-contrast: more), (forced-colors: active)";
 
 const DARK: ITheme = {
-  background: "#1a1a2e",
-  foreground: "#eaeaea",
+  background: "#17181c",
+  foreground: "#e3e4e9",
   cursor: "#8ab4ff",
-  cursorAccent: "#1a1a2e",
-  selectionBackground: "#3d4a78",
-  selectionInactiveBackground: "#33395c",
-  black: "#2b2b45",
+  cursorAccent: "#17181c",
+  selectionBackground: "#34456f",
+  selectionInactiveBackground: "#2c3347",
+  black: "#32353e",
   red: "#ff7a90",
   green: "#7ee2a8",
   yellow: "#f2c46d",
   blue: "#8ab4ff",
   magenta: "#d6a1ff",
   cyan: "#6fd9e8",
-  white: "#d5d5e3",
-  brightBlack: "#7b7b9c",
+  white: "#cfd1d8",
+  brightBlack: "#7f8390",
   brightRed: "#ff9dae",
   brightGreen: "#a6f0c6",
   brightYellow: "#ffdb97",
@@ -34,10 +34,10 @@ const DARK: ITheme = {
 
 /** Each colour has a contrast of at least 4.5:1 to the background and, as a background, to black text. */
 const LIGHT: ITheme = {
-  background: "#fbfbfe",
-  foreground: "#26263c",
-  cursor: "#2152c4",
-  cursorAccent: "#fbfbfe",
+  background: "#ffffff",
+  foreground: "#1e2026",
+  cursor: "#2456d6",
+  cursorAccent: "#ffffff",
   selectionBackground: "#c5d3f7",
   selectionInactiveBackground: "#dcdfee",
   black: "#000000",
@@ -47,15 +47,15 @@ const LIGHT: ITheme = {
   blue: "#3f6edf",
   magenta: "#a44bd1",
   cyan: "#0d8091",
-  white: "#72728d",
-  brightBlack: "#727195",
+  white: "#747681",
+  brightBlack: "#747681",
   brightRed: "#d13c5a",
   brightGreen: "#1c854c",
   brightYellow: "#9c6b00",
   brightBlue: "#416ede",
   brightMagenta: "#a34dce",
   brightCyan: "#16808e",
-  brightWhite: "#72728d",
+  brightWhite: "#747681",
 };
 
 /** Every colour but black has a contrast of at least 7:1. */
@@ -88,8 +88,8 @@ export const THEMES: Readonly<Record<Scheme, ITheme>> = { dark: DARK, light: LIG
 
 /** The cursor if nothing can be typed. */
 export const READ_ONLY_CURSORS: Readonly<Record<Scheme, ITheme>> = {
-  dark: { cursor: "#565676", cursorAccent: "#d5d5e3" },
-  light: { cursor: "#b3b3c9", cursorAccent: "#26263c" },
+  dark: { cursor: "#565a66", cursorAccent: "#cfd1d8" },
+  light: { cursor: "#b3b3c9", cursorAccent: "#1e2026" },
   contrast: { cursor: "#808080", cursorAccent: "#ffffff" },
 };
 

@@ -258,9 +258,6 @@ export const ENGLISH = {
   },
   settings: {
     open: "Settings",
-    /** Replaces the label in a small window. */
-    openSign: "⚙\u{fe0e}",
-    openTitle: "Settings (Ctrl+Shift+,)",
     title: "Settings",
     close: "Close",
     colours: "Colours",
@@ -341,13 +338,16 @@ export const ENGLISH = {
     tab: (names: readonly string[]) => names.join(", "),
     pane: (place: string) => `Pane ${place}`,
     sessions: "Sessions",
-    /** Replaces the label in a small window. */
-    sessionsSign: "☰",
-    sessionsTitle: (keys: string) => `Sessions and commands (${keys})`,
     new: "New tab",
+    split: "Split right",
+    search: "Search",
+    paneMenu: (title: string) => `Menu of ${title}`,
+    paneMenuTitle: "Pane menu",
+    nameHere: "Name (only you see it)",
+    closed: (titles: readonly string[]) => `Closed ${titles.join(", ")}`,
+    undo: "Undo",
     switcher: "Open sessions",
     closeTab: (name: string) => `Close tab ${name} (its sessions keep running)`,
-    closePane: (place: string) => `Close pane ${place} (the session keeps running)`,
     drag: "Drag to an edge of another pane or to the tabs",
     divider: "Divider (move with the arrow keys)",
     nothing: "No open sessions",
@@ -398,6 +398,19 @@ export const ENGLISH = {
       divideBelow: "Split down",
       close: "Close pane (the session keeps running)",
       upload: "Upload files…",
+      rename: "Rename…",
+      share: "Share…",
+      reopen: "Reopen closed pane",
+      scheme: (scheme: string) => `Colours: ${scheme}`,
+      terminal: {
+        search: "Search the output",
+        "previous-command": "Previous command",
+        "next-command": "Next command",
+        "copy-output": "Copy output of the command",
+        "to-bottom": "Scroll to the newest line",
+        latency: "Show latency",
+        settings: "Settings",
+      },
       ownTab: "Move pane to a new tab",
       nextTab: "Next tab",
       previousTab: "Previous tab",
@@ -409,6 +422,17 @@ export const ENGLISH = {
     },
     direction: { left: "to the left", right: "to the right", up: "above", down: "below" },
     way: { left: "to the left", right: "to the right", up: "up", down: "down" },
+  },
+  keySheet: {
+    title: "Keyboard shortcuts",
+    /** Keys that are no commands. */
+    others: [
+      ["Ctrl+Shift+C", "Copy the selection"],
+      ["Ctrl+F6", "Leave the terminal, go round the page"],
+      ["F2", "On a tab: rename it; in a terminal: take the keyboard from a program"],
+    ] as readonly (readonly [keys: string, does: string])[],
+    rest: "Every other key goes to the process.",
+    close: "Close",
   },
   /** Windows and panes of a session under tmux. */
   panes: {

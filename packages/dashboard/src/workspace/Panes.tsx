@@ -12,31 +12,27 @@ import {
   dividersOf,
   type LayoutTab,
   type PaneId,
-  paneIdOf,
   panesOf,
   targetsOf,
   WHOLE,
 } from "./layout.ts";
 import { edgeAt } from "./layout-keys.ts";
-import type { SessionNames } from "./session-names.ts";
 import { PANES_ID } from "./TabBar.tsx";
 
 export type PanesProps = {
   readonly tabs: readonly LayoutTab[];
-  readonly names: SessionNames;
+  /** The title of each pane. */
+  readonly titleOf: (target: SessionTarget) => string;
   readonly current: number;
   /** Whether only the focused pane is shown, over the whole room. */
   readonly isSingle: boolean;
-  /** Whether there is a tab bar. */
-  readonly hasTabs: boolean;
   readonly shown: ReadonlySet<PaneId>;
   readonly dragged: Dragged | undefined;
-  readonly onDrag: (dragged: PaneId | undefined) => void;
   readonly onDrop: (at: PaneId, direction: Direction) => void;
   readonly onFocus: (id: PaneId) => void;
-  readonly onClose: (id: PaneId) => void;
   readonly onResize: (path: string, share: number) => void;
-  readonly children: (id: PaneId, target: SessionTarget) => ReactNode;
+  /** @param hasOthers Whether others are beside it. */
+  readonly children: (id: PaneId, target: SessionTarget, hasOthers: boolean) => ReactNode;
 };
 
 type PanePosition = {
@@ -50,7 +46,7 @@ const STEP = 0.05;
 
 export function Panes(props: PanesProps) {
   const { tabs, current, shown, dragged, isSingle } = props;
-  const { desk: words, terminal } = useTexts();
+  const { desk: words } = useTexts();
   const ground = useRef<HTMLDivElement>(null);
   const positions = new Map<PaneId, PanePosition>();
   for (const [tab, { root }] of tabs.entries()) {
@@ -61,54 +57,27 @@ export function Panes(props: PanesProps) {
   }
   const seen = tabs[current];
   const focus = seen?.focus;
-  const nameOf = (target: SessionTarget) => props.names[paneIdOf(target)];
-  const inTab = seen === undefined ? [] : targetsOf(seen.root).map((target) => nameOf(target) ?? target.session);
-  const panel = props.hasTabs ? { role: "tabpanel", "aria-label": words.tab(inTab) } : {};
+  const inTab = seen === undefined ? [] : targetsOf(seen.root).map(props.titleOf);
   return (
-    <div className="sbx-panes" id={PANES_ID} ref={ground} {...panel}>
+    <div className="sbx-panes" id={PANES_ID} ref={ground} role="tabpanel" aria-label={words.tab(inTab)}>
       {[...shown].map((id) => {
         const pane = positions.get(id);
         if (pane === undefined) return null;
-        const name = nameOf(pane.target) ?? terminal.place(pane.target.sandbox, pane.target.session);
         const isSeen = pane.tab === current && (!isSingle || id === focus);
         return (
           <section
             className="sbx-pane"
             key={id}
-            aria-label={words.pane(name)}
+            aria-label={words.pane(props.titleOf(pane.target))}
             data-pane={id}
             data-focus={isSeen && id === focus}
             data-seen={isSeen}
+            data-single={!pane.hasOthers}
             inert={!isSeen}
             style={styleOf(pane.box)}
             onFocusCapture={() => props.onFocus(id)}
           >
-            {pane.hasOthers ? (
-              // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; keys move panes by commands.
-              <header
-                className="sbx-pane-head"
-                title={words.drag}
-                draggable
-                onDragStart={(event) => {
-                  event.dataTransfer.effectAllowed = "move";
-                  event.dataTransfer.setData("text/plain", name);
-                  props.onDrag(id);
-                }}
-                onDragEnd={() => props.onDrag(undefined)}
-              >
-                <span>{name}</span>
-                <button
-                  type="button"
-                  className="sbx-quiet"
-                  aria-label={words.closePane(name)}
-                  title={words.closePane(name)}
-                  onClick={() => props.onClose(id)}
-                >
-                  ×
-                </button>
-              </header>
-            ) : null}
-            <div className="sbx-pane-body">{props.children(id, pane.target)}</div>
+            <div className="sbx-pane-body">{props.children(id, pane.target, pane.hasOthers)}</div>
             {dragged !== undefined && isSeen && dragged !== id && dragged !== current ? (
               <DropGround onDrop={(direction) => props.onDrop(id, direction)} />
             ) : null}

@@ -5,7 +5,6 @@ import { useSyncExternalStore } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { type LayoutTab, paneIdOf, targetsOf } from "./layout.ts";
-import type { SessionNames } from "./session-names.ts";
 
 /** A window in which panes beside each other would have too few columns or rows: a phone, upright or lying. */
 const SMALL = "(max-width: 639.98px), (pointer: coarse) and (max-height: 479.98px)";
@@ -24,18 +23,18 @@ function onChange(listener: () => void): () => void {
 export type SwitcherProps = {
   readonly tabs: readonly LayoutTab[];
   readonly current: number;
-  readonly names: SessionNames;
+  readonly titleOf: (target: SessionTarget) => string;
   readonly onShow: (target: SessionTarget) => void;
 };
 
-export function Switcher({ tabs, current, names, onShow }: SwitcherProps) {
+export function Switcher({ tabs, current, titleOf, onShow }: SwitcherProps) {
   const words = useTexts().desk;
   const all = tabs.flatMap(({ root }) => targetsOf(root));
   const option = (target: SessionTarget) => {
     const id = paneIdOf(target);
     return (
       <option key={id} value={id}>
-        {names[id] ?? target.session}
+        {titleOf(target)}
       </option>
     );
   };
@@ -55,7 +54,7 @@ export function Switcher({ tabs, current, names, onShow }: SwitcherProps) {
         const key = targets.map(paneIdOf).join(" ");
         if (targets.length === 1) return targets.map(option);
         return (
-          <optgroup key={key} label={words.tab(targets.map((target) => names[paneIdOf(target)] ?? target.session))}>
+          <optgroup key={key} label={words.tab(targets.map(titleOf))}>
             {targets.map(option)}
           </optgroup>
         );

@@ -1,19 +1,20 @@
 // The tab bar. Arrows move the focus, Enter shows a tab, Shift+arrow moves it, Delete closes it; the mouse drags.
 
+import { Plus, SquareTerminal, X } from "lucide-react";
 import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { type Dragged, type LayoutTab, paneIdOf, targetsOf } from "./layout.ts";
+import { ContextMenu, type MenuEntry } from "../ui/Menu.tsx";
+import { type Dragged, type LayoutTab, type PaneId, paneIdOf, targetsOf } from "./layout.ts";
 import { Switcher } from "./Switcher.tsx";
-import type { SessionNames } from "./session-names.ts";
 
 /** The id of the element that a tab controls. */
 export const PANES_ID = "sbx-panes";
 
 export type TabBarProps = {
   readonly tabs: readonly LayoutTab[];
-  readonly names: SessionNames;
+  readonly titleOf: (target: SessionTarget) => string;
   readonly current: number;
   /** Whether the window is too small for tabs: it has the switcher alone. */
   readonly isSingle: boolean;
@@ -25,14 +26,21 @@ export type TabBarProps = {
   readonly onShowPane: (target: SessionTarget) => void;
   readonly onMove: (index: number, to: number) => void;
   readonly onClose: (index: number) => void;
-  readonly onNew: () => void;
+  /** Changes the name of a pane; undefined: names can't be changed. */
+  readonly onNaming: ((id: PaneId) => void) | undefined;
+  /** undefined for a guest, who has one session. */
+  readonly onNew: (() => void) | undefined;
+  /** What a tab's menu shows. */
+  readonly menuOf: (index: number) => readonly MenuEntry[];
+  /** Focuses the terminal. */
+  readonly onDone: () => void;
   readonly isKept: boolean;
   readonly children: ReactNode;
 };
 
 export function TabBar(props: TabBarProps) {
   const { tabs, current } = props;
-  const { desk: words } = useTexts();
+  const { desk: words, terminal } = useTexts();
   const list = useRef<HTMLDivElement>(null);
   const isOverflowing = useOverflow(list, tabs.length);
   useEffect(() => {
@@ -50,12 +58,14 @@ export function TabBar(props: TabBarProps) {
   const onKey = (event: KeyboardEvent, index: number) => {
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const focusId = tabs[index]?.focus;
     const to = Math.max(0, Math.min(index + by, tabs.length - 1));
     if (event.shiftKey && by !== 0) {
       focusTabAfter(() => props.onMove(index, to), to);
     } else if (by !== 0) focusTab(index + by);
     else if (event.key === "Home") focusTab(0);
     else if (event.key === "End") focusTab(tabs.length - 1);
+    else if (event.key === "F2" && focusId !== undefined) props.onNaming?.(focusId);
     else if (event.key === "Delete") {
       if (tabs.length > 1) focusTabAfter(() => props.onClose(index), Math.min(index, tabs.length - 2));
       else props.onClose(index);
@@ -70,12 +80,20 @@ export function TabBar(props: TabBarProps) {
     event.stopPropagation();
     props.onDrop(index);
   };
-  const switcher = <Switcher tabs={tabs} current={current} names={props.names} onShow={props.onShowPane} />;
+  const switcher = <Switcher tabs={tabs} current={current} titleOf={props.titleOf} onShow={props.onShowPane} />;
   const end = (
     <>
-      <button type="button" className="sbx-quiet" aria-label={words.new} title={words.new} onClick={props.onNew}>
-        +
-      </button>
+      {props.onNew === undefined ? null : (
+        <button
+          type="button"
+          className="sbx-quiet sbx-tool"
+          aria-label={words.new}
+          title={words.new}
+          onClick={props.onNew}
+        >
+          <Plus size={16} aria-hidden />
+        </button>
+      )}
       <span className="sbx-tabs-room" role="status">
         {props.isKept ? "" : words.notKept}
       </span>
@@ -100,51 +118,62 @@ export function TabBar(props: TabBarProps) {
         onDragOver={allow}
         onDrop={(event) => drop(event, tabs.length)}
       >
-        {tabs.map(({ root }, index) => {
-          const name = words.tab(targetsOf(root).map((target) => props.names[paneIdOf(target)] ?? target.session));
+        {tabs.map(({ root, focus }, index) => {
+          const name = words.tab(targetsOf(root).map(props.titleOf));
           const isCurrent = index === current;
           return (
-            // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; the tab in it has the keys.
-            <div
-              className="sbx-tab"
+            <ContextMenu
               key={targetsOf(root).map(paneIdOf).join(" ")}
-              role="presentation"
-              data-current={isCurrent}
-              draggable
-              onDragStart={(event) => {
-                event.dataTransfer.effectAllowed = "move";
-                event.dataTransfer.setData("text/plain", name);
-                props.onDrag(index);
-              }}
-              onDragEnd={() => props.onDrag(undefined)}
-              onDragOver={allow}
-              onDrop={(event) => drop(event, index)}
+              entries={() => props.menuOf(index)}
+              onDone={props.onDone}
             >
-              <button
-                type="button"
-                role="tab"
-                className="sbx-tab-name"
-                aria-selected={isCurrent}
-                aria-controls={PANES_ID}
-                aria-keyshortcuts="Delete"
-                tabIndex={isCurrent ? 0 : -1}
-                onClick={() => props.onShow(index)}
-                onKeyDown={(event) => onKey(event, index)}
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; the tab in it has the keys. */}
+              <div
+                className="sbx-tab"
+                role="presentation"
+                data-current={isCurrent}
+                draggable
+                onDragStart={(event) => {
+                  event.dataTransfer.effectAllowed = "move";
+                  event.dataTransfer.setData("text/plain", name);
+                  props.onDrag(index);
+                }}
+                onDragEnd={() => props.onDrag(undefined)}
+                onDragOver={allow}
+                onDrop={(event) => drop(event, index)}
+                onAuxClick={({ button }) => button === 1 && props.onClose(index)}
+                onDoubleClick={() => props.onNaming?.(focus)}
               >
-                {name}
-              </button>
-              <button
-                type="button"
-                className="sbx-quiet sbx-tab-close"
-                tabIndex={-1}
-                // A tablist may contain only tabs: keyboard users close one with Delete.
-                aria-hidden="true"
-                title={words.closeTab(name)}
-                onClick={() => props.onClose(index)}
-              >
-                ×
-              </button>
-            </div>
+                <button
+                  type="button"
+                  role="tab"
+                  className="sbx-tab-name"
+                  aria-selected={isCurrent}
+                  aria-controls={PANES_ID}
+                  aria-keyshortcuts="Delete F2"
+                  tabIndex={isCurrent ? 0 : -1}
+                  title={targetsOf(root)
+                    .map(({ sandbox, session }) => terminal.place(sandbox, session))
+                    .join(", ")}
+                  onClick={() => props.onShow(index)}
+                  onKeyDown={(event) => onKey(event, index)}
+                >
+                  <SquareTerminal size={14} aria-hidden />
+                  <span>{name}</span>
+                </button>
+                <button
+                  type="button"
+                  className="sbx-quiet sbx-tab-close"
+                  tabIndex={-1}
+                  // A tablist may contain only tabs: keyboard users close one with Delete.
+                  aria-hidden="true"
+                  title={words.closeTab(name)}
+                  onClick={() => props.onClose(index)}
+                >
+                  <X size={14} aria-hidden />
+                </button>
+              </div>
+            </ContextMenu>
           );
         })}
       </div>

@@ -1,12 +1,16 @@
 // Commands for tabs and panes, and their keys. Ctrl+Shift with a letter means nothing to terminals; Alt+Shift with an arrow does, and is
 // taken only if there are other panes. Pure.
 
+import { keyOfShortcut, type Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
 import { focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
 
 export type WorkspaceCommand =
-  | { readonly do: "palette" }
+  | { readonly do: "palette" | "settings" | "keys" | "share" | "rename" | "reopen" }
+  /** What the focused pane's terminal does. */
+  | { readonly do: "terminal"; readonly shortcut: Shortcut }
+  | { readonly do: "scheme"; readonly scheme: SchemeChoice }
   /** Default sandbox: that of the focused pane. */
   | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
@@ -15,6 +19,8 @@ export type WorkspaceCommand =
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }
   | { readonly do: "own-tab" }
   | { readonly do: "show-tab" | "move-tab"; readonly by: 1 | -1 };
+
+export type SchemeChoice = "system" | "light" | "dark" | "contrast";
 
 export type Key = Pick<KeyboardEvent, "code" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
@@ -28,6 +34,8 @@ const KEYS: Readonly<Record<string, WorkspaceCommand>> = {
   [`${CTRL}D`]: { do: "divide", direction: "right" },
   [`${CTRL}E`]: { do: "divide", direction: "down" },
   [`${CTRL}X`]: { do: "close" },
+  [`${CTRL}Z`]: { do: "reopen" },
+  [`${CTRL}/`]: { do: "keys" },
   [`${ALT}Left`]: { do: "focus", direction: "left" },
   [`${ALT}Right`]: { do: "focus", direction: "right" },
   [`${ALT}Up`]: { do: "focus", direction: "up" },
@@ -43,19 +51,25 @@ const STEP = 0.05;
 export function commandOfKey(key: Key, hasOthers: boolean): WorkspaceCommand | undefined {
   if (key.ctrlKey === key.altKey || !key.shiftKey || key.metaKey) return undefined;
   const command = KEYS[(key.ctrlKey ? CTRL : ALT) + nameOf(key.code)];
-  const isForOthers = command?.do === "focus" || command?.do === "show-tab" || command?.do === "close";
-  return isForOthers && !hasOthers ? undefined : command;
+  return command !== undefined && commandIsForOthers(command) && !hasOthers ? undefined : command;
+}
+
+/** Whether a command means something only with another pane. */
+export function commandIsForOthers({ do: what }: WorkspaceCommand): boolean {
+  return ["focus", "move", "grow", "own-tab", "show-tab", "move-tab", "close"].includes(what);
 }
 
 /** A command's keys as people write them; undefined if it has none. */
 export function keysOfCommand(command: WorkspaceCommand): string | undefined {
+  if (command.do === "terminal") return keyOfShortcut(command.shortcut);
+  if (command.do === "settings") return keyOfShortcut("settings");
   const keys = Object.entries(KEYS).filter(([, other]) => JSON.stringify(other) === JSON.stringify(command));
   return keys.length === 0 ? undefined : keys.map(([key]) => key).join(", ");
 }
 
 /** A key's label. */
 function nameOf(code: string): string {
-  const brackets: Readonly<Record<string, string>> = { BracketLeft: "[", BracketRight: "]" };
+  const brackets: Readonly<Record<string, string>> = { BracketLeft: "[", BracketRight: "]", Slash: "/" };
   return brackets[code] ?? code.replace(/^Key|^Arrow/, "");
 }
 
@@ -80,11 +94,7 @@ export function applied(layout: Layout, command: WorkspaceCommand): Layout {
       return showTab(layout, layout.current + command.by);
     case "move-tab":
       return moveTab(layout, layout.current, layout.current + command.by);
-    case "palette":
-    case "upload":
-    case "new":
-    case "divide":
-    case "close":
+    default:
       return layout;
   }
 }

@@ -21,7 +21,14 @@ export type WorkspaceState = {
   readonly shown: ReadonlySet<PaneId>;
   /** Whether the last save succeeded. */
   readonly isKept: boolean;
+  /** What was closed here, latest last. */
+  readonly closed: readonly Closed[];
 };
+
+/** Closed panes, and the layouts before and after. */
+export type Closed = { readonly targets: readonly SessionTarget[]; readonly before: Layout; readonly after: Layout };
+
+const MAX_CLOSED = 10;
 
 const SAVE_DELAY_MS = 1_000;
 const RETRY_MS = 15_000;
@@ -40,7 +47,7 @@ export class Workspace extends Store<WorkspaceState> {
   constructor(api: LayoutApi, target: SessionTarget) {
     const sandboxes = [target.sandbox];
     const layout = open(NOTHING_OPEN, target);
-    super({ isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true });
+    super({ isAlone: true, layout, sandboxes, names: {}, shown: shownOf(layout, new Set()), isKept: true, closed: [] });
     this.#api = api;
   }
 
@@ -53,12 +60,22 @@ export class Workspace extends Store<WorkspaceState> {
   /** Changes the layout, after loading the tabs. */
   async edit(change: (layout: Layout) => Layout): Promise<void> {
     if (this.state.isAlone) await this.join();
-    this.#set(change(this.state.layout));
+    this.#edit(change);
+  }
+
+  /** Reopens what was closed last: where it was, if nothing was moved since, else in tabs. */
+  reopen(): void {
+    const last = this.state.closed.at(-1);
+    if (last === undefined) return;
+    const { layout } = this.state;
+    const isUnmoved = rootsOf(layout) === rootsOf(last.after);
+    this.#set(isUnmoved ? last.before : last.targets.reduce(open, layout));
+    this.#show({ closed: this.state.closed.slice(0, -1) });
   }
 
   /** Changes focus, order or sizes, which needs no tabs to be loaded. */
   editHere(change: (layout: Layout) => Layout): void {
-    this.#set(change(this.state.layout));
+    this.#edit(change);
   }
 
   opened(sandbox: string): void {
@@ -121,6 +138,16 @@ export class Workspace extends Store<WorkspaceState> {
     this.#changed({ isAlone: false, layout, sandboxes, names, isKept: there !== undefined });
   }
 
+  #edit(change: (layout: Layout) => Layout): void {
+    const before = this.state.layout;
+    const after = change(before);
+    this.#set(after);
+    const open = new Set(allTargets(after).map(paneIdOf));
+    const targets = allTargets(before).filter((target) => !open.has(paneIdOf(target)));
+    if (targets.length === 0) return;
+    this.#show({ closed: [...this.state.closed, { targets, before, after }].slice(-MAX_CLOSED) });
+  }
+
   #set(layout: Layout): void {
     if (layout !== this.state.layout) this.#changed({ layout });
   }
@@ -171,6 +198,8 @@ export class Workspace extends Store<WorkspaceState> {
     }
   }
 }
+
+const rootsOf = ({ tabs }: Layout) => JSON.stringify(tabs.map(({ root }) => root));
 
 function shownOf(layout: Layout, before: ReadonlySet<PaneId>): ReadonlySet<PaneId> {
   const there = new Set(allTargets(layout).map(paneIdOf));

@@ -262,7 +262,7 @@ describe("who may", () => {
   test("logging out leaves the session and the page, where a login is offered that comes back here", async () => {
     const page = await browser.attached(`${MAIN}&sandbox=dev`);
     expect(await page.page.locator(".sbx-user").textContent()).toBe("Ada Lovelace");
-    await page.button("Log out");
+    await page.logOut();
     const link = page.page.getByRole("link", { name: "Log in" });
     await link.waitFor();
     expect(browser.server.user).toBe(undefined);

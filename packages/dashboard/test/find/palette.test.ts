@@ -19,7 +19,7 @@ const listed = (session: string, command: readonly string[] = ["bash"], sandbox 
   exitCode: undefined,
 });
 const sessions = [listed("main"), listed("tests", ["npm", "test"]), listed("main-2", ["vim", "a file"], "other")];
-const commands = paletteCommands(ENGLISH.palette, true, ["dev"]);
+const commands = paletteCommands(ENGLISH, true, ["dev"], () => true);
 const entries = [...sessions.map((one) => sessionEntry(one, new Set(["dev/main"]))), ...commands];
 const sessionsFound = (query: string) =>
   found(entries, query).flatMap((entry) => (entry.kind === "session" ? [entry.id] : []));
@@ -52,17 +52,19 @@ test("behind > are commands alone, with their keys", () => {
   expect(found(entries, ">").length).toBe(commands.length);
 });
 
-test("offers only what can be done: no other sessions to a guest, no arranging of one pane", () => {
-  expect(paletteCommands(ENGLISH.palette, false, [])).toEqual([]);
-  const names = (hasPanes: boolean, startsIn: readonly string[]) =>
+test("offers only what can be done: nothing that may not be, no arranging of one pane", () => {
+  expect(paletteCommands(ENGLISH, true, ["dev"], () => false)).toEqual([]);
+  const names = (hasPanes: boolean) =>
     new Set(
-      paletteCommands(ENGLISH.palette, hasPanes, startsIn).flatMap((entry) =>
+      paletteCommands(ENGLISH, hasPanes, ["dev"], ({ do: what }) => what !== "share").flatMap((entry) =>
         entry.kind === "command" ? [entry.command.do] : [],
       ),
     );
-  expect(names(false, ["dev"])).toEqual(new Set(["new", "divide", "upload"]));
-  expect(names(true, [])).toEqual(new Set(["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"]));
-  const inOthers = paletteCommands(ENGLISH.palette, false, ["dev", "far"]).map(({ id }) => id);
+  const always = ["new", "divide", "upload", "rename", "terminal", "settings", "keys", "scheme", "reopen"];
+  expect(names(false)).toEqual(new Set(always));
+  const arranging = ["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"];
+  expect(names(true)).toEqual(new Set([...always, ...arranging]));
+  const inOthers = paletteCommands(ENGLISH, false, ["dev", "far"], () => true).map(({ id }) => id);
   expect(inOthers.filter((id) => id.includes("sandbox"))).toEqual([
     ">New session in sandbox dev",
     ">New session in sandbox far",

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { type Alerts, Attention, QUIET } from "../../src/output/attention.ts";
 import type { CommandBlock } from "../../src/output/command-blocks.ts";
 import { CommandMarks } from "../../src/output/command-marks.ts";
+import type { ShellFacts } from "../../src/output/shell-facts.ts";
 import { ENGLISH } from "../../src/texts/texts.ts";
 
 function terminal(): { terminal: Terminal; print: (text: string) => Promise<void> } {
@@ -22,18 +23,33 @@ function marks(isReplay = false) {
   const screen = terminal();
   const ended: (number | undefined)[] = [];
   const said: string[] = [];
+  const learned: ShellFacts[] = [];
   const made = new CommandMarks(screen.terminal, {
     words: ENGLISH.command,
     ended: ({ exit }: CommandBlock) => ended.push(exit),
     leftOn: () => said.push("left on"),
     isReplay: () => isReplay,
+    factsChanged: (facts) => learned.push(facts),
     copied: () => undefined,
     now: () => 0,
   });
-  return { ...screen, marks: made, ended, said };
+  return { ...screen, marks: made, ended, said, learned };
 }
 
 describe("marks", () => {
+  test("say the shell's directory and the line that runs, until it ends; what is no path counts for nothing", async () => {
+    const { print, learned } = marks();
+    await print("\x1b]633;P;Cwd=/srv/a\\x3bb\x07\x1b]133;A\x07$ \x1b]133;B\x07");
+    await print("\x1b]633;E;echo a\\\\b\\x3b true\x07\x1b]133;C\x07");
+    await print("\x1b]633;P;Cwd=nowhere\x07\x1b]633;P;Cwd=/a\\x0ab\x07\x1b]133;D;0\x07");
+    const cwd = "/srv/a;b";
+    expect(learned).toEqual([
+      { cwd, running: undefined },
+      { cwd, running: "echo a\\b; true" },
+      { cwd, running: undefined },
+    ]);
+  });
+
   test.each([true, false])(
     "K10: a killed program's mouse is off before the prompt, which is said (replayed: %s)",
     async (isReplay) => {

@@ -124,7 +124,7 @@ describe("the dialog", () => {
     const page = await browser.attached();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.button("Share");
-    const dialog = page.page.getByRole("dialog", { name: "Share default / main" });
+    const dialog = page.page.getByRole("dialog", { name: "Share main" });
     // As the command line's and the API's, unless somebody chooses.
     expect(await dialog.getByRole("combobox").inputValue()).toBe(String(DEFAULT_SHARE_SECONDS));
     await dialog.getByLabel("type").check();

@@ -57,7 +57,7 @@ describe("terminal queries", () => {
     );
     await first.shows("done");
     await second.shows("done");
-    const answers = "\x1b[0n\x1b]11;rgb:1a1a/1a1a/2e2e\x1b\\\x1b[?2004;2$y\x1bP1$r0m\x1b\\";
+    const answers = "\x1b[0n\x1b]11;rgb:1717/1818/1c1c\x1b\\\x1b[?2004;2$y\x1bP1$r0m\x1b\\";
     await expect.poll(() => process.typed).toBe(answers);
     await second.type("x");
     await expect.poll(() => process.typed).toBe(`${answers}x`);

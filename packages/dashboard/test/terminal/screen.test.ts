@@ -26,7 +26,7 @@ describe("what is drawn", () => {
       ["red", "rgb(255, 122, 144)", none],
       ["green", "rgb(126, 226, 168)", none],
       ["true", "rgb(10, 200, 30)", none],
-      ["inverse", "rgb(26, 26, 46)", "rgb(234, 234, 234)"],
+      ["inverse", "rgb(23, 24, 28)", "rgb(227, 228, 233)"],
     ]);
     const ends = await page.page.locator(".xterm-rows > div").evaluateAll((rows) =>
       rows.slice(0, 3).map((row) => {
@@ -78,7 +78,7 @@ describe("what is drawn", () => {
     expect(await colours()).toEqual(set);
     process.print("\x1b]104\x07\x1b]110\x07\x1b]111\x07there\r\n");
     await page.shows("there");
-    expect(await colours()).toEqual(["rgb(255, 122, 144)", set[1], "rgb(234, 234, 234)", "rgb(26, 26, 46)"]);
+    expect(await colours()).toEqual(["rgb(255, 122, 144)", set[1], "rgb(227, 228, 233)", "rgb(23, 24, 28)"]);
   });
 
   test("a screen erased from its last cell back, and bytes that are no text, do not stop the page; a title is shown with where it is", async () => {
@@ -96,7 +96,7 @@ describe("what is drawn", () => {
     await page.shows("text");
     // Without a line in the browser's console for each.
     expect(page.problems).toEqual([]);
-    await page.page.waitForFunction(() => document.title === "vim README.md · default/main");
+    await page.page.waitForFunction(() => document.title === "vim README.md · main");
   });
 
   test("2 MB at once are drawn to the last line, and all of it is acknowledged", async () => {

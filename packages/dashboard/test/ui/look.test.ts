@@ -114,7 +114,7 @@ describe("styles", () => {
   test("set no custom property on the page, and take those that it sets on any element around the component", async () => {
     const page = await component("");
     const ground = () => page.page.locator(".sbx-bar").evaluate((bar) => getComputedStyle(bar).backgroundColor);
-    expect(await ground()).toBe("rgb(20, 20, 37)");
+    expect(await ground()).toBe("rgb(18, 19, 23)");
     const names = ["--sbx-bar", "--sbx-paper", "--sbx-text", "--_bar"];
     const set = await page.page.evaluate((names) => {
       const { style } = document.getElementById("root") ?? document.body;
@@ -129,11 +129,15 @@ describe("styles", () => {
 const colours = (page: TerminalPage) =>
   page.page.locator(".sbx-terminal").evaluate((terminal) => {
     const of = (selector: string) => getComputedStyle(terminal.querySelector(selector) ?? terminal);
-    return [of(".sbx-bar").backgroundColor, of(".xterm-scrollable-element").backgroundColor, of(".xterm-rows").color];
+    return [
+      of(".sbx-people").backgroundColor,
+      of(".xterm-scrollable-element").backgroundColor,
+      of(".xterm-rows").color,
+    ];
   });
 
-const DARK = ["rgb(20, 20, 37)", "rgb(26, 26, 46)", "rgb(234, 234, 234)"];
-const LIGHT = ["rgb(241, 241, 248)", "rgb(251, 251, 254)", "rgb(38, 38, 60)"];
+const DARK = ["rgb(18, 19, 23)", "rgb(23, 24, 28)", "rgb(227, 228, 233)"];
+const LIGHT = ["rgb(247, 247, 249)", "rgb(255, 255, 255)", "rgb(30, 32, 38)"];
 
 describe("the look", () => {
   test("is dark, or light, or follows the system while it changes", async () => {
@@ -154,7 +158,7 @@ describe("the look", () => {
     const page = await browser.attached();
     const paper = () =>
       page.page.evaluate(() =>
-        [".sbx-bar", "dialog", ".xterm-scrollable-element"].map((selector) => {
+        [".sbx-people", "dialog", ".xterm-scrollable-element"].map((selector) => {
           const element = document.querySelector(selector);
           return element === null ? "" : getComputedStyle(element).backgroundColor;
         }),

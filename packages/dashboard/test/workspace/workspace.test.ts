@@ -136,6 +136,22 @@ test("a name is kept for the person, from a page that is alone too, over what ot
   expect(tabs.getState().names).toEqual({ "dev/a": "tests" });
 });
 
+test("what was closed comes back where it was, or in a tab if something moved since", async () => {
+  const workspace = new Workspace(new Server(), at("a"));
+  await workspace.edit(other);
+  const { layout } = workspace.getState();
+  await workspace.edit((now) => close(now, id("other")));
+  expect([names(workspace.getState()), workspace.getState().closed.length]).toEqual([["a"], 1]);
+  workspace.reopen();
+  expect([workspace.getState().layout.tabs, workspace.getState().closed]).toEqual([layout.tabs, []]);
+  await workspace.edit((now) => close(now, id("other")));
+  await workspace.edit((now) => open(now, at("b")));
+  workspace.reopen();
+  expect(workspace.getState().layout.tabs.map(({ focus }) => focus)).toEqual([id("a"), id("b"), id("other")]);
+  workspace.reopen();
+  expect(names(workspace.getState())).toEqual(["a", "b", "other"]);
+});
+
 test("of the keys few are taken, none that finds something in a terminal, and with one pane none that leads to another", () => {
   const alt = { ctrlKey: false, altKey: true };
   for (const code of ["KeyP", "KeyK"]) expect(commandOfKey(key(code), false)).toEqual({ do: "palette" });

@@ -67,6 +67,7 @@ const PEERS = [
   "@cloudflare/sandbox",
   "@modelcontextprotocol/server",
   "react",
+  "lucide-react",
   "@xterm/xterm",
   "@xterm/addon-fit",
   "@xterm/addon-image",

@@ -1,0 +1,79 @@
+// The dialogs of the page, each loaded when it is first opened, or while the page is idle.
+
+import { useSyncExternalStore } from "react";
+import type { SessionTarget } from "../connection/session-target.ts";
+import { lazily } from "../ui/lazily.ts";
+import { allTargets, paneIdOf } from "../workspace/layout.ts";
+import type { Page, PageState } from "./page.ts";
+import type { SessionActions } from "./session-actions.ts";
+import type { Run, ShownDialog } from "./use-commands.ts";
+
+type ReadyState = Extract<PageState, { phase: "ready" }>;
+
+export type PageDialogsProps = {
+  readonly dialog: ShownDialog;
+  readonly page: Page;
+  readonly state: ReadyState;
+  readonly titleOf: (target: SessionTarget) => string;
+  readonly onCommand: Run;
+  readonly may: Run["may"];
+  readonly onOpen: SessionActions["show"];
+  readonly onClose: () => void;
+};
+
+const Palette = lazily(async () => (await import("../find/Palette.tsx")).Palette);
+const SettingsDialog = lazily(async () => (await import("../settings/SettingsDialog.tsx")).SettingsDialog);
+const ShareDialog = lazily(async () => (await import("../sharing/ShareDialog.tsx")).ShareDialog);
+const KeySheet = lazily(async () => (await import("../find/KeySheet.tsx")).KeySheet);
+
+/** Safari has no idle callback. */
+const IDLE_MS = 2_000;
+
+/** @returns Stops it. */
+export function preloadDialogs(): () => void {
+  const load = () => {
+    // What can't be loaded now is tried again when it is opened.
+    for (const part of [Palette, SettingsDialog, ShareDialog, KeySheet]) part.preload().catch(() => undefined);
+  };
+  if (typeof requestIdleCallback !== "function") {
+    const timer = setTimeout(load, IDLE_MS);
+    return () => clearTimeout(timer);
+  }
+  const id = requestIdleCallback(load);
+  return () => cancelIdleCallback(id);
+}
+
+export function PageDialogs({ dialog, page, state, titleOf, onCommand, may, onOpen, onClose }: PageDialogsProps) {
+  const { rights, workspace } = state;
+  const { layout, sandboxes, names } = workspace.getState();
+  const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
+  const all = allTargets(layout);
+  switch (dialog.kind) {
+    case "settings":
+      return (
+        <SettingsDialog
+          preferences={preferences}
+          onChange={(change) => page.preferences.set(change)}
+          onClose={onClose}
+        />
+      );
+    case "keys":
+      return <KeySheet may={may} onClose={onClose} />;
+    case "share":
+      return <ShareDialog target={dialog.target} name={titleOf(dialog.target)} onClose={onClose} />;
+    case "palette":
+      return (
+        <Palette
+          sandboxes={rights.mayStartAnother ? [...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])] : []}
+          open={new Set(all.map(paneIdOf))}
+          names={names}
+          onRename={(of, name) => void workspace.rename(of, name)}
+          may={may}
+          mayEnd={rights.mayShare}
+          onOpen={onOpen}
+          onCommand={onCommand}
+          onClose={onClose}
+        />
+      );
+  }
+}

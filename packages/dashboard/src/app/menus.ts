@@ -1,0 +1,61 @@
+// The entries of the menus of tabs and panes. Pure.
+
+import {
+  ClipboardCopy,
+  type LucideIcon,
+  PanelTop,
+  PencilLine,
+  RotateCcw,
+  Search,
+  Share2,
+  SquareSplitHorizontal,
+  SquareSplitVertical,
+  Upload,
+  X,
+} from "lucide-react";
+import { wordsOfCommand } from "../find/palette-commands.ts";
+import type { Texts } from "../texts/texts.ts";
+import type { MenuEntry } from "../ui/Menu.tsx";
+import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+
+export type MenuCommand = {
+  readonly command: WorkspaceCommand;
+  readonly icon?: LucideIcon;
+  readonly isApart?: boolean;
+  /** Whether it means nothing to a single pane. */
+  readonly isForOthers?: boolean;
+};
+
+export const PANE_COMMANDS: readonly MenuCommand[] = [
+  { command: { do: "terminal", shortcut: "search" }, icon: Search },
+  { command: { do: "terminal", shortcut: "copy-output" }, icon: ClipboardCopy },
+  { command: { do: "upload" }, icon: Upload },
+  { command: { do: "divide", direction: "right" }, icon: SquareSplitHorizontal, isApart: true },
+  { command: { do: "divide", direction: "down" }, icon: SquareSplitVertical },
+  { command: { do: "own-tab" }, icon: PanelTop, isForOthers: true },
+  { command: { do: "rename" }, icon: PencilLine, isApart: true },
+  { command: { do: "share" }, icon: Share2 },
+  { command: { do: "close" }, icon: X, isApart: true },
+];
+
+export const TAB_COMMANDS: readonly MenuCommand[] = [
+  { command: { do: "rename" }, icon: PencilLine },
+  { command: { do: "share" }, icon: Share2 },
+  { command: { do: "move-tab", by: -1 }, isApart: true, isForOthers: true },
+  { command: { do: "move-tab", by: 1 }, isForOthers: true },
+  { command: { do: "reopen" }, icon: RotateCcw },
+];
+
+export function menuOf(
+  commands: readonly MenuCommand[],
+  texts: Texts,
+  onCommand: (command: WorkspaceCommand) => void,
+): MenuEntry[] {
+  return commands.map(({ command, icon, isApart = false }) => ({
+    label: wordsOfCommand(command, texts),
+    icon,
+    isApart,
+    keys: keysOfCommand(command)?.split(", ")[0],
+    act: () => onCommand(command),
+  }));
+}

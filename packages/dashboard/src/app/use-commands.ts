@@ -1,0 +1,77 @@
+// What each command of the page does, from wherever it was given, and who may give it.
+
+import { useMemo } from "react";
+import type { SessionTarget } from "../connection/session-target.ts";
+import { focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
+import { applied, type WorkspaceCommand } from "../workspace/layout-keys.ts";
+import type { Page, PageState } from "./page.ts";
+import type { SessionActions } from "./session-actions.ts";
+import type { LiveSessions } from "./use-live-sessions.ts";
+
+type ReadyState = Extract<PageState, { phase: "ready" }>;
+
+export type ShownDialog =
+  | { readonly kind: "palette" | "settings" | "keys" }
+  | { readonly kind: "share"; readonly target: SessionTarget };
+
+export type CommandsOptions = {
+  readonly page: Page;
+  readonly state: ReadyState;
+  readonly actions: SessionActions;
+  readonly live: LiveSessions;
+  readonly dialog: ShownDialog | undefined;
+  readonly setDialog: (dialog: ShownDialog | undefined) => void;
+  readonly setNaming: (id: PaneId) => void;
+};
+
+/** Runs a command on the focused pane, or on another one. */
+export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
+  readonly may: (command: WorkspaceCommand) => boolean;
+};
+
+/** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
+const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme", "palette"];
+
+export function useCommands({ page, state, actions, live, dialog, setDialog, setNaming }: CommandsOptions): Run {
+  const { user, rights, workspace } = state;
+  const may = useMemo(
+    () => (command: WorkspaceCommand) => {
+      if (command.do === "share") return rights.mayShare;
+      if (command.do === "rename") return rights.mayStartAnother && user !== undefined;
+      if (command.do === "reopen") return rights.mayStartAnother && workspace.getState().closed.length > 0;
+      return rights.mayStartAnother || OF_GUESTS.includes(command.do);
+    },
+    [rights, user, workspace],
+  );
+  const run = (command: WorkspaceCommand, at = focusedTarget(workspace.getState().layout)) => {
+    const id = at === undefined ? focusOf(workspace.getState().layout) : paneIdOf(at);
+    switch (command.do) {
+      case "palette":
+        return setDialog(dialog?.kind === "palette" ? undefined : { kind: "palette" });
+      case "settings":
+      case "keys":
+        return setDialog({ kind: command.do });
+      case "share":
+        return at === undefined ? undefined : setDialog({ kind: "share", target: at });
+      case "rename":
+        return id === undefined ? undefined : setNaming(id);
+      case "reopen":
+        return workspace.reopen();
+      case "new":
+        return actions.startAndShow("here", command.sandbox);
+      case "divide":
+        return actions.startAndShow(command.direction === "right" ? "right" : "below");
+      case "upload":
+        return void live.focused()?.files?.uploads.choose();
+      case "close":
+        return id === undefined ? undefined : actions.closePane(id);
+      case "terminal":
+        return void live.focused()?.tools.do(command.shortcut);
+      case "scheme":
+        return page.preferences.set({ scheme: command.scheme, theme: undefined });
+      default:
+        return workspace.editHere((now) => applied(now, command));
+    }
+  };
+  return Object.assign(run, { may });
+}
