@@ -15,6 +15,8 @@ export type Target = {
   /** Up to and with `/attach`, with the sandbox and whatever else each attach needs. */
   readonly url: URL;
   readonly token: string;
+  /** How long to wait for what must come. Default: a minute. */
+  readonly limitMs?: number;
 };
 
 /** Nothing that is checked takes so long, on a busy machine either. */
@@ -33,10 +35,12 @@ export class Probe {
   offset = 0;
   readonly #acks: boolean;
   readonly #waiting = new Set<() => void>();
+  readonly #limitMs: number;
 
   /** @param acks Whether it acknowledges all output as it comes. */
-  constructor({ url, token }: Target, query: Query, acks = true) {
+  constructor({ url, token, limitMs = LIMIT_MS }: Target, query: Query, acks = true) {
     this.#acks = acks;
+    this.#limitMs = limitMs;
     const address = new URL(url);
     address.protocol = address.protocol.replace("http", "ws");
     for (const [name, value] of Object.entries(query)) {
@@ -85,7 +89,7 @@ export class Probe {
 
   /** Waits for something. @throws {Error} Which says what did not come, and what did. */
   async until<T>(what: string, ask: () => T | undefined | false): Promise<T> {
-    const deadline = performance.now() + LIMIT_MS;
+    const deadline = performance.now() + this.#limitMs;
     for (;;) {
       const answer = ask();
       if (answer !== undefined && answer !== false) return answer;
@@ -112,7 +116,7 @@ export class Probe {
 
   /** How the server ended it. */
   async closed(): Promise<Close> {
-    const deadline = performance.now() + LIMIT_MS;
+    const deadline = performance.now() + this.#limitMs;
     while (this.close === undefined && performance.now() < deadline) await this.#next(deadline);
     if (this.close === undefined) throw new Error(`no close; ${this.#story}`);
     return this.close;
