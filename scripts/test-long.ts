@@ -65,6 +65,18 @@ const PARTS: readonly Part[] = [
     args: ["scripts/run.mjs", "chaos", "--cuts", "10000"],
   },
   {
+    name: "python",
+    about: "1,000 cuts as the Python client of examples/ sees them, in real time",
+    minutes: 5,
+    args: ["scripts/run.mjs", "chaos", "--client", "python3 examples/python-client/sbx_stdio.py", "--cuts", "1000"],
+  },
+  {
+    name: "conformance",
+    about: "the conformance kit against the local system, our client and the one in Python",
+    minutes: 1,
+    args: ["scripts/run.mjs", "conformance"],
+  },
+  {
     name: "panes",
     about: "500 steps with panes of tmux in a browser, and their agreement with tmux after each",
     minutes: 15,

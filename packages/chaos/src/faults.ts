@@ -84,6 +84,12 @@ export const DEFAULT_PROFILE: FaultProfile = {
   ageMs: 2_000,
 };
 
+/** For clients with real clocks: a connection that breaks silently holds them up for 40 s. */
+export const REAL_TIME_PROFILE: FaultProfile = {
+  ...DEFAULT_PROFILE,
+  kinds: DEFAULT_PROFILE.kinds.map(([kind, weight]) => [kind, kind.startsWith("silent") ? 1 : weight] as const),
+};
+
 /** The same for each connection with the same seed and label, whatever happens to others. */
 export function planConnection(random: Random, profile: FaultProfile): ConnectionPlan {
   const kind = random.weighted(profile.kinds);

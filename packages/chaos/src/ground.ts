@@ -69,6 +69,8 @@ export async function localGround(
       workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
       workerFlags: ["unsafe_module"],
       workerVars: {
+        // A client that is a program of its own knows the proxy's address alone.
+        ALLOWED_HOSTS: `localhost:${outer.port}`,
         PARK_SECONDS: String(parkSeconds),
         PARK_PLAIN: "1",
         BRIDGE_URL: `http://127.0.0.1:${inner.port}`,

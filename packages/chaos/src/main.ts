@@ -1,6 +1,7 @@
 // The command: `npm run chaos -- --cuts 10000 --seed S [--url URL]`. Reads arguments, prints, and sets the exit code.
 
 import { parseArgs } from "node:util";
+import { REAL_TIME_PROFILE } from "./faults.ts";
 import { type Ground, localGround, remoteGround } from "./ground.ts";
 import { Run } from "./run.ts";
 
@@ -18,6 +19,8 @@ const USAGE = `Usage: npm run chaos -- [options]
   --bytes N      bytes that one session moves, about (default 1000000)
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
                  Only the connections to it are broken, nothing is restarted, and its sandbox needs Node
+  --client CMD   another client instead of ours, at real time: run by the shell with the URL of an attach, --, and a command as its
+                 arguments, and the token in SBX_TOKEN. Its stdin, stdout, stderr and exit code must be those of the process
 `;
 
 /** Far more than it takes: for the start and the end, for each cut, and for what stands still until it is noticed. */
@@ -39,10 +42,23 @@ type Settings = {
   readonly speed: number;
   readonly bytes: number;
   readonly url: URL | undefined;
+  readonly client: string | undefined;
 };
 
 function readArguments(args: readonly string[]): Settings {
-  const names = ["cuts", "seed", "parallel", "aborts", "kills", "reloads", "park", "speed", "bytes", "url"] as const;
+  const names = [
+    "cuts",
+    "seed",
+    "parallel",
+    "aborts",
+    "kills",
+    "reloads",
+    "park",
+    "speed",
+    "bytes",
+    "url",
+    "client",
+  ] as const;
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   let values: Record<string, unknown>;
   try {
@@ -57,19 +73,21 @@ function readArguments(args: readonly string[]): Settings {
     throw new UsageError(`--${name} must be a whole number`);
   };
   const cuts = whole("cuts", 1_000);
+  const client = typeof values.client === "string" ? values.client : undefined;
   const url = typeof values.url === "string" ? URL.parse(values.url) : undefined;
   if (url === null) throw new UsageError(`--url is not a URL: ${values.url}`);
   return {
     cuts,
     url,
+    client,
     seed: whole("seed", Math.floor(Math.random() * 1e9)),
     parallel: Math.max(1, whole("parallel", 8)),
     aborts: whole("aborts", Math.floor(cuts / 50)),
     kills: whole("kills", Math.floor(cuts / 3_000)),
-    reloads: whole("reloads", Math.floor(cuts / 100)),
+    reloads: client === undefined ? whole("reloads", Math.floor(cuts / 100)) : 0,
     park: whole("park", 0),
-    // A server that is not ours has its own clock, and proportions must stay.
-    speed: url === undefined ? Math.max(1, whole("speed", 10)) : 1,
+    // A server or client that is not ours has its own clock, and proportions must stay.
+    speed: url === undefined && client === undefined ? Math.max(1, whole("speed", 10)) : 1,
     bytes: whole("bytes", 1_000_000),
   };
 }
@@ -105,6 +123,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     limitMs: LIMIT_MS.fixed + cuts * (LIMIT_MS.perCut + LIMIT_MS.perStandstill / (speed * rest.parallel)),
     // Half a minute more than the longest that any part waits by design.
     stuckMs: 30_000 + 60_000 / speed,
+    ...(rest.client === undefined ? {} : { profile: REAL_TIME_PROFILE }),
     log,
   });
   const ground: Ground =

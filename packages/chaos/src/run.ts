@@ -4,12 +4,14 @@
 import { Random } from "../../local/src/base/random.ts";
 import { describeDamage } from "./checker.ts";
 import { type Clock, clockOf } from "./clock.ts";
+import { CommandRun } from "./command-run.ts";
 import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";
 import type { Ground, HopOptions } from "./ground.ts";
 import { planSession } from "./plan-session.ts";
 import { type SessionOutcome, SessionRun } from "./session-run.ts";
 import { dial } from "./socket.ts";
 import { type Hop, Tally } from "./tally.ts";
+import type { Work } from "./work.ts";
 
 export type RunOptions = {
   readonly seed: number;
@@ -32,6 +34,8 @@ export type RunOptions = {
   /** How long a session's pauses are, in which it may be parked, in real ms; 0: it has none. */
   readonly pauseMs: number;
   readonly profile?: FaultProfile;
+  /** The command line of another client, instead of ours. */
+  readonly client?: string | undefined;
   readonly log: (line: string) => void;
 };
 
@@ -46,7 +50,7 @@ export class Run {
   readonly #options: RunOptions;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #live = new Map<string, SessionRun>();
+  readonly #live = new Map<string, SessionRun | CommandRun>();
   /** Sessions whose connections are left alone from now on. */
   readonly #spared = new Set<string>();
   #started = 0;
@@ -121,22 +125,29 @@ export class Run {
   }
 
   async #runSession(ground: Ground): Promise<SessionOutcome> {
-    const { seed, sessionBytes, stuckMs, pauseMs } = this.#options;
+    const { seed, sessionBytes, stuckMs, pauseMs, client } = this.#options;
     const session = `s${seed}-${this.#started++}`;
     const random = new Random(seed, session);
-    const run = new SessionRun(planSession(session, random, sessionBytes, pauseMs), {
-      clock: this.#clock,
+    const plan = planSession(session, random, sessionBytes, pauseMs);
+    const common = {
       random,
       sandbox: SANDBOX,
-      program: (work, tty) => ground.program(work, tty),
-      dial: (params, events) => dial(ground, params, events),
+      program: (work: Work, tty: boolean) => ground.program(work, tty),
       stuckMs,
-      spare: (where) => {
+      spare: (where: string) => {
         this.#options.log(`session ${session} is left alone: nothing has moved for long, ${where}`);
         this.#spared.add(session);
         this.tally.spared += 1;
       },
-    });
+    };
+    const run =
+      client === undefined
+        ? new SessionRun(plan, {
+            ...common,
+            clock: this.#clock,
+            dial: (params, events) => dial(ground, params, events),
+          })
+        : new CommandRun(plan, { ...common, command: client, proxyPort: ground.proxyPort, token: ground.token });
     this.#live.set(session, run);
     try {
       return await run.run();
@@ -152,7 +163,9 @@ export class Run {
       Math.floor((this.tally.cuts * count) / cuts) > Math.floor(((this.tally.cuts - 1) * count) / cuts);
     if (isTimeFor(aborts)) this.#then((ground) => this.#abort(ground));
     if (isTimeFor(kills)) this.#then((ground) => this.#kill(ground));
-    if (isTimeFor(reloads)) this.#pickLive()?.reload();
+    if (!isTimeFor(reloads)) return;
+    const run = this.#pickLive();
+    if (run instanceof SessionRun) run.reload();
   }
 
   #then(act: (ground: Ground) => Promise<void>): void {
@@ -187,7 +200,7 @@ export class Run {
     this.tally.kills += 1;
   }
 
-  #pickLive(): SessionRun | undefined {
+  #pickLive(): SessionRun | CommandRun | undefined {
     const runs = [...this.#live.values()].filter(({ plan }) => !this.#spared.has(plan.session));
     return runs[this.#random.int(0, Math.max(0, runs.length - 1))];
   }

@@ -48,9 +48,13 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       session.confirmInput(client, message.offset);
       return;
     }
-    case "error":
-      session.client(message.client)?.peer?.send({ type: "error", code: message.code, message: message.message });
+    case "error": {
+      const client = session.client(message.client);
+      // A later connection is told, too, before it sends a window of input in vain (L10b).
+      if (client !== undefined && message.code === "stdin_closed") client.wasToldClosed = true;
+      client?.peer?.send({ type: "error", code: message.code, message: message.message });
       return;
+    }
     case "command_end":
       session.commandEnded({ to: message.to, ...defined({ exit: message.exit }) });
       return;

@@ -47,6 +47,17 @@ describe("input", () => {
     expect(again.peer.of("stdin_ack")).toEqual([{ type: "stdin_ack", offset: 5 }]);
   });
 
+  test("L10b: a client whose input the bridge refused for good is told so again before its next greeting", () => {
+    const { hop, peer, client } = joined();
+    hop.bridge.session.closeInput();
+    hop.session.stdin(client, bytes("in vain"));
+    hop.flush();
+    expect(peer.of("error")).toMatchObject([{ code: "stdin_closed" }]);
+    hop.session.vanish(client);
+    const again = join(hop.session, "a", { isResume: true }).peer;
+    expect(again.of("error")).toMatchObject([{ code: "stdin_closed" }]);
+  });
+
   test("I2: acknowledgements come 20 ms after the first byte, or at once from 128 KiB on", () => {
     const { hop, client } = joined();
     for (let at = 0; at < 3; at += 1) hop.session.stdin(client, new Uint8Array(65_536), at * 65_536);

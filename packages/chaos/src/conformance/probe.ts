@@ -1,0 +1,191 @@
+// A client made of a WebSocket and the words of PROTOCOL.md alone, to ask a server with: keeps all that came, and waits for what
+// is still to come. Shares no code with our own client or server.
+
+import { randomBytes } from "node:crypto";
+import WebSocket from "ws";
+
+/** A control message, as it came. */
+export type Message = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+export type Query = Readonly<Record<string, string | number | readonly string[]>>;
+
+type Close = { readonly code: number; readonly reason: string };
+
+export type Target = {
+  /** Up to and with `/attach`, with the sandbox and whatever else each attach needs. */
+  readonly url: URL;
+  readonly token: string;
+  /** How long to wait for what must come. Default: a minute. */
+  readonly limitMs?: number;
+};
+
+/** Nothing that is checked takes so long, on a busy machine either. */
+const LIMIT_MS = 60_000;
+/** What must not come would have come by then. */
+export const SILENCE_MS = 250;
+
+export class Probe {
+  readonly #socket: WebSocket;
+  readonly messages: Message[] = [];
+  readonly frames: { readonly kind: number; readonly payload: Buffer; readonly after: number }[] = [];
+  /** The names of all that came, in order: types of messages, and `1`, `2`, `3` for frames. */
+  readonly order: string[] = [];
+  close: Close | undefined;
+  /** Where output continues, counted as rule F4 says. */
+  offset = 0;
+  readonly #acks: boolean;
+  readonly #waiting = new Set<() => void>();
+  readonly #limitMs: number;
+
+  /** @param acks Whether it acknowledges all output as it comes. */
+  constructor({ url, token, limitMs = LIMIT_MS }: Target, query: Query, acks = true) {
+    this.#acks = acks;
+    this.#limitMs = limitMs;
+    const address = new URL(url);
+    address.protocol = address.protocol.replace("http", "ws");
+    for (const [name, value] of Object.entries(query)) {
+      address.searchParams.delete(name);
+      for (const one of [value].flat()) address.searchParams.append(name, String(one));
+    }
+    const headers = token === "" ? {} : { Authorization: `Bearer ${token}` };
+    const socket = new WebSocket(address, ["stdio.v1"], { headers, perMessageDeflate: false });
+    this.#socket = socket;
+    socket.on("open", () => {
+      socket.send('{"type":"ping"}');
+      this.#came("open");
+    });
+    socket.on("message", (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    socket.on("unexpected-response", (_, response) => {
+      this.close ??= { code: response.statusCode ?? 0, reason: "an HTTP status instead of an upgrade" };
+      this.#came("close");
+      socket.terminate();
+    });
+    socket.on("error", (error) => {
+      this.close ??= { code: 1006, reason: error.message };
+    });
+    socket.on("close", (code, reason) => {
+      this.close ??= { code, reason: reason.toString() };
+      this.#came("close");
+    });
+  }
+
+  say(message: object | string): void {
+    this.#socket.send(typeof message === "string" ? message : JSON.stringify(message));
+  }
+
+  type(input: string | Uint8Array): void {
+    this.#socket.send(Buffer.from(input), { binary: true });
+  }
+
+  /** Breaks the connection without a goodbye. */
+  cut(): void {
+    this.#socket.terminate();
+  }
+
+  /** Closes in order with this code. */
+  leave(code = 1000): void {
+    this.#socket.close(code);
+  }
+
+  /** Waits for something. @throws {Error} Which says what did not come, and what did. */
+  async until<T>(what: string, ask: () => T | undefined | false): Promise<T> {
+    const deadline = performance.now() + this.#limitMs;
+    for (;;) {
+      const answer = ask();
+      if (answer !== undefined && answer !== false) return answer;
+      if (this.close !== undefined || performance.now() >= deadline) throw new Error(`no ${what}; ${this.#story}`);
+      await this.#next(deadline);
+    }
+  }
+
+  hello(): Promise<Message> {
+    return this.message("hello");
+  }
+
+  /** The first message of this type, from number `from` of them on. */
+  message(type: string, from = 0): Promise<Message> {
+    return this.until(`${type} message`, () => this.all(type)[from]);
+  }
+
+  /** The exit, with the close that must follow it. */
+  async exit(): Promise<Message> {
+    const exit = await this.message("exit");
+    await this.closed();
+    return exit;
+  }
+
+  /** How the server ended it. */
+  async closed(): Promise<Close> {
+    const deadline = performance.now() + this.#limitMs;
+    while (this.close === undefined && performance.now() < deadline) await this.#next(deadline);
+    if (this.close === undefined) throw new Error(`no close; ${this.#story}`);
+    return this.close;
+  }
+
+  all(type: string): Message[] {
+    return this.messages.filter((message) => message.type === type);
+  }
+
+  /** All output of one stream, or of both, as text. */
+  text(...kinds: readonly number[]): string {
+    const wanted = kinds.length === 0 ? [1, 2] : kinds;
+    return Buffer.concat(
+      this.frames.filter(({ kind }) => wanted.includes(kind)).map(({ payload }) => payload),
+    ).toString();
+  }
+
+  /** Waits until the output ends with this. */
+  output(end: string): Promise<true> {
+    return this.until(`output that ends with ${JSON.stringify(end)}`, () => this.text().endsWith(end) || undefined);
+  }
+
+  /** Resolves when something comes, or at the deadline. */
+  #next(deadline: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(0, deadline - performance.now()));
+      this.#waiting.add(wake);
+    });
+  }
+
+  get #story(): string {
+    const close = this.close === undefined ? "still open" : `closed with ${this.close.code} ${this.close.reason}`;
+    return `${close}, came: ${this.order.slice(-12).join(" ") || "nothing"}`;
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (isBinary) {
+      const kind = data[0] ?? 0;
+      const payload = data.subarray(1);
+      if (kind === 1 || kind === 2) this.offset += payload.length;
+      this.frames.push({ kind, payload, after: this.offset });
+      if (this.#acks && kind <= 3) this.say({ type: "ack", offset: this.offset });
+      this.#came(String(kind));
+      return;
+    }
+    const message = JSON.parse(data.toString()) as Message;
+    if (message.type === "hello") this.offset = Number(message.offset);
+    if (message.type === "gap") this.offset = Number(message.to);
+    this.messages.push(message);
+    this.#came(message.type);
+  }
+
+  #came(what: string): void {
+    this.order.push(what);
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
+
+export const freshName = (): string => `check-${randomBytes(6).toString("hex")}`;
+export const sh = (script: string): Query => ({ cmd: "sh", arg: ["-c", script] });
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Comes back with what its last greeting gave it. */
+export async function resumed(target: Target, before: Probe, query: Query = {}, acks = true): Promise<Probe> {
+  const { session, resume } = await before.hello();
+  return new Probe(target, { session: String(session), resume: String(resume), ...query }, acks);
+}
