@@ -208,3 +208,4 @@ export {
   tracedSocket,
   traceOf,
 } from "./wire/trace.ts";
+export type { WriteOnce } from "./wire/write-messages.ts";

@@ -73,6 +73,14 @@ export type Deed =
   | { readonly type: "webhook"; readonly url: string }
   /** In a tenant's record: a browser was let in to a server in the sandbox, at this port. */
   | { readonly type: "preview"; readonly port: number }
+  /** A codex client did something with a file (E6): `outcome` is `ok`, or why it failed. */
+  | {
+      readonly type: "file";
+      readonly operation: string;
+      readonly path: string;
+      readonly bytes: number;
+      readonly outcome: string;
+    }
   /** In a tenant's record: a login by cookie was ended by its person. */
   | { readonly type: "logout" }
   | InputDeed;

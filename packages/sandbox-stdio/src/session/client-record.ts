@@ -33,6 +33,7 @@ export type ClientWho = {
   readonly party?: Party | undefined;
   readonly mayUseKept?: boolean | undefined;
   readonly keeps?: number | undefined;
+  readonly answersQueries?: boolean | undefined;
 };
 
 const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
@@ -40,7 +41,8 @@ const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "liv
 /** All in one shape, whatever was said of the client and wherever: it is asked at every key, and what is asked is compiled for a shape. */
 function shaped(who: ClientWho): ClientWho {
   const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume, party, mayUseKept, keeps } = who;
-  return { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume, party, mayUseKept, keeps };
+  const rest = { holdsAlone, canResume, party, mayUseKept, keeps, answersQueries: who.answersQueries };
+  return { name, role, kind, isAdmin, delivery, acknowledges, ...rest };
 }
 
 /** To be attached at once. */

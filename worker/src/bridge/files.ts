@@ -1,0 +1,47 @@
+// Orders for a sandbox's files, which a helper beside the bridge carries out. The container, if there is one, is started for it.
+
+import {
+  type FileAnswer,
+  type FileOrder,
+  MAX_FILE_BYTES,
+  packFileMessage,
+  unpackFileMessage,
+} from "sandbox-stdio/core";
+import { log } from "../base/log.ts";
+import { authorization, type BridgeEnv, fetchBridge } from "./upstream.ts";
+
+/** A container that has to be started takes its time, and so do 4 MiB. */
+const PATIENCE_MS = 150_000;
+/** Of an answer, beside its bytes: the entries of a directory. */
+const MAX_ANSWER_BYTES = MAX_FILE_BYTES + 16 * 1024 * 1024;
+
+export type FilesAnswer = { readonly answer: FileAnswer; readonly bytes: Uint8Array };
+
+/** @param label The sandbox's readable name. @param bytes What is to be written. */
+export async function askFiles(
+  env: BridgeEnv,
+  sandboxKey: string,
+  label: string,
+  order: FileOrder,
+  bytes?: Uint8Array,
+): Promise<FilesAnswer> {
+  const given = new AbortController();
+  const timer = setTimeout(() => given.abort(), PATIENCE_MS);
+  try {
+    const path = `/files?${new URLSearchParams({ sandbox: sandboxKey, label })}`;
+    const headers = { Authorization: await authorization(env, sandboxKey) };
+    const body = packFileMessage(order, bytes);
+    const response = await fetchBridge(env, sandboxKey, path, { method: "POST", headers, body, signal: given.signal });
+    const length = Number(response.headers.get("Content-Length") ?? 0);
+    const isGood = response.status === 200 && length <= MAX_ANSWER_BYTES;
+    const said = isGood ? unpackFileMessage<FileAnswer>(new Uint8Array(await response.arrayBuffer())) : undefined;
+    if (said !== undefined && typeof said.message.ok === "boolean") return { answer: said.message, bytes: said.bytes };
+    log.warn(`the bridge did not answer about files (${response.status})`);
+  } catch (error) {
+    log.warn("no way to the bridge:", error);
+  } finally {
+    clearTimeout(timer);
+  }
+  const message = "the sandbox can't be reached just now: try again";
+  return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };
+}
