@@ -16,6 +16,8 @@ export type CodexSpec = {
   readonly who: Grant;
   readonly actor: Actor;
   readonly pass: Pass;
+  /** Whether its output is fetched, and not told. */
+  readonly fetches: boolean;
   /** The person in the words of the Project Service, if it was asked. */
   readonly user: string | undefined;
 };

@@ -134,7 +134,7 @@ export class CodexHub implements CodexHandler {
 
   answered(connection: CodexConnection): void {
     const { session } = connection;
-    if (session === undefined || connection.isTelling) return;
+    if (session === undefined || connection.isTelling || connection.spec.fetches) return;
     connection.isTelling = true;
     // Behind the answer that has the session's id.
     for (const process of this.#store.processes(session)) if (!process.isClosed) this.#tell(connection, process);

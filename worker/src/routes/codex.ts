@@ -1,6 +1,7 @@
 // `/codex/SANDBOX`, where codex' clients connect, and the API's routes about their tickets and their record (E1, E6).
 
 import { type Context, Hono } from "hono";
+import { CODEX_PULL_HEADER } from "sandbox-stdio/codex";
 import { CLOSE, defined } from "sandbox-stdio/core";
 import type { AttachRight } from "../attach/attach-right.ts";
 import { CODEX, codexRequest } from "../attach/codex-spec.ts";
@@ -57,8 +58,9 @@ codexRoutes.get("/codex/:sandbox", async (c) => {
     address: addressOf(request),
     ...defined({ ticket: grant.share?.id }),
   };
+  const fetches = request.headers.has(CODEX_PULL_HEADER);
   const { issuer, tenantClaim, tenantValue } = tenant;
-  const spec = { tenant: { issuer, tenantClaim, tenantValue }, sandbox, sandboxKey, who: grant, actor, user };
+  const spec = { tenant: { issuer, tenantClaim, tenantValue }, sandbox, sandboxKey, who: grant, actor, user, fetches };
   return c.env.SESSION.getByName(sessionKey).fetch(codexRequest({ ...spec, pass: passed.pass }));
 });
 

@@ -3,6 +3,7 @@
 export { applyEnvPolicy } from "./env-policy.ts";
 export { type FileCall, fileCallOf, requireDone } from "./files.ts";
 export {
+  CODEX_PULL_HEADER,
   CodexError,
   type CodexParams,
   type EnvPolicy,
@@ -15,3 +16,4 @@ export {
   requireBase64,
   uriOf,
 } from "./messages.ts";
+export { StdioRelay } from "./stdio-relay.ts";

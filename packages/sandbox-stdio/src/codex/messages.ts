@@ -13,6 +13,9 @@ import {
   isString,
 } from "../wire/schema.ts";
 
+/** By this header a client says that it fetches output by *process/read*, and is not to be told of it. */
+export const CODEX_PULL_HEADER = "X-Stdio-Codex-Pull";
+
 /** Bytes of a message at most. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
