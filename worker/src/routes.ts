@@ -8,6 +8,7 @@ import type { StdioEnv } from "./env.ts";
 import { answerFault } from "./guards/faults.ts";
 import { reportRefusals } from "./metrics/refusals.ts";
 import { attachRoutes } from "./routes/attach.ts";
+import { codexRoutes, codexTicketRoutes } from "./routes/codex.ts";
 import { layoutRoutes, preferenceRoutes } from "./routes/layouts.ts";
 import { requireLogLevel } from "./routes/log-level.ts";
 import type { McpTools } from "./routes/mcp.ts";
@@ -48,6 +49,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/", metricsRoutes);
   app.route("/", terminalRoutes);
   app.route("/", attachRoutes);
+  app.route("/", codexRoutes);
   app.route("/", previewRoutes);
   app.route("/", openApiRoute);
   app.route("/", sandboxApiRoutes);
@@ -55,6 +57,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/api/sandboxes", programRoutes);
   app.route("/api/sandboxes", sessionRoutes);
   app.route("/api/sandboxes", shareRoutes);
+  app.route("/api/sandboxes", codexTicketRoutes);
   app.route("/api/tickets", attachTicketRoutes);
   app.route("/api/revocations", revocationRoutes);
   app.route("/api/layout", layoutRoutes);

@@ -210,3 +210,4 @@ export {
   tracedSocket,
   traceOf,
 } from "./wire/trace.ts";
+export type { WriteOnce } from "./wire/write-messages.ts";

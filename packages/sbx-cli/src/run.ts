@@ -107,6 +107,8 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
       return (await import("./transfer/copy.ts")).copy(command, childEnv);
     case "forward":
       return (await import("./tools/forward.ts")).forward(command, env);
+    case "codex":
+      return (await import("./tools/codex.ts")).codex(command, token(command), standardInput());
     case "ssh-proxy":
       return attach(sshProxyWish(command), env);
     case "ssh-config":

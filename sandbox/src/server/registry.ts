@@ -154,7 +154,7 @@ export class Registry {
   /** @param replaced The session that has this name until the new process runs: it is forgotten then. */
   #start(
     names: HostNames,
-    query: Pick<StartOrder, "process" | "size">,
+    query: Pick<StartOrder, "process" | "size" | "envPolicy">,
     unattended?: Unattended,
     replaced?: SessionHost,
   ): FindResult {
@@ -217,13 +217,13 @@ export class Registry {
 
   #surroundingsOf(
     names: HostNames,
-    { process }: Pick<StartOrder, "process">,
+    { process, envPolicy }: Pick<StartOrder, "process" | "envPolicy">,
     home: string,
     namespace?: Namespace,
   ): Surroundings {
     const { sandbox, session } = names;
     const { childUser: user, trace, unattendedBytesPerSecond } = this.#settings;
-    const env = environmentOf(this.#settings, home, process);
+    const env = environmentOf(this.#settings, home, process, envPolicy);
     const surroundings = {
       env,
       home,

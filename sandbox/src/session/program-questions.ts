@@ -1,7 +1,7 @@
 // The questions of programs to one process over the inner hop: its terminal's modes and screen, and its shell's commands.
 
 import type { ProgramHost, Question } from "sandbox-stdio/core";
-import { type InputModes, inputModesOf, USUAL_MODES } from "sandbox-stdio/programs";
+import { ChunkTable, type InputModes, inputModesOf, USUAL_MODES, WriteIds } from "sandbox-stdio/programs";
 import { withinLimit } from "../screen/read-screen.ts";
 import { REPLAY_BYTES } from "../screen/session-screen.ts";
 import type { Lifespan } from "./lifespan.ts";
@@ -13,6 +13,8 @@ const MODES = { scrollback: 0, runs: false, ansi: false } as const;
 export class ProgramQuestions implements ProgramHost {
   readonly #process: LoggedProcess;
   readonly #lifespan: Lifespan;
+  readonly writeIds = new WriteIds();
+  readonly #chunks = new ChunkTable();
 
   constructor(process: LoggedProcess, lifespan: Lifespan) {
     this.#process = process;
@@ -33,6 +35,10 @@ export class ProgramQuestions implements ProgramHost {
       const { list = [], isMarked = false } = marks?.commands ?? {};
       const outputTimes = { marks: times.marks, stepMs: times.stepMs };
       return encode({ commands: list, next: log.endOffset, isMarked, times: outputTimes });
+    }
+    if (question.about === "chunks") {
+      this.#chunks.cut(log, question.to);
+      return encode(this.#chunks.state(question.after, question.most));
     }
     const { scrollback, runs, ansi } = question;
     const state = await screen?.read({ scrollback, runs, ansi });

@@ -1,6 +1,8 @@
 // The surroundings of a process: its directory, user, environment and panes.
 
+import { applyEnvPolicy, type EnvPolicy } from "sandbox-stdio/codex";
 import type { ProcessWish, Trace } from "sandbox-stdio/core";
+import type { StartOrder } from "sandbox-stdio/programs";
 import { type ChildUser, ownUserName } from "../base/child-user.ts";
 import type { Namespace } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
@@ -48,6 +50,7 @@ export function environmentOf(
   settings: BridgeSettings,
   home: string,
   wish: Pick<ProcessWish, "tty" | "env">,
+  policy?: StartOrder["envPolicy"],
 ): Record<string, string> {
   usual ??= usualEnvironment();
   const env = { ...usual };
@@ -61,8 +64,10 @@ export function environmentOf(
   env.HOME ??= home;
   // A program that reads these would print control sequences into its pipe.
   if (!wish.tty) for (const name of ABOUT_TERMINALS) delete env[name];
+  // The Worker has checked its shape.
+  const kept = policy === undefined ? env : applyEnvPolicy(env, policy as EnvPolicy);
   // As entries: to assign to a variable named `__proto__` would change the prototype.
-  return { ...env, ...Object.fromEntries(wish.env) };
+  return { ...kept, ...Object.fromEntries(wish.env) };
 }
 
 /** Made once: the bridge's environment does not change, and reading it takes longer than the rest of a start. */

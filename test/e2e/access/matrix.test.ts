@@ -77,6 +77,15 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   [`POST ${AT}/:session/share`]: [http("POST", (place) => `${session(place)}/share`, {})],
   [`GET ${AT}/:session/tickets`]: [http("GET", (place) => `${session(place)}/tickets`)],
   [`DELETE ${AT}/:session/tickets/:ticket`]: [http("DELETE", (place) => `${session(place)}/tickets/none`)],
+  "GET /codex/:sandbox": [upgrade("upgrade", ({ sandbox }) => `/codex/${sandbox}`)],
+  "POST /api/sandboxes/:sandbox/codex-ticket": [
+    http("POST", ({ sandbox }) => `/api/sandboxes/${sandbox}/codex-ticket`, {}),
+  ],
+  "GET /api/sandboxes/:sandbox/tickets": [http("GET", ({ sandbox }) => `/api/sandboxes/${sandbox}/tickets`)],
+  "DELETE /api/sandboxes/:sandbox/tickets/:ticket": [
+    http("DELETE", ({ sandbox }) => `/api/sandboxes/${sandbox}/tickets/none`),
+  ],
+  "GET /api/sandboxes/:sandbox/audit": [http("GET", ({ sandbox }) => `/api/sandboxes/${sandbox}/audit`)],
   "POST /api/tickets": [
     {
       ...http("POST", "/api/tickets", (place) => place),

@@ -43,7 +43,7 @@ export function specOf(request: Request): AttachSpec {
 }
 
 /** JSON that a header can hold: every other character as its escape, which JSON has for all of them. */
-function asciiJson(value: unknown): string {
+export function asciiJson(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);
 }

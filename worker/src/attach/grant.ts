@@ -4,7 +4,7 @@
 import { clipUtf8, defined, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
 import type { Tenant } from "../auth/names.ts";
-import type { AttachTicket, ShareTicket } from "../auth/ticket.ts";
+import type { AttachTicket, CodexTicket, ShareTicket } from "../auth/ticket.ts";
 import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
 import { AuthFault } from "../refusal/fault.ts";
 
@@ -78,6 +78,18 @@ export function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undef
   const own = { persons: [], tokenIds: [] };
   const guest = { subject: `guest:${id}`, name: "", isGuest: true, own, ...own, expiresAtMs };
   return withShare(bearer === undefined ? guest : bearerPart(bearer), share, origin);
+}
+
+/** Of whoever shows a codex ticket: as its maker, for as long as the ticket counts. */
+export function grantOfCodexTicket(ticket: CodexTicket): Grant {
+  const { id, tenant, maker, makerName: name, makerToken, makerIssuedAt, expiresAtMs } = ticket;
+  const own = {
+    persons: [person(maker, makerIssuedAt)],
+    tokenIds: makerToken === undefined ? [id] : [id, makerToken],
+  };
+  const how = { isGuest: false, mayExec: true, isAdmin: false, mayCreate: true, origin: "" };
+  const share = { id, role: "driver", maker, expiresAtMs } as const;
+  return { subject: maker, name, bearer: tenant, expiresAtMs, ...own, own, ...how, share };
 }
 
 /**

@@ -44,6 +44,9 @@ export type TicketListing = {
   readonly expiresAt: string;
 };
 
+/** `codex`: of the object of a sandbox's codex clients, which has no process of its own. Absent: a share. */
+export type TicketKind = "codex";
+
 export type NewShareTicket = {
   readonly id: string;
   readonly role: Role;
@@ -72,9 +75,9 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   /** A tenant has revoked a user, a token or a login. @param by The tenant's key. */
   revoked(revocation: Revocation, by: string): Promise<void>;
   /** Makes a share ticket count from now on. */
-  addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many";
+  addTicket(ticket: NewShareTicket, by: Actor, kind?: TicketKind): "added" | "no_session" | "too_many";
   /** The share tickets that are good now; undefined if there is no session. */
-  listTickets(): TicketListing[] | undefined;
+  listTickets(kind?: TicketKind): TicketListing[] | undefined;
   /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
   revokeTicket(id: string, by: Actor): Promise<boolean>;
 }

@@ -73,7 +73,7 @@ export type Deed =
   | { readonly type: "webhook"; readonly url: string }
   /** In a tenant's record: a browser was let in to a server in the sandbox, at this port. */
   | { readonly type: "preview"; readonly port: number }
-  /** In a tenant's record: something was done with files of a sandbox, by the sandbox API. `outcome` is `ok`, or why it failed. */
+  /** A client of `/v1/sandbox` or of `/codex` did something with files (V4, E6): `outcome` is `ok`, or why it failed. */
   | {
       readonly type: "file";
       readonly operation: string;

@@ -71,6 +71,11 @@ export async function sessionKey(tenant: Tenant, sandbox: string, session: strin
   return digest([...owner(tenant), checkName("sandbox", sandbox), checkName("session", session)]);
 }
 
+/** The name of the Durable Object of a sandbox's codex clients: as of a session, and never one's, whose name is not empty. */
+export async function codexKey(tenant: Tenant, sandbox: string): Promise<string> {
+  return digest([...owner(tenant), checkName("sandbox", sandbox), "", "codex"]);
+}
+
 function owner(tenant: Tenant): string[] {
   return [tenant.issuer, tenant.tenantClaim, tenant.tenantValue];
 }

@@ -2,7 +2,7 @@
 // The cheap checks come before that: the token, its scopes, and the count of attempts.
 
 import { AuthFault } from "../refusal/fault.ts";
-import { sandboxKey, sessionKey, type Tenant } from "./names.ts";
+import { codexKey, sandboxKey, sessionKey, type Tenant } from "./names.ts";
 import { validateProject } from "./project-service.ts";
 import { readServiceUrl } from "./settings.ts";
 
@@ -29,6 +29,8 @@ export type Project = ProjectUser & {
   readonly sandboxKey: string;
   /** @throws {AuthFault} `bad_name`. */
   sessionKey(session: string): Promise<string>;
+  /** The object of its codex clients. */
+  codexKey(): Promise<string>;
 };
 
 /** The facts that are known of the caller at once, or the question that the Project Service has still to answer. */
@@ -58,6 +60,7 @@ export async function nameProject(env: ProjectEnv, asker: ProjectAsker, sandbox:
     sandbox,
     sandboxKey: await sandboxKey(tenant, sandbox),
     sessionKey: (session) => sessionKey(tenant, sandbox, session),
+    codexKey: () => codexKey(tenant, sandbox),
   };
 }
 

@@ -52,9 +52,13 @@ export interface ShareTicket extends TicketBase {
   readonly admitsGuests: boolean;
 }
 
+/** For codex (E1): good for everyone, for all that one sandbox has, at that one route. */
+export type CodexTicket = Omit<TicketBase, "session" | "role"> & { readonly makerName: string };
+
 export type Ticket = AttachTicket | ShareTicket;
 
 const PREFIX: Readonly<Record<Ticket["kind"], string>> = { attach: "a", share: "s" };
+const CODEX_PREFIX = "c";
 
 /** A fresh id: 122 random bits. In hex, as a word of a command line, where one with a hyphen first would be an option. */
 export function ticketId(): string {
@@ -71,7 +75,19 @@ export function sealTicket(ticket: Ticket, secret: string): Promise<string> {
  * @throws {AuthFault} `bad_ticket`, `ticket_expired`.
  */
 export async function openTicket(text: string, secret: string): Promise<Ticket> {
-  const ticket = isTicketShaped(text) ? await openText<Ticket>(text.charAt(0), text, secret) : undefined;
+  return unexpired(isTicketShaped(text) ? await openText<Ticket>(text.charAt(0), text, secret) : undefined);
+}
+
+export function sealCodexTicket(ticket: CodexTicket, secret: string): Promise<string> {
+  return sealText(CODEX_PREFIX, ticket, secret);
+}
+
+/** As {@link openTicket}: neither takes the other's. @throws {AuthFault} `bad_ticket`, `ticket_expired`. */
+export async function openCodexTicket(text: string, secret: string): Promise<CodexTicket> {
+  return unexpired(await openText<CodexTicket>(CODEX_PREFIX, text, secret));
+}
+
+function unexpired<T extends Pick<TicketBase, "expiresAtMs">>(ticket: T | undefined): T {
   if (ticket === undefined) throw new AuthFault("bad_ticket", "The ticket is not one of this server's");
   if (ticket.expiresAtMs <= Date.now())
     throw new AuthFault("ticket_expired", "The ticket has expired: ask for another");

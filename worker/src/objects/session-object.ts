@@ -4,8 +4,15 @@
 import { DurableObject } from "cloudflare:workers";
 import { Deadline, earliest, type RelaySession } from "sandbox-stdio/core";
 import { specOf } from "../attach/attach-spec.ts";
+import { codexSpecOf } from "../attach/codex-spec.ts";
 import type { Asker } from "../attach/grant.ts";
-import type { NewShareTicket, SessionCalls, SessionListing, TicketListing } from "../attach/session-calls.ts";
+import type {
+  NewShareTicket,
+  SessionCalls,
+  SessionListing,
+  TicketKind,
+  TicketListing,
+} from "../attach/session-calls.ts";
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import { log, useLogLevel } from "../base/log.ts";
@@ -58,6 +65,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     if (call !== undefined) return packAnswer(await programs.answer(call, request.signal));
     const mcp = await gatewayCallOf(request);
     if (mcp !== undefined) return this.#parts.mcp.answer(mcp, request.signal);
+    const codex = codexSpecOf(request);
+    if (codex !== undefined) return this.#parts.codex.connect(codex);
     const spec = specOf(request);
     this.#parts.audit?.at({ sandbox: spec.query.sandbox, session: spec.session });
     this.#parts.trace.at({ sandbox: spec.query.sandbox, session: spec.session });
@@ -167,13 +176,14 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   override async alarm(): Promise<void> {
-    const { store, detached, alarm, parking } = this.#parts;
+    const { store, detached, alarm, parking, codex } = this.#parts;
     await parking.ring(Date.now());
     const due = alarm.ring(Date.now());
     if (due === "forget" && store.record !== undefined) await this.#remove(store.record);
     else if (due === "end") await this.end();
     else {
       await detached.tick(Date.now());
+      await codex.tick(Date.now());
       this.#changed();
       await alarm.set();
     }
@@ -227,12 +237,12 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     this.#changed();
   }
 
-  addTicket(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many" {
-    return this.#parts.ticketCalls.add(ticket, by);
+  addTicket(ticket: NewShareTicket, by: Actor, kind?: TicketKind): "added" | "no_session" | "too_many" {
+    return this.#parts.ticketCalls.add(ticket, by, kind);
   }
 
-  listTickets(): TicketListing[] | undefined {
-    return this.#parts.ticketCalls.list();
+  listTickets(kind?: TicketKind): TicketListing[] | undefined {
+    return this.#parts.ticketCalls.list(kind);
   }
 
   async revokeTicket(id: string, by: Actor): Promise<boolean> {

@@ -1,14 +1,14 @@
 // The parts of one session object, and which of them knows which. Their questions to the object itself are in its ports.
 
 import type { Timed } from "sandbox-stdio/core";
-import { giveBack, type Pass } from "../attach/entry-limits.ts";
+import { type EntryEnv, giveBack, type Pass } from "../attach/entry-limits.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import type { Actor } from "../audit/record.ts";
 import { SessionAudit } from "../audit/session-audit.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
 import { AuditTrail } from "../audit/trail.ts";
 import { type LogEnv, log } from "../base/log.ts";
-import type { AddressesEnv } from "../limits/limit-calls.ts";
+import { CodexHub } from "../codex/hub.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { McpGateway } from "../mcp/gateway.ts";
 import { SessionMetrics } from "../metrics/session-metrics.ts";
@@ -29,7 +29,7 @@ import { TicketCalls } from "../tickets/ticket-calls.ts";
 import { Attaching } from "./attaching.ts";
 
 /** The bindings and variables that a session object and its parts read. */
-export type SessionEnv = LifecycleEnv & RenewalEnv & TtydEnv & AddressesEnv & AuditEnv & LimitEnv & LogEnv;
+export type SessionEnv = LifecycleEnv & RenewalEnv & TtydEnv & EntryEnv & AuditEnv & LimitEnv & LogEnv;
 
 export interface ObjectPorts {
   /** The set of clients, or the next due time, may have changed. */
@@ -75,7 +75,8 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const { retentionMs } = settings;
   const unnamedGraceMs = limits.unnamedSeconds * 1000;
   const dueMs = () => [detached.dueMs, parking.dueMs];
-  const alarm = new ObjectAlarm({ storage, store, trail, dueMs, retentionMs, unnamedGraceMs });
+  const codexDueMs = () => codex.dueMs;
+  const alarm = new ObjectAlarm({ storage, store, trail, dueMs, codexDueMs, retentionMs, unnamedGraceMs });
   const recorder = (): SessionAudit =>
     new SessionAudit({
       ...{ trail, settings },
@@ -122,6 +123,10 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     ...{ storage, store, lifetimes, programs, changed, waitUntil, end, maxStreams: limits.waits },
     session: () => lifecycle.session,
   });
+  const codex: CodexHub = new CodexHub({
+    ...{ env, storage, lifetimes, tickets, audit, changed, waitUntil, ended },
+    alarm: () => void alarm.set(),
+  });
   const attaching = new Attaching({
     ...{ env, store, lifecycle, signer, tickets, connections, lifetimes },
     ...{ ttyds, counts, audit, ending, waitUntil, changed },
@@ -150,6 +155,6 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ lifecycle, connections, programs, mcp, attaching, detached, metrics, parking, timed },
+    ...{ lifecycle, connections, programs, mcp, codex, attaching, detached, metrics, parking, timed },
   };
 }

@@ -9,6 +9,7 @@ import { describeSession } from "../records/session-listing.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { Lifetimes } from "../sockets/lifetimes.ts";
 import { answerOf, FULL_RETRY_SECONDS } from "./answer-of.ts";
+import { Follower } from "./follower.ts";
 import { HeldWaits } from "./held-waits.ts";
 import { OpenCall } from "./open-call.ts";
 import { commands, screen } from "./operations/ask-process.ts";
@@ -20,6 +21,7 @@ import {
   refused,
   type WaitCall,
 } from "./operations/call.ts";
+import { Chunks } from "./operations/chunks.ts";
 import { drive } from "./operations/drive.ts";
 import type { Reached } from "./operations/reached.ts";
 import { read } from "./operations/read.ts";
@@ -63,6 +65,8 @@ export class ProgramCalls {
   #waiting = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
   readonly #starts: Starts;
+  readonly #chunks = new Chunks();
+  #follower: Follower | undefined;
   #lastRedrawn: { readonly incarnation: string; readonly screen: Promise<Screen | undefined> } | undefined;
 
   constructor(ports: ProgramPorts) {
@@ -93,7 +97,7 @@ export class ProgramCalls {
     // Refused before it takes a place anywhere.
     if (operation.type === "locate" && operation.waitsFor !== undefined && this.#isFull)
       return Promise.resolve(this.#full());
-    const isLong = operation.type === "read" && operation.waitMs > 0;
+    const isLong = (operation.type === "read" || operation.type === "chunks") && operation.waitMs > 0;
     return this.#asCall(call, isLong, signal, (gone) => this.#do(call, gone));
   }
 
@@ -233,6 +237,8 @@ export class ProgramCalls {
         return screen(reached, operation, this.#ports.hop, this.#ports.kept, (seen, at) => this.#redrawn(seen, at));
       case "commands":
         return commands(reached, this.#ports.hop, this.#ports.kept, this.#at.store.record?.lostAtMs);
+      case "chunks":
+        return this.#readChunks(reached, operation, signal);
       case "locate":
         return locate(reached, operation, this.#ports);
       default:
@@ -261,6 +267,34 @@ export class ProgramCalls {
     const range = { from: Number(answer.body.from), next: Number(answer.body.next) };
     const times = await timesOf(reached, range, ports);
     return times === undefined ? answer : { ...answer, body: { ...answer.body, times } };
+  }
+
+  /** The process waits for the reader, as long as its calls come (E4). */
+  #readChunks(reached: Reached, operation: Extract<Operation, { type: "chunks" }>, signal: AbortSignal) {
+    const { store, lifecycle } = this.#at;
+    const { record } = store;
+    if (record?.program !== undefined && record.program.isChunked !== true) {
+      store.record = { ...record, program: { ...record.program, isChunked: true } };
+    }
+    const { session } = reached;
+    const follow = (offset: number | undefined) => {
+      if (session === undefined || session.hasEnded || lifecycle.session !== session) return;
+      if (this.#follower?.isOf(session) === true) {
+        this.#follower.called(offset);
+        return;
+      }
+      const follower = new Follower(session, () => {
+        if (this.#follower === follower) this.#follower = undefined;
+        this.#at.changed();
+      });
+      this.#follower = follower;
+      follower.attach(operation.reader, offset ?? session.log.startOffset);
+    };
+    const ports = { ...this.#ports, isReachable: lifecycle.hop.isOpen, follow };
+    return this.#chunks.read(reached, operation, signal, {
+      ...ports,
+      keep: (table) => store.keep("chunks", table),
+    });
   }
 
   #typing(reached: Reached, call: ProgramCall): (operation: Write) => Promise<ProgramAnswer> {

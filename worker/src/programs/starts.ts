@@ -68,10 +68,10 @@ export class Starts {
       return answerOf(refusal);
     }
     if (!call.mayStart) return { status: NEEDS_PASS, body: {} };
-    const { keepExited, stdin, isStdinEnded, isAwaited } = process;
+    const { keepExited, stdin, isStdinEnded, isAwaited, envPolicy } = process;
     const ordered = await orderProcess(env, call.sandboxKey, {
       ...{ label: call.sandbox, session: call.session, process: wish, size: process.size, replace },
-      ...{ keepExited, stdin, isStdinEnded, isAwaited },
+      ...{ keepExited, stdin, isStdinEnded, isAwaited, envPolicy },
     });
     if (!ordered.ok) {
       audit?.refused(ordered.refusal, call.actor, record !== undefined);

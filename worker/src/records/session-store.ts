@@ -65,7 +65,11 @@ export type ProgramFacts = {
   /** How long it is kept after its exit and the last call about it. */
   readonly keepExitedMs: number;
   readonly calledAtMs: number;
+  /** Whether its output was told in numbered chunks: what the numbers mean is kept with it (E4). */
+  readonly isChunked?: boolean;
 };
+
+export type KeptAnswer = "screen" | "commands" | "chunks";
 
 /** When the object next looks at a process without clients. */
 export const NEXT_LOOK = "next look";
@@ -145,13 +149,13 @@ export class SessionStore {
     this.#storage.kv.put("screen", snapshot);
   }
 
-  /** The bridge's answers about an ended process's screen and commands: JSON. */
-  get kept(): { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined } {
+  /** The bridge's answers about an ended process's screen, commands and numbered output: JSON. */
+  get kept(): Readonly<Record<KeptAnswer, Uint8Array | undefined>> {
     const of = (name: string) => this.#storage.kv.get<Uint8Array>(`last ${name}`);
-    return { screen: of("screen"), commands: of("commands") };
+    return { screen: of("screen"), commands: of("commands"), chunks: of("chunks") };
   }
 
-  keep(name: "screen" | "commands", json: Uint8Array): void {
+  keep(name: KeptAnswer, json: Uint8Array): void {
     // A value of the store has at most 2 MiB.
     if (json.length < MAX_KEPT_BYTES) this.#storage.kv.put(`last ${name}`, json);
   }
@@ -163,6 +167,7 @@ export class SessionStore {
       this.#storage.kv.delete("screen");
       this.#storage.kv.delete("last screen");
       this.#storage.kv.delete("last commands");
+      this.#storage.kv.delete("last chunks");
       this.#storage.kv.delete(NEXT_LOOK);
       this.#storage.kv.delete("session");
       dropGateway(this.#storage);

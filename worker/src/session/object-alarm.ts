@@ -13,6 +13,8 @@ export type AlarmSources = {
   readonly trail: AuditTrail;
   /** Further times at which the object has something to do while it is out of memory; infinity for never. */
   readonly dueMs: () => readonly number[];
+  /** The same, whether there is a session or not. */
+  readonly codexDueMs: () => number;
   /** How long a record of the audit is kept. */
   readonly retentionMs: number;
   /** How long the client of an unnamed session may take to come back. */
@@ -35,7 +37,7 @@ export class ObjectAlarm {
       record === undefined
         ? []
         : [keptUntilMs(record), desertedEndMs(record, unnamedGraceMs), ...this.#sources.dueMs()];
-    const dueMs = earliest([...session, trail.deletionDueMs(retentionMs, Date.now())]);
+    const dueMs = earliest([...session, this.#sources.codexDueMs(), trail.deletionDueMs(retentionMs, Date.now())]);
     this.#isSet = dueMs !== Number.POSITIVE_INFINITY;
     // No message waits until it is on disk.
     if (this.#isSet) await storage.setAlarm(dueMs, { allowUnconfirmed: true });

@@ -7,7 +7,7 @@ import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess, LAST_SCREEN } from "../programs/operations/ask-process.ts";
 import { SHORT_LIFE_MS } from "../programs/operations/since.ts";
 import { writersOf } from "../records/session-listing.ts";
-import { isOver, type SessionRecord, type SessionStore } from "../records/session-store.ts";
+import { isOver, type KeptAnswer, type SessionRecord, type SessionStore } from "../records/session-store.ts";
 import { type LifeEnv, type LifeEvent, type LifeFacts, noteLife } from "../refusal/life.ts";
 import type { LastLooks } from "./last-looks.ts";
 
@@ -80,6 +80,9 @@ export function desertedEndMs(record: SessionRecord, graceMs: number): number | 
 /** How long an end that was asked for may take to be told by the bridge. */
 const END_PATIENCE_MS = 3_000;
 
+const ALL = Number.MAX_SAFE_INTEGER;
+const ALL_CHUNKS: Question = { about: "chunks", after: 0, to: ALL, most: ALL };
+
 export interface EndedPorts {
   readonly store: SessionStore;
   /** Absent if no audit is kept. */
@@ -139,18 +142,20 @@ export class EndedProcess {
   }
 
   /** Whether what a terminal shows at its end, its shell's commands and when its output came are here, or will not come. */
-  #hasLast({ facts, createdAt }: SessionRecord, session: RelaySession, nowMs: number): boolean {
+  #hasLast({ facts, createdAt, program }: SessionRecord, session: RelaySession, nowMs: number): boolean {
     const { store, changed } = this.#ports;
     // Of a process on pipes only times are kept, unless all came at about one.
     const hasTimes = facts.tty || nowMs - Date.parse(createdAt) > SHORT_LIFE_MS;
-    if (!hasTimes || !this.#hop.isOpen) return true;
+    const isChunked = program?.isChunked === true;
+    if ((!hasTimes && !isChunked) || !this.#hop.isOpen) return true;
     if (this.#last?.session !== session) {
       const last = { session, isHere: false };
       this.#last = last;
-      const keep = (name: "screen" | "commands", question: Question) =>
+      const keep = (name: KeptAnswer, question: Question) =>
         askProcess(this.#hop.client, question).then((json) => json && store.keep(name, json));
       const screen = facts.tty ? keep("screen", LAST_SCREEN) : undefined;
-      void Promise.all([screen, keep("commands", { about: "commands" })]).finally(() => {
+      const chunks = isChunked ? keep("chunks", ALL_CHUNKS) : undefined;
+      void Promise.all([screen, chunks, keep("commands", { about: "commands" })]).finally(() => {
         last.isHere = true;
         changed();
       });

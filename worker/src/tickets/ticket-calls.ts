@@ -1,6 +1,6 @@
 // The API's calls about a session's share tickets: made, listed, revoked, and each put on record.
 
-import type { NewShareTicket, TicketListing } from "../attach/session-calls.ts";
+import type { NewShareTicket, TicketKind, TicketListing } from "../attach/session-calls.ts";
 import type { Actor } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { SessionStore } from "../records/session-store.ts";
@@ -24,9 +24,9 @@ export class TicketCalls {
     this.#ports = ports;
   }
 
-  add(ticket: NewShareTicket, by: Actor): "added" | "no_session" | "too_many" {
-    const { store, tickets, audit } = this.#ports;
-    const incarnation = store.record?.facts.incarnation;
+  add(ticket: NewShareTicket, by: Actor, kind?: TicketKind): "added" | "no_session" | "too_many" {
+    const { tickets, audit } = this.#ports;
+    const incarnation = this.#opened(kind);
     if (incarnation === undefined) return "no_session";
     if (!tickets.add(ticket, incarnation, Date.now())) return "too_many";
     const { id, role, guests, expiresAtMs } = ticket;
@@ -35,9 +35,14 @@ export class TicketCalls {
     return "added";
   }
 
-  list(): TicketListing[] | undefined {
-    const { store, tickets } = this.#ports;
-    return store.record && tickets.list(store.record.facts.incarnation, Date.now());
+  list(kind?: TicketKind): TicketListing[] | undefined {
+    const incarnation = this.#opened(kind);
+    return incarnation === undefined ? undefined : this.#ports.tickets.list(incarnation, Date.now());
+  }
+
+  /** What such tickets open here. */
+  #opened(kind: TicketKind | undefined): string | undefined {
+    return kind ?? this.#ports.store.record?.facts.incarnation;
   }
 
   revoke(id: string, by: Actor): boolean {

@@ -2,9 +2,10 @@
 // the connection on which its call came.
 
 import { encodeWrite, needsModes } from "../programs/encode-write.ts";
+import { WriteIds } from "../programs/write-ids.ts";
 import type { ServerSocket } from "../server/outgoing.ts";
 import type { ProcessSession } from "../session/process-session.ts";
-import { MAX_FRAME_BYTES } from "../wire/constants.ts";
+import { MAX_FRAME_BYTES, MAX_KEPT_INPUT_BYTES } from "../wire/constants.ts";
 import { defined } from "../wire/fields.ts";
 import { encodeAnswer } from "../wire/frames.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
@@ -18,6 +19,7 @@ export interface ProgramHost {
   answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** Whether a shell has marked its commands so far. */
   readonly isMarked: boolean;
+  readonly writeIds: WriteIds;
   /** A program has called: the session is in use. */
   called(): void;
 }
@@ -26,6 +28,7 @@ export const NO_PROGRAMS: ProgramHost = {
   modes: () => undefined,
   answer: () => undefined,
   isMarked: false,
+  writeIds: new WriteIds(),
   called: () => undefined,
 };
 
@@ -51,15 +54,27 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
   const { session, programs } = end;
   programs.called();
   const modes = needsModes(command) ? await programs.modes() : undefined;
-  const { client: id, at, again, eof = false } = command;
+  const { client: id, again, once, eof = false } = command;
   // The client may have gone while the terminal was asked.
   const client = session.client(id);
   if (client?.isProgram !== true) {
     refuse(end, id, { code: "too_many_writers" });
     return;
   }
+  const known = once && programs.writeIds.look(once.id, once.hash);
+  if (known === "other") {
+    refuse(end, id, { code: "other_write" });
+    return;
+  }
+  if (known === "known") {
+    const { received } = client.input;
+    reply(end, { type: "written", client: id, from: received, to: received, output: 0, duplicate: true });
+    return;
+  }
+  // What is typed once by its id goes behind all else.
+  const at = once === undefined ? command.at : client.input.received;
   const last = client.lastWrite?.at === at ? client.lastWrite : undefined;
-  if (again === true && last !== undefined) {
+  if (again === true && last !== undefined && once === undefined) {
     confirm(end, id, last);
     return;
   }
@@ -68,8 +83,8 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
   const length = encoded.ok ? encoded.bytes.length : 0;
   const plan = session.planWrite(client, { length, eof, at });
   if (plan.kind === "duplicate") {
-    const known = defined({ last: last?.to, modes: last?.modes });
-    reply(end, { type: "written", client: id, from: at, to: plan.to, output: 0, duplicate: true, ...known });
+    const told = defined({ last: last?.to, modes: last?.modes });
+    reply(end, { type: "written", client: id, from: at, to: plan.to, output: 0, duplicate: true, ...told });
     return;
   }
   if (!encoded.ok) {
@@ -81,12 +96,14 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
     refuse(end, id, why);
     return;
   }
-  if (client.input.queuedBytes > 0 && client.input.queuedBytes + length > MAX_WAITING_WRITE_BYTES) {
+  const most = once === undefined ? MAX_WAITING_WRITE_BYTES : MAX_KEPT_INPUT_BYTES;
+  if (client.input.queuedBytes > 0 && client.input.queuedBytes + (once?.whole ?? length) > most) {
     refuse(end, id, { code: "too_much_input" });
     return;
   }
   const written = defined({ from: plan.from, to: plan.to, output: session.log.endOffset, modes });
   client.lastWrite = { at, ...written };
+  if (once !== undefined) programs.writeIds.note(once.id, once.hash);
   // Before the bytes are typed: reports of taken bytes come after the answer.
   confirm(end, id, written);
   session.typePlanned(client, encoded.bytes, eof);

@@ -11,6 +11,14 @@ export {
 export { decodeUtf8, isLossy } from "../text/utf8-text.ts";
 export type { Attention } from "../wire/attention.ts";
 export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
+export {
+  type Chunk,
+  type ChunkList,
+  type ChunkState,
+  ChunkTable,
+  MAX_CHUNK_BYTES,
+  readChunkState,
+} from "./chunk-table.ts";
 export { encodeWrite } from "./encode-write.ts";
 export { headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
@@ -56,6 +64,7 @@ export {
   type WaitUntil,
 } from "./wait.ts";
 export { WorkShare } from "./work-share.ts";
+export { WriteIds } from "./write-ids.ts";
 export {
   continuesAt,
   MAX_WRITERS,

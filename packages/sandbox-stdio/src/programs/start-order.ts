@@ -30,6 +30,8 @@ export type StartOrder = {
   readonly isStdinEnded: boolean;
   /** Whether its output waits for its first client, also if its delivery is live. */
   readonly isAwaited?: boolean | undefined;
+  /** What of the usual environment its process gets (E3), as codex says it. */
+  readonly envPolicy?: Readonly<Record<string, unknown>> | undefined;
 };
 
 /** The parameters of a process that a program may give. */
@@ -52,6 +54,7 @@ const SHAPE: Shape = {
   stdin: isString(MAX_ORDER_BYTES),
   isStdinEnded: isBoolean,
   "isAwaited?": isBoolean,
+  "envPolicy?": (value) => (isRecord(value) ? undefined : "must be an object"),
 };
 
 export function orderBody(order: StartOrder): string {
@@ -75,11 +78,12 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   const body = value as unknown as Body & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
   const { label, session, cols, rows, replace, keepExited, stdin, isStdinEnded, isAwaited, env, delivery } = body;
+  const { envPolicy } = body;
   const process = Object.fromEntries(GIVEN.map(({ key }) => [key, value[key]]));
   return {
     ...{ label, session, keepExited, stdin, isStdinEnded },
     process: { ...(defined(process) as Omit<ProcessWish, "env" | "delivery">), env, delivery: delivery ?? "live" },
-    ...defined({ size: sizeOf(cols, rows), replace, isAwaited }),
+    ...defined({ size: sizeOf(cols, rows), replace, isAwaited, envPolicy }),
   };
 }
 

@@ -118,7 +118,7 @@ function chosenId(session: SessionState): string {
 }
 
 function canAnswer({ answerer }: SessionState, client: ClientRecord): boolean {
-  if (client.isProgram) return false;
+  if (client.isProgram || client.who.answersQueries === false) return false;
   const { phase } = client.presence;
   // The session object chooses among its own clients, and names one.
   return phase === "greeted" || phase === "greeting" || (phase === "remote" && answerer.named === undefined);

@@ -34,6 +34,7 @@ export type ClientWho = {
   readonly person?: string | undefined;
   readonly mayUseKept?: boolean | undefined;
   readonly keeps?: number | undefined;
+  readonly answersQueries?: boolean | undefined;
 };
 
 const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
@@ -41,10 +42,10 @@ const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "liv
 /** All in one shape, whatever was said of the client and wherever: it is asked at every key, and what is asked is compiled for a shape. */
 function shaped(who: ClientWho): ClientWho {
   const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume } = who;
-  const { party, person, mayUseKept, keeps } = who;
+  const { party, person, mayUseKept, keeps, answersQueries } = who;
   return {
     ...{ name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume },
-    ...{ party, person, mayUseKept, keeps },
+    ...{ party, person, mayUseKept, keeps, answersQueries },
   };
 }
 

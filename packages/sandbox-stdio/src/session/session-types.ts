@@ -67,6 +67,8 @@ export type AttachRequest = {
   readonly party?: Party;
   /** Whether it may have one of the places that are kept. Absent: it may. */
   readonly mayUseKept?: boolean;
+  /** Whether it answers the queries of a terminal. Absent: it does. */
+  readonly answersQueries?: boolean;
   /** Whether it has shown that it is the client `id` coming back. */
   readonly isResume: boolean;
   /** Its proof for the next time, to be told in `hello`. */

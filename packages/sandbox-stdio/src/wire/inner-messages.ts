@@ -93,7 +93,9 @@ export type Question =
   /** The screen as {@link ScreenState}, with so many lines above it at most. */
   | { readonly about: "screen"; readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean }
   /** The last commands of a shell that marks them. */
-  | { readonly about: "commands" };
+  | { readonly about: "commands" }
+  /** The chunks behind number `after` of the output before offset `to`: at most so many. */
+  | { readonly about: "chunks"; readonly after: number; readonly to: number; readonly most: number };
 
 /** A client as the bridge knows it. */
 export type KnownClient = {
@@ -240,10 +242,14 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
     "enter?": isBoolean,
     "eof?": isBoolean,
     "again?": isBoolean,
+    "once?": isObject({ id: isString(1_024), hash: isString(64), whole: isOffset }),
   },
   ask: {
     id: isInteger(0, 0xffff_ffff),
-    about: isOneOf("screen", "commands"),
+    about: isOneOf("screen", "commands", "chunks"),
+    "after?": isOffset,
+    "to?": isOffset,
+    "most?": isOffset,
     "scrollback?": isOffset,
     "runs?": isBoolean,
     "ansi?": isBoolean,

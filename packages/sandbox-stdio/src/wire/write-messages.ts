@@ -22,6 +22,14 @@ export type WriteInput = {
   readonly enter?: boolean | undefined;
 };
 
+/** A write that is typed once, however often it comes (E5). */
+export type WriteOnce = {
+  readonly id: string;
+  readonly hash: string;
+  /** Bytes of all the writes that this one begins: they are typed whole or not at all. */
+  readonly whole: number;
+};
+
 export type WriteCommand = WriteInput & {
   readonly client: string;
   /** Where it begins in the writer's count. */
@@ -29,6 +37,7 @@ export type WriteCommand = WriteInput & {
   readonly eof?: boolean | undefined;
   /** The Durable Object does not know the outcome of this same command on an earlier hop. */
   readonly again?: boolean | undefined;
+  readonly once?: WriteOnce | undefined;
 };
 
 /** The range that was typed, and the modes of its encoding, so that a record can be made of it. */

@@ -1,6 +1,7 @@
 // Writes by calls across the inner hop: counted where the process is, typed once, whole or not at all.
 
 import { expect, test } from "vitest";
+import { NO_PROGRAMS } from "../../src/hop/program-calls.ts";
 import {
   PROGRAM_GRACE_MS,
   type ProgramHost,
@@ -9,6 +10,7 @@ import {
   type WriteOutcome,
   type WriteSpec,
 } from "../../src/index.ts";
+import { WriteIds } from "../../src/programs/write-ids.ts";
 import { bytes, InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
@@ -179,10 +181,24 @@ test("W1: keys need a terminal, and a paste with control characters types nothin
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("a\nb\n");
 });
 
+test("E5: what is typed once by its id is typed once, whatever is said of it again, whole or not at all", async () => {
+  const ports = { ...NO_PROGRAMS, writeIds: new WriteIds() };
+  const { hop, ask } = calling({}, ports);
+  const once = (id: string, hash: string, whole = 3) => ({ id, hash, whole });
+  expect(await ask({ bytes: "abc", once: once("1", "x") })).toMatchObject({ type: "written", from: 0, to: 3 });
+  expect(await ask({ bytes: "abc", once: once("1", "x") })).toMatchObject({ type: "written", duplicate: true });
+  expect(await ask({ bytes: "abd", once: once("1", "y") })).toMatchObject({ type: "unwritten", code: "other_write" });
+  expect(await ask({ bytes: "abc", once: once("2", "x") })).toMatchObject({ from: 3, to: 6 });
+  const tooMuch = await ask({ bytes: "ghi", once: once("3", "z", 1024 * 1024) });
+  expect(tooMuch).toMatchObject({ type: "unwritten", code: "too_much_input" });
+  expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("abcabc");
+  expect(await ask({ bytes: "ghi", once: once("3", "z", 1024 * 1024) })).toMatchObject({ from: 6, to: 9 });
+});
+
 test("H17: an answer comes in pieces, is asked for again on a new hop, and has an end", async () => {
   const text = new Uint8Array(150_000).map((_, i) => i % 251);
   const answering = { text };
-  const ports = { modes: () => undefined, answer: () => answering.text, isMarked: true, called: () => undefined };
+  const ports = { ...NO_PROGRAMS, answer: () => answering.text, isMarked: true };
   const { hop } = calling({}, ports);
   const { answer } = hop.inner.ask({ about: "commands" });
   for (const frame of hop.toBridge.splice(0)) hop.server?.receive(frame, 0);

@@ -169,6 +169,7 @@ export type CliCommand =
       readonly user: string | undefined;
     }
   | CopyCommand
+  | CodexCommand
   | ForwardCommand
   /** `--help` or `--version`: text for standard output. */
   | { readonly kind: "show"; readonly text: string };
@@ -182,6 +183,13 @@ export type CopyCommand = Target & {
   readonly isResumed: boolean;
   /** Keeps modes regardless of the umask. */
   readonly keepsModes?: boolean;
+};
+export type CodexCommand = Target & {
+  readonly kind: "codex";
+  /** Of an address that the server made. */
+  readonly ticket: string | undefined;
+  /** Prints codex' configuration for one of the two ways instead. */
+  readonly printsConfig: "url" | "program" | undefined;
 };
 export type ForwardCommand = Target & {
   readonly kind: "forward";

@@ -1,6 +1,6 @@
 // The commands around sessions: context, completion, man, ssh, cp, forward, version.
 
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { defined } from "sandbox-stdio/core";
 import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
 import { usage } from "../base/outcome.ts";
@@ -32,6 +32,7 @@ export function addTools(program: Command, words: Words, defaults: Defaults, ver
       done({ kind: "cp", ...targetOf(url, flags, defaults), from, to, isResumed: resume, ...defined({ keepsModes }) });
     });
   addForward(program, defaults, done);
+  addCodex(program, defaults, done);
   program
     .command("completion")
     .description("print a completion script: source <(sbx-stdio completion bash)")
@@ -71,6 +72,31 @@ function addForward(program: Command, defaults: Defaults, done: Done): void {
         isVerbose: verbose,
       });
     });
+}
+
+function addCodex(program: Command, defaults: Defaults, done: Done): void {
+  addTarget(program.command("codex [url]"))
+    .description(
+      "run codex' commands in the sandbox: codex starts this and speaks with it over standard input and output",
+    )
+    .addOption(
+      new Option("--print-config <way>", "print codex' environments.toml for this way").choices(["url", "program"]),
+    )
+    .addHelpText("after", "\nURL is the server's, or the address with a ticket that its API has made.")
+    .action((url: string | undefined, flags: TargetFlags & { printConfig?: "url" | "program" }) => {
+      const made = url === undefined ? undefined : madeAddress(url);
+      const target = targetOf(made?.server ?? url, { ...flags, ...defined({ sandbox: made?.sandbox }) }, defaults);
+      done({ kind: "codex", ...target, ticket: made?.ticket, printsConfig: flags.printConfig });
+    });
+}
+
+/** The parts of `wss://HOST/codex/SANDBOX?ticket=…`. */
+function madeAddress(text: string): { server: string; sandbox: string; ticket: string } | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const [, base = "", sandbox] = /^(.*)\/codex\/([\w.-]+)$/.exec(url?.pathname ?? "") ?? [];
+  const ticket = url?.searchParams.get("ticket");
+  if (url === undefined || sandbox === undefined || !ticket) return undefined;
+  return { server: `${url.protocol}//${url.host}${base}`, sandbox, ticket };
 }
 
 type CopyFlags = TargetFlags & { resume?: boolean; preserve?: boolean };

@@ -15,7 +15,9 @@ export const UNANSWERED: ProgramAnswer = {
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };
 
-export type Kept = { readonly screen: Uint8Array | undefined; readonly commands: Uint8Array | undefined };
+export type Kept = Readonly<Record<"screen" | "commands", Uint8Array | undefined>> & {
+  readonly chunks?: Uint8Array | undefined;
+};
 
 /** The question at the exit of every terminal, whose answer is kept: it asks for as much as can be told later. */
 export const LAST_SCREEN: Question = { about: "screen", scrollback: Number.MAX_SAFE_INTEGER, runs: true, ansi: true };

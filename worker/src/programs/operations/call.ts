@@ -2,8 +2,8 @@
 // whose signal tells the object that its caller has gone.
 
 import type { processSchemas, sessionSchemas } from "@sbx/api";
-import { defined, type ProcessWish } from "sandbox-stdio/core";
-import type { WaitUntil } from "sandbox-stdio/programs";
+import { defined, type ProcessWish, type WriteOnce } from "sandbox-stdio/core";
+import type { StartOrder, WaitUntil } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import type { Pass } from "../../attach/entry-limits.ts";
 import type { Grant } from "../../attach/grant.ts";
@@ -23,6 +23,8 @@ export type ProgramProcess = {
   readonly isStdinEnded: boolean;
   /** Whether its output waits for its first client. */
   readonly isAwaited: boolean;
+  /** What of the usual environment it gets, where not all of it (E3). */
+  readonly envPolicy?: StartOrder["envPolicy"];
 };
 
 /** A request's fields as they were read, but for the process that is meant. */
@@ -47,6 +49,16 @@ export type Operation =
       /** Of an event stream: attention that is called for behind this offset is told too (D6). */
       readonly attentionAfter?: number;
     } & Omit<Asked<typeof sessionSchemas.readQuery>, "since" | "agoMs" | "times">)
+  /** The output behind chunk `after` (E4), by a reader of this name that the process waits for. */
+  | {
+      readonly type: "chunks";
+      readonly after: number;
+      readonly maxBytes: number;
+      readonly waitMs: number;
+      readonly reader: string;
+    }
+  /** Ends the process, and keeps what is known of it. */
+  | { readonly type: "kill"; readonly writer: string }
   | ({ readonly type: "signal" } & Asked<typeof sessionSchemas.signalRequest>)
   | ({ readonly type: "resize" } & Asked<typeof sessionSchemas.resizeRequest>)
   | ({ readonly type: "keyboard" } & Asked<typeof sessionSchemas.keyboardRequest>)
@@ -54,6 +66,7 @@ export type Operation =
       readonly type: "write";
       /** Latin-1. */
       readonly bytes?: string | undefined;
+      readonly once?: WriteOnce | undefined;
     } & Omit<Asked<typeof sessionSchemas.writeRequest>, "text" | "base64">)
   | ({ readonly type: "screen" } & Asked<typeof sessionSchemas.screenQuery>)
   | { readonly type: "commands" }

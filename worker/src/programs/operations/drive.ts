@@ -7,7 +7,7 @@ import { beginCall } from "./begin-call.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import type { Reached } from "./reached.ts";
 
-export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" }>;
+export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" | "kill" }>;
 
 export interface DrivePorts {
   /** Whether the process can be reached now: if not, the action would be lost. */
@@ -46,6 +46,10 @@ function carryOut(
   if (!session.keyboard.mayDrive(client.id).ok) return notHolder(session);
   if (asked.type === "signal") {
     session.command(client, { type: "signal", signal: asked.signal as SignalName });
+    return DONE;
+  }
+  if (asked.type === "kill") {
+    session.command(client, { type: "kill" });
     return DONE;
   }
   if (!session.facts.tty) return refused(409, "no_terminal", "a process on pipes has no size");

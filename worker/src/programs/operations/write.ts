@@ -30,6 +30,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   input_gap: "this input begins behind what was received of this writer",
   input_too_long: "more than 65536 bytes of input in one call",
   too_many_writers: "64 writers have written to this process: there are no more",
+  other_write: "another write has this id",
   too_much_input: "the process does not read: too much of this writer's input waits",
 };
 
@@ -117,8 +118,8 @@ async function said(
   asked: Write,
   { hop, audit }: WritePorts,
 ): Promise<WriteOutcome> {
-  const { at, bytes, keys, paste, enter, eof, waitMs } = asked;
-  const wish = { at, bytes, keys, paste, enter, eof };
+  const { at, bytes, keys, paste, enter, eof, once, waitMs } = asked;
+  const wish = { at, bytes, keys, paste, enter, eof, once };
   const { answer, withdraw } = hop.write(client, wish);
   const timer = setTimeout(withdraw, Math.max(waitMs, HOP_PATIENCE_MS));
   const outcome = await answer;

@@ -1,0 +1,201 @@
+// A codex client on standard input and output that no outage ends (section 11): what it asks is kept until it is answered, on as many
+// connections as that takes, and its processes' output is fetched by calls, so that nothing is lost between two of them. Decides only.
+
+import { isRecord } from "../wire/schema.ts";
+import { ERROR, type RequestId } from "./messages.ts";
+
+/** Ids of the relay's own requests: no client's is one. */
+const OWN = "sbx:";
+const READ_BYTES = 256 * 1024;
+const READ_MS = 50_000;
+const MAX_PENDING = 1_024;
+
+export interface RelayPorts {
+  /** To the client. */
+  say(line: string): void;
+  /** To the server, on the connection that is open. */
+  send(text: string): void;
+  /** The server refuses to go on: the client's session is over. */
+  over(message: string): void;
+}
+
+type Pending = { readonly text: string; readonly method: string; isSent: boolean };
+type Process = { after: number; isReading: boolean };
+type Message = Readonly<Record<string, unknown>>;
+
+export class StdioRelay {
+  readonly #ports: RelayPorts;
+  /** What the client asks, by id as JSON, in its order. */
+  readonly #pending = new Map<string, Pending>();
+  readonly #processes = new Map<string, Process>();
+  #session: string | undefined;
+  #isOpen = false;
+  #isReady = false;
+
+  constructor(ports: RelayPorts) {
+    this.#ports = ports;
+  }
+
+  // ---- The client --------------------------------------------------------------------------------------------------
+
+  /** A line of the client's. */
+  line(text: string): void {
+    const message = read(text);
+    if (message === undefined) {
+      this.#ports.say(JSON.stringify({ id: null, error: { code: ERROR.invalidRequest, message: "not JSON" } }));
+      return;
+    }
+    const { id, method } = message;
+    // Notifications of a client's are of no consequence.
+    if (id === undefined || typeof method !== "string") return;
+    if (this.#pending.size >= MAX_PENDING) {
+      this.#fail(id, `${MAX_PENDING} requests are not answered yet`);
+      return;
+    }
+    const pending: Pending = { text, method, isSent: false };
+    this.#pending.set(JSON.stringify(id), pending);
+    // The first of all makes the session.
+    if (this.#isReady || (this.#isOpen && method === "initialize" && this.#session === undefined)) this.#send(pending);
+  }
+
+  // ---- The connection ----------------------------------------------------------------------------------------------
+
+  opened(): void {
+    this.#isOpen = true;
+    if (this.#session === undefined) {
+      for (const pending of this.#pending.values()) if (pending.method === "initialize") this.#send(pending);
+      return;
+    }
+    const params = { clientName: "sbx-stdio", resumeSessionId: this.#session };
+    this.#ports.send(JSON.stringify({ id: `${OWN}resume`, method: "initialize", params }));
+  }
+
+  closed(): void {
+    this.#isOpen = false;
+    this.#isReady = false;
+    for (const process of this.#processes.values()) process.isReading = false;
+  }
+
+  /** A text of the server's. */
+  received(text: string): void {
+    const message = read(text);
+    // Notifications: output is fetched.
+    if (message === undefined || message.id === undefined || message.id === null) return;
+    const { id } = message;
+    if (typeof id === "string" && id.startsWith(OWN)) {
+      this.#ownAnswer(id.slice(OWN.length), message);
+      return;
+    }
+    const key = JSON.stringify(id);
+    const pending = this.#pending.get(key);
+    if (pending === undefined) return;
+    this.#pending.delete(key);
+    this.#ports.say(text);
+    this.#follow(pending, message);
+  }
+
+  #follow({ method, text }: Pending, { result }: Message): void {
+    if (!isRecord(result)) return;
+    if (method === "initialize" && typeof result.sessionId === "string") {
+      this.#session = result.sessionId;
+      this.#ready();
+    } else if (method === "process/start") {
+      const { params } = read(text) ?? {};
+      const id = isRecord(params) ? params.processId : undefined;
+      if (typeof id !== "string" || this.#processes.has(id)) return;
+      this.#processes.set(id, { after: 0, isReading: false });
+      this.#read(id);
+    }
+  }
+
+  #ready(): void {
+    this.#isReady = true;
+    for (const [key, pending] of [...this.#pending]) {
+      // A second signal could do more than the first, and whether that came through is not known.
+      if (pending.isSent && pending.method === "process/signal") {
+        this.#pending.delete(key);
+        this.#fail(JSON.parse(key) as RequestId, "the connection broke: the signal may not have been sent");
+      } else this.#send(pending);
+    }
+    for (const id of this.#processes.keys()) this.#read(id);
+  }
+
+  #send(pending: Pending): void {
+    pending.isSent = true;
+    this.#ports.send(pending.text);
+  }
+
+  #fail(id: unknown, message: string): void {
+    this.#ports.say(JSON.stringify({ id, error: { code: ERROR.failed, message } }));
+  }
+
+  // ---- Output ------------------------------------------------------------------------------------------------------
+
+  #read(processId: string): void {
+    const process = this.#processes.get(processId);
+    if (process === undefined || process.isReading || !this.#isReady) return;
+    process.isReading = true;
+    const params = { processId, afterSeq: process.after, maxBytes: READ_BYTES, waitMs: READ_MS };
+    this.#ports.send(JSON.stringify({ id: `${OWN}read ${processId}`, method: "process/read", params }));
+  }
+
+  #ownAnswer(what: string, { result, error }: Message): void {
+    if (what === "resume") {
+      if (isRecord(result)) this.#ready();
+      else this.#ports.over(isRecord(error) ? String(error.message) : "the session can't be resumed");
+      return;
+    }
+    const processId = what.replace(/^read /, "");
+    const process = this.#processes.get(processId);
+    if (process === undefined) return;
+    process.isReading = false;
+    if (!isRecord(result)) {
+      // The server could not reach it just now; or it never was.
+      if (isRecord(error) && error.code === ERROR.invalidRequest) this.#processes.delete(processId);
+      else this.#readLater(processId);
+      return;
+    }
+    const { chunks, closed, exitCode, nextSeq } = result;
+    for (const chunk of Array.isArray(chunks) ? (chunks as Message[]) : []) {
+      process.after = Number(chunk.seq);
+      this.#notify("process/output", { processId, seq: chunk.seq, stream: chunk.stream, chunk: chunk.chunk });
+    }
+    if (closed !== true) {
+      this.#read(processId);
+      return;
+    }
+    // The numbers behind the output are those of its end.
+    const last = Number(nextSeq) - 1;
+    this.#notify("process/exited", { processId, seq: last - 1, exitCode, sandboxDenied: false });
+    this.#notify("process/closed", { processId, seq: last });
+    this.#processes.delete(processId);
+  }
+
+  /** Processes whose output could not be fetched are asked about again by {@link tick}. */
+  readonly #late = new Set<string>();
+
+  #readLater(processId: string): void {
+    this.#late.add(processId);
+  }
+
+  /** To be called every second or so. */
+  tick(): void {
+    for (const id of [...this.#late]) {
+      this.#late.delete(id);
+      this.#read(id);
+    }
+  }
+
+  #notify(method: string, params: object): void {
+    this.#ports.say(JSON.stringify({ method, params }));
+  }
+}
+
+function read(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

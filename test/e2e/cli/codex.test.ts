@@ -1,0 +1,88 @@
+// `sbx-stdio codex`: a client on standard input and output that no outage ends.
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { type CliChild, exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { type Chunk, codexUrl, textOf } from "../support/clients/codex-raw.ts";
+import { cutInnerHop, fresh, type Person, person, restartWorker } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
+
+type Message = {
+  id?: number;
+  method?: string;
+  result?: Record<string, unknown>;
+  error?: object;
+  params?: Record<string, unknown>;
+};
+
+class Client {
+  readonly messages: Message[] = [];
+  readonly child: CliChild;
+  #lastId = 0;
+
+  constructor(who: Person | undefined, words: readonly string[], origin?: string) {
+    this.child = startCli(who, words, "codex", origin);
+    onTestFinished(() => void this.child.kill("SIGKILL"));
+    createInterface({ input: this.child.stdout }).on("line", (line) => this.messages.push(JSON.parse(line) as Message));
+  }
+
+  ask(method: string, params: object): number {
+    const id = ++this.#lastId;
+    this.child.stdin.write(`${JSON.stringify({ id, method, params })}\n`);
+    return id;
+  }
+
+  answer(id: number): Promise<Message> {
+    return until(`the answer to ${id}`, () => this.messages.find((message) => message.id === id));
+  }
+
+  told(method: string): Record<string, unknown>[] {
+    return this.messages.flatMap((message) =>
+      message.method === method && message.params !== undefined ? [message.params] : [],
+    );
+  }
+}
+
+const begin = { clientName: "test", resumeSessionId: null };
+const script = (text: string) => ({ argv: ["/bin/bash", "-c", text], cwd: "file:///tmp", env: {}, tty: false });
+
+test("E4: over cuts and a restart of the Worker each line comes once, and what is asked meanwhile is answered", async () => {
+  const who = await person();
+  const client = new Client(who, ["--sandbox", fresh("box")]);
+  await client.answer(client.ask("initialize", begin));
+  const lines = "read x; echo got $x; for i in $(seq 1 50); do echo line $i; sleep 0.1; done";
+  await client.answer(client.ask("process/start", { processId: "p", ...script(lines), pipeStdin: true }));
+  const chunk = Buffer.from("hello\n").toString("base64");
+  await client.answer(client.ask("process/write", { processId: "p", chunk, writeId: "1" }));
+  await until("some output", () => client.told("process/output").length > 3);
+  await cutInnerHop();
+  const restarted = restartWorker();
+  const again = client.ask("process/write", { processId: "p", chunk, writeId: "1" });
+  expect((await client.answer(again)).result).toEqual({ status: "accepted" });
+  await restarted;
+  await until("the end", () => client.told("process/closed").length > 0);
+  const expected = ["got hello", ...Array.from({ length: 50 }, (_, i) => `line ${i + 1}`), ""].join("\n");
+  expect(textOf(client.told("process/output") as unknown as Chunk[])).toBe(expected);
+  const seqs = client.messages.flatMap(({ params }) => params?.seq ?? []);
+  expect(seqs).toEqual(seqs.map((_, i) => i + 1));
+  client.child.stdin.end();
+  expect(await within("its end", exitCode(client.child))).toBe(0);
+});
+
+test("E1: an address with a ticket needs no token; without either it says so and ends", async () => {
+  const { url } = await codexUrl(await person(), fresh("box"));
+  const client = new Client(undefined, [], url);
+  const { result } = await client.answer(client.ask("initialize", begin));
+  expect(result).toMatchObject({ environmentInfo: { shell: { name: "bash" }, platformOs: "linux" } });
+  const bad = new Client(undefined, [], `${url}x`);
+  expect(await within("the refusal", exitCode(bad.child))).toBe(255);
+});
+
+test("the configuration of codex for either way", async () => {
+  const who = await person();
+  const program = await runCli(who, ["--sandbox", "dev", "--print-config", "program"], "", "codex");
+  expect(program.stdout).toMatch(
+    /^default = "sbx"\n\n\[\[environments\]\]\nid = "sbx"\nprogram = "sbx-stdio"\nargs = \["codex", "http.*", "--sandbox", "dev"\]\n$/,
+  );
+  const url = await runCli(who, ["--sandbox", "dev", "--print-config", "url"], "", "codex");
+  expect(url.stdout).toMatch(/\nurl = "ws.*\/codex\/dev\?ticket=c\.[\w-]+"\n$/);
+});

@@ -1,0 +1,194 @@
+// codex' exec-server over the real system (section 12), by a client without a library.
+import { expect, test } from "vitest";
+import { type Chunk, codexAt, codexUrl, RawCodex, textOf } from "../support/clients/codex-raw.ts";
+import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { until, within } from "../support/system/wait.ts";
+
+test("E2, E3, E4: a process runs, its output is numbered, and its end is told once", async () => {
+  const client = await RawCodex.begin(fresh("box"));
+  expect(client.id).toMatch(/^[0-9a-f]{32}$/);
+  const started = await client.start("p1", "echo out; sleep 0.2; echo err >&2; sleep 0.2; echo more; exit 3");
+  expect(started.result).toEqual({ processId: "p1", sandboxType: "none" });
+  expect(await client.exit("p1")).toMatchObject({ exitCode: 3, sandboxDenied: false });
+  expect(client.output("p1", "stdout")).toBe("out\nmore\n");
+  expect(client.output("p1", "stderr")).toBe("err\n");
+  const seqs = client.notifications.map(({ params }) => params.seq);
+  expect(seqs).toEqual(seqs.map((_, i) => i + 1));
+  const read = await client.result("process/read", { processId: "p1", afterSeq: null, maxBytes: null, waitMs: 0 });
+  expect(textOf(read.chunks as Chunk[])).toBe("out\nerr\nmore\n");
+  expect(read).toMatchObject({ nextSeq: seqs.length + 1, exited: true, exitCode: 3, closed: true, failure: null });
+  expect(await client.result("process/terminate", { processId: "p1" })).toEqual({ running: false });
+});
+
+test("E5: what is written is typed once for each id, and a repeated start finds the process", async () => {
+  const client = await RawCodex.begin(fresh("box"), await person());
+  await client.start("cat", "cat", { pipeStdin: true });
+  const write = (text: string, writeId: string) => {
+    const chunk = Buffer.from(text).toString("base64");
+    return client.call("process/write", { processId: "cat", chunk, writeId });
+  };
+  expect((await write("one\n", "1")).result).toEqual({ status: "accepted" });
+  expect((await write("one\n", "1")).result).toEqual({ status: "accepted" });
+  expect((await write("other\n", "1")).error).toMatchObject({ code: -32602 });
+  expect((await write("two\n", "2")).result).toEqual({ status: "accepted" });
+  await expect.poll(() => client.output("cat")).toBe("one\ntwo\n");
+  expect((await client.start("cat", "cat", { pipeStdin: true })).result).toMatchObject({ processId: "cat" });
+  expect(await client.result("process/terminate", { processId: "cat" })).toEqual({ running: true });
+  await client.exit("cat");
+  expect(client.output("cat")).toBe("one\ntwo\n");
+  expect((await write("three\n", "3")).result).toEqual({ status: "stdinClosed" });
+});
+
+test("E2: a session goes on after a cut and a restart of the Worker, with its processes and its numbers", async () => {
+  const [box, who] = [fresh("box"), await person()];
+  const first = await RawCodex.begin(box, who);
+  await first.start("p", "for i in $(seq 1 40); do echo line $i; sleep 0.1; done; exit 7");
+  await until("some output", () => first.output("p").includes("line 3"));
+  first.socket.terminate();
+  await cutInnerHop();
+  const second = await RawCodex.begin(box, who, first.id);
+  expect(second.id).toBe(first.id);
+  await until("more output", () => second.output("p").includes("\n"));
+  await restartWorker();
+  const third = await RawCodex.begin(box, who, first.id);
+  expect(await third.exit("p")).toMatchObject({ exitCode: 7 });
+  const read = await third.result("process/read", { processId: "p", afterSeq: 0, maxBytes: null, waitMs: 0 });
+  const chunks = read.chunks as Chunk[];
+  const lines = Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join("");
+  expect([textOf(chunks), read.failure]).toEqual([lines, null]);
+  // Whoever was told of a number was told of the same bytes.
+  const bySeq = new Map(chunks.map(({ seq, chunk }) => [seq, chunk]));
+  for (const client of [first, second, third]) {
+    for (const { seq, chunk } of client.of("p", "process/output"))
+      expect([seq, bySeq.get(Number(seq))]).toEqual([seq, chunk]);
+  }
+});
+
+test("E2: a newer connection closes the older one with 1000; an unknown session and another's are refused alike", async () => {
+  const [box, who] = [fresh("box"), await person()];
+  const first = await RawCodex.begin(box, who);
+  const second = await RawCodex.begin(box, who, first.id);
+  expect((await within("the first's end", first.closed)).code).toBe(1000);
+  const stranger = await RawCodex.open((await codexUrl(await person({ org: who.org }), box)).url);
+  const errors = [];
+  for (const resumeSessionId of [first.id, "0".repeat(32), "", "x"]) {
+    errors.push((await stranger.call("initialize", { clientName: "test", resumeSessionId })).error);
+  }
+  expect(errors).toEqual(errors.map(() => ({ code: -32600, message: expect.any(String) })));
+  expect(new Set(errors.map((error) => error?.message)).size).toBe(1);
+  expect((await second.start("p", "true")).result).toBeDefined();
+  // Nor does a stranger reach its processes by their ids.
+  await stranger.result("initialize", { clientName: "test", resumeSessionId: null });
+  expect(
+    (await stranger.call("process/read", { processId: "p", afterSeq: 0, maxBytes: 1, waitMs: 0 })).error,
+  ).toMatchObject({ code: -32600 });
+  expect(await stranger.result("process/write", { processId: "p", chunk: "", writeId: "1" })).toEqual({
+    status: "unknownProcess",
+  });
+  expect(await stranger.result("process/terminate", { processId: "p" })).toEqual({ running: false });
+});
+
+test("E1: only a ticket of this route opens it, for its own sandbox, until it is revoked or has expired", async () => {
+  const [box, who] = [fresh("box"), await person()];
+  const { id, url } = await codexUrl(who, box);
+  expect(url).toMatch(/\/codex\/[\w-]+\?ticket=c\.[\w-]+$/);
+  const ticket = new URL(url).searchParams.get("ticket") ?? "";
+  const client = await RawCodex.open(url);
+  await client.result("initialize", { clientName: "test", resumeSessionId: null });
+  const shared = { method: "POST", body: JSON.stringify({ sandbox: box, session: "main" }) };
+  const { ticket: other } = (await (await api(who, "/api/tickets", shared)).json()) as { ticket: string };
+  const brief = await codexUrl(who, box, { seconds: 1 });
+  const statuses = [
+    await RawCodex.status(codexAt(fresh("box"), ticket)),
+    await RawCodex.status(codexAt(box, other)),
+    await RawCodex.status(codexAt(box, `${ticket}x`)),
+    await RawCodex.status(codexAt(box, "")),
+    await RawCodex.status(url, { Origin: system.origin }),
+    await RawCodex.status(codexAt(box, ticket).replace(`/codex/${box}?`, `/attach?sandbox=${box}&session=main&`)),
+    (await api(undefined, `/api/sandboxes/${box}/sessions`, { headers: { Authorization: `Bearer ${ticket}` } })).status,
+  ];
+  expect(statuses).toEqual([403, 401, 401, 401, 403, 401, 401]);
+  await until("the brief ticket's end", async () => (await RawCodex.status(brief.url)) === 401);
+  const tickets = (await (await api(who, `/api/sandboxes/${box}/tickets`)).json()) as { tickets: object[] };
+  expect(tickets).toEqual({ tickets: [expect.objectContaining({ id, kind: "codex", maker: who.sub })] });
+  expect((await api(who, `/api/sandboxes/${box}/tickets/${id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await within("the close", client.closed)).code).toBe(1008);
+  expect(await RawCodex.status(url)).toBe(401);
+});
+
+test("E1, E2: what is no message closes, half of one does nothing, and all comes to an answer twice", async () => {
+  const [box, who] = [fresh("box"), await person()];
+  const { url } = await codexUrl(who, box);
+  for (const nonsense of ["nonsense", '{"id":1,', Buffer.from([1, 2])]) {
+    const client = await RawCodex.open(url);
+    client.socket.send(nonsense);
+    expect((await within("the close", client.closed)).code).toBe(1008);
+  }
+  const client = await RawCodex.open(url, { Authorization: "Basic bm9ib2R5" });
+  expect((await client.call("process/start", {})).error).toMatchObject({ code: -32600 });
+  client.say("[]");
+  await until("an answer to nothing", () => client.answers.some(({ id }) => id === null));
+  await client.result("initialize", { clientName: "test", resumeSessionId: null });
+  expect((await client.call("initialize", { clientName: "test" })).error).toMatchObject({ code: -32600 });
+  for (const method of ["fs/watch", "environmentConfig/read", "process/nothing", "__proto__"]) {
+    expect((await client.call(method, {})).error).toMatchObject({ code: -32601 });
+  }
+  const start = {
+    processId: "p",
+    argv: ["/bin/bash", "-c", "echo $((6 * 7))"],
+    cwd: "file:///tmp",
+    env: {},
+    tty: true,
+  };
+  const message = { id: 77, method: "process/start", params: start };
+  client.say(message);
+  client.say(message);
+  await until("both answers", () => client.answers.filter(({ id }) => id === 77).length === 2);
+  await client.exit("p");
+  expect(client.output("p", "pty")).toBe("42\r\n");
+  const sandboxed = { sandbox: { permissions: { type: "managed" } } };
+  expect((await client.start("q", "touch /tmp/never", sandboxed)).error).toMatchObject({
+    code: -32602,
+    message: "no sandbox here: the container is the sandbox",
+  });
+  expect((await client.start("r", "true", { cwd: "/tmp" })).error).toMatchObject({ code: -32602 });
+  expect((await client.call("process/start", { ...start, processId: "s", argv: ["/no/such"] })).error).toMatchObject({
+    code: -32000,
+  });
+  expect((await client.start("t", "sleep 60")).result).toBeDefined();
+  expect(await client.result("process/signal", { processId: "t", signal: "interrupt" })).toEqual({});
+  expect(await client.exit("t")).toMatchObject({ exitCode: 130 });
+});
+
+test("E6: files are written, read and told of, and that is on record without what is in them", async () => {
+  const [box, org] = [fresh("box"), fresh("org")];
+  const client = await RawCodex.begin(box, await person({ org }));
+  const path = `file:///tmp/${box}`;
+  expect((await client.call("fs/getMetadata", { path, sandbox: null })).error).toMatchObject({ code: -32004 });
+  await client.result("fs/createDirectory", { path, recursive: true });
+  await client.result("fs/writeFile", { path: `${path}/a%20b`, dataBase64: "aGVsbG8K", sandbox: null });
+  expect(await client.result("fs/readFile", { path: `${path}/a%20b` })).toEqual({ dataBase64: "aGVsbG8K" });
+  expect(await client.result("fs/getMetadata", { path: `${path}/a%20b` })).toMatchObject({ isFile: true, size: 6 });
+  expect(await client.result("fs/readDirectory", { path })).toEqual({
+    entries: [{ fileName: "a b", isDirectory: false, isFile: true }],
+  });
+  expect(await client.result("fs/walk", { path, options: {} })).toEqual({
+    entries: [{ path: `${path}/a%20b`, kind: "file" }],
+    errors: [],
+    truncated: false,
+  });
+  await client.result("fs/open", { handleId: "h", path: `${path}/a%20b` });
+  expect(await client.result("fs/readBlock", { handleId: "h", offset: 1, len: 3 })).toEqual({
+    chunk: "ZWxs",
+    eof: false,
+  });
+  await client.result("fs/close", { handleId: "h" });
+  await client.result("fs/copy", { sourcePath: path, destinationPath: `${path}2`, recursive: true });
+  expect(await client.result("fs/canonicalize", { path: `${path}2/../${box}2` })).toEqual({ path: `${path}2` });
+  for (const one of [path, `${path}2`]) await client.result("fs/remove", { path: one, recursive: true, force: true });
+  expect((await client.call("fs/readFile", { path: `${path}2/a%20b` })).error).toMatchObject({ code: -32004 });
+  const admin = await person({ org, scope: "sandbox:admin" });
+  const record = await (await api(admin, `/api/sandboxes/${box}/audit?limit=100`)).text();
+  expect(record).toContain(`"operation":"fs/writeFile","path":"/tmp/${box}/a b","bytes":6,"outcome":"ok"`);
+  expect(record).not.toMatch(/hello|aGVsbG8K/);
+});

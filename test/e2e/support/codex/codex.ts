@@ -1,0 +1,104 @@
+// The real codex command line, of the registry, against a stand-in of its model's API: installed into a cache by its lock file, whose
+// hashes npm checks. It talks to loopback alone.
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { childEnv } from "../../../../packages/local/src/base/env.ts";
+import { ROOT } from "../../../../packages/local/src/base/paths.ts";
+
+/** @returns The program. */
+export function installedCodex(): string {
+  const lock = readFileSync(join(import.meta.dirname, "package-lock.json"));
+  const cache = join(ROOT, ".local/codex");
+  const folder = join(cache, createHash("sha256").update(lock).digest("hex").slice(0, 16));
+  const program = join(folder, "node_modules/@openai/codex/bin/codex.js");
+  if (existsSync(program)) return program;
+  mkdirSync(cache, { recursive: true });
+  const fresh = mkdtempSync(join(cache, "new-"));
+  for (const name of ["package.json", "package-lock.json"]) {
+    cpSync(join(import.meta.dirname, name), join(fresh, name));
+  }
+  const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  execFileSync("npm", ["ci", ...flags], { cwd: fresh, env: childEnv({}), stdio: ["ignore", "inherit", "inherit"] });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(fresh, folder);
+  return program;
+}
+
+/** What codex tells its model: the newest item, and the id of the command that runs, once there is one. */
+export type Turn = { readonly last: string; readonly session: number };
+/** A call of a tool, or the last words. */
+export type Reply = { readonly tool: string; readonly args: object } | { readonly text: string };
+
+/** A stand-in of the model's API (Responses): answers each turn as it is told to. @returns Its address, and what it was told. */
+export async function standInModel(reply: (turn: number, told: Turn) => Reply): Promise<{ url: string; told: Turn[] }> {
+  const told: Turn[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece) => {
+      body += piece;
+    });
+    request.on("end", () => {
+      if (!request.url?.includes("/responses")) {
+        response.end("{}");
+        return;
+      }
+      const { input } = JSON.parse(body) as { input: { output?: unknown }[] };
+      const [, session = 0] = /session ID (\d+)/.exec(JSON.stringify(input)) ?? [];
+      const { output } = input.at(-1) ?? {};
+      const turn = {
+        last: typeof output === "string" ? output : JSON.stringify(output ?? ""),
+        session: Number(session),
+      };
+      told.push(turn);
+      const said = reply(told.length - 1, turn);
+      const id = `c${told.length}`;
+      const item =
+        "text" in said
+          ? { type: "message", role: "assistant", id, content: [{ type: "output_text", text: said.text }] }
+          : { type: "function_call", id, call_id: id, name: said.tool, arguments: JSON.stringify(said.args) };
+      const usage = {
+        ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+        ...{ input_tokens_details: null, output_tokens_details: null },
+      };
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (const event of [
+        { type: "response.created", response: { id } },
+        { type: "response.output_item.done", item },
+        { type: "response.completed", response: { id, usage } },
+      ]) {
+        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      }
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, told };
+}
+
+export type Ran = { readonly code: number | null; readonly out: string };
+
+/** Runs codex to its end. @param environments Its `environments.toml`. @param cwd Which the sandbox has, too. */
+export async function runCodex(environments: string, modelUrl: string, cwd: string, path: string[] = []): Promise<Ran> {
+  const home = mkdtempSync(join(tmpdir(), "sbx-codex-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const config = [
+    'model = "gpt-5"\nmodel_provider = "local"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"',
+    `[model_providers.local]\nname = "local"\nbase_url = "${modelUrl}"\nwire_api = "responses"\n`,
+  ];
+  writeFileSync(join(home, "config.toml"), config.join("\n"));
+  writeFileSync(join(home, "environments.toml"), environments);
+  const env = childEnv({ CODEX_HOME: home, HOME: home, PATH: [...path, process.env.PATH ?? ""].join(":") });
+  const args = [installedCodex(), "exec", "--skip-git-repo-check", "do it"];
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => (out += piece));
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, out })));
+}

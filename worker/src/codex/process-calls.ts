@@ -1,0 +1,98 @@
+// The calls of a codex client to the session of one of its processes: the programs' own operations, as its person.
+
+import { hash } from "node:crypto";
+import { CodexError, type CodexParams, ERROR, pathOf } from "sandbox-stdio/codex";
+import type { CodexSpec } from "../attach/codex-spec.ts";
+import { type EntryEnv, giveBack, pass } from "../attach/entry-limits.ts";
+import { sessionKey } from "../auth/names.ts";
+import { ask } from "../programs/ask.ts";
+import {
+  NEEDS_PASS,
+  type Operation,
+  type ProgramAnswer,
+  type ProgramCall,
+  type ProgramProcess,
+} from "../programs/operations/call.ts";
+import { processOf } from "../programs/parse.ts";
+
+const KEEP_SECONDS = 86_400;
+const KEEP_EXITED_SECONDS = 3_600;
+const NAME_DIGITS = 20;
+
+export type Target = { readonly env: EntryEnv; readonly spec: CodexSpec; readonly signal: AbortSignal };
+
+/** The name of the session of a process (E3). */
+export function nameOf(session: string, processId: string): string {
+  return `codex-${hash("sha256", session + processId).slice(0, NAME_DIGITS)}`;
+}
+
+/** Asks the session of this name once. @returns 503 where its object restarted. */
+export async function call({ env, spec, signal }: Target, name: string, operation: Operation): Promise<ProgramAnswer> {
+  const key = await sessionKey(spec.tenant, spec.sandbox, name);
+  return ask({ env, sessionKey: key, signal }, callOf(spec, name, operation));
+}
+
+/** The same for what starts the process if it is not there: as every start, it is let in first. */
+export async function start(target: Target, name: string, process: ProgramProcess): Promise<ProgramAnswer> {
+  const { env, spec, signal } = target;
+  const operation = { type: "create", process } as const;
+  const found = await call(target, name, operation);
+  if (found.status !== NEEDS_PASS) return found;
+  const { tenant, sandbox, sandboxKey, who, user } = spec;
+  const key = await sessionKey(tenant, sandbox, name);
+  const right = { tenant, grant: who, asker: { tenant, asked: { user } } };
+  const asked = { sessionKey: key, sandboxKey, sandbox, kind: "other", resume: undefined } as const;
+  const passed = await pass(env, requestOf(spec), right, asked, { user });
+  if ("code" in passed) return { status: 429, body: { error: passed.error, message: passed.message } };
+  try {
+    const started = { ...callOf(spec, name, operation), pass: passed.pass, mayStart: true };
+    return await ask({ env, sessionKey: key, signal }, started);
+  } finally {
+    await giveBack(env, passed.pass);
+  }
+}
+
+/** @throws {CodexError} If it can't be one. */
+export function processFor(params: CodexParams["process/start"]): ProgramProcess {
+  const { argv, cwd, env, envPolicy, tty, pipeStdin = false, arg0 } = params;
+  const [cmd = "", ...args] = argv;
+  // Another name for the program than its path: the shell's own `exec` gives it one.
+  const words = arg0 == null || arg0 === cmd ? [cmd, ...args] : ["bash", "-c", 'exec -a "$0" "$@"', arg0, ...argv];
+  const body = {
+    cmd: words[0] ?? "",
+    args: words.slice(1),
+    cwd: pathOf(cwd),
+    env: { ...env },
+    tty,
+    mode: "collaborative",
+    delivery: "live",
+    keepSeconds: KEEP_SECONDS,
+    keepExitedSeconds: KEEP_EXITED_SECONDS,
+    shellIntegration: false,
+    awaited: true,
+  } as const;
+  const parsed = processOf(body, "", !tty && !pipeStdin);
+  if (!parsed.ok) throw new CodexError(ERROR.badParams, String(parsed.answer.body.message));
+  return { ...parsed.value, ...(envPolicy == null ? {} : { envPolicy }) };
+}
+
+/** @throws {CodexError} Unless it is an answer. */
+export function requireAnswer({ status, body }: ProgramAnswer): Readonly<Record<string, unknown>> {
+  if (status < 300) return body;
+  const { holder } = body;
+  const whose = typeof holder === "string" && holder !== "" ? ` (${holder})` : "";
+  throw new CodexError(ERROR.failed, `${String(body.message)}${whose}`);
+}
+
+function callOf(
+  { sandboxKey, sandbox, who, actor, pass }: CodexSpec,
+  session: string,
+  operation: Operation,
+): ProgramCall {
+  return { sandboxKey, sandbox, session, who, actor, pass, mayStart: false, operation };
+}
+
+/** As the client's own request would be: it counts for its address. */
+function requestOf({ actor: { address } }: CodexSpec): Request {
+  return new Request("http://codex/", address === "" ? {} : { headers: { "CF-Connecting-IP": address } });
+}

@@ -1,0 +1,141 @@
+// *chunks* (E4): output in numbered pieces, the same for every caller and after every restart. The bridge numbers them, and the store
+// once the process has ended.
+
+import { defined, type InnerClient, type OutputLog } from "sandbox-stdio/core";
+import { type Chunk, type ChunkList, ChunkTable, readChunkState } from "sandbox-stdio/programs";
+import { askProcess, type Kept, keptState, UNANSWERED } from "./ask-process.ts";
+import type { Operation, ProgramAnswer } from "./call.ts";
+import type { Reached } from "./reached.ts";
+import { until } from "./until.ts";
+
+type Asked = Extract<Operation, { type: "chunks" }>;
+
+/** Chunks in one answer. */
+const MAX_LISTED = 2_000;
+const PATIENCE_MS = 10_000;
+
+export interface ChunkPorts {
+  readonly hop: InnerClient;
+  readonly isReachable: boolean;
+  kept(): Kept;
+  keep(table: Uint8Array): void;
+  /** The caller goes on reading, and has the output before this offset, if that is known. */
+  follow(offset: number | undefined): void;
+}
+
+/** One process's. Remembers how far the table goes, so that the bridge is not asked about nothing new. */
+export class Chunks {
+  #incarnation = "";
+  /** The newest chunk, and where it ends. */
+  #known = { last: 0, end: 0 };
+
+  async read(reached: Reached, asked: Asked, signal: AbortSignal, ports: ChunkPorts): Promise<ProgramAnswer> {
+    if (this.#incarnation !== reached.incarnation) {
+      this.#incarnation = reached.incarnation;
+      this.#known = { last: 0, end: 0 };
+    }
+    const { log } = reached;
+    // Asked again, by a caller that has it all, this is all that need be known of what it has.
+    ports.follow(asked.after === this.#known.last ? this.#known.end : undefined);
+    const isDue = () =>
+      asked.after < this.#known.last || log.endOffset > this.#known.end || reached.state !== "running";
+    if (!isDue()) await until(reached, Date.now() + asked.waitMs, signal, isDue);
+    if (reached.isStale) return UNANSWERED;
+    if (!isDue()) return answer(reached, { chunks: [], last: asked.after, isEnded: false });
+    const end = log.endOffset;
+    const state = readChunkState(keptState(await tableOf(reached, asked.after, ports)));
+    if (state === undefined) return reached.state === "lost" ? lost(reached) : UNANSWERED;
+    const table = new ChunkTable(state);
+    const { last } = table;
+    const isWhole = state.chunks.length / 2 <= MAX_LISTED && state.end >= end;
+    if (isWhole) this.#known = { last, end };
+    const before = asked.after === 0 ? 0 : endOf(table.list(asked.after - 1, 1).chunks[0]);
+    ports.follow(before);
+    const told = tell(log, table.list(asked.after, MAX_LISTED), asked, before);
+    const isAll = isWhole && told.last >= last;
+    const isEnded = isAll && reached.state !== "running";
+    // A caller that has been told the end counts that too.
+    return answer(reached, { ...told, last: isEnded ? last : told.last, isEnded });
+  }
+}
+
+type Told = {
+  readonly chunks: readonly (readonly [seq: number, stream: number, length: number])[];
+  /** The newest chunk that the caller has with this. */
+  readonly last: number;
+  readonly failure?: string | undefined;
+  readonly bytes?: Uint8Array;
+};
+
+/** @param before Where the last chunk ends that the caller has, if that is still known. */
+function tell(log: OutputLog, list: ChunkList, { after, maxBytes }: Asked, before: number | undefined): Told {
+  const chunks: (readonly [number, number, number])[] = [];
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  let last = after;
+  let failure =
+    list.first > after + 1 ? `chunks ${after + 1} to ${list.first - 1} of the output are not held any more` : undefined;
+  let end = before;
+  for (const [i, { offset, length, stream }] of list.chunks.entries()) {
+    const isHeld = offset >= log.startOffset;
+    if (!isHeld || (end !== undefined && offset > end)) {
+      const to = isHeld ? offset : Math.max(log.startOffset, offset + length);
+      failure ??= `the output from ${Math.min(end ?? offset, offset)} to ${to} is not held any more`;
+    }
+    if (isHeld && total > 0 && total + length > maxBytes) break;
+    end = offset + length;
+    last = list.first + i;
+    if (!isHeld) continue;
+    const piece = new Uint8Array(length);
+    log.copy(offset, length, piece, 0);
+    pieces.push(piece);
+    total += length;
+    chunks.push([last, stream, length]);
+  }
+  return { chunks, last, failure, bytes: joined(pieces, total) };
+}
+
+function endOf(chunk: Chunk | undefined): number | undefined {
+  return chunk && chunk.offset + chunk.length;
+}
+
+async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Promise<Uint8Array | undefined> {
+  const { log } = reached;
+  // With the one that the caller has: where that ends tells whether anything is missing behind it.
+  const question = { about: "chunks", after: Math.max(0, after - 1), to: log.endOffset, most: MAX_LISTED + 1 } as const;
+  if (reached.state === "running") return askProcess(ports.hop, question, PATIENCE_MS);
+  const kept = ports.kept().chunks;
+  if (kept !== undefined) return kept;
+  const asked = ports.isReachable ? await askProcess(ports.hop, question, PATIENCE_MS) : undefined;
+  // It may have been stored, and the bridge let go of, meanwhile.
+  const told = ports.kept().chunks ?? asked;
+  if (told !== undefined || reached.state === "lost") return told;
+  // Nobody was told of any chunk while it ran.
+  const table = new ChunkTable();
+  table.cut(log);
+  const text = new TextEncoder().encode(JSON.stringify(table.state()));
+  ports.keep(text);
+  return text;
+}
+
+function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function answer(reached: Reached, told: Told & { readonly isEnded: boolean }): ProgramAnswer {
+  const { chunks, last, isEnded, failure = null, bytes } = told;
+  const { incarnation, state, isTty, exit } = reached;
+  const body = { incarnation, state, isTty, chunks, last, isEnded, exitCode: exit?.code ?? null, failure };
+  return { status: 200, body, ...defined({ bytes }) };
+}
+
+function lost(reached: Reached): ProgramAnswer {
+  const failure = "the process was lost with its container";
+  return answer(reached, { chunks: [], last: 0, isEnded: true, failure });
+}
