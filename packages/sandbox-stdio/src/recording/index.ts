@@ -1,6 +1,10 @@
 // Recordings of sessions (section 14 of the contract), apart from storage, sockets and clocks.
 
-export type { RecordedEvent, RecordedStart } from "./events.ts";
+export { CAST_COMMENT, CAST_TYPE, type CastHeader, CastWriter, type CastWriterOptions } from "./cast-writer.ts";
+export { EventReader, type RecordedEvent } from "./event-reader.ts";
+export { type Hit, LineSearch } from "./line-search.ts";
+export { BATCH_MS, type Batch, Recorder } from "./recorder.ts";
+export { Redactor } from "./redaction.ts";
 export {
   decodeSegment,
   encodeSegment,
@@ -10,3 +14,4 @@ export {
   type RecordedExit,
   type Segment,
 } from "./segment.ts";
+export { gapsWithin, offsetAt, type SegmentFacts, type Start, segmentAt, startFor, timeAt } from "./timeline.ts";
