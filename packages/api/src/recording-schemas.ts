@@ -1,11 +1,14 @@
 // Schemas of requests about recordings (G3 to G6), and of their answers. Their fields are those of sandbox-stdio's shapes.
 
 import * as shapes from "sandbox-stdio/recording-shapes";
+import { z } from "zod";
 import { answerOf, bodyOf, queryOf } from "./zod-of.ts";
 
 const one = (...values: readonly unknown[]) => values.filter((value) => value !== undefined).length === 1;
 
 export const castQuery = queryOf(shapes.cast);
+/** asciicast v3: lines of JSON, and no JSON as a whole. */
+export const cast = z.string();
 
 export const momentQuery = queryOf(shapes.moment).refine(
   ({ offset, time }) => one(offset, time),
@@ -28,3 +31,4 @@ export const removalQuery = queryOf(shapes.removal).refine(
 );
 export const holdRequest = bodyOf(shapes.hold);
 export const releaseQuery = queryOf(shapes.release);
+export const personQuery = queryOf(shapes.person);

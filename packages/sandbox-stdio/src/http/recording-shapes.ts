@@ -1,6 +1,6 @@
 // The fields of requests about recordings (G3 to G6), and of their answers.
 
-import { integer, list, object, offset, optional, text, usually } from "../wire/fields.ts";
+import { choice, integer, list, object, offset, optional, text, usually } from "../wire/fields.ts";
 import { gap, screenAnswer } from "./shapes.ts";
 
 const time = text({ format: "time" });
@@ -26,6 +26,7 @@ export const moment = {
   incarnation,
   offset: optional(offset),
   time: optional(zonedTime),
+  format: usually(choice("text", "json"), "text"),
   scrollback: optional(integer(0, 1_000_000)),
 };
 export const momentAnswer = { ...screenAnswer, at: optional(time, "when the output before the offset had come") };
@@ -62,3 +63,6 @@ export const listAnswer = { recordings: list(listed), next: optional(text()) };
 export const removal = { incarnation: optional(text()), all: digit("1: all recordings of the session") };
 export const hold = { incarnation: optional(text()), reason: text({ min: 1, max: 200 }) };
 export const release = { incarnation: optional(text()) };
+
+/** All recordings of sessions that a person started. */
+export const person = { sub: text({ min: 1, max: 512 }) };

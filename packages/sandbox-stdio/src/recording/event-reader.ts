@@ -62,7 +62,7 @@ export class EventReader {
   /** @param segment The next one. Output before it that has not been read is a gap. */
   read(segment: Segment): RecordedEvent[] {
     const events: RecordedEvent[] = [];
-    if (Number.isNaN(this.#at)) this.#at = segment.from;
+    if (Number.isNaN(this.#at)) this.#at = Math.min(segment.from, this.#range.from);
     if (segment.from > this.#at) events.push(...this.gapTo(segment.from));
     const size = segment.sizes.findLast(({ offset }) => offset <= this.#at) ?? segment;
     this.#resize(size, events);

@@ -8,6 +8,7 @@ export { Redactor } from "./redaction.ts";
 export {
   decodeSegment,
   encodeSegment,
+  isLossyOutput,
   type KeyFrame,
   MAX_SEGMENT_BYTES,
   MAX_STORED_SEGMENT,

@@ -3,7 +3,7 @@
 
 import type { SizeMark } from "../output/output-log.ts";
 import type { TimeMark } from "../output/time-index.ts";
-import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import { decodeUtf8, encodeUtf8, isLossy, unfinishedBytes } from "../text/utf8-text.ts";
 import { MAX_COLS, MAX_ROWS, MIB } from "../wire/constants.ts";
 import { EXIT_STATUS } from "../wire/inner-messages.ts";
 import {
@@ -166,4 +166,12 @@ function areSizes(sizes: unknown): boolean {
   return (sizes as readonly (readonly number[])[]).every(
     (size) => size.length === 3 && cols(size[1]) === undefined && rows(size[2]) === undefined,
   );
+}
+
+/** Whether output has bytes that are not UTF-8. A character that is cut at its start or its end is none of them. */
+export function isLossyOutput(bytes: Uint8Array): boolean {
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  const whole = bytes.subarray(start, bytes.length - unfinishedBytes(bytes));
+  return isLossy(decodeUtf8(whole), whole);
 }
