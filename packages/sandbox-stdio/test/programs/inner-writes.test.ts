@@ -86,6 +86,9 @@ test("K9: what a program types is told to the people that may type, and to nobod
     plain: join(hop.session, "plain", { acknowledges: false, delivery: "live", kind: "person" }),
   };
   hop.session.programs.recordWrite(client, 0, bytes("ls\n"), "typed");
+  // Nor is a call that is repeated told again, or one that ends the input.
+  hop.session.programs.recordWrite(client, 0, bytes("no\n"), "resent");
+  hop.session.programs.recordWrite(client, 3, bytes(""), "typed");
   const told = Object.entries(joined).map(([name, { peer }]) => [name, peer.of("typed")]);
   expect(Object.fromEntries(told)).toEqual({
     ...{ ann: [{ type: "typed", id: "p", text: "ls⏎" }], viewer: [], guest: [], plain: [] },
