@@ -94,6 +94,12 @@ const PARTS: readonly Part[] = [
     env: { SBX_LOAD: "full", BIG_INPUT_MB: "2000", FUZZ_RUNS: "300" },
   },
   {
+    name: "agents",
+    about: "the clients of agents, as they are on the registry: installs them, 80 MB",
+    minutes: 2,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/agents/vitest.config.ts"],
+  },
+  {
     name: "hostile",
     about: "the searches for what one tenant, client or request can do to others, 20 times as long",
     minutes: 20,

@@ -53,10 +53,14 @@ class Refused extends Error {
 }
 
 /** @param read Reads more of the archive. @returns How many bytes, 0 at its end. */
-export function unpack(folder: string, read: (room: Uint8Array) => number = (room) => readSync(0, room)): Unpacked {
+export function unpack(
+  folder: string,
+  read: (room: Uint8Array) => number = (room) => readSync(0, room),
+  maxMembers = MAX_MEMBERS,
+): Unpacked {
   const fresh = mkdtempSync(`${folder}/${UNPACKING}`);
   try {
-    const unpacking = new Unpacking(fresh);
+    const unpacking = new Unpacking(fresh, maxMembers);
     unpacking.read(read);
     merge(fresh, folder, true);
     merge(fresh, folder, false);
@@ -78,13 +82,15 @@ class Unpacking {
   readonly #links = new Set<string>();
   readonly #files = new Set<string>();
   readonly #made = new Set<string>();
+  readonly #maxMembers: number;
   #members = 0;
   #bytes = 0;
   /** Of the file whose bytes are coming. */
   #open: { readonly fd: number; readonly member: TarMember } | undefined;
 
-  constructor(fresh: string) {
+  constructor(fresh: string, maxMembers: number) {
     this.#fresh = fresh;
+    this.#maxMembers = maxMembers;
     this.#reader = new TarReader({
       member: (member) => this.#member(member),
       bytes: (bytes, offset) => this.#write(bytes, offset),
@@ -108,7 +114,7 @@ class Unpacking {
       new Refused(400, "bad_member", `${JSON.stringify(member.name.slice(0, 256))} ${why}`);
     this.#members += 1;
     this.#bytes += member.size;
-    if (this.#members > MAX_MEMBERS || this.#bytes > MAX_BYTES) throw tooMuch();
+    if (this.#members > this.#maxMembers || this.#bytes > MAX_BYTES) throw tooMuch();
     const parts = this.#partsOf(member, refuse);
     if (parts.length === 0) return;
     const path = parts.join("/");

@@ -43,7 +43,10 @@ export const SANDBOX_PTY: Dialect<undefined> = {
 function wish({ params, search }: RouteRequest): AttachWish {
   const session = search.get("session") ?? "";
   const place = session === "" ? { keep: "0" } : { session };
-  const wished = terminalQuery({ sandbox: params.sandbox ?? "", role: "driver", tty: "1", ...place }, search);
+  const wished = terminalQuery(
+    { sandbox: params.sandbox ?? "", role: "driver", tty: "1", shell_integration: "0", ...place },
+    search,
+  );
   const shell = search.get("shell") || undefined;
   return wished.ok && shell !== undefined ? { ...wished, command: [shell] } : wished;
 }
