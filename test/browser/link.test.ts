@@ -10,12 +10,12 @@ describe("a link", () => {
   /** Makes a link in the dialog. */
   async function share(
     tab: Tab,
-    choose: (dialog: ReturnType<Tab["page"]["getByRole"]>) => Promise<void>,
+    choose: (dialog: ReturnType<Tab["page"]["getByRole"]>) => Promise<unknown>,
   ): Promise<string> {
     await tab.button("Share");
     const dialog = tab.page.getByRole("dialog");
     await choose(dialog);
-    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByRole("button", { name: "Copy link" }).click();
     const url = await dialog.getByLabel(/^Link, valid/).inputValue();
     await tab.page.keyboard.press("Escape");
     return url.replace("/?", "/?debug=1&renderer=dom&");
@@ -24,7 +24,7 @@ describe("a link", () => {
   test("leads a guest in a fresh browser to the session, to look on, until it is revoked", async () => {
     const sandbox = fresh("guest");
     const ann = await first(sandbox, "Ann");
-    const url = await share(ann, (dialog) => dialog.getByLabel("without logging in").check());
+    const url = await share(ann, (dialog) => dialog.getByLabel("Who may use the link").selectOption("with the link"));
     // The dialog has gone, and keys are the shell's again.
     await ann.page.keyboard.type("echo typed after the dialog");
     await ann.page.keyboard.press("Enter");
@@ -60,7 +60,7 @@ describe("a link", () => {
   test("asks a stranger to log in first, and lets a person of another tenant type", async () => {
     const sandbox = fresh("member");
     const ann = await first(sandbox, "Ann");
-    const url = await share(ann, (dialog) => dialog.getByLabel("type").check());
+    const url = await share(ann, (dialog) => dialog.getByLabel("What they may do").selectOption("type"));
     const eve = await browser.open(await browser.profile(), url);
     await eve.page.getByRole("alert").getByRole("button", { name: "Log in" }).click();
     await eve.page.getByLabel("User name").fill("eve");

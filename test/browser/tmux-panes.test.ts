@@ -188,8 +188,8 @@ test("the bar of keys on a touch screen is for the pane with the focus: keys, Ct
 test("a guest of a link sees the session as every other client does, and no pane of it", async () => {
   const { tab } = await paned(browser);
   await tab.button("Share");
-  await tab.page.getByLabel("without logging in").check();
-  await tab.button("Create link");
+  await tab.page.getByLabel("Who may use the link").selectOption("with the link");
+  await tab.button("Copy link");
   const link = await tab.page.getByLabel(/^Link, valid/).inputValue();
   const guest = await browser.open(await browser.profile(), link.replace("#", "&debug=1&renderer=dom#"));
   await guest.state("attached");

@@ -19,7 +19,9 @@ function prepare(tab: Tab): Promise<void> {
     window.nameOf = (one) => {
       const pane = one.closest("[data-pane]")?.getAttribute("data-pane") ?? "page";
       const label = one.id === "" ? null : document.querySelector(`label[for="${CSS.escape(one.id)}"]`);
-      const name = one.getAttribute("aria-label") ?? (label ?? one.closest("label") ?? one).textContent;
+      // A tab's words change with what runs.
+      const own = one.getAttribute(one.matches("[role=tab]") ? "title" : "aria-label");
+      const name = own ?? (label ?? one.closest("label") ?? one).textContent;
       return `${pane}: ${one.tagName} ${name}`.trim();
     };
     window.isSeen = (one) =>

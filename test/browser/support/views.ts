@@ -1,7 +1,7 @@
 // Walks through each view of the page that a person may be before, to be looked at by tests.
 import { fresh } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
-import { focused } from "./panes.ts";
+import { focused, pane as paneOf } from "./panes.ts";
 import type { Tab } from "./tab.ts";
 import { pane } from "./tmux-panes.ts";
 import { dialog, member, press, sandboxOf, shell, type Walk } from "./view.ts";
@@ -89,7 +89,7 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await dialog(tab);
     await see("the settings", tab);
     await tab.button("Share");
-    await tab.button("Create link");
+    await tab.button("Copy link");
     await page.getByLabel(/^Link, valid/).waitFor();
     await see("a link that is made", tab);
   },
@@ -134,9 +134,9 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
   "tabs and panes": async (see) => {
     const tab = await shell(browser, "&tabs=1");
     await press(tab, "Control+Shift+D");
-    await focused(tab, 2);
+    const second = await focused(tab, 2);
     await see("two panes", tab);
-    await tab.page.locator('[data-focus="true"] .xterm-helper-textarea').press("Control+Shift+X");
+    await paneOf(tab, second).locator(".xterm-helper-textarea").press("Control+Shift+X");
     await focused(tab, 1);
     await tab.page.getByRole("tab", { name: "main" }).focus();
     await tab.page.keyboard.press("Delete");

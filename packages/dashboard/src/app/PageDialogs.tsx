@@ -1,6 +1,7 @@
 // The dialogs of the page, each loaded when it is first opened, or while the page is idle.
 
 import { useSyncExternalStore } from "react";
+import type { Participants } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { lazily } from "../ui/lazily.ts";
 import { allTargets, paneIdOf } from "../workspace/layout.ts";
@@ -18,6 +19,7 @@ export type PageDialogsProps = {
   readonly onCommand: Run;
   readonly may: Run["may"];
   readonly onOpen: SessionActions["show"];
+  readonly people: () => Participants | undefined;
   readonly onClose: () => void;
 };
 
@@ -43,7 +45,17 @@ export function preloadDialogs(): () => void {
   return () => cancelIdleCallback(id);
 }
 
-export function PageDialogs({ dialog, page, state, titleOf, onCommand, may, onOpen, onClose }: PageDialogsProps) {
+export function PageDialogs({
+  dialog,
+  page,
+  state,
+  titleOf,
+  onCommand,
+  may,
+  onOpen,
+  people,
+  onClose,
+}: PageDialogsProps) {
   const { rights, workspace } = state;
   const { layout, sandboxes, names } = workspace.getState();
   const preferences = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
@@ -60,7 +72,7 @@ export function PageDialogs({ dialog, page, state, titleOf, onCommand, may, onOp
     case "keys":
       return <KeySheet may={may} onClose={onClose} />;
     case "share":
-      return <ShareDialog target={dialog.target} name={titleOf(dialog.target)} onClose={onClose} />;
+      return <ShareDialog target={dialog.target} name={titleOf(dialog.target)} people={people()} onClose={onClose} />;
     case "palette":
       return (
         <Palette

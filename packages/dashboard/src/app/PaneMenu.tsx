@@ -30,12 +30,7 @@ export function PaneMenu({ title, place, hasOthers, may, onCommand, onDone }: Pa
       entries={() => menuOf(commands, texts, onCommand)}
       onDone={onDone}
     >
-      <button
-        type="button"
-        className="sbx-quiet sbx-tool"
-        aria-label={texts.desk.paneMenu(title)}
-        title={texts.desk.paneMenuTitle}
-      >
+      <button type="button" className="sbx-quiet sbx-tool" aria-label={texts.desk.paneMenu} title={texts.desk.paneMenu}>
         <EllipsisVertical size={16} aria-hidden />
       </button>
     </DropdownMenu>

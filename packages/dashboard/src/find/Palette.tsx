@@ -1,6 +1,7 @@
 // The list of sessions and commands with a search: arrows choose, Enter runs, Tab leads to other actions.
 
 import "./palette.css";
+import { ChevronRight, Ellipsis, SquareTerminal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -131,7 +132,7 @@ export function Palette(props: PaletteProps) {
           {words.unlisted(sandbox, why)}
         </p>
       ))}
-      <div className="sbx-palette-found">
+      <div className="sbx-palette-found" data-alone={entry?.kind !== "session"}>
         <div className="sbx-palette-list" role="listbox" id={listId} aria-label={words.list} ref={list}>
           {entries.map((one, index) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field that has the focus.
@@ -146,8 +147,9 @@ export function Palette(props: PaletteProps) {
             >
               {one.kind === "command" ? (
                 <>
+                  <ChevronRight size={14} aria-hidden />
                   <span className="sbx-palette-name">{one.words}</span>
-                  {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
+                  {one.keys === undefined ? null : <kbd>{one.keys.split(", ")[0]}</kbd>}
                 </>
               ) : (
                 <SessionLine
@@ -210,6 +212,7 @@ function SessionLine({ listed, name, isOpen, screen, onMore }: LineProps) {
   const command = commandLineOf(listed);
   return (
     <>
+      <SquareTerminal size={14} aria-hidden />
       <span className="sbx-palette-name">
         {name === undefined ? null : <strong>{name} </strong>}
         {terminal.place(target.sandbox, target.session)} <code>{command === "" ? words.shell : command}</code>
@@ -224,7 +227,7 @@ function SessionLine({ listed, name, isOpen, screen, onMore }: LineProps) {
           onMore();
         }}
       >
-        ⋯
+        <Ellipsis size={16} />
       </span>
       <span className="sbx-palette-facts">{facts.join(" · ")}</span>
       <span className="sbx-palette-last">{screen === undefined ? "" : lastLineOf(screen)}</span>

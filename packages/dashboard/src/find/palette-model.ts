@@ -32,19 +32,37 @@ export function sessionEntry(listed: ListedSession, open: ReadonlySet<PaneId>, n
   return { kind: "session", id, listed, isOpen: open.has(id), name: names[id] };
 }
 
-/** Entries that contain each word of the query, those whose name begins with it first. */
+/** Entries that have each word of the query, in their name perhaps with letters between, the best first. */
 export function found(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const isForCommands = query.startsWith(COMMANDS_ALONE);
   const text = (isForCommands ? query.slice(COMMANDS_ALONE.length) : query).trim().toLowerCase();
   const words = text.split(/\s+/).filter((word) => word !== "");
-  const matching = entries.filter((entry) => {
-    if (isForCommands && entry.kind !== "command") return false;
-    const searched = searchedOf(entry).toLowerCase();
-    return words.every((word) => searched.includes(word));
+  return entries
+    .filter(({ kind }) => !isForCommands || kind === "command")
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ entry }) => entry);
+}
+
+/** 0 if a word is not there. Entries without a query keep their order. */
+function scoreOf(entry: PaletteEntry, words: readonly string[]): number {
+  const name = nameOf(entry).toLowerCase();
+  const rest = searchedOf(entry).toLowerCase();
+  const scores = words.map((word, i) => {
+    const at = name.indexOf(word);
+    if (at === 0) return i === 0 ? 8 : 6;
+    if (at > 0) return /\W/.test(name.charAt(at - 1)) ? 6 : 4;
+    if (rest.includes(word)) return 3;
+    return isScattered(name, word) ? 1 : 0;
   });
-  if (text === "") return matching;
-  const rank = (entry: PaletteEntry) => (nameOf(entry).toLowerCase().startsWith(text) ? 0 : 1);
-  return matching.sort((a, b) => rank(a) - rank(b));
+  return scores.includes(0) ? 0 : 1 + scores.reduce((sum: number, one) => sum + one, 0);
+}
+
+/** Whether a text has a word's letters in their order, the first at the start of a word. */
+function isScattered(text: string, word: string): boolean {
+  const letters = [...word].map((letter) => letter.replace(/[^\p{L}\d]/u, "\\$&"));
+  return new RegExp(`(?:^|[^\\p{L}])${letters.join(".*?")}`, "u").test(text);
 }
 
 /** Shown length of a command, whose arguments may be whole scripts. */

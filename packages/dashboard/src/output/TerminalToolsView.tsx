@@ -1,9 +1,10 @@
 // The terminal's tools: search, scrolling to the bottom, and notices of the last action.
 
+import { ClipboardCopy, Copy, RotateCw } from "lucide-react";
 import { type MouseEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { useTexts } from "../texts/texts-context.ts";
 import { outcomeText, type SearchOptions } from "./search-model.ts";
-import type { TerminalTools } from "./terminal-tools.ts";
+import type { ShownBlock, TerminalTools } from "./terminal-tools.ts";
 
 export type TerminalToolsViewProps = {
   readonly tools: TerminalTools;
@@ -17,6 +18,7 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
   return (
     <>
       {state.isSearching ? <SearchBar tools={tools} onDone={onDone} /> : null}
+      {state.block === undefined ? null : <BlockLine block={state.block} tools={tools} onDone={onDone} />}
       {state.isScrolledUp ? (
         <button
           type="button"
@@ -37,6 +39,48 @@ export function TerminalToolsView({ tools, onDone }: TerminalToolsViewProps) {
         <span key={state.announced?.count}>{state.announced?.text}</span>
       </span>
     </>
+  );
+}
+
+type BlockLineProps = TerminalToolsViewProps & { readonly block: ShownBlock };
+
+/** The command's own line stays while its output scrolls. */
+function BlockLine({ block, tools, onDone }: BlockLineProps) {
+  const words = useTexts().command;
+  const { line, exit, isRunning, tookMs } = block;
+  const state = isRunning ? "running" : exit === 0 ? "good" : exit === undefined ? "ended" : "bad";
+  const facts = [
+    isRunning ? words.isRunning : exit === undefined || exit === 0 ? "" : words.exit(exit),
+    tookMs === undefined ? "" : words.took(tookMs),
+  ];
+  const actions = [
+    [Copy, words.copyCommand, () => tools.copyCommand()],
+    [ClipboardCopy, words.copyOutput, () => tools.copyOutput()],
+    [RotateCw, words.runAgain, () => tools.runAgain()],
+  ] as const;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form.
+    <div className="sbx-block" role="group" aria-label={words.block(line)} data-state={state}>
+      <code className="sbx-block-line" title={line}>
+        {line}
+      </code>
+      <span className="sbx-block-facts">{facts.filter((fact) => fact !== "").join(" · ")}</span>
+      {actions.map(([Icon, label, act]) => (
+        <button
+          type="button"
+          className="sbx-quiet"
+          key={label}
+          aria-label={label}
+          title={label}
+          onClick={() => {
+            act();
+            onDone();
+          }}
+        >
+          <Icon size={14} aria-hidden />
+        </button>
+      ))}
+    </div>
   );
 }
 

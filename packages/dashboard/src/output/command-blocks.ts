@@ -10,6 +10,8 @@ export type CommandBlock = {
   readonly prompt: Position;
   /** Start of the typed command; undefined if the shell does not mark it. */
   readonly line?: Position;
+  /** The command as the shell said it; undefined if it does not. */
+  readonly text?: string;
   /** Start of the output; undefined until a command runs. */
   readonly output?: Position;
   /** End of the output; undefined while it runs. */
@@ -38,7 +40,7 @@ export class CommandBlocks {
   }
 
   /** Takes the text of an OSC 133. @param here The cursor's position; called only if a mark is kept. */
-  take(text: string, here: () => Position, nowMs: number): MarkOutcome | undefined {
+  take(text: string, here: () => Position, nowMs: number, command?: string): MarkOutcome | undefined {
     const [kind, ...fields] = text.split(";");
     switch (kind) {
       case "A":
@@ -50,6 +52,7 @@ export class CommandBlocks {
         return this.#change((block) => (block.output === undefined ? "started" : undefined), {
           output: here,
           startedAtMs: nowMs,
+          ...defined({ text: command }),
         });
       case "D": {
         const exit = /^-?\d{1,9}$/.test(fields[0] ?? "") ? Number(fields[0]) : undefined;
@@ -110,6 +113,12 @@ export function promptFrom(blocks: readonly CommandBlock[], line: number, direct
 export function copyableAt(blocks: readonly CommandBlock[], line: number): CommandBlock | undefined {
   const has = (block: CommandBlock) => block.output !== undefined && block.output.marker.line >= 0;
   return blocks.findLast((block) => has(block) && block.prompt.marker.line <= line);
+}
+
+/** The command whose output is at a line, below its own prompt. */
+export function blockAbove(blocks: readonly CommandBlock[], line: number): CommandBlock | undefined {
+  const block = blocks.findLast(({ output, prompt }) => output !== undefined && prompt.marker.line < line);
+  return block?.end === undefined || block.end.marker.line > line ? block : undefined;
 }
 
 /** A line of the screen or scrollback. */

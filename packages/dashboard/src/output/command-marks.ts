@@ -4,6 +4,7 @@ import type { IDecoration, IDisposable, Terminal } from "@xterm/xterm";
 import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
 import type { Texts } from "../texts/texts.ts";
 import {
+  blockAbove,
   type CommandBlock,
   CommandBlocks,
   copyableAt,
@@ -26,6 +27,9 @@ export type CommandMarksOptions = {
   readonly copied: (text: string) => void;
   readonly now: () => number;
 };
+
+/** In the scroll bar, which is drawn on a canvas: seen on light and dark. */
+const FAILED = "#e5484d";
 
 type Mark = { block: CommandBlock; readonly decoration: IDecoration | undefined };
 
@@ -90,6 +94,22 @@ export class CommandMarks {
     return block === undefined ? undefined : this.outputOf(block);
   }
 
+  /** The command that was jumped to, else the one whose output is at the top of the screen. */
+  get blockInView(): CommandBlock | undefined {
+    const { active } = this.#terminal.buffer;
+    if (active.type !== "normal") return undefined;
+    const block = this.#chosenInView ?? blockAbove(this.list, active.viewportY);
+    // What a program that reads keys draws is no output that goes by.
+    const isDrawn = block?.end === undefined && active.viewportY === active.baseY;
+    return isDrawn && this.#terminal.modes.bracketedPasteMode ? undefined : block;
+  }
+
+  /** Whether the shell waits for a command. */
+  get isAtPrompt(): boolean {
+    const last = this.list.at(-1);
+    return last !== undefined && last.output === undefined;
+  }
+
   forgetChosen(): void {
     this.#chosen?.frame?.dispose();
     this.#chosen = undefined;
@@ -101,7 +121,8 @@ export class CommandMarks {
   }
 
   /** The typed command; "" if the shell does not mark it. */
-  lineOf({ line, output }: CommandBlock): string {
+  lineOf({ text, line, output }: CommandBlock): string {
+    if (text !== undefined) return text;
     const { normal } = this.#terminal.buffer;
     if (line === undefined || output === undefined || line.marker.line < 0) return "";
     return textBetween((row) => normal.getLine(row), normal.length, line, output);
@@ -138,7 +159,7 @@ export class CommandMarks {
   }
 
   #take(text: string): void {
-    const outcome = this.#blocks.take(text, () => this.#here(), this.#options.now());
+    const outcome = this.#blocks.take(text, () => this.#here(), this.#options.now(), this.#next);
     if (outcome === undefined) return;
     this.#show(outcome);
     if (outcome.kind === "ended" && !this.#options.isReplay()) this.#options.ended(outcome.block);
@@ -164,6 +185,11 @@ export class CommandMarks {
     this.#newest.block = block;
     const element = this.#newest.decoration?.element;
     if (element !== undefined) this.#draw(element, block);
+    if (kind === "ended" && block.exit !== undefined && block.exit !== 0) {
+      // As in `#show` above: seen in the scroll bar.
+      const overviewRulerOptions = { color: FAILED, position: "left" } as const;
+      this.#terminal.registerDecoration({ marker: block.prompt.marker as never, overviewRulerOptions });
+    }
   }
 
   #draw(element: HTMLElement, block: CommandBlock): void {

@@ -20,11 +20,25 @@ export type ToolsState = {
   readonly search: SearchState;
   /** Whether the newest line is out of view. */
   readonly isScrolledUp: boolean;
+  /** The command to which the output at the top of the screen belongs. */
+  readonly block: ShownBlock | undefined;
   /** Shown briefly: something was copied, or there was nothing to copy. */
   readonly notice: ToolNotice | undefined;
   /** For screen readers: a command ended. */
   readonly announced: ToolNotice | undefined;
 };
+
+export type ShownBlock = {
+  readonly line: string;
+  readonly exit: number | undefined;
+  readonly isRunning: boolean;
+  /** undefined if it is unknown, or too short to be worth a word. */
+  readonly tookMs: number | undefined;
+};
+
+const WORTH_MS = 500;
+/** A command that would type more than it shows. */
+const HAS_CONTROL = /[^\P{Cc}\n\t]/u;
 
 /** Announced length of a command. */
 const MAX_ANNOUNCED = 80;
@@ -45,6 +59,7 @@ export class TerminalTools extends Store<ToolsState> {
   readonly #words: Texts["command"];
   readonly #latencyText: () => string;
   readonly #disposables: { dispose(): void }[];
+  #shown: CommandBlock | undefined;
 
   constructor(terminal: Terminal, options: TerminalToolsOptions) {
     const { words, isReplay, commandEnded, factsChanged, latencyText } = options;
@@ -53,6 +68,7 @@ export class TerminalTools extends Store<ToolsState> {
       searches: 0,
       search: EMPTY_SEARCH,
       isScrolledUp: false,
+      block: undefined,
       notice: undefined,
       announced: undefined,
     });
@@ -111,6 +127,30 @@ export class TerminalTools extends Store<ToolsState> {
     }
   }
 
+  /** Copies the shown command itself. */
+  copyCommand(): void {
+    void this.#copy(this.state.block?.line, this.#words.copiedCommand);
+  }
+
+  /** Copies the shown command's output. */
+  copyOutput(): void {
+    const block = this.commands.blockInView;
+    void this.#copy(block === undefined ? undefined : this.commands.outputOf(block));
+  }
+
+  /** Runs the shown command once more, if the shell waits for one. */
+  runAgain(): void {
+    const line = this.state.block?.line ?? "";
+    if (line === "" || HAS_CONTROL.test(line)) return;
+    if (!this.commands.isAtPrompt) {
+      this.#say(this.#words.busy);
+      return;
+    }
+    this.toBottom();
+    this.#terminal.paste(line);
+    this.#terminal.input("\r");
+  }
+
   toBottom(): void {
     this.#terminal.scrollToBottom();
     this.commands.forgetChosen();
@@ -133,14 +173,14 @@ export class TerminalTools extends Store<ToolsState> {
     else this.#say(this.commands.list.length === 0 ? this.#words.unmarked : this.#words.first);
   }
 
-  async #copy(text: string | undefined): Promise<void> {
+  async #copy(text: string | undefined, said?: string): Promise<void> {
     if (text === undefined || text === "") {
       this.#say(this.#words.nothingToCopy);
       return;
     }
     try {
       await navigator.clipboard.writeText(text);
-      this.#say(this.#words.copied(text.split("\n").length));
+      this.#say(said ?? this.#words.copied(text.split("\n").length));
     } catch {
       // Blocked by the browser, or no secure context.
       this.#say(this.#words.notCopied);
@@ -161,5 +201,17 @@ export class TerminalTools extends Store<ToolsState> {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     const isScrolledUp = viewportY < baseY;
     if (isScrolledUp !== this.state.isScrolledUp) this.change({ isScrolledUp });
+    const shown = this.commands.blockInView;
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.change({ block: shown === undefined ? undefined : this.#describe(shown) });
+  }
+
+  #describe(block: CommandBlock): ShownBlock | undefined {
+    const { exit, end, startedAtMs, endedAtMs } = block;
+    const line = this.commands.lineOf(block);
+    const tookMs = startedAtMs === undefined || endedAtMs === undefined ? 0 : endedAtMs - startedAtMs;
+    if (line === "") return undefined;
+    return { line, exit, isRunning: end === undefined, tookMs: tookMs < WORTH_MS ? undefined : tookMs };
   }
 }

@@ -16,10 +16,11 @@ export function useSession(
   texts: Texts,
   isScreenReaderMode: boolean,
 ): TerminalSession | undefined {
-  const { wsUrl, token, session, renderer, scheme, theme, font, cursor, hasLigatures, alerts, prediction } = props;
+  const { wsUrl, token, session, renderer, scheme, theme, font, cursor, hasLigatures, scrollback, alerts, prediction } =
+    props;
   const look = useMemo(
-    () => ({ scheme, theme, font, cursor, hasLigatures }),
-    [scheme, theme, font, cursor, hasLigatures],
+    () => ({ scheme, theme, font, cursor, hasLigatures, scrollback }),
+    [scheme, theme, font, cursor, hasLigatures, scrollback],
   );
   const [live, setLive] = useState<TerminalSession>();
   const mount = useEffectEvent((element: HTMLDivElement) => {

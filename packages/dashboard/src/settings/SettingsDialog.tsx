@@ -2,10 +2,20 @@
 
 import { type ChangeEvent, type ReactNode, useId, useState } from "react";
 import { mayNotify } from "../output/browser-alerts.ts";
-import { MAX_THEME_LENGTH, readTheme } from "../terminal/theme-import.ts";
+import { FONT_FAMILY, THEMES } from "../terminal/theme.ts";
+import { GALLERY } from "../terminal/theme-gallery.ts";
+import { MAX_THEME_LENGTH, readTheme, type ThemeFile } from "../terminal/theme-import.ts";
+import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { exportPreferences, FONT_SIZES, importPreferences, LINE_HEIGHTS, type Preferences } from "./preferences.ts";
+import {
+  exportPreferences,
+  FONT_SIZES,
+  importPreferences,
+  LINE_HEIGHTS,
+  type Preferences,
+  SCROLLBACKS,
+} from "./preferences.ts";
 
 export type SettingsDialogProps = {
   readonly preferences: Preferences;
@@ -46,69 +56,73 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
     />
   );
 
+  const number = (name: "fontSize" | "lineHeight" | "scrollback", range: Range) => (
+    <NumberSetting
+      label={words[name]}
+      value={preferences[name]}
+      {...range}
+      onChange={(value) => onChange({ [name]: value })}
+    />
+  );
+
   return (
     <Dialog title={words.title} onClose={onClose} className="sbx-settings">
-      <Group title={words.colours}>
-        <Choice
-          label={words.scheme}
-          value={preferences.scheme}
-          choices={words.schemes}
-          onChange={(scheme) => onChange({ scheme })}
-        />
-        <p className="sbx-setting">
-          <span>{theme === undefined ? words.noOwnTheme : words.ownTheme(theme.name)}</span>
-          <FileButton
-            label={words.importTheme}
-            accept=".itermcolors,.json,.jsonc"
-            onFile={(file) => void importTheme(file)}
+      <Preview preferences={preferences} />
+      <div className="sbx-settings-groups">
+        <Group title={words.colours}>
+          <Choice
+            label={words.scheme}
+            value={preferences.scheme}
+            choices={words.schemes}
+            onChange={(scheme) => onChange({ scheme })}
           />
-          {theme === undefined ? null : (
-            <button type="button" className="sbx-button" onClick={() => onChange({ theme: undefined })}>
-              {words.removeTheme}
-            </button>
-          )}
-        </p>
-      </Group>
-      <Group title={words.type}>
-        <FontFamily value={preferences.fontFamily} onChange={(fontFamily) => onChange({ fontFamily })} />
-        <NumberSetting
-          label={words.fontSize}
-          value={preferences.fontSize}
-          {...FONT_SIZES}
-          step={1}
-          onChange={(fontSize) => onChange({ fontSize })}
-        />
-        <NumberSetting
-          label={words.lineHeight}
-          value={preferences.lineHeight}
-          {...LINE_HEIGHTS}
-          step={0.05}
-          onChange={(lineHeight) => onChange({ lineHeight })}
-        />
-        {flag("hasLigatures")}
-        <Choice
-          label={words.cursor}
-          value={preferences.cursorStyle}
-          choices={words.cursors}
-          onChange={(cursorStyle) => onChange({ cursorStyle })}
-        />
-        {flag("cursorBlinks")}
-      </Group>
-      <Group title={words.attention}>
-        {flag("bellSounds")}
-        {flag("bellFlashes")}
-        {flag("bellNotifies")}
-        {flag("programsNotify")}
-        {flag("warnsOnClose")}
-        {flag("isReader")}
-        <Choice
-          label={words.prediction}
-          value={preferences.prediction}
-          choices={words.predictions}
-          onChange={(prediction) => onChange({ prediction })}
-        />
-        <p className="sbx-fine">{words.predictionWarning}</p>
-      </Group>
+          <ThemeGallery chosen={theme?.name} onChoose={(theme) => onChange({ theme })} />
+          <p className="sbx-setting">
+            <span>{theme === undefined ? words.noOwnTheme : words.ownTheme(theme.name)}</span>
+            <FileButton
+              label={words.importTheme}
+              accept=".itermcolors,.json,.jsonc"
+              onFile={(file) => void importTheme(file)}
+            />
+            {theme === undefined ? null : (
+              <button type="button" className="sbx-button" onClick={() => onChange({ theme: undefined })}>
+                {words.removeTheme}
+              </button>
+            )}
+          </p>
+        </Group>
+        <Group title={words.type}>
+          <FontFamily value={preferences.fontFamily} onChange={(fontFamily) => onChange({ fontFamily })} />
+          {number("fontSize", { ...FONT_SIZES, step: 1 })}
+          {number("lineHeight", { ...LINE_HEIGHTS, step: 0.05 })}
+          {flag("hasLigatures")}
+          <Choice
+            label={words.cursor}
+            value={preferences.cursorStyle}
+            choices={words.cursors}
+            onChange={(cursorStyle) => onChange({ cursorStyle })}
+          />
+          {flag("cursorBlinks")}
+          {number("scrollback", { ...SCROLLBACKS, step: 1_000 })}
+        </Group>
+        <Group title={words.attention}>
+          {flag("bellSounds")}
+          {flag("bellFlashes")}
+          {flag("bellNotifies")}
+          {flag("programsNotify")}
+        </Group>
+        <Group title={words.behaviour}>
+          {flag("warnsOnClose")}
+          {flag("isReader")}
+          <Choice
+            label={words.prediction}
+            hint={words.predictionWarning}
+            value={preferences.prediction}
+            choices={words.predictions}
+            onChange={(prediction) => onChange({ prediction })}
+          />
+        </Group>
+      </div>
       <p className="sbx-problem" role="status">
         {problem}
       </p>
@@ -126,6 +140,60 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
         </button>
       </div>
     </Dialog>
+  );
+}
+
+type Range = { readonly min: number; readonly max: number; readonly step: number };
+
+/** A few words as the terminal draws them now. */
+function Preview({ preferences }: { readonly preferences: Preferences }) {
+  const words = useTexts().settings;
+  const { theme, fontFamily, fontSize, lineHeight, scheme } = preferences;
+  const seen = useScheme(scheme);
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const colours = { ...THEMES[seen === "system" ? system : seen], ...theme?.colours };
+  const { background: backgroundColor, foreground: color } = colours;
+  const font = fontFamily === "" ? FONT_FAMILY : `${fontFamily}, ${FONT_FAMILY}`;
+  return (
+    <pre
+      className="sbx-preview-text"
+      role="img"
+      aria-label={words.preview}
+      style={{ backgroundColor, color, fontFamily: font, fontSize, lineHeight: lineHeight * 1.2 }}
+    >
+      {words.sample.map(([colour, text]) => (
+        <span key={text} style={{ color: colours[colour] }}>
+          {text}
+        </span>
+      ))}
+      <span style={{ backgroundColor: colours.cursor }}> </span>
+    </pre>
+  );
+}
+
+type ThemeGalleryProps = {
+  readonly chosen: string | undefined;
+  readonly onChoose: (theme: ThemeFile) => void;
+};
+
+function ThemeGallery({ chosen, onChoose }: ThemeGalleryProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would draw a frame inside another.
+    <div className="sbx-gallery" role="group" aria-label={useTexts().settings.gallery}>
+      {GALLERY.map((theme) => {
+        const { background: backgroundColor, ...rest } = theme.colours;
+        return (
+          <button type="button" key={theme.name} aria-pressed={theme.name === chosen} onClick={() => onChoose(theme)}>
+            <span className="sbx-swatch" aria-hidden="true" style={{ backgroundColor }}>
+              {([rest.red, rest.green, rest.yellow, rest.blue, rest.magenta, rest.cyan] as const).map((dot) => (
+                <i key={dot} style={{ backgroundColor: dot }} />
+              ))}
+            </span>
+            {theme.name}
+          </button>
+        );
+      })}
+    </div>
   );
 }
 
@@ -149,12 +217,9 @@ function Flag({ label, isOn, onChange }: FlagProps) {
   );
 }
 
-type NumberProps = {
+type NumberProps = Range & {
   readonly label: string;
   readonly value: number;
-  readonly min: number;
-  readonly max: number;
-  readonly step: number;
   readonly onChange: (value: number) => void;
 };
 
@@ -177,12 +242,13 @@ function NumberSetting({ label, value, onChange, ...range }: NumberProps) {
 
 type ChoiceProps<Value extends string> = {
   readonly label: string;
+  readonly hint?: string;
   readonly value: Value;
   readonly choices: Readonly<Record<Value, string>>;
   readonly onChange: (value: Value) => void;
 };
 
-function Choice<Value extends string>({ label, value, choices, onChange }: ChoiceProps<Value>) {
+function Choice<Value extends string>({ label, hint, value, choices, onChange }: ChoiceProps<Value>) {
   const values = Object.keys(choices) as Value[];
   return (
     <label className="sbx-setting">
@@ -200,6 +266,7 @@ function Choice<Value extends string>({ label, value, choices, onChange }: Choic
           </option>
         ))}
       </select>
+      {hint === undefined ? null : <small>{hint}</small>}
     </label>
   );
 }

@@ -10,13 +10,15 @@ type Chosen =
   | "font"
   | "cursor"
   | "hasLigatures"
+  | "scrollback"
   | "alerts"
   | "prediction"
   | "isReader"
   | "warnsOnClose";
 
 export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chosen> {
-  const { scheme, theme, fontFamily, fontSize, lineHeight, hasLigatures, cursorStyle, cursorBlinks } = preferences;
+  const { scheme, theme, fontFamily, fontSize, lineHeight, hasLigatures, scrollback, cursorStyle, cursorBlinks } =
+    preferences;
   const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction } = preferences;
   return {
     scheme,
@@ -24,6 +26,7 @@ export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chose
     font: { ...defined({ family: fontFamily || undefined }), size: fontSize, lineHeight },
     cursor: { style: cursorStyle, blinks: cursorBlinks },
     hasLigatures,
+    scrollback,
     alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },
     prediction,
     isReader,

@@ -19,6 +19,8 @@ export type Preferences = {
   readonly fontSize: number;
   /** Factor of the font's own. */
   readonly lineHeight: number;
+  /** Lines that are kept above the screen. */
+  readonly scrollback: number;
   readonly hasLigatures: boolean;
   readonly cursorStyle: "block" | "bar" | "underline";
   readonly cursorBlinks: boolean;
@@ -39,6 +41,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   fontFamily: "",
   fontSize: 14,
   lineHeight: DEFAULT_LINE_HEIGHT,
+  scrollback: 10_000,
   hasLigatures: false,
   cursorStyle: "block",
   cursorBlinks: true,
@@ -51,6 +54,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
 
 export const FONT_SIZES = { min: 6, max: 40 } as const;
 export const LINE_HEIGHTS = { min: 1, max: 2 } as const;
+export const SCROLLBACKS = { min: 1_000, max: 100_000 } as const;
 const MAX_FAMILY = 200;
 const NAME = "sbx.preferences";
 /** Marks a file of exported preferences. */
@@ -66,6 +70,7 @@ const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Prefe
   fontFamily: readFamily,
   fontSize: within(FONT_SIZES),
   lineHeight: within(LINE_HEIGHTS),
+  scrollback: within(SCROLLBACKS),
   hasLigatures: flag,
   cursorStyle: oneOf("block", "bar", "underline"),
   cursorBlinks: flag,

@@ -1,7 +1,11 @@
-// Creates, lists and revokes share links of a session. The server decides what may be shared.
+// Shares a session in one line: makes a link and copies it. Above it who is here, below it the links that are valid. The server decides
+// what may be shared.
 
-import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
-import { DEFAULT_SHARE_SECONDS, type Role } from "sandbox-stdio/core";
+import "./share.css";
+import { Link2 } from "lucide-react";
+import { type FormEvent, type RefObject, useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import { DEFAULT_SHARE_SECONDS, nameOf, type Participants, type Role } from "sandbox-stdio/core";
+import { encode } from "uqr";
 import type { SessionTarget } from "../connection/session-target.ts";
 import type { Texts } from "../texts/texts.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -12,18 +16,21 @@ const LIFETIMES = [900, 3600, 28800, 86400] as const;
 
 export type ShareDialogProps = {
   readonly target: SessionTarget;
-  /** The person's own name of the session. */
-  readonly name: string | undefined;
+  /** What the page calls the session. */
+  readonly name: string;
+  /** Who is in the session. */
+  readonly people: Participants | undefined;
   readonly onClose: () => void;
 };
 
-export function ShareDialog({ target, name, onClose }: ShareDialogProps) {
-  const { share: words, connection, terminal } = useTexts();
-  const place = name ?? terminal.place(target.sandbox, target.session);
+export function ShareDialog({ target, name, people, onClose }: ShareDialogProps) {
+  const { share: words, connection } = useTexts();
   const [made, setMade] = useState<Share & { readonly wish: string }>();
+  const [outcome, setOutcome] = useState("");
   const [tickets, setTickets] = useState<readonly TicketEntry[]>([]);
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
 
   const list = useEffectEvent(async () => {
     const answer = await listTickets(target);
@@ -36,21 +43,33 @@ export function ShareDialog({ target, name, onClose }: ShareDialogProps) {
     const answer = await listTickets(target);
     if (answer.ok) setTickets(answer.value);
   };
-  const make = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
-    const options = { role, seconds: Number(form.get("seconds")), guests: form.has("guests") };
+  /** The link that is shown is of that kind: another one would only have to be revoked as well. */
+  const linkFor = async (options: Parameters<typeof share>[1]): Promise<string | undefined> => {
     const wish = JSON.stringify(options);
-    // The link that is shown is of that kind: another one would only have to be revoked as well.
-    if (made?.wish === wish) return;
+    if (made?.wish === wish) return made.url;
     setBusy(true);
     const answer = await share(target, options);
     setBusy(false);
     setProblem(answer.ok ? "" : (answer.reason ?? connection.unreadable));
-    if (!answer.ok) return;
+    if (!answer.ok) return undefined;
     setMade({ ...answer.value, wish });
-    await refresh();
+    void refresh();
+    return answer.value.url;
+  };
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
+    const url = await linkFor({ role, seconds: Number(form.get("seconds")), guests: form.get("who") === "guests" });
+    if (url === undefined) return;
+    try {
+      await navigator.clipboard.writeText(url);
+      setOutcome(words.copied);
+    } catch {
+      // Blocked by the browser: the person can copy the selected text.
+      field.current?.select();
+      setOutcome(words.selected);
+    }
   };
   const revoke = async (id: string) => {
     const answer = await revokeTicket(target, id);
@@ -60,38 +79,29 @@ export function ShareDialog({ target, name, onClose }: ShareDialogProps) {
   };
 
   return (
-    <Dialog title={words.title(place)} onClose={onClose} className="sbx-share-dialog">
-      <form onSubmit={(event) => void make(event)}>
-        <fieldset>
-          <legend>{words.mayDo}</legend>
-          <label>
-            <input type="radio" name="role" value="viewer" defaultChecked /> {words.lookOn}
-          </label>
-          <label>
-            <input type="radio" name="role" value="driver" /> {words.type}
-          </label>
-        </fieldset>
-        <label>
-          {words.for}
-          <select name="seconds" defaultValue={DEFAULT_SHARE_SECONDS}>
+    <Dialog title={words.title(name)} onClose={onClose} className="sbx-share-dialog">
+      {people === undefined ? null : <People people={people} />}
+      <form onSubmit={(event) => void submit(event)}>
+        <p className="sbx-share-line">
+          {words.anyone} <Choice name="who" label={words.whoMay} choices={words.who} />
+          {words.can} <Choice name="role" label={words.mayDo} choices={words.does} />
+          {words.for}{" "}
+          <select name="seconds" aria-label={words.howLong} defaultValue={DEFAULT_SHARE_SECONDS}>
             {LIFETIMES.map((seconds) => (
               <option key={seconds} value={seconds}>
                 {words.lifetime[seconds]}
               </option>
             ))}
           </select>
-        </label>
-        <label>
-          <input type="checkbox" name="guests" /> {words.guests}
-        </label>
+        </p>
         <button type="submit" className="sbx-button sbx-primary" disabled={isBusy}>
-          {words.make}
+          <Link2 size={16} aria-hidden /> {words.make}
         </button>
       </form>
       <p role="alert" className="sbx-problem">
         {problem}
       </p>
-      {made === undefined ? null : <Link key={made.id} share={made} />}
+      {made === undefined ? null : <Link key={made.id} share={made} field={field} outcome={outcome} />}
       <Tickets tickets={tickets} onRevoke={(id) => void revoke(id)} />
       <div className="sbx-answers">
         <button type="button" className="sbx-button" onClick={onClose}>
@@ -102,25 +112,54 @@ export function ShareDialog({ target, name, onClose }: ShareDialogProps) {
   );
 }
 
-function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
+type ChoiceProps = {
+  readonly name: string;
+  readonly label: string;
+  readonly choices: Readonly<Record<string, string>>;
+};
+
+function Choice({ name, label, choices }: ChoiceProps) {
+  return (
+    <select name={name} aria-label={label}>
+      {Object.entries(choices).map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function People({ people }: { readonly people: Participants }) {
+  const { people: words, share } = useTexts();
+  return (
+    <ul className="sbx-share-people" aria-label={words.who}>
+      {people.participants.map(({ id, role }) => (
+        <li key={id}>
+          <span>
+            {nameOf(people, id, words)} {id === people.you ? <small>{words.you}</small> : null}
+          </span>
+          <span>{role === "driver" ? share.mayType : share.mayLookOn}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type LinkProps = {
+  readonly share: Share;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly outcome: string;
+};
+
+function Link({ share: { url, expiresAt }, field, outcome }: LinkProps) {
   const words = useTexts().share;
-  const field = useRef<HTMLInputElement>(null);
-  const [outcome, setOutcome] = useState("");
   const id = useId();
-  const copy = async () => {
-    field.current?.select();
-    try {
-      await navigator.clipboard.writeText(url);
-      setOutcome(words.copied);
-    } catch {
-      // Blocked by the browser: the person can copy the selected text.
-      setOutcome(words.selected);
-    }
-  };
   return (
     <div className="sbx-made">
-      <label htmlFor={id}>{words.link(timeOf(expiresAt, words))}</label>
+      <Code text={url} label={words.code} />
       <div>
+        <label htmlFor={id}>{words.link(timeOf(expiresAt, words))}</label>
         <input
           className="sbx-made-link"
           id={id}
@@ -129,12 +168,20 @@ function Link({ share: { url, expiresAt } }: { readonly share: Share }) {
           value={url}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <button type="button" className="sbx-button sbx-primary" onClick={() => void copy()}>
-          {words.copy}
-        </button>
+        <span role="status">{outcome}</span>
       </div>
-      <span role="status">{outcome}</span>
     </div>
+  );
+}
+
+/** For the camera of a phone: dark on light in every scheme. */
+function Code({ text, label }: { readonly text: string; readonly label: string }) {
+  const { data, size } = encode(text, { border: 2 });
+  const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return (
+    <svg className="sbx-code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
+      <path d={path.join("")} />
+    </svg>
   );
 }
 

@@ -40,7 +40,9 @@ export function leaveTerminal(
     joinTabOrder(false);
     const buttons = [...(section?.querySelectorAll<HTMLElement>("button:not(:disabled)") ?? [])];
     // Who may not type asks for the keyboard.
-    (buttons.find((button) => button.closest(".sbx-keyboard") !== null) ?? buttons[0])?.focus();
+    const first = buttons.find((button) => button.closest(".sbx-keyboard") !== null) ?? buttons[0];
+    // In a small window the pane's line is in the status bar.
+    (first ?? document.querySelector<HTMLElement>(`.sbx-bar :is(${CONTROL})`))?.focus();
   } else if (isStep && focusNextRegion(target, event.shiftKey)) {
     event.stopPropagation();
   } else if ((isStep || event.key === "Escape") && !isInTerminal(target)) screen?.focus();

@@ -1,9 +1,10 @@
 // The look of one terminal: colours that may follow the system, font and cursor, which is grey if nothing can be typed. No React.
 
 import type { FontWeight, ITheme, Terminal } from "@xterm/xterm";
+import { defined } from "sandbox-stdio/core";
 import { changeTheme } from "./change-theme.ts";
 import { ligaturesIn } from "./ligatures.ts";
-import { FONT_FAMILY, PREFERS_CONTRAST, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
+import { DEFAULT_SCROLLBACK, FONT_FAMILY, PREFERS_CONTRAST, READ_ONLY_CURSORS, type Scheme, THEMES } from "./theme.ts";
 
 export type Font = {
   /** As in CSS, before the common monospace fonts. */
@@ -30,6 +31,8 @@ export type Look = {
   readonly cursor?: CursorLook | undefined;
   /** Whether to draw ligatures. */
   readonly hasLigatures?: boolean | undefined;
+  /** Lines above the screen. */
+  readonly scrollback?: number | undefined;
 };
 
 /** With 1, fonts such as DejaVu Sans Mono draw the underscore below their own row, where nothing is seen without a GPU. */
@@ -100,11 +103,13 @@ export class TerminalLook {
   }
 
   #apply(): void {
-    const { scheme = "dark", theme, font = {}, cursor = DEFAULT_CURSOR, hasLigatures = false } = this.#look;
+    const { scheme = "dark", theme, font = {}, cursor = DEFAULT_CURSOR, hasLigatures = false, scrollback } = this.#look;
     const system = this.#prefersContrast.matches ? "contrast" : this.#prefersDark.matches ? "dark" : "light";
     const actual = scheme === "system" ? system : scheme;
     const cursorColours = this.#isReadOnly ? READ_ONLY_CURSORS[actual] : undefined;
-    changeTheme(this.#terminal, { ...THEMES[actual], ...theme, ...cursorColours });
+    const colours = { ...THEMES[actual], ...theme, ...cursorColours };
+    // Marks stand in the scroll bar without a line beside them.
+    changeTheme(this.#terminal, { ...colours, ...defined({ overviewRulerBorder: colours.background }) });
     const type = {
       fontFamily: font.family === undefined ? FONT_FAMILY : `${font.family}, ${FONT_FAMILY}`,
       fontSize: (font.size ?? 14) * this.#scale,
@@ -112,6 +117,7 @@ export class TerminalLook {
       letterSpacing: font.letterSpacing ?? 0,
       fontWeight: font.weight ?? "normal",
       fontWeightBold: font.boldWeight ?? "bold",
+      scrollback: scrollback ?? DEFAULT_SCROLLBACK,
       cursorStyle: cursor.style,
       // A blinking cursor would invite typing.
       cursorBlink: cursor.blinks && !this.#isReadOnly && !this.#prefersStillness.matches,

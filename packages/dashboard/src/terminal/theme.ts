@@ -135,13 +135,17 @@ export const FONT_FAMILY = [
 /** Minimum contrast by renderer. The DOM renderer of xterm.js 6.0 would turn inverse text grey, so it has none. */
 export const MINIMUM_CONTRAST = { webgl: 3, dom: 1 } as const;
 
+export const DEFAULT_SCROLLBACK = 10_000;
+
 export const TERMINAL_OPTIONS: ITerminalOptions = {
   allowProposedApi: true, // The Unicode version is chosen through an interface that xterm.js calls proposed.
   cursorBlink: true,
   drawBoldTextInBrightColors: false,
   logLevel: "off", // Else each byte that means nothing is a line in the console: a binary file costs thousands.
+  // As wide as the scroll bar, for marks of matches and failures in it.
+  overviewRuler: { width: 14 },
   macOptionIsMeta: true,
   minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,
-  scrollback: 10_000,
+  scrollback: DEFAULT_SCROLLBACK,
 };

@@ -43,6 +43,14 @@ test("what begins with the query comes first", () => {
   ).toEqual(["dev/test-b", "dev/a-test"]);
 });
 
+test("letters with others between find a name, after those that have the word", () => {
+  const words = (query: string) => found(entries, query).map((entry) => (entry.kind === "command" ? entry.words : ""));
+  expect(words(">nxt").slice(0, 2)).toEqual(["Next command", "Next tab"]);
+  expect(words(">sp ri")[0]).toBe("Split right");
+  expect(words(">key sh")[0]).toBe("Keyboard shortcuts");
+  expect(words(">qqq")).toEqual([]);
+});
+
 test("behind > are commands alone, with their keys", () => {
   const divide = found(entries, ">split");
   expect(divide.map((entry) => entry.kind === "command" && [entry.words, entry.keys])).toEqual([

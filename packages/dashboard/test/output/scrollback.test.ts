@@ -122,6 +122,30 @@ describe("commands", () => {
     expect(process.typed).toBe("");
   });
 
+  test("keep their line above their output, which is copied with it and run again at the prompt alone", async () => {
+    const page = await browser.attached();
+    await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.page.evaluate(() => navigator.clipboard.readText());
+    const process = browser.server.process("main");
+    process.print(`\x1b]133;A\x07$ \x1b]133;B\x07make\r\n\x1b]633;E;make -j8\x07\x1b]133;C\x07${lines(0, 60, "b")}`);
+    const block = page.page.getByRole("group", { name: "Command make -j8" });
+    await block.getByText("running").waitFor();
+    await block.getByRole("button", { name: "Run again" }).click();
+    await page.page.getByText("The shell is busy").waitFor();
+    process.print("\x1b]133;D;2\x07\x1b]133;A\x07$ \x1b]133;B\x07");
+    await block.getByText("exit 2").waitFor();
+    await block.getByRole("button", { name: "Copy command" }).click();
+    await expect.poll(clipboard).toBe("make -j8");
+    await block.getByRole("button", { name: "Copy output" }).click();
+    await expect.poll(clipboard).toBe(lines(0, 60, "b").trimEnd().replaceAll("\r", ""));
+    expect(process.typed).toBe("");
+    await block.getByRole("button", { name: "Run again" }).click();
+    await expect.poll(() => process.typed).toBe("make -j8\r");
+    process.print(`make -j8\r\n\x1b]133;C\x07done\r\n\x1b]133;D;0\x07${lines(0, 80, "c")}`);
+    await page.shows("c 79");
+    await block.waitFor({ state: "detached" });
+  });
+
   test("have their output copied: the last one's, that of the one gone to, and that of a mark", async () => {
     const page = await browser.attached();
     await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

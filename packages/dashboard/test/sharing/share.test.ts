@@ -126,16 +126,15 @@ describe("the dialog", () => {
     await page.button("Share");
     const dialog = page.page.getByRole("dialog", { name: "Share main" });
     // As the command line's and the API's, unless somebody chooses.
-    expect(await dialog.getByRole("combobox").inputValue()).toBe(String(DEFAULT_SHARE_SECONDS));
-    await dialog.getByLabel("type").check();
-    await dialog.getByLabel("without logging in").check();
-    await dialog.getByRole("combobox").selectOption("15 minutes");
-    await dialog.getByRole("button", { name: "Create link" }).click();
+    expect(await dialog.getByLabel("For how long").inputValue()).toBe(String(DEFAULT_SHARE_SECONDS));
+    await dialog.getByLabel("What they may do").selectOption("type");
+    await dialog.getByLabel("Who may use the link").selectOption("with the link");
+    await dialog.getByLabel("For how long").selectOption("15 minutes");
+    await dialog.getByRole("button", { name: "Copy link" }).click();
     const field = dialog.getByLabel(/^Link, valid/);
     const url = `${browser.server.url}/?sandbox=default&session=main&role=driver#ticket=s.ticket-1`;
     expect(await field.inputValue()).toBe(url);
-    await dialog.getByRole("button", { name: "Create link" }).click();
-    await dialog.getByRole("button", { name: "Copy" }).click();
+    await dialog.getByRole("button", { name: "Copy link" }).click();
     await dialog.getByText("Copied").waitFor();
     expect(await page.page.evaluate(() => navigator.clipboard.readText())).toBe(url);
     const { role, guests, expiresAt } = browser.server.tickets.get("1") ?? { expiresAt: "" };
@@ -149,7 +148,7 @@ describe("the dialog", () => {
     expect(browser.server.tickets.size).toBe(0);
     expect(await field.count()).toBe(0);
     browser.server.scopes = ["sandbox:connect"];
-    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByRole("button", { name: "Copy link" }).click();
     await dialog.getByText("needs the scope sandbox:exec").waitFor();
     // The browser's own word for it.
     const refused = "Failed to load resource: the server responded with a status of 403 (Forbidden)";

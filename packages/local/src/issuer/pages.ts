@@ -4,17 +4,30 @@ const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
+/** The page's own ramp and accent: this is what a person sees first. */
 const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0; display: grid; place-items: center; min-height: 100vh; }
-main { width: min(24rem, 90vw); }
-h1 { font-size: 1.4rem; margin: 0 0 .5rem; }
-label { display: block; margin-top: 1rem; }
-input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem; }
-.row { display: flex; gap: .5rem; margin-top: 1rem; flex-wrap: wrap; }
-button { font: inherit; padding: .4rem 1rem; cursor: pointer; }
-.note { opacity: .75; font-size: .9rem; }
-[role=alert] { color: light-dark(#b00020, #ff8a8a); }`;
+:root { color-scheme: light dark; font: 14px/1.5 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+  --text: light-dark(#1e2026, #e3e4e9); --faint: light-dark(#5c606c, #9b9eaa); --line: light-dark(#cfd2da, #3a3d47);
+  --accent: light-dark(#2456d6, #3566e3); --ring: light-dark(#2456d6, #8ab0ff); }
+body { margin: 0; display: grid; place-items: center; min-height: 100dvh; background: light-dark(#f0f1f3, #0f1013); color: var(--text); }
+main { box-sizing: border-box; width: min(26rem, calc(100vw - 24px)); padding: 24px 32px; border-radius: 12px;
+  background: light-dark(#ffffff, #17181c); box-shadow: 0 0 0 1px light-dark(#e0e1e6, #2a2c33), 0 12px 32px rgb(0 0 0 / 18%); }
+h1 { font-size: 17px; font-weight: 600; margin: 0 0 6px; }
+p { margin: 0; color: var(--faint); }
+label { display: block; margin-top: 16px; font-weight: 500; }
+input { display: block; font: inherit; width: 100%; box-sizing: border-box; margin-top: 4px; padding: 6px 12px; color: inherit;
+  border: 1px solid var(--line); border-radius: 6px; background: light-dark(#ffffff, #121317); }
+.row { display: flex; gap: 8px; margin-top: 16px; flex-wrap: wrap; }
+button { font: inherit; padding: 6px 16px; border: 1px solid var(--line); border-radius: 6px;
+  background: light-dark(#ebecf0, #24262d); color: inherit; cursor: pointer; }
+button:not([name]) { border-color: transparent; background: var(--accent); color: #ffffff; font-weight: 500; }
+:is(input, button):focus-visible { outline: 2px solid var(--ring); outline-offset: 1px; }
+.note { margin-top: 16px; font-size: 12px; }
+[role=alert] { margin-top: 8px; color: light-dark(#b3213c, #ff7a90); }
+@media (prefers-contrast: more) { :root { color-scheme: dark; --text: #ffffff; --faint: #e6e6e6; --line: #ffffff; }
+  body, main, input, button { background: #000000; } button:not([name]) { background: #ffe14d; color: #000000; } }
+@media (forced-colors: active) { main { border: 1px solid CanvasText; } }
+@media (pointer: coarse) { :is(input, button) { min-height: 44px; } }`;
 
 function page(title: string, body: string): string {
   return `<!doctype html>
