@@ -9,7 +9,7 @@ import { fresh, person, system } from "../support/system/system.ts";
 
 const SIDE_BY_SIDE = 6;
 /** For what a broken server never sends. */
-const IMPATIENT_MS = 1_500;
+const IMPATIENT_MS = 1_000;
 
 const checksOf = (rule: string): Check<Target>[] => ALL_SERVER_CHECKS.filter(({ rules }) => rules.includes(rule));
 

@@ -268,6 +268,24 @@ const RESUME: readonly Check<Target>[] = [
     },
   },
   {
+    rules: ["R4", "A12"],
+    title: "a resume of a process that was replaced is 4404, and replaces nothing itself",
+    async run(target) {
+      const session = freshName();
+      const first = new Probe(target, { session, ...sh("echo one") });
+      await first.exit();
+      const replace = { ended: "replace", attempt: `${freshLife()}.1` };
+      const second = new Probe(target, { session, ...replace, ...sh("cat") });
+      await second.hello();
+      await refusal(await resumed(target, first, { offset: 4 }), 4404);
+      await refusal(await resumed(target, first, { offset: 4, ...replace, ...sh("cat") }), 4404);
+      second.type("still here");
+      await second.output("still here");
+      second.say({ type: "eof" });
+      await second.exit();
+    },
+  },
+  {
     rules: ["R8"],
     title: "a client that left can't be resumed before the exit: 4404",
     async run(target) {

@@ -2,6 +2,7 @@
 // the keyboard.
 
 import type { Connection } from "../simulation/network.ts";
+import { EPOCH_MS } from "../simulation/party.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 import type { Calm, Fault } from "./explorer.ts";
 
@@ -70,6 +71,30 @@ function restartsOfClient(party: number): Fault[] {
       if (one === undefined || one.isOver || one.client.resumePoint === undefined) return false;
       calm.lives += 1;
       one.restart(isEmpty, isConnectionLeft);
+      return true;
+    },
+  }));
+}
+
+/** Far more than a handshake may be held up (R10). */
+const JUMP_MS = 600_000;
+
+/** A page is reloaded, and its clock runs on, jumps either way, or says the very instant of the life before: a machine that was restored. */
+export function reloads(party: number): Fault[] {
+  const clocks: readonly [string, (now: number, before: number) => number][] = [
+    ["runs on", (now) => now],
+    ["jumps back", (now) => now - JUMP_MS],
+    ["jumps ahead", (now) => now + JUMP_MS],
+    ["stands still", (_now, before) => before],
+  ];
+  return clocks.map(([name, clock]) => ({
+    name: `reload ${party}, its clock ${name}`,
+    isPlain: true,
+    apply: (world, calm) => {
+      const one = world.parties[party];
+      if (one === undefined || one.isOver || one.client.resumePoint === undefined) return false;
+      calm.lives += 1;
+      one.reload(clock(EPOCH_MS + world.now, one.bornAtMs));
       return true;
     },
   }));

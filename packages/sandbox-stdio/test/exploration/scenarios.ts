@@ -3,7 +3,7 @@
 import type { PartyPlan } from "../simulation/party.ts";
 import { type Plan, planOf } from "../simulation/plan.ts";
 import type { Fault } from "./explorer.ts";
-import { allFaults, keyboardMoves } from "./faults.ts";
+import { allFaults, keyboardMoves, reloads } from "./faults.ts";
 
 export type Scenario = {
   readonly name: string;
@@ -65,6 +65,11 @@ export const SCENARIOS: readonly Scenario[] = [
       { delivery: "live", parties: [{ ...live, pauseMs: 1_200 }], parkMs: 40 },
     ),
     faults: allFaults(1),
+  },
+  {
+    name: "a page that hands its input on, by a clock that jumps",
+    plan: exchange({ outputBytes: 3 }),
+    faults: [...allFaults(1), ...reloads(0)],
   },
   {
     name: "two drivers on pipes",

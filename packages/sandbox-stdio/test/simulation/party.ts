@@ -3,9 +3,11 @@
 
 import {
   type AttachRequest,
+  type ClientOptions,
   type ClientSocket,
   type ClientSocketEvents,
   type Delivery,
+  defined,
   type Frame,
   type Hello,
   MAX_KEPT_INPUT_BYTES,
@@ -36,6 +38,8 @@ export type Dial = (
   listener: Listener & { opened(): void; isAlive(): boolean },
 ) => Connection;
 
+/** What clocks say when a run begins: lives are named for the time, and a clock that jumps back says an earlier one. */
+export const EPOCH_MS = 1_800_000_000_000;
 /** Beyond this a client would hold more output than its window allows, however often its connection broke. */
 const MAX_UNDEALT_BYTES = 3 * 512 * 1024;
 /** Enough for what may be refused a second (L10) to make up for the largest piece. */
@@ -79,6 +83,7 @@ export class Party {
   #dealtAt = 0;
   #life = 0;
   #stallUntil = 0;
+  #bornAtMs = 0;
   readonly #world: Chance;
   readonly #dial: Dial;
   readonly #bridge: () => SimBridge;
@@ -151,25 +156,47 @@ export class Party {
     this.#isFresh = isEmpty;
     this.#written = 0;
     this.client = this.#makeClient(isEmpty ? { resume: point.resume } : point);
-    if (this.#undrawnAt !== undefined && point.offset >= this.#undrawnAt) {
-      throw new Error(`would come back at ${point.offset} without the screen of ${this.#undrawnAt}`);
+    this.#comeBack(point.offset);
+  }
+
+  /** Its page is reloaded: the next life goes on with the input that this one kept (R6b). @param bornAtMs By its clock, which may jump. */
+  reload(bornAtMs: number): void {
+    const point = this.client.resumePoint;
+    if (point === undefined || this.isOver) return;
+    this.#life += 1;
+    const keptInput = this.client.suspend();
+    this.#isFresh = false;
+    this.client = this.#makeClient({ ...point, ...defined({ keptInput }), repeatsInput: false, bornAtMs });
+    this.#comeBack(point.offset);
+  }
+
+  /** When its newest life began, by its own clock. */
+  get bornAtMs(): number {
+    return this.#bornAtMs;
+  }
+
+  #comeBack(offset: number): void {
+    if (this.#undrawnAt !== undefined && offset >= this.#undrawnAt) {
+      throw new Error(`would come back at ${offset} without the screen of ${this.#undrawnAt}`);
     }
     this.#undrawnAt = undefined;
     this.#undealt = 0;
     this.#owesScreen = false;
-    if (!isEmpty) this.position = point.offset;
+    if (!this.#isFresh) this.position = offset;
     this.client.start();
   }
 
-  #makeClient(earlier: { resume?: string; offset?: number } = {}): StdioClient {
+  #makeClient(earlier: Partial<ClientOptions> = {}): StdioClient {
     const { time, random } = this.#world;
+    const { bornAtMs = EPOCH_MS + time.now, repeatsInput: hasItsInput = true } = earlier;
+    this.#bornAtMs = bornAtMs;
     this.#life += 1;
     const life = this.#life;
     const isCurrent = () => this.#life === life;
     this.#isWriting = false;
     let isGreeted = false;
     return new StdioClient(
-      { session: "main", bornAtMs: time.now, ...earlier },
+      { ...earlier, session: "main", bornAtMs },
       {
         connect: (query, events) => this.#connect(query, events, isCurrent),
         setTimer: (ms, callback) => {
@@ -186,9 +213,9 @@ export class Party {
             this.#greeted(state.hello, isGreeted);
             if (!isGreeted) {
               isGreeted = true;
-              // Its input goes on where the session stands: what an earlier life wrote and was not taken is written again.
               if (state.hello.stdin > this.#sink.end) throw new Error("more input taken than was written");
-              this.#written = state.hello.stdin;
+              // Its input goes on where the session stands: what an earlier life wrote and was not taken is written again.
+              if (hasItsInput) this.#written = state.hello.stdin;
               if (this.#isFresh && this.ids.length > 1) this.#sink.rebirths.push(this.#written);
               this.#writeLater(life);
             }

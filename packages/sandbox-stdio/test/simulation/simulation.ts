@@ -346,6 +346,10 @@ export class Simulation {
     this.#relay = this.#makeRelay();
   }
 
+  get now(): number {
+    return this.#world.time.now;
+  }
+
   get relay(): SimRelay | undefined {
     return this.#relay;
   }

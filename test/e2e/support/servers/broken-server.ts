@@ -221,6 +221,13 @@ const RESUME: readonly Breach[] = [
     query: (query) => query.delete("offset"),
   },
   {
+    rule: "R4",
+    how: "the resume of a process that was replaced attaches to the new one",
+    query: (query) => {
+      if (query.has("resume")) for (const name of ["resume", "offset", "ended"]) query.delete(name);
+    },
+  },
+  {
     rule: "R6",
     how: "a life that kept no input is numbered from 0",
     fromServer: changes("hello", (hello, link) => (link.query.get("stdin") === "new" ? { ...hello, stdin: 0 } : hello)),
