@@ -108,6 +108,14 @@ const PARTS: readonly Part[] = [
     env: { FUZZ_RUNS: "2000" },
   },
   {
+    name: "codex",
+    about:
+      "the real codex command line, which is installed into .local, over 200 cuts of both hops, and 50 MB of output",
+    minutes: 4,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "codex-real"],
+    env: { CODEX_CUTS: "200" },
+  },
+  {
     name: "looks",
     about: "every view of the page in all colours",
     minutes: 3,

@@ -105,7 +105,7 @@ describe("files in the sandbox", () => {
     expect(await ask({ op: "real", path: join(folder, "to/./sub/../link") })).toMatchObject({ path: "/etc/passwd" });
   });
 
-  it("V4: a place outside of what was named is refused, by `..` and by links", async () => {
+  it("E6: a place outside of what was named is refused, by `..` and by links", async () => {
     const { folder, ask } = setUp();
     const within = [join(folder, "work")];
     mkdirSync(join(folder, "work/sub"), { recursive: true });

@@ -10,7 +10,8 @@ import { http, type Kind, kinds, type Place, post, type Question, rpc, upgrade }
 import { routesOfCode } from "../support/generators/routes-of-code.ts";
 import { fresh, type Person, person, restartBridge, sessionsInBridge, system } from "../support/system/system.ts";
 
-const AT = "/api/sandboxes/:sandbox/sessions";
+const SANDBOX = "/api/sandboxes/:sandbox";
+const AT = `${SANDBOX}/sessions`;
 const HELLO = '{"type":"ping"}';
 const TTYD_HELLO = '{"AuthToken":"","columns":80,"rows":24}';
 
@@ -77,7 +78,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   [`POST ${AT}/:session/share`]: [http("POST", (place) => `${session(place)}/share`, {})],
   [`GET ${AT}/:session/tickets`]: [http("GET", (place) => `${session(place)}/tickets`)],
   [`DELETE ${AT}/:session/tickets/:ticket`]: [http("DELETE", (place) => `${session(place)}/tickets/none`)],
-  "GET /codex/:sandbox": [upgrade("upgrade", ({ sandbox }) => `/codex/${sandbox}`)],
+  "GET /codex/:sandbox": [upgrade(undefined, ({ sandbox }) => `/codex/${sandbox}`)],
   "POST /api/sandboxes/:sandbox/codex-ticket": [
     http("POST", ({ sandbox }) => `/api/sandboxes/${sandbox}/codex-ticket`, {}),
   ],
@@ -151,12 +152,12 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
 
 const HEAD = `# Who is answered what
 
-Every route by every kind of identity, as \`test/e2e/access/matrix.test.ts\` asks the running system; with \`-u\` it writes this file. Routes that
-answer everybody alike share a row.
+Every route by every kind of identity, as \`test/e2e/access/matrix.test.ts\` asks a system; \`-u\` writes this file. Routes
+answered alike share rows.
 
-The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
+The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the tickets. The admin has \`sandbox:admin\`, and so had the revoked
 and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
-"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`¦/sessions\`, \`¦\` is \`/api/sandboxes/:sandbox\`.
 
 The usual code of an error is left out: of 403 \`insufficient_scope\`, of 404 \`not_found\`, of 401 \`expired\` for the expired, \`revoked\` for the
 revoked and the logged out, else \`no_token\`.
@@ -225,7 +226,7 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
   const asked: [string, string][] = [];
   for (const [route, questions] of Object.entries(QUESTIONS)) {
     for (const question of questions) {
-      const path = `\`${route.replace(AT, "…")}\``;
+      const path = `\`${route.replace(AT, "…").replace(SANDBOX, "¦")}\``;
       const answers = await Promise.all(everybody.map((kind) => ask(question, kind, owner, lives)));
       // Where the bridges are in containers nobody calls there: the route is not there for anybody.
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";

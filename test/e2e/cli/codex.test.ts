@@ -1,53 +1,21 @@
 // `sbx-stdio codex`: a client on standard input and output that no outage ends.
-import { createInterface } from "node:readline";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type CliChild, exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { CLI, cliEnv, exitCode, runCli } from "../support/clients/cli.ts";
+import { CodexCli } from "../support/clients/codex-cli.ts";
 import { type Chunk, codexUrl, textOf } from "../support/clients/codex-raw.ts";
-import { cutInnerHop, fresh, type Person, person, restartWorker } from "../support/system/system.ts";
+import { guidedConfig, installCli } from "../support/codex/codex.ts";
+import { cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
-
-type Message = {
-  id?: number;
-  method?: string;
-  result?: Record<string, unknown>;
-  error?: object;
-  params?: Record<string, unknown>;
-};
-
-class Client {
-  readonly messages: Message[] = [];
-  readonly child: CliChild;
-  #lastId = 0;
-
-  constructor(who: Person | undefined, words: readonly string[], origin?: string) {
-    this.child = startCli(who, words, "codex", origin);
-    onTestFinished(() => void this.child.kill("SIGKILL"));
-    createInterface({ input: this.child.stdout }).on("line", (line) => this.messages.push(JSON.parse(line) as Message));
-  }
-
-  ask(method: string, params: object): number {
-    const id = ++this.#lastId;
-    this.child.stdin.write(`${JSON.stringify({ id, method, params })}\n`);
-    return id;
-  }
-
-  answer(id: number): Promise<Message> {
-    return until(`the answer to ${id}`, () => this.messages.find((message) => message.id === id));
-  }
-
-  told(method: string): Record<string, unknown>[] {
-    return this.messages.flatMap((message) =>
-      message.method === method && message.params !== undefined ? [message.params] : [],
-    );
-  }
-}
 
 const begin = { clientName: "test", resumeSessionId: null };
 const script = (text: string) => ({ argv: ["/bin/bash", "-c", text], cwd: "file:///tmp", env: {}, tty: false });
 
 test("E4: over cuts and a restart of the Worker each line comes once, and what is asked meanwhile is answered", async () => {
   const who = await person();
-  const client = new Client(who, ["--sandbox", fresh("box")]);
+  const client = new CodexCli(who, ["--sandbox", fresh("box")]);
   await client.answer(client.ask("initialize", begin));
   const lines = "read x; echo got $x; for i in $(seq 1 50); do echo line $i; sleep 0.1; done";
   await client.answer(client.ask("process/start", { processId: "p", ...script(lines), pipeStdin: true }));
@@ -70,19 +38,23 @@ test("E4: over cuts and a restart of the Worker each line comes once, and what i
 
 test("E1: an address with a ticket needs no token; without either it says so and ends", async () => {
   const { url } = await codexUrl(await person(), fresh("box"));
-  const client = new Client(undefined, [], url);
+  const client = new CodexCli(undefined, [], url);
   const { result } = await client.answer(client.ask("initialize", begin));
   expect(result).toMatchObject({ environmentInfo: { shell: { name: "bash" }, platformOs: "linux" } });
-  const bad = new Client(undefined, [], `${url}x`);
+  const bad = new CodexCli(undefined, [], `${url}x`);
   expect(await within("the refusal", exitCode(bad.child))).toBe(255);
 });
 
-test("the configuration of codex for either way", async () => {
+test("the configuration of codex for either way, and by the example in docs/programs.md", async () => {
   const who = await person();
+  const bin = mkdtempSync(join(tmpdir(), "sbx-codex-bin-"));
+  onTestFinished(() => rmSync(bin, { recursive: true, force: true }));
+  installCli(bin, CLI, cliEnv(who));
   const program = await runCli(who, ["--sandbox", "dev", "--print-config", "program"], "", "codex");
   expect(program.stdout).toMatch(
     /^default = "sbx"\n\n\[\[environments\]\]\nid = "sbx"\nprogram = "sbx-stdio"\nargs = \["codex", "http.*", "--sandbox", "dev"\]\n$/,
   );
+  expect(guidedConfig(system.origin, bin)).toBe(program.stdout);
   const url = await runCli(who, ["--sandbox", "dev", "--print-config", "url"], "", "codex");
   expect(url.stdout).toMatch(/\nurl = "ws.*\/codex\/dev\?ticket=c\.[\w-]+"\n$/);
 });

@@ -6,6 +6,7 @@ import { CODEX, type CodexSpec } from "../attach/codex-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { EntryEnv, Pass } from "../attach/entry-limits.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
+import type { ProjectEnv } from "../auth/project-gate.ts";
 import { askFiles } from "../bridge/files.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { ProgramAnswer } from "../programs/operations/call.ts";
@@ -27,7 +28,7 @@ const TICKET_REVOKED = { code: 4401, error: "ticket_revoked", message: "The tick
 /** That a session is in use is stored this often. */
 const SEEN_STEP_MS = 10 * 60_000;
 
-export type CodexEnv = EntryEnv & BridgeEnv & CommandEnv;
+export type CodexEnv = EntryEnv & ProjectEnv & BridgeEnv & CommandEnv;
 
 export interface CodexPorts {
   readonly env: CodexEnv;

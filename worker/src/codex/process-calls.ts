@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { CodexError, type CodexParams, ERROR, pathOf } from "sandbox-stdio/codex";
 import type { CodexSpec } from "../attach/codex-spec.ts";
 import { type EntryEnv, giveBack, pass } from "../attach/entry-limits.ts";
-import { sessionKey } from "../auth/names.ts";
+import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
 import { ask } from "../programs/ask.ts";
 import {
   NEEDS_PASS,
@@ -19,7 +19,7 @@ const KEEP_SECONDS = 86_400;
 const KEEP_EXITED_SECONDS = 3_600;
 const NAME_DIGITS = 20;
 
-export type Target = { readonly env: EntryEnv; readonly spec: CodexSpec; readonly signal: AbortSignal };
+export type Target = { readonly env: EntryEnv & ProjectEnv; readonly spec: CodexSpec; readonly signal: AbortSignal };
 
 /** The name of the session of a process (E3). */
 export function nameOf(session: string, processId: string): string {
@@ -28,8 +28,7 @@ export function nameOf(session: string, processId: string): string {
 
 /** Asks the session of this name once. @returns 503 where its object restarted. */
 export async function call({ env, spec, signal }: Target, name: string, operation: Operation): Promise<ProgramAnswer> {
-  const key = await sessionKey(spec.tenant, spec.sandbox, name);
-  return ask({ env, sessionKey: key, signal }, callOf(spec, name, operation));
+  return ask({ env, sessionKey: await keyOf({ env, spec }, name), signal }, callOf(spec, name, operation));
 }
 
 /** The same for what starts the process if it is not there: as every start, it is let in first. */
@@ -39,7 +38,7 @@ export async function start(target: Target, name: string, process: ProgramProces
   const found = await call(target, name, operation);
   if (found.status !== NEEDS_PASS) return found;
   const { tenant, sandbox, sandboxKey, who, user } = spec;
-  const key = await sessionKey(tenant, sandbox, name);
+  const key = await keyOf(target, name);
   const right = { tenant, grant: who, asker: { tenant, asked: { user } } };
   const asked = { sessionKey: key, sandboxKey, sandbox, kind: "other", resume: undefined } as const;
   const passed = await pass(env, requestOf(spec), right, asked, { user });
@@ -50,6 +49,12 @@ export async function start(target: Target, name: string, process: ProgramProces
   } finally {
     await giveBack(env, passed.pass);
   }
+}
+
+/** The Project Service was asked when the client connected. @throws {AuthFault} */
+async function keyOf({ env, spec }: Pick<Target, "env" | "spec">, name: string): Promise<string> {
+  const { tenant, sandbox, user } = spec;
+  return (await nameProject(env, { tenant, asked: { user } }, sandbox)).sessionKey(name);
 }
 
 /** @throws {CodexError} If it can't be one. */

@@ -76,12 +76,8 @@ function addForward(program: Command, defaults: Defaults, done: Done): void {
 
 function addCodex(program: Command, defaults: Defaults, done: Done): void {
   addTarget(program.command("codex [url]"))
-    .description(
-      "run codex' commands in the sandbox: codex starts this and speaks with it over standard input and output",
-    )
-    .addOption(
-      new Option("--print-config <way>", "print codex' environments.toml for this way").choices(["url", "program"]),
-    )
+    .description("speak codex' exec-server over standard input and output")
+    .addOption(new Option("--print-config <way>", "print codex' environments.toml").choices(["url", "program"]))
     .addHelpText("after", "\nURL is the server's, or the address with a ticket that its API has made.")
     .action((url: string | undefined, flags: TargetFlags & { printConfig?: "url" | "program" }) => {
       const made = url === undefined ? undefined : madeAddress(url);

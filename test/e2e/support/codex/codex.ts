@@ -2,7 +2,17 @@
 // hashes npm checks. It talks to loopback alone.
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,6 +38,24 @@ export function installedCodex(): string {
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
   return program;
+}
+
+/** `sbx-stdio` in a folder for the PATH, with this environment. */
+export function installCli(folder: string, cli: string, env: NodeJS.ProcessEnv): void {
+  const { SBX_TOKEN = "", HOME = "" } = env;
+  const script = `#!/bin/sh\nSBX_TOKEN='${SBX_TOKEN}' HOME='${HOME}' exec '${process.execPath}' '${cli}' "$@"\n`;
+  writeFileSync(join(folder, "sbx-stdio"), script);
+  chmodSync(join(folder, "sbx-stdio"), 0o755);
+}
+
+/** The `environments.toml` that the guide's example writes, for the server at `origin`. @param bin Has `sbx-stdio`. */
+export function guidedConfig(origin: string, bin: string): string {
+  const [, section = ""] = readFileSync(join(ROOT, "docs/programs.md"), "utf8").split("\n## Codex\n");
+  const line = section.split("\n").find((one) => one.includes("--print-config program >")) ?? "false";
+  const home = join(bin, "codex-home");
+  const env = childEnv({ CODEX_HOME: home, PATH: `${bin}:${process.env.PATH}` });
+  execFileSync("sh", ["-c", line.replace("http://localhost:8787", origin)], { env });
+  return readFileSync(join(home, "environments.toml"), "utf8");
 }
 
 /** What codex tells its model: the newest item, and the id of the command that runs, once there is one. */

@@ -116,10 +116,14 @@ type UpgradeOptions = Pick<Question, "about"> & {
 };
 
 /** An upgrade, answered by `in`, or how it was refused: by HTTP, or by a close. */
-export function upgrade(what: string, path: (place: Place) => string, options: UpgradeOptions = {}): Question {
+export function upgrade(
+  what: string | undefined,
+  path: (place: Place) => string,
+  options: UpgradeOptions = {},
+): Question {
   const { protocol, first, about } = options;
   return {
-    what,
+    ...(what === undefined ? {} : { what }),
     ...(about === undefined ? {} : { about }),
     ask: async ({ headers = {}, query }, place) => {
       const protocols = protocol === undefined ? [] : [protocol];

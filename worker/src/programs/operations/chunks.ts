@@ -42,7 +42,9 @@ export class Chunks {
     if (!isDue()) await until(reached, Date.now() + asked.waitMs, signal, isDue);
     if (reached.isStale) return UNANSWERED;
     if (!isDue()) return answer(reached, { chunks: [], last: asked.after, isEnded: false });
+    // Both before the bridge is asked: more may come meanwhile, and then the end.
     const end = log.endOffset;
+    const isOver = reached.state !== "running";
     const state = readChunkState(keptState(await tableOf(reached, asked.after, ports)));
     if (state === undefined) return reached.state === "lost" ? lost(reached) : UNANSWERED;
     const table = new ChunkTable(state);
@@ -53,7 +55,7 @@ export class Chunks {
     ports.follow(before);
     const told = tell(log, table.list(asked.after, MAX_LISTED), asked, before);
     const isAll = isWhole && told.last >= last;
-    const isEnded = isAll && reached.state !== "running";
+    const isEnded = isAll && isOver;
     // A caller that has been told the end counts that too.
     return answer(reached, { ...told, last: isEnded ? last : told.last, isEnded });
   }
