@@ -7,13 +7,13 @@ import { AuthFault } from "../refusal/fault.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 
 export interface RecordingEnv {
-  /** Whether sessions are recorded: `off`, `ask` (those whose start says `record=1`) or `on`. Default: `off`. */
+  /** Which sessions are recorded: `off`, `ask` (whose start says `record=1`) or `on`. Default: `off`. */
   readonly RECORDING?: string;
-  /** For how many days output stays in a recording. Default: 7. */
+  /** Days that output stays in a recording. Default: 7. */
   readonly RECORDING_DAYS?: string;
-  /** How much is kept of a tenant's recordings in the bucket, or without one of a session's. Default: 1 GiB, or 64 MiB. */
+  /** Bytes of a tenant's recordings in the bucket, or of a session's without one. Default: 1 GiB, or 64 MiB. */
   readonly RECORDING_BYTES?: string;
-  /** RE2 expressions, one a line, at most 20: what they match in a line is hidden before it is stored. Default: none. */
+  /** RE2 expressions, one a line, at most 20, that hide parts of lines. Default: none. */
   readonly RECORDING_REDACT?: string;
   /** Where recordings are kept. Default: in each session's Durable Object. */
   readonly RECORDINGS?: R2Bucket;

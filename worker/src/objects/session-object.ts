@@ -261,7 +261,13 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   async recordingIndex(incarnation: string | undefined): Promise<RecordingIndex> {
-    return this.#parts.recordings.index(incarnation);
+    const { recordings, lifecycle } = this.#parts;
+    // A recording ends at now: what a process without clients has put out since is fetched.
+    if (lifecycle.state.at === "detached" && lifecycle.state.record.recording !== undefined) {
+      await lifecycle.reaching.reachSoon();
+      this.#changed();
+    }
+    return recordings.index(incarnation);
   }
 
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined {

@@ -107,17 +107,18 @@ export class EventReader {
     return events;
   }
 
-  /** In their order, and a time first. */
+  /** In their order. */
   #pointsOf({ from, times, sizes, frames, bytes }: Segment): Point[] {
     const isAhead = ({ offset }: Point) => offset >= this.#at;
     const passed = times.findLast(([offset]) => offset <= this.#at);
     const commands = this.#marks.take(bytes.subarray(this.#at - from), this.#at);
     if (passed !== undefined && this.#at >= this.#range.from) this.#nowMs = Math.max(this.#nowMs, passed[1]);
     return [
+      // Of the output before it.
+      ...commands,
       ...times.map(([offset, atMs]) => ({ offset, atMs })),
       ...sizes.map(({ offset, ...size }) => ({ offset, size })),
       ...frames.map((frame) => ({ offset: frame.offset, frame })),
-      ...commands,
     ]
       .filter(isAhead)
       .sort((a, b) => a.offset - b.offset);
