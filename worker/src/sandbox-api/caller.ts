@@ -3,8 +3,8 @@
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import type { SandboxScope } from "../auth/identity.ts";
-import { sandboxKey, type Tenant, tenantKey } from "../auth/names.ts";
-import type { ProjectEnv } from "../auth/project-gate.ts";
+import { type Tenant, tenantKey } from "../auth/names.ts";
+import { openProject, type ProjectEnv } from "../auth/project-gate.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { IdentifyEnv } from "../guards/identify.ts";
 import type { TenantCalls, TenantsEnv } from "../limits/limit-calls.ts";
@@ -31,9 +31,11 @@ export async function enter(
   return isThere ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
 }
 
-export async function hasMade(env: TenantsEnv, tenant: Tenant, sandbox: string): Promise<boolean> {
-  if (!MADE_ID.test(sandbox)) return false;
-  return (await tenantOf(env, tenant)).hasMadeSandbox(await sandboxKey(tenant, sandbox));
+export async function hasMade(env: TenantsEnv & ProjectEnv, tenant: Tenant, sandbox: string): Promise<boolean> {
+  // None is made where a Project Service says which there are.
+  if (!MADE_ID.test(sandbox) || env.PROJECT_SERVICE_URL) return false;
+  const { sandboxKey } = await openProject(env, { tenant, asked: { user: undefined } }, sandbox);
+  return (await tenantOf(env, tenant)).hasMadeSandbox(sandboxKey);
 }
 
 /** A WebSocket of a client that can't set headers has its `Authorization` in the query: nothing reads it there from here on. */
