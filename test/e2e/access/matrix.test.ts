@@ -147,8 +147,13 @@ answer everybody alike share a row.
 
 The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
 and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
-"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. \`no\`: 401 with \`expired\` or \`revoked\` (logged out too), else with
+\`no_token\`. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
 `;
+
+/** What most routes answer to a kind of identity that they don't let in: the table's `no`. */
+const USUAL: Readonly<Record<string, string>> = { expired: "expired", revoked: "revoked", "logged out": "revoked" };
+const usualRefusal = (name = ""): string => `401 ${USUAL[name] ?? "no_token"}`;
 
 /** Rows of the table: what is answered alike shares one. */
 function rowsOf(asked: readonly (readonly [what: string, answers: string])[]): string[] {
@@ -204,7 +209,8 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
       const isSame = told.every((answer) => answer === told[0]);
-      const shown = isSame ? `${told[0]} for all` : told.join(" | ");
+      const cells = told.map((answer, index) => (answer === usualRefusal(names[index]) ? "no" : answer));
+      const shown = isSame ? `${told[0]} for all` : cells.join(" | ");
       asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
     }
   }

@@ -1,0 +1,44 @@
+// Where the built parts are: beside the bundle of this code, and in the packages of the two programs that run them.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ServeError } from "./refusal.ts";
+
+const FOLDER = dirname(fileURLToPath(import.meta.url));
+const load = createRequire(import.meta.url);
+
+export const WORKER = join(FOLDER, "worker");
+export const BRIDGE = join(FOLDER, "bridge/stdio-ws.js");
+/** The modules that workerd gets beside the Worker. */
+export const MODULES = join(FOLDER, "modules");
+
+/** Changes with every build of the bridge: a running one of another build is replaced once it has nothing left to do. */
+export const bridgeBuild = (): string => readFileSync(join(FOLDER, "bridge/build-id"), "utf8").trim();
+
+const ARCH = { workerd: { x64: "64" }, bun: { arm64: "aarch64" } } as const;
+const { platform, arch } = process;
+
+/** @throws {ServeError} */
+export function programs(): { readonly workerd: string; readonly bun: string } {
+  const bits = (names: Readonly<Record<string, string>>): string => names[arch] ?? arch;
+  return {
+    workerd: find("workerd", [`@cloudflare/workerd-${platform}-${bits(ARCH.workerd)}/bin/workerd`]),
+    // In a checkout the package `bun` has taken its program out of the other one.
+    bun: find("Bun", [`@oven/bun-${platform}-${bits(ARCH.bun)}/bin/bun`, "bun/bin/bun.exe"]),
+  };
+}
+
+function find(name: string, candidates: readonly string[]): string {
+  for (const candidate of candidates) {
+    try {
+      const file = load.resolve(candidate);
+      if (existsSync(file)) return file;
+    } catch {
+      // Not installed: the next one.
+    }
+  }
+  throw new ServeError(
+    `${name} is not installed for ${platform}-${arch} (${candidates[0]}): install sbx-stdio without --omit=optional`,
+  );
+}
