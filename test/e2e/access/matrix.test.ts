@@ -208,9 +208,11 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
       // Where the bridges are in containers nobody calls there: the route is not there for anybody.
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
-      const isSame = told.every((answer) => answer === told[0]);
+      const others = told.filter((answer) => answer !== told[0]);
       const cells = told.map((answer, index) => (answer === usualRefusal(names[index]) ? "no" : answer));
-      const shown = isSame ? `${told[0]} for all` : cells.join(" | ");
+      const [other, more] = others;
+      const but = other === undefined ? "" : `, but ${names[told.indexOf(other)]}: ${other}`;
+      const shown = more === undefined ? `${told[0]} for all${but}` : cells.join(" | ");
       asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
     }
   }

@@ -61,7 +61,7 @@ test("a key is in no file of the state, no log, no process, and a guess or a sec
   expect(
     files.filter((file) => !file.startsWith(join(state, "state/")) && (statSync(file).mode & 0o077) !== 0),
   ).toEqual([]);
-  const open = stateFolder(project);
+  const open = stateFolder();
   await run("chmod", ["755", open], project);
   const refused = await act(project, open, ["status"]);
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("others may read it")]);
@@ -167,7 +167,7 @@ test("other names for this machine are refused, by the page, the issuer and the 
 });
 
 test("beyond this machine it starts with TLS alone, and then its cookies are for https", async () => {
-  const refused = await act(project, stateFolder(project), ["--bind", "0.0.0.0", "--link-file", "/dev/null"], "12345");
+  const refused = await act(project, stateFolder(), ["--bind", "0.0.0.0", "--link-file", "/dev/null"], "12345");
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("--insecure")]);
   const { cert, key } = selfSigned(new Date(Date.now() + 3_600_000));
   const [certFile, keyFile] = [join(project, "cert.pem"), join(project, "key.pem")];
@@ -189,7 +189,7 @@ test("beyond this machine it starts with TLS alone, and then its cookies are for
 });
 
 test("the link is printed to a terminal, with a code for a telephone, and into no pipe", async () => {
-  const state = stateFolder(project);
+  const state = stateFolder();
   const refused = await act(project, state, [], "12345");
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("not printed into a pipe")]);
   expect(readdirSync(state)).toEqual([]);

@@ -1,10 +1,14 @@
 // `sbx-stdio serve`, as somebody has it who installed the packed file: from its link to a shell, and what it keeps over a restart.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { childEnv } from "../../../packages/local/src/base/env.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
-import { act, installServe, Served, stateFolder, Visitor } from "../support/system/served.ts";
+import { act, commandOf, installServe, Served, stateFolder, Visitor } from "../support/system/served.ts";
+import { until } from "../support/system/wait.ts";
 
 let project = "";
 let browser: Browser | undefined;
@@ -28,6 +32,32 @@ async function ask(served: Served, method: string, path: string, body?: object):
   });
 }
 
+/** The command line, attached to a program by pipes. */
+async function attached(served: Served, program: readonly string[]) {
+  const { stdout } = await act(project, served.state, ["token"], String(served.port));
+  const words = [served.origin, "--sandbox", "home", "--", ...program];
+  const env = childEnv({ SBX_TOKEN: stdout.trim(), HOME: project });
+  const child = spawn(commandOf(project), words, { cwd: project, env, stdio: ["pipe", "pipe", "ignore"] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  const exited = once(child, "exit");
+  const type = (text: string): void => void child.stdin.write(text);
+  return {
+    type,
+    says: async (text: string): Promise<void> => {
+      type(text);
+      await until(`${JSON.stringify(text)} to come back`, () => output.endsWith(text));
+    },
+    end: async () => {
+      child.stdin.end();
+      const [code] = await exited;
+      return { code, output };
+    },
+  };
+}
+
 test("the link opens a shell in the browser, leaves the address bar, and is good once", async () => {
   const served = await Served.start(project, ["--dir", project]);
   browser ??= await chromium.launch({ executablePath: findHeadlessChromium() ?? "", args: ["--no-sandbox"] });
@@ -47,13 +77,15 @@ test("the link opens a shell in the browser, leaves the address bar, and is good
 });
 
 test("a server that is stopped and started again has the same sessions and logins", async () => {
-  const state = stateFolder(project);
+  const state = stateFolder();
   const first = await Served.start(project, [], { state });
   const visitor = new Visitor(first.origin);
   expect((await visitor.exchange(first.key)).status).toBe(204);
   await visitor.follow();
   const made = await ask(first, "PUT", "counted", { cmd: "sh", args: ["-c", "read a; echo got $a; read b"] });
   const { incarnation } = (await made.json()) as { incarnation: string };
+  const piped = await attached(first, ["cat"]);
+  await piped.says("one\n");
   expect(await first.stop()).toBe(0);
   expect(first.output).toContain("Sessions run on");
   const away = await act(project, state, ["status"]);
@@ -62,7 +94,11 @@ test("a server that is stopped and started again has the same sessions and login
     expect.stringMatching(/server {2}does not run\nbridge .* has sessions/),
   ]);
 
+  // Typed while nobody is there; it arrives once, with what follows.
+  piped.type("two\n");
   const again = await Served.start(project, [], { state, port: first.port });
+  await piped.says("three\n");
+  expect(await piped.end()).toEqual({ code: 0, output: "one\ntwo\nthree\n" });
   const typed = await ask(again, "POST", "counted/input", { text: "it", enter: true });
   expect(typed.status).toBe(200);
   const until = { match: "got it" };

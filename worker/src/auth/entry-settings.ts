@@ -7,7 +7,7 @@ export interface EntryEnv {
   SESSION_SECRET?: string;
   /** Where people reach the Worker: `https://…`, or `http://` on loopback. Required. */
   PUBLIC_ORIGIN?: string;
-  /** `1`: it and the issuer may be http beyond loopback, where all others in the network are trusted. Default: they may not. */
+  /** `1`: it and the issuer may be http beyond loopback. Default: they may not. */
   PLAIN_HTTP?: string;
   /** More hosts that the Worker answers for: `host[:port]`, comma separated. Default: none. */
   ALLOWED_HOSTS?: string;

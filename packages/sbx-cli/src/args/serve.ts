@@ -36,9 +36,7 @@ export function addServe(program: Command, words: Words, done: Done): void {
   program
     .command("serve")
     .usage("[ACTION] [options] [-- PROGRAM [ARGUMENT…]]")
-    .description(
-      "serve this machine's shells, or one program, to browsers and clients; prints a link with a one-time key",
-    )
+    .description("serve this machine's shells, or one program; prints a link with a one-time key")
     .addArgument(
       new Argument(
         "[action]",
@@ -56,7 +54,7 @@ export function addServe(program: Command, words: Words, done: Done): void {
     .option("--origin <url>", "the address that people use, as at a proxy")
     .option("--dir <folder>", "where processes start (default: the current folder)")
     .option("--readonly", "people look on and type nothing")
-    .option("--once", "end with the program, and with its exit code")
+    .option("--once", "end with the program and its exit code")
     .option("--tls-cert <file>", "certificate chain, PEM")
     .option("--tls-key <file>", "its private key, PEM")
     .option("--trust-proxy <address...>", "believe this proxy's X-Forwarded-For")
@@ -64,7 +62,7 @@ export function addServe(program: Command, words: Words, done: Done): void {
     .option("--link-file <file>", "write the link there instead of printing it")
     .addOption(new Option("--role <role>", "what the user may do").choices(ROLES).default("driver"))
     .option("--remove", "remove the user")
-    .option("--install", "write the file for systemd or launchd that starts this server, with these options")
+    .option("--install", "write a service file for systemd or launchd, with these options")
     .option("--now", "stop: end sessions without a question")
     .action((action: Action | undefined, name: string | undefined, flags: ServeFlags) => {
       const { afterDashes } = words;

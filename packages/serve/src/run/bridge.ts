@@ -1,6 +1,6 @@
 // The bridge of a server: the one part that outlives it, since the processes are its children. Whoever starts the server next finds it by
 // a file.
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
@@ -52,26 +52,19 @@ export async function findBridge({ bridgeFile }: State): Promise<RunningBridge |
   }
 }
 
-/**
- * The bridge of this state: the one that runs, unless it has nothing to do and was built or set up otherwise.
- * @throws {ServeError} If it does not start.
- */
-export async function keepBridge(
-  state: State,
-  wish: { dir: string; bun: string; innerPort: number },
-): Promise<RunningBridge> {
-  const found = await findBridge(state);
-  const isSame = found?.build === bridgeBuild() && found.dir === wish.dir && found.innerPort === wish.innerPort;
-  if (found !== undefined && (found.isBusy || isSame)) return found;
+/** One that runs, or comes up: `ready` rejects with a {@link ServeError} if it doesn't. */
+export type KeptBridge = { readonly facts: BridgeFacts; readonly ready: Promise<void> };
+type Wish = Pick<BridgeFacts, "dir" | "innerPort"> & { readonly bun: string };
+
+/** The bridge of this state: the one that runs, unless it has nothing to do and was built or set up otherwise. */
+export async function keepBridge(state: State, found: RunningBridge | undefined, wish: Wish): Promise<KeptBridge> {
+  const isSame = found?.build === bridgeBuild() && found.dir === wish.dir;
+  if (found !== undefined && (found.isBusy || isSame)) return { facts: found, ready: Promise.resolve() };
   if (found !== undefined) await stopBridge(state, found);
   return startBridge(state, wish);
 }
 
-async function startBridge(
-  state: State,
-  wish: { dir: string; bun: string; innerPort: number },
-): Promise<RunningBridge> {
-  const { dir, bun, innerPort } = wish;
+async function startBridge(state: State, { dir, bun, innerPort }: Wish): Promise<KeptBridge> {
   const [port, token] = [await anyFreePort(), randomBytes(32).toString("base64url")];
   const logFile = join(state.dir, "logs/bridge.log");
   makePrivateDirectory(join(state.dir, "logs"));
@@ -88,22 +81,28 @@ async function startBridge(
   closeSync(log);
   const secret = child.stdio[3];
   if (secret instanceof Socket) secret.on("error", () => undefined).end(token);
+  const facts: BridgeFacts = { pid: child.pid ?? 0, port, token, innerPort, build: bridgeBuild(), dir };
+  if (child.pid !== undefined) writeJson(state.bridgeFile, facts);
+  const ready = untilReady(state, child, logFile);
+  // Its fault is looked at later.
+  ready.catch(() => undefined);
+  return { facts, ready };
+}
+
+async function untilReady(state: State, child: ChildProcess, logFile: string): Promise<void> {
   const failed = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(`it ended with ${signal ?? code}`));
   });
-  const facts: BridgeFacts = { pid: child.pid ?? 0, port, token, innerPort, build: bridgeBuild(), dir };
-  if (child.pid !== undefined) writeJson(state.bridgeFile, facts);
   for (let waited = 0; waited < READY_MS; waited += LOOK_MS) {
     const fault = await Promise.race([failed, delay(LOOK_MS)]);
     if (fault !== undefined)
       throw new ServeError(`The bridge does not start: ${fault}. Its log, ${logFile}, ends:\n${lastLines(logFile)}`);
-    const found = await findBridge(state);
-    if (found === undefined) continue;
+    if ((await findBridge(state)) === undefined) continue;
     child.unref();
-    return found;
+    return;
   }
-  process.kill(child.pid ?? 0, "SIGKILL");
+  child.kill("SIGKILL");
   throw new ServeError(`The bridge was not ready after ${READY_MS / 1000} s. Its log is ${logFile}`);
 }
 

@@ -1,14 +1,14 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
 import { X509Certificate } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
-import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { isErrorCode } from "../../../local/src/base/files.ts";
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
-import { stopSignal } from "../../../local/src/base/stop-signals.ts";
+import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
 import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
 import { NotReadyError } from "../../../local/src/processes/ready.ts";
+import { answers } from "../../../local/src/system/claim.ts";
 import { type System, startSystem } from "../../../local/src/system/system.ts";
 import { MODULES, programs, WORKER } from "../base/installed.ts";
 import { type Reach, reachOf } from "../base/reach.ts";
@@ -18,7 +18,7 @@ import { openState, type ServerFacts, type State, writeJson } from "../base/stat
 import { AccountFile, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
-import { findBridge, keepBridge, type RunningBridge, stopBridge } from "./bridge.ts";
+import { findBridge, keepBridge, stopBridge } from "./bridge.ts";
 import { noReader, owner, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 
@@ -41,34 +41,43 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     if (!(await isPortFree(request.port)))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const { workerd, bun } = programs();
-    const known = await findBridge(state);
-    const innerPort = known?.innerPort ?? (await anyFreePort());
-    const bridge = await keepBridge(state, { dir: request.dir, bun, innerPort });
+    const found = await findBridge(state);
+    const innerPort = found?.innerPort ?? (await anyFreePort());
+    const bridge = await keepBridge(state, found, { dir: request.dir, bun, innerPort });
+    const { port, token } = bridge.facts;
+    const innerHost = `127.0.0.1:${innerPort}`;
     system = await startSystem({
       dir: state.dir,
       bundle: WORKER,
-      workerVars: workerVars(request, reach, bridge),
+      workerVars: workerVars(request, reach, innerHost),
       onRevival: say,
       signal,
       served: {
         origin: reach.origin,
         address: reach.address,
         issuer,
-        bridge: { url: `http://127.0.0.1:${bridge.port}`, token: bridge.token },
+        bridge: { url: `http://127.0.0.1:${port}`, token },
         workerd: { program: workerd, modules: MODULES },
         front: {
           module: join(MODULES, "front-entry.mjs"),
-          innerAddress: `127.0.0.1:${bridge.innerPort}`,
+          innerAddress: innerHost,
           issuerSocket: state.issuerSocket,
-          settings: { origin: reach.origin, innerHost: `127.0.0.1:${bridge.innerPort}`, proxies: request.proxies },
+          settings: { origin: reach.origin, innerHost, proxies: request.proxies },
           tls: tls?.pair,
         },
       },
     });
-    return await attend({ request, version, reach, state, system, bridge, signal, say, startedAt });
+    await bridge.ready;
+    return await attend({ request, version, reach, state, system, innerPort, signal, say, startedAt });
+  } catch (error) {
+    throw signal.aborted ? new ServeError("Stopped before everything was up") : error;
   } finally {
     if (system === undefined) await issuer.close();
     else await system.stop();
+    const left = await findBridge(state);
+    if (left !== undefined && (request.isOnce || !left.isBusy)) await stopBridge(state, left);
+    else if (left !== undefined)
+      say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
     release();
   }
 }
@@ -79,7 +88,7 @@ type Running = {
   readonly reach: Reach;
   readonly state: State;
   readonly system: System;
-  readonly bridge: RunningBridge;
+  readonly innerPort: number;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
   readonly startedAt: number;
@@ -87,10 +96,10 @@ type Running = {
 
 /** Tells the link, and waits for the end. */
 async function attend(running: Running): Promise<number> {
-  const { request, version, reach, state, system, bridge, signal, say, startedAt } = running;
+  const { request, version, reach, state, system, innerPort, signal, say, startedAt } = running;
   const { program, isReadonly, isOnce, linkFile } = request;
   const api: Api = {
-    url: `http://127.0.0.1:${bridge.innerPort}`,
+    url: `http://127.0.0.1:${innerPort}`,
     token: () => system.mintToken({ ...owner(), scope: ROLES.admin.join(" ") }),
   };
   const shown = program ?? (isReadonly || isOnce ? { cmd: process.env.SHELL || "/bin/bash", args: [] } : undefined);
@@ -103,7 +112,7 @@ async function attend(running: Running): Promise<number> {
   const place = { linkFile, isTerminal: process.stdout.isTTY === true, columns: process.stdout.columns || 80 };
   const path = `/?${query}`;
   const { origin } = reach;
-  const facts: ServerFacts = { origin, path, pid: process.pid, innerPort: bridge.innerPort, version };
+  const facts: ServerFacts = { origin, path, pid: process.pid, innerPort, version };
   writeJson(state.serverFile, facts);
   const link = tellLink(origin, path, state.keysDir, place);
   say(`sbx-stdio serves ${reach.origin} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)\n${link}`);
@@ -111,9 +120,6 @@ async function attend(running: Running): Promise<number> {
 
   const exited = isOnce && session !== undefined ? exitOf(api, session, signal) : new Promise<never>(() => undefined);
   const end = await Promise.race([exited, system.failed, abortOf(signal)]);
-  const left = await findBridge(state);
-  if (left !== undefined && (isOnce || !left.isBusy)) await stopBridge(state, left);
-  else if (left !== undefined) say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
   if (typeof end === "string") throw new NotReadyError(end);
   return end ?? 0;
 }
@@ -150,26 +156,15 @@ async function takeState(
   }
 }
 
-function answers(socketPath: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
-}
-
 /** All that anybody who logs in may do. With one program nothing else is started, which is the command policy's matter. */
 function mostScopes({ isReadonly, program }: ServeRequest): readonly string[] {
   if (isReadonly) return ROLES.viewer;
   return program === undefined ? ROLES.admin : ROLES.driver;
 }
 
-function workerVars(request: ServeRequest, reach: Reach, { innerPort }: RunningBridge): Record<string, string> {
+function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Record<string, string> {
   const { origin, hosts, isPlain } = reach;
-  const back = `http://127.0.0.1:${innerPort}`;
+  const back = `http://${innerHost}`;
   const host = new URL(origin).host;
   return {
     OAUTH_JWKS_URI: `${back}/.well-known/jwks.json`,
@@ -211,11 +206,4 @@ function ownAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flat()
     .flatMap((one) => (one === undefined || one.internal || one.family !== "IPv4" ? [] : [one.address]));
-}
-
-function abortOf(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }

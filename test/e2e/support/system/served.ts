@@ -1,7 +1,7 @@
 // `sbx-stdio serve` from the packed file, installed in an empty folder, and a person's steps in the browser without one.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,7 +9,9 @@ import { onTestFinished } from "vitest";
 import { childEnv } from "../../../../packages/local/src/base/env.ts";
 import { BIN } from "../../../../packages/local/src/base/paths.ts";
 import { anyFreePort } from "../../../../packages/local/src/base/ports.ts";
+import { isAlive } from "../../../../packages/local/src/system/run-record.ts";
 import { freshProject, packed, type Ran, run } from "./installed.ts";
+import { until } from "./wait.ts";
 
 /** The folder of an installation, with the programs that npm would have fetched: the checkout's own. */
 export async function installServe(): Promise<string> {
@@ -26,11 +28,20 @@ export async function installServe(): Promise<string> {
   return project;
 }
 
+/** Ends the bridge of this file, if there is one, with its sessions. */
+async function endBridge(file: string): Promise<void> {
+  if (!existsSync(file)) return;
+  const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
+  if (!isAlive(pid)) return;
+  process.kill(pid, "SIGTERM");
+  await until("the bridge to end", () => !isAlive(pid));
+}
+
 /** A folder for the state of servers, whose bridges end with the test. */
-export function stateFolder(project: string): string {
+export function stateFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), "sbx-st-"));
   onTestFinished(async () => {
-    await act(project, dir, ["stop", "--now"]);
+    await endBridge(join(dir, "bridge.json"));
     rmSync(dir, { recursive: true, force: true });
   });
   return dir;
@@ -67,10 +78,10 @@ export class Served {
   static async start(
     project: string,
     words: readonly string[] = [],
-    { state = stateFolder(project), port = 0, origin = "" } = {},
+    { state = stateFolder(), port = 0 } = {},
   ): Promise<Served> {
     const listening = port || (await anyFreePort());
-    const place = { port: listening, state, origin: origin || `http://localhost:${listening}` };
+    const place = { port: listening, state, origin: `http://localhost:${listening}` };
     const options = ["--port", String(listening), "--state", state, "--link-file", join(state, "link")];
     const env = childEnv({ SHELL: "/bin/bash", PS1: "$ " });
     rmSync(join(state, "link"), { force: true });

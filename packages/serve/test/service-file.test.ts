@@ -16,7 +16,7 @@ test("the unit starts the same words, and leaves the bridge alone when the serve
   const { path, text, switchOn } = systemdUnit(SERVICE, "/home/alice");
   expect(path).toBe("/home/alice/.config/systemd/user/sbx-stdio-8787.service");
   expect(text).toContain(
-    String.raw`ExecStart="/usr/bin/node" "/opt/sbx stdio.js" "serve" "--dir" "/srv/100%% \"$$HOME\"\\"` + "\n",
+    `${String.raw`ExecStart="/usr/bin/node" "/opt/sbx stdio.js" "serve" "--dir" "/srv/100%% \"$$HOME\"\\"`}\n`,
   );
   expect(text).toContain("\nKillMode=process\n");
   expect(switchOn).toMatch(/^systemctl --user enable --now sbx-stdio-8787\.service; .* loginctl enable-linger$/);
