@@ -88,7 +88,7 @@ test("more than four passwords at a time are not looked at", async () => {
 test("refresh tokens and people are found again after a restart, and no token lies in the file", async () => {
   const file = join(temporaryDirectory(), "logins.json");
   const first = new KeptLogins(file);
-  const adapter = (logins: KeptLogins, kind: string) => new logins.adapter(kind);
+  const adapter = (logins: KeptLogins, kind: string) => logins.adapter(kind);
   await adapter(first, "Grant").upsert("grant1", { accountId: "alice" }, 60);
   first.people.set("grant1", ALICE);
   await adapter(first, "RefreshToken").upsert("the-token", { jti: "the-token", grantId: "grant1" }, 60);

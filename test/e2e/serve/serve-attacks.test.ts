@@ -167,7 +167,8 @@ test("other names for this machine are refused, by the page, the issuer and the 
 });
 
 test("beyond this machine it starts with TLS alone, and then its cookies are for https", async () => {
-  const refused = await act(project, stateFolder(), ["--bind", "0.0.0.0", "--link-file", "/dev/null"], "12345");
+  const state = stateFolder();
+  const refused = await act(project, state, ["--bind", "0.0.0.0", "--link-file", join(state, "link")], "12345");
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("--insecure")]);
   const { cert, key } = selfSigned(new Date(Date.now() + 3_600_000));
   const [certFile, keyFile] = [join(project, "cert.pem"), join(project, "key.pem")];

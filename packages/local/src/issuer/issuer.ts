@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, jwtVerify } from "jose";
-import type { AdapterConstructor, default as Provider } from "oidc-provider";
+import type { AdapterFactory, default as Provider } from "oidc-provider";
 import type { Admission, Form } from "./admission.ts";
 import { anybody } from "./anybody.ts";
 import { loadSigningKey, type SigningKey } from "./keys.ts";
@@ -30,7 +30,7 @@ export interface IssuerOptions {
   /** Who signs in. Default: anybody. */
   readonly admission?: Admission;
   /** What it remembers, and of whom. Default: until it is closed. */
-  readonly memory?: { readonly adapter: AdapterConstructor; readonly people: People };
+  readonly memory?: { readonly adapter: AdapterFactory; readonly people: People };
 }
 
 export interface Issuer {
@@ -76,7 +76,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   );
   const signIn = new SignIn(provider, people, new URL(publicOrigin).origin, admission);
   const hosts = behindFront?.hosts ?? [own, own.replace("127.0.0.1", "localhost")];
-  const shell = new Shell({ url, hosts, provider, signIn, key, admission });
+  const shell = new Shell({ url, hosts, provider, signIn, admission }, key);
   server.on("request", (request, response) => void shell.answer(request, response));
   return {
     url,
@@ -88,31 +88,23 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   };
 }
 
+type Parts = {
+  readonly url: string;
+  readonly hosts: readonly string[];
+  readonly provider: Provider;
+  readonly signIn: SignIn;
+  readonly admission: Admission;
+};
+
 class Shell {
-  readonly #url: string;
-  readonly #hosts: readonly string[];
-  readonly #admission: Admission;
-  readonly #provider: Provider;
-  readonly #signIn: SignIn;
+  readonly #parts: Parts;
   readonly #jwks: ReturnType<typeof createLocalJWKSet>;
   readonly #oauth: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-  constructor(parts: {
-    url: string;
-    hosts: readonly string[];
-    provider: Provider;
-    signIn: SignIn;
-    key: SigningKey;
-    admission: Admission;
-  }) {
-    const { url, hosts, provider, signIn, key, admission } = parts;
-    this.#url = url;
-    this.#hosts = hosts;
-    this.#admission = admission;
-    this.#provider = provider;
-    this.#signIn = signIn;
+  constructor(parts: Parts, key: SigningKey) {
+    this.#parts = parts;
     this.#jwks = createLocalJWKSet({ keys: [key.publicJwk] });
-    this.#oauth = provider.callback();
+    this.#oauth = parts.provider.callback();
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -127,12 +119,12 @@ class Shell {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin, authorization } = request.headers;
-    if (!this.#hosts.includes(host ?? "")) return refuse(response, 403, "Host is not this issuer");
-    const { pathname, searchParams } = new URL(request.url ?? "/", this.#url);
-    const own = this.#admission.posts[pathname];
+    if (!this.#parts.hosts.includes(host ?? "")) return refuse(response, 403, "Host is not this issuer");
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.#parts.url);
+    const own = this.#parts.admission.posts[pathname];
     const isPage = own !== undefined || pathname === "/device" || pathname.startsWith("/interaction/");
     // A page elsewhere can post a form here: it may not press our buttons, nor start anything that a program does.
-    const { protocol } = new URL(this.#url);
+    const { protocol } = new URL(this.#parts.url);
     if (request.method === "POST" && origin !== (isPage ? `${protocol}//${host}` : undefined)) {
       return refuse(response, 403, "Origin is not allowed here");
     }
@@ -148,7 +140,7 @@ class Shell {
       case "/healthz":
         return json(response, 200, { ok: true });
       case "/device":
-        return this.#signIn.device(request, response, searchParams.get("user_code") ?? "", await form());
+        return this.#parts.signIn.device(request, response, searchParams.get("user_code") ?? "", await form());
       case "/oauth/introspect":
         return json(response, 200, await this.#introspection((await form())?.get("token") ?? ""));
       case "/me": {
@@ -161,19 +153,19 @@ class Shell {
       case "/.well-known/oauth-authorization-server":
         request.url = "/.well-known/openid-configuration";
     }
-    return isPage ? this.#signIn.browser(request, response, await form()) : this.#oauth(request, response);
+    return isPage ? this.#parts.signIn.browser(request, response, await form()) : this.#oauth(request, response);
   }
 
   /** Of an access token of either kind, for everybody who asks: the real issuer does not ask for a client either. */
   async #introspection(token: string): Promise<Record<string, unknown>> {
-    const found = await this.#provider.AccessToken.find(token);
+    const found = await this.#parts.provider.AccessToken.find(token);
     if (found?.isValid) {
       const { clientId, exp, extra, iat, scope, accountId: sub } = found;
-      const claims = { ...extra, sub, iss: this.#url, aud: clientId, client_id: clientId, scope, iat, exp };
+      const claims = { ...extra, sub, iss: this.#parts.url, aud: clientId, client_id: clientId, scope, iat, exp };
       return { active: true, token_type: "Bearer", ...claims };
     }
     // An id_token carries no client_id: it is not an access token.
-    const expected = { issuer: this.#url, requiredClaims: ["client_id"] };
+    const expected = { issuer: this.#parts.url, requiredClaims: ["client_id"] };
     const verified = await jwtVerify(token, this.#jwks, expected).catch(() => undefined);
     return verified === undefined ? { active: false } : { active: true, token_type: "Bearer", ...verified.payload };
   }

@@ -1,6 +1,6 @@
 // The local issuer's OAuth server: oidc-provider, set up as this project's issuer is. Knows no sockets and no pages.
 import { randomBytes } from "node:crypto";
-import { type AdapterConstructor, type Configuration, interactionPolicy, Provider } from "oidc-provider";
+import { type AdapterFactory, type Configuration, interactionPolicy, Provider } from "oidc-provider";
 import type { SigningKey } from "./keys.ts";
 import { MemoryAdapter, remember } from "./memory-adapter.ts";
 import { messagePage } from "./pages.ts";
@@ -21,7 +21,7 @@ export interface ProviderOptions {
   /** Seconds between two polls of a device; may be a fraction. */
   readonly deviceInterval: number;
   /** Default: remembers until the process ends. */
-  readonly adapter?: AdapterConstructor | undefined;
+  readonly adapter?: AdapterFactory | undefined;
   readonly isBehindFront?: boolean;
   /** Whether a person's login may go on. */
   readonly stillMay: (person: Person) => boolean;

@@ -16,17 +16,14 @@ export const MODULES = join(FOLDER, "modules");
 /** Changes with every build of the bridge: a running one of another build is replaced once it has nothing left to do. */
 export const bridgeBuild = (): string => readFileSync(join(FOLDER, "bridge/build-id"), "utf8").trim();
 
-const ARCH = { workerd: { x64: "64" }, bun: { arm64: "aarch64" } } as const;
 const { platform, arch } = process;
 
 /** @throws {ServeError} */
 export function programs(): { readonly workerd: string; readonly bun: string } {
-  const bits = (names: Readonly<Record<string, string>>): string => names[arch] ?? arch;
-  return {
-    workerd: find("workerd", [`@cloudflare/workerd-${platform}-${bits(ARCH.workerd)}/bin/workerd`]),
-    // In a checkout the package `bun` has taken its program out of the other one.
-    bun: find("Bun", [`@oven/bun-${platform}-${bits(ARCH.bun)}/bin/bun`, "bun/bin/bun.exe"]),
-  };
+  const workerd = `@cloudflare/workerd-${platform}-${arch === "x64" ? "64" : arch}/bin/workerd`;
+  const bun = `@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : arch}/bin/bun`;
+  // In a checkout the package `bun` has taken its program out of the other one.
+  return { workerd: find("workerd", [workerd]), bun: find("Bun", [bun, "bun/bin/bun.exe"]) };
 }
 
 function find(name: string, candidates: readonly string[]): string {

@@ -1,15 +1,13 @@
 // Questions to the person at the terminal.
 import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
-
-const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 /** Reads a password: from a terminal unseen, else the first line of standard input. */
 export async function askPassword(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
   if (stdin.isTTY !== true) return lineOf(stdin);
   stderr.write(prompt);
-  const lines = createInterface({ input: stdin, output: silent, terminal: true });
+  // Without an output nothing is echoed.
+  const lines = createInterface({ input: stdin, terminal: true });
   try {
     return await lines.question("");
   } finally {

@@ -7,7 +7,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { childEnv } from "../../../local/src/base/env.ts";
-import { isErrorCode, makePrivateDirectory } from "../../../local/src/base/files.ts";
+import { makePrivateDirectory } from "../../../local/src/base/files.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
 import { isAlive } from "../../../local/src/system/run-record.ts";
 import { BRIDGE, bridgeBuild } from "../base/installed.ts";
@@ -108,18 +108,10 @@ async function untilReady(state: State, child: ChildProcess, logFile: string): P
 
 /** Ends it and all its processes. */
 export async function stopBridge({ bridgeFile }: State, { pid }: BridgeFacts): Promise<void> {
-  signal(pid, "SIGTERM");
+  if (isAlive(pid)) process.kill(pid, "SIGTERM");
   for (let waited = 0; isAlive(pid) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
-  signal(pid, "SIGKILL");
+  if (isAlive(pid)) process.kill(pid, "SIGKILL");
   rmSync(bridgeFile, { force: true });
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (!isErrorCode(error, "ESRCH")) throw error;
-  }
 }
 
 const lastLines = (file: string): string => readFileSync(file, "utf8").trimEnd().split("\n").slice(-10).join("\n");

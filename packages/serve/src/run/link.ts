@@ -1,4 +1,5 @@
 // Telling a person the link: its key is for one reader's eyes, so it goes to a terminal, or into a file of the owner's.
+import { statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { renderUnicodeCompact } from "uqr";
 import { writePrivateFile } from "../../../local/src/base/files.ts";
@@ -22,6 +23,9 @@ export type LinkPlace = {
 export function tellLink(origin: string, path: string, keysDir: string, place: LinkPlace): string {
   const { linkFile, isTerminal, columns } = place;
   if (linkFile === undefined && !isTerminal) throw new ServeError(noReader);
+  // Another kind of file, such as a device, would be replaced.
+  if (linkFile !== undefined && statSync(linkFile, { throwIfNoEntry: false })?.isFile() === false)
+    throw new ServeError(`--link-file ${linkFile} is there already, and is no file`);
   const link = `${origin}${path}#key=${makeKey(keysDir, owner())}`;
   if (linkFile !== undefined) {
     writePrivateFile(linkFile, `${link}\n`);

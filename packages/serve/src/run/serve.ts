@@ -1,9 +1,9 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
 import { X509Certificate } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { isErrorCode } from "../../../local/src/base/files.ts";
+import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts";
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
 import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
@@ -23,6 +23,8 @@ import { noReader, owner, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
+/** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
+const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
 /** No program has this name: people start none. */
 const NOTHING = "(nothing)";
 
@@ -167,6 +169,7 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
   const back = `http://${innerHost}`;
   const host = new URL(origin).host;
   return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => TAKEN_OVER.test(name))),
     OAUTH_JWKS_URI: `${back}/.well-known/jwks.json`,
     OAUTH_TOKEN_URI: `${back}/oauth/token`,
     OAUTH_INTROSPECTION_URI: `${back}/oauth/introspect`,
@@ -195,11 +198,9 @@ function tlsOf({ certificate, key }: ServeRequest) {
 }
 
 function readPem(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ServeError(`Cannot read ${file}: ${error instanceof Error ? error.message : error}`);
-  }
+  const text = readTextIfPresent(file);
+  if (text === undefined) throw new ServeError(`There is no ${file}`);
+  return text;
 }
 
 function ownAddresses(): string[] {
