@@ -25,6 +25,7 @@ export default defineConfig({
       unit("chaos", "packages/chaos"),
       unit("api", "packages/api"),
       unit("local", "packages/local"),
+      unit("serve", "packages/serve"),
       unit("mcp", "packages/mcp"),
       unit("dashboard", "packages/dashboard", ["test/global-setup.ts"]),
       unit("scripts", "scripts", [], { isolate: true }),

@@ -4,16 +4,25 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../packages/local/src/base/paths.ts";
-import { buildCli } from "../packages/local/src/build/builds.ts";
+import { buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { packCli, packLibrary } from "../packages/local/src/build/packages.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
+import { buildServe } from "../packages/local/src/system/serve-parts.ts";
 
-/** @param outDir Where the files are put; made if missing. @returns Their paths. @throws {BuildError} */
-export async function packAll(outDir: string): Promise<{ readonly library: string; readonly cli: string }> {
+/**
+ * @param outDir Where the files are put; made if missing.
+ * @param workerBundle The outDir of bundleWorker, if one was made.
+ * @returns Their paths. @throws {BuildError}
+ */
+export async function packAll(
+  outDir: string,
+  workerBundle?: string,
+): Promise<{ readonly library: string; readonly cli: string }> {
   mkdirSync(outDir, { recursive: true });
   const staging = mkdtempSync(join(tmpdir(), "sbx-pack-"));
   try {
-    const [library] = await Promise.all([packLibrary(join(staging, "library"), outDir), buildCli()]);
+    const command = buildCli().then(() => buildServe(workerBundle));
+    const [library] = await Promise.all([packLibrary(join(staging, "library"), outDir), command]);
     return { library, cli: await packCli(join(staging, "cli"), outDir) };
   } finally {
     rmSync(staging, { recursive: true, force: true });
@@ -22,6 +31,7 @@ export async function packAll(outDir: string): Promise<{ readonly library: strin
 
 if (import.meta.main) {
   try {
+    await buildPage();
     const { library, cli } = await packAll(join(ROOT, "dist/packages"));
     console.log(`${library}\n${cli}`);
   } catch (error) {

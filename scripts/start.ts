@@ -3,7 +3,7 @@
 
 import { localDir } from "../packages/local/src/base/paths.ts";
 import { chosenPort, nextFreePort, PortError } from "../packages/local/src/base/ports.ts";
-import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
+import { abortOf, stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { CLI_CLIENT_ID } from "../packages/local/src/issuer/tokens.ts";
@@ -76,13 +76,6 @@ async function run(signal: AbortSignal): Promise<void> {
   await system.stop();
   if (failure !== undefined) throw new NotReadyError(failure);
   console.log("Stopped");
-}
-
-function abortOf(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }
 
 const signal = stopSignal();

@@ -23,6 +23,8 @@ export const LEFT_OUT_FILES: Readonly<Record<string, Reason>> = {
   "packages/own-worker": OWN_SYSTEM,
   "packages/packed": OWN_SYSTEM,
   "programs/mcp-servers": OUR_FILES,
+  "serve/serve": OWN_SYSTEM,
+  "serve/serve-attacks": OWN_SYSTEM,
   "stream/big-input": "looks at the bridge's own memory",
   "stream/lives": OWN_SYSTEM,
   "stream/parking": OWN_SYSTEM,

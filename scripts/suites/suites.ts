@@ -29,7 +29,7 @@ export interface Command {
   readonly env?: Record<string, string>;
 }
 
-const UNIT_PACKAGES = ["sandbox-stdio", "sbx-cli", "chaos", "api", "mcp", "dashboard", "local"];
+const UNIT_PACKAGES = ["sandbox-stdio", "sbx-cli", "chaos", "api", "mcp", "dashboard", "local", "serve"];
 
 const tool = (name: string): string => join(BIN, name);
 

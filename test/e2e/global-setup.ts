@@ -68,7 +68,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const desk = await serveActions({
     ...Object.fromEntries(workers.map((worker) => [String(worker), () => lend(worker)])),
     packed: () => {
-      packed ??= packAll(join(base, "packed"));
+      packed ??= packAll(join(base, "packed"), bundle);
       return packed;
     },
   });

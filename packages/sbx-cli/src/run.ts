@@ -88,6 +88,8 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
       return (await import("./programs/programs.ts")).runVerb(command, token(command), standardInput());
     case "logs":
       return (await import("./programs/logs.ts")).runLogs(command, token(command));
+    case "serve":
+      return (await import("./tools/serve-command.ts")).serve(command.command);
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;

@@ -16,7 +16,9 @@ export type ScreenClient = {
 
 /** The compiled bridge is one module with the worker as a second entry point (packages/local/src/build/builds.ts). */
 const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
-const WORKER_URL = new URL(isCompiled ? "./src/screen/worker.js" : "./worker.ts", import.meta.url).href;
+/** A bundle has its worker beside it. */
+const own = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
+const WORKER_URL = new URL(isCompiled ? "./src/screen/worker.js" : own, import.meta.url).href;
 /** How often a busy worker is checked. */
 const LOOK_MS = 500;
 /** The worker is ended if this many checks find the same piece of work. Usually a piece takes milliseconds. */

@@ -7,6 +7,8 @@ export interface EntryEnv {
   SESSION_SECRET?: string;
   /** Where people reach the Worker: `https://…`, or `http://` on loopback. Required. */
   PUBLIC_ORIGIN?: string;
+  /** `1`: it and the issuer may be http beyond loopback. Default: they may not. */
+  PLAIN_HTTP?: string;
   /** More hosts that the Worker answers for: `host[:port]`, comma separated. Default: none. */
   ALLOWED_HOSTS?: string;
   /**
@@ -54,7 +56,7 @@ export function parseEntrySettings(env: EntryEnv, issuer?: string): EntrySetting
   if (sessionSecret.length < MIN_SECRET_CHARACTERS) {
     throw misconfigured(`SESSION_SECRET must have at least ${MIN_SECRET_CHARACTERS} characters`);
   }
-  const publicOrigin = readOrigin(required("PUBLIC_ORIGIN", env.PUBLIC_ORIGIN));
+  const publicOrigin = readOrigin(required("PUBLIC_ORIGIN", env.PUBLIC_ORIGIN), isPlainAllowed(env));
   return {
     issuer: issuer ?? OWN_LOGINS,
     sessionSecret,
@@ -82,9 +84,11 @@ export function list(value: string | undefined, separator: string): string[] {
     .filter((item) => item !== "");
 }
 
-function readOrigin(value: string): string {
+export const isPlainAllowed = ({ PLAIN_HTTP }: EntryEnv): boolean => PLAIN_HTTP === "1";
+
+function readOrigin(value: string, isPlainToo: boolean): string {
   const url = URL.parse(value);
-  if (!url || !isTrustworthy(url) || (url.origin !== value && `${url.origin}/` !== value)) {
+  if (!url || !isTrustworthy(url, isPlainToo) || (url.origin !== value && `${url.origin}/` !== value)) {
     throw misconfigured("PUBLIC_ORIGIN must be https://HOST[:PORT], or http on loopback, with no path");
   }
   return url.origin;
@@ -103,8 +107,9 @@ function readServer(value: string): string {
 }
 
 /** Keys and tokens that travel in the clear can be replaced on the way; loopback has no way. */
-export function isTrustworthy(url: URL): boolean {
-  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK_HOSTNAMES.has(url.hostname));
+export function isTrustworthy(url: URL, isPlainToo = false): boolean {
+  const isHttp = url.protocol === "http:" && (isPlainToo || LOOPBACK_HOSTNAMES.has(url.hostname));
+  return url.protocol === "https:" || isHttp;
 }
 
 function readAllowedHosts(value: string | undefined, publicOrigin: string): Set<string> {

@@ -4,6 +4,7 @@
 import {
   type EntryEnv,
   type EntrySettings,
+  isPlainAllowed,
   isTrustworthy,
   list,
   misconfigured,
@@ -81,6 +82,8 @@ export function readAuthSettings(env: AuthEnv): AuthSettings {
 }
 
 function parseAuthSettings(env: AuthEnv): AuthSettings {
+  const isPlainToo = isPlainAllowed(env);
+  const readUrl = (name: string, value: string): string => checkedUrl(name, value, isPlainToo);
   const issuer = readUrl("OAUTH_ISSUER", required("OAUTH_ISSUER", env.OAUTH_ISSUER));
   const base = issuer.replace(/\/$/, "");
   const audience = list(env.OAUTH_AUDIENCE, ",");
@@ -126,9 +129,9 @@ export function readServiceUrl(name: string, value: string | undefined): string 
 }
 
 /** Checks and returns `value` itself: an issuer is compared as text, so it must not be rewritten. */
-function readUrl(name: string, value: string): string {
+function checkedUrl(name: string, value: string, isPlainToo: boolean): string {
   const url = URL.parse(value);
-  if (!url || !isTrustworthy(url)) throw misconfigured(`${name} must be an https URL, or http on loopback`);
+  if (!url || !isTrustworthy(url, isPlainToo)) throw misconfigured(`${name} must be an https URL, or http on loopback`);
   return value;
 }
 

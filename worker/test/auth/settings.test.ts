@@ -34,6 +34,16 @@ test("what is not set has the documented default", () => {
   });
 });
 
+test("http beyond loopback is taken only where it was asked for", () => {
+  const plain = { ...ENV, OAUTH_ISSUER: "http://host.test:8787", PUBLIC_ORIGIN: "http://host.test:8787" };
+  for (const PLAIN_HTTP of ["", "0", "true"])
+    expect(() => readAuthSettings({ ...plain, PLAIN_HTTP })).toThrow("must be an https URL, or http on loopback");
+  expect(readAuthSettings({ ...plain, PLAIN_HTTP: "1" }).publicOrigin).toBe("http://host.test:8787");
+  expect(() => readAuthSettings({ ...plain, PLAIN_HTTP: "1", PUBLIC_ORIGIN: "ftp://host.test" })).toThrow(
+    "https://HOST",
+  );
+});
+
 test("what is set is taken", () => {
   const env: AuthEnv = {
     ...ENV,

@@ -24,7 +24,7 @@ export function App({ page, onDebug }: AppProps) {
       return <Card title={words.name} text={words.asking} />;
     case "anonymous":
       return (
-        <Card title={words.name} text={words.anonymous}>
+        <Card title={words.name} text={state.reason ?? words.anonymous}>
           <a className="sbx-button sbx-primary" href={state.loginUrl}>
             {words.logIn}
           </a>

@@ -12,6 +12,7 @@ import { focusedTarget, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { layoutApi } from "../workspace/layout-remote.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { Login } from "./login.ts";
+import { exchangeKey, hasKey, takeKey } from "./login-key.ts";
 import { loginAddress, logout } from "./me.ts";
 import {
   homeSearch,
@@ -25,7 +26,8 @@ import {
 
 export type PageState =
   | { readonly phase: "asking" }
-  | { readonly phase: "anonymous"; readonly loginUrl: string }
+  /** `reason`: why a link did not log in. */
+  | { readonly phase: "anonymous"; readonly loginUrl: string; readonly reason?: string }
   | { readonly phase: "unreachable"; readonly reason: string }
   /** The link would run something. Anybody may have made it, so a person must agree. */
   | { readonly phase: "confirming"; readonly address: PageAddress }
@@ -87,8 +89,16 @@ export class Page extends Store<PageState> {
 
   async start(): Promise<void> {
     // First of all: the address bar is visible, copied and kept in the history.
+    const key = takeKey(location, history);
     this.#takeTicket();
     this.#set({ phase: "asking" });
+    if (key !== undefined) {
+      const reason = await exchangeKey(key);
+      const loginUrl = loginAddress(location);
+      if (reason === undefined) location.replace(loginUrl);
+      else this.#set({ phase: "anonymous", loginUrl, reason });
+      return;
+    }
     const me = await this.#login.now();
     if (me.kind === "unreachable") {
       this.#set({ phase: "unreachable", reason: me.reason });
@@ -101,9 +111,9 @@ export class Page extends Store<PageState> {
     else this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 
-  /** Another share link was entered into the address bar, which loads nothing by itself. */
+  /** Another link was entered into the address bar, which loads nothing by itself. */
   fragmentChanged(): void {
-    if (this.#takeTicket()) location.reload();
+    if (hasKey(location) || this.#takeTicket()) location.reload();
   }
 
   /** The person agrees to the link's actions, in this tab. */

@@ -13,3 +13,11 @@ export function stopSignal(): AbortSignal {
   process.channel?.unref();
   return controller.signal;
 }
+
+/** Resolves once the signal is aborted. */
+export function abortOf(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

@@ -9,7 +9,7 @@ export type Platform = (typeof PLATFORMS)[number];
 
 const CLI = join(ROOT, "packages/sbx-cli");
 /** Optional natives, and a module that only exists in a Worker: tried at run time, done without. */
-const EXTERNAL = ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers"];
+const EXTERNAL = ["bufferutil", "utf-8-validate", "keytar", "cloudflare:workers", "@sbx/serve"];
 
 /** Less is read at the start: code of verbs that are not used stays apart. Names are kept, for an internal error's lines. */
 const SMALL = ["--format=esm", "--splitting", "--minify-whitespace", "--minify-syntax"];

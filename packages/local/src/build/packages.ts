@@ -139,7 +139,21 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
   return pack(join(staging, "package"), outDir);
 }
 
-/** The bundle must have been built. @param staging Is made. @returns The path of the packed file. @throws {BuildError} */
+/** What `serve` runs its parts with, by platform: the versions that this checkout has. */
+function runtimes(): Record<string, string> {
+  const { overrides, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const workerd = ["linux-64", "linux-arm64", "darwin-64", "darwin-arm64"].map((platform) => {
+    const name = `@cloudflare/workerd-${platform}`;
+    return [name, overrides[name] ?? overrides.workerd];
+  });
+  const bun = ["linux-x64", "linux-aarch64", "darwin-x64", "darwin-aarch64"].map((platform) => [
+    `@oven/bun-${platform}`,
+    devDependencies.bun,
+  ]);
+  return Object.fromEntries([...workerd, ...bun]);
+}
+
+/** The bundles must have been built. @param staging Is made. @returns The path of the packed file. @throws {BuildError} */
 export async function packCli(staging: string, outDir: string): Promise<string> {
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
@@ -147,6 +161,7 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
   for (const file of ["dist/sbx-stdio.js", "dist/mcp-server.js", "dist/oauth.js", "bin/sbx-stdio.js"]) {
     cpSync(join(home, file), join(staging, file));
   }
+  cpSync(join(home, "dist/serve"), join(staging, "dist/serve"), { recursive: true });
   chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
   writeJson(join(staging, "package.json"), {
     name: "sbx-stdio",
@@ -158,6 +173,8 @@ export async function packCli(staging: string, outDir: string): Promise<string> 
     man: ["man/sbx-stdio.1"],
     engines: { node: ">=20" },
     files: ["dist", "bin", "man"],
+    // Optional, since npm installs those of the platform alone: two programs that only `serve` needs.
+    optionalDependencies: runtimes(),
   });
   mkdirSync(join(staging, "man"));
   const manual = await runTool("print the manual page", process.execPath, ["bin/sbx-stdio.js", "man"], {

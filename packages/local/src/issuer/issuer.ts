@@ -1,12 +1,14 @@
-// The local issuer: an OAuth server for `npm start` and for tests, on the loopback interface only. This file is the
-// HTTP shell: which callers it admits, and which requests oidc-provider does not answer itself.
+// The issuer: an OAuth server, on the loopback interface for `npm start` and tests, on a Unix socket for `serve`. This file is the HTTP
+// shell: which callers it admits, and which requests oidc-provider does not answer itself.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, jwtVerify } from "jose";
-import type Provider from "oidc-provider";
+import type { AdapterFactory, default as Provider } from "oidc-provider";
+import type { Admission, Form } from "./admission.ts";
+import { anybody } from "./anybody.ts";
 import { loadSigningKey, type SigningKey } from "./keys.ts";
-import { newProvider } from "./provider.ts";
-import { type Form, SignIn } from "./sign-in.ts";
+import { newProvider, type People } from "./provider.ts";
+import { SignIn } from "./sign-in.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -23,32 +25,41 @@ export interface IssuerOptions {
   readonly accessTokenLifetime?: number | (() => number) | undefined;
   /** Seconds between two polls of a device, possibly a fraction. Default 1. */
   readonly deviceInterval?: number | undefined;
+  /** Present: it listens there instead, behind a front that people reach at `publicOrigin`, which is its own address then. */
+  readonly behindFront?: { readonly socketPath: string; readonly hosts: readonly string[] };
+  /** Who signs in. Default: anybody. */
+  readonly admission?: Admission;
+  /** What it remembers, and of whom. Default: until it is closed. */
+  readonly memory?: { readonly adapter: AdapterFactory; readonly people: People };
 }
 
 export interface Issuer {
-  /** The value of `iss`, and the base of all its addresses: `http://127.0.0.1:PORT`. */
+  /** The value of `iss`, and the base of all its addresses: `http://127.0.0.1:PORT`, or the front's. */
   readonly url: string;
   /** Stops listening and cuts open connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an issuer. Anyone on this machine may sign in as anybody, so it binds 127.0.0.1 and answers only requests that
- * name it as their host. A page elsewhere that points its own name here gets nothing.
+ * Starts an issuer. It answers only requests that name it as their host: a page elsewhere that points its own name here gets nothing.
+ * Where anyone may sign in as anybody, it binds 127.0.0.1.
  *
- * @throws {Error} With code EADDRINUSE if the port is taken.
+ * @throws {Error} With code EADDRINUSE if the port or the socket is taken.
  */
 export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   const { accessTokens = "jwt", accessTokenLifetime: lifetime = 3600, deviceInterval = 1, publicOrigin } = options;
+  const { behindFront, admission = anybody, memory } = options;
   const key = await loadSigningKey(options.dir);
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host: "127.0.0.1", port: options.port, exclusive: true }, resolve);
+    const place =
+      behindFront === undefined ? { host: "127.0.0.1", port: options.port } : { path: behindFront.socketPath };
+    server.listen({ ...place, exclusive: true }, resolve);
   });
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
-  const people = new Map();
+  const url = behindFront === undefined ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : publicOrigin;
+  const own = new URL(url).host;
+  const people: People = memory?.people ?? new Map();
   const provider = newProvider(
     {
       url,
@@ -57,11 +68,15 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
       accessTokens,
       accessTokenLifetime: typeof lifetime === "number" ? () => lifetime : lifetime,
       deviceInterval,
+      adapter: memory?.adapter,
+      stillMay: (person) => admission.stillMay(person),
+      isBehindFront: behindFront !== undefined,
     },
     people,
   );
-  const signIn = new SignIn(provider, people, new URL(publicOrigin).origin);
-  const shell = new Shell(url, provider, signIn, key);
+  const signIn = new SignIn(provider, people, new URL(publicOrigin).origin, admission);
+  const hosts = behindFront?.hosts ?? [own, own.replace("127.0.0.1", "localhost")];
+  const shell = new Shell({ url, hosts, provider, signIn, admission }, key);
   server.on("request", (request, response) => void shell.answer(request, response));
   return {
     url,
@@ -73,19 +88,23 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   };
 }
 
+type Parts = {
+  readonly url: string;
+  readonly hosts: readonly string[];
+  readonly provider: Provider;
+  readonly signIn: SignIn;
+  readonly admission: Admission;
+};
+
 class Shell {
-  readonly #url: string;
-  readonly #provider: Provider;
-  readonly #signIn: SignIn;
+  readonly #parts: Parts;
   readonly #jwks: ReturnType<typeof createLocalJWKSet>;
   readonly #oauth: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-  constructor(url: string, provider: Provider, signIn: SignIn, key: SigningKey) {
-    this.#url = url;
-    this.#provider = provider;
-    this.#signIn = signIn;
+  constructor(parts: Parts, key: SigningKey) {
+    this.#parts = parts;
     this.#jwks = createLocalJWKSet({ keys: [key.publicJwk] });
-    this.#oauth = provider.callback();
+    this.#oauth = parts.provider.callback();
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -100,23 +119,28 @@ class Shell {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin, authorization } = request.headers;
-    const isOurs = [this.#url, this.#url.replace("127.0.0.1", "localhost")].includes(`http://${host}`);
-    if (!isOurs) return refuse(response, 403, "Host is not this issuer");
-    const { pathname, searchParams } = new URL(request.url ?? "/", this.#url);
-    const isPage = pathname === "/device" || pathname.startsWith("/interaction/");
+    if (!this.#parts.hosts.includes(host ?? "")) return refuse(response, 403, "Host is not this issuer");
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.#parts.url);
+    const own = this.#parts.admission.posts[pathname];
+    const isPage = own !== undefined || pathname === "/device" || pathname.startsWith("/interaction/");
     // A page elsewhere can post a form here: it may not press our buttons, nor start anything that a program does.
-    if (request.method === "POST" && origin !== (isPage ? `http://${host}` : undefined)) {
+    const { protocol } = new URL(this.#parts.url);
+    if (request.method === "POST" && origin !== (isPage ? `${protocol}//${host}` : undefined)) {
       return refuse(response, 403, "Origin is not allowed here");
     }
     if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
       return refuse(response, 413, `A body is at most ${MAX_BODY_BYTES} bytes`);
     }
     const form = async (): Promise<Form> => (request.method === "POST" ? readForm(request) : undefined);
+    if (own !== undefined) {
+      const posted = await form();
+      return posted === undefined ? refuse(response, 405, "This is to be posted") : own(posted, request, response);
+    }
     switch (pathname) {
       case "/healthz":
         return json(response, 200, { ok: true });
       case "/device":
-        return this.#signIn.device(response, searchParams.get("user_code") ?? "", await form());
+        return this.#parts.signIn.device(request, response, searchParams.get("user_code") ?? "", await form());
       case "/oauth/introspect":
         return json(response, 200, await this.#introspection((await form())?.get("token") ?? ""));
       case "/me": {
@@ -129,19 +153,19 @@ class Shell {
       case "/.well-known/oauth-authorization-server":
         request.url = "/.well-known/openid-configuration";
     }
-    return isPage ? this.#signIn.browser(request, response, await form()) : this.#oauth(request, response);
+    return isPage ? this.#parts.signIn.browser(request, response, await form()) : this.#oauth(request, response);
   }
 
   /** Of an access token of either kind, for everybody who asks: the real issuer does not ask for a client either. */
   async #introspection(token: string): Promise<Record<string, unknown>> {
-    const found = await this.#provider.AccessToken.find(token);
+    const found = await this.#parts.provider.AccessToken.find(token);
     if (found?.isValid) {
       const { clientId, exp, extra, iat, scope, accountId: sub } = found;
-      const claims = { ...extra, sub, iss: this.#url, aud: clientId, client_id: clientId, scope, iat, exp };
+      const claims = { ...extra, sub, iss: this.#parts.url, aud: clientId, client_id: clientId, scope, iat, exp };
       return { active: true, token_type: "Bearer", ...claims };
     }
     // An id_token carries no client_id: it is not an access token.
-    const expected = { issuer: this.#url, requiredClaims: ["client_id"] };
+    const expected = { issuer: this.#parts.url, requiredClaims: ["client_id"] };
     const verified = await jwtVerify(token, this.#jwks, expected).catch(() => undefined);
     return verified === undefined ? { active: false } : { active: true, token_type: "Bearer", ...verified.payload };
   }

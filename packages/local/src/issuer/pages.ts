@@ -2,7 +2,8 @@
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
 /** The page's own ramp and accent: this is what a person sees first. */
 const STYLE = `
@@ -47,13 +48,15 @@ export interface SignInPage {
   readonly action: string;
   /** A code that the person has to see, and may have to type. Absent: the page has no such field. */
   readonly userCode?: string | undefined;
-  readonly suggestedUser?: string | undefined;
+  /** What says who it is, and what stands below the form: HTML. */
+  readonly fields: string;
+  readonly note: string;
   readonly problem?: string | undefined;
   /** Label of the button that refuses. */
   readonly refusal: string;
 }
 
-/** A page on which a person says who they are. The form posts `user`, `org`, and `refuse` when that button was used. */
+/** A page on which a person says who they are. The form posts its fields, and `refuse` when that button was used. */
 export function signInPage(options: SignInPage): string {
   const code =
     options.userCode === undefined
@@ -61,20 +64,15 @@ export function signInPage(options: SignInPage): string {
       : `<label>Code shown by the program
 <input name="user_code" value="${escapeHtml(options.userCode)}" autocomplete="off" required></label>`;
   const problem = options.problem === undefined ? "" : `<p role="alert">${escapeHtml(options.problem)}</p>`;
-  // The first button is the one that Enter presses, so it must be the one without a name of its own.
   return page(
     options.title,
     `<p>${escapeHtml(options.explanation)}</p>${problem}
 <form method="post" action="${escapeHtml(options.action)}">
 ${code}
-<label>User name <input name="user" value="${escapeHtml(options.suggestedUser ?? "alice")}" autocomplete="username"></label>
-<label>Organisation <input name="org" value="local" autocomplete="organization"></label>
-<div class="row"><button>Sign in</button>
-<button name="as" value="alice">Continue as alice</button>
-<button name="as" value="bob">Continue as bob</button></div>
+${options.fields}
 <div class="row"><button name="refuse" value="1">${escapeHtml(options.refusal)}</button></div>
 </form>
-<p class="note">This sign-in belongs to a local run: it asks for no password and answers on this machine only.</p>`,
+<p class="note">${options.note}</p>`,
   );
 }
 

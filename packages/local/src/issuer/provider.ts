@@ -1,6 +1,6 @@
 // The local issuer's OAuth server: oidc-provider, set up as this project's issuer is. Knows no sockets and no pages.
 import { randomBytes } from "node:crypto";
-import { type Configuration, interactionPolicy, Provider } from "oidc-provider";
+import { type AdapterFactory, type Configuration, interactionPolicy, Provider } from "oidc-provider";
 import type { SigningKey } from "./keys.ts";
 import { MemoryAdapter, remember } from "./memory-adapter.ts";
 import { messagePage } from "./pages.ts";
@@ -20,6 +20,11 @@ export interface ProviderOptions {
   readonly accessTokenLifetime: () => number;
   /** Seconds between two polls of a device; may be a fraction. */
   readonly deviceInterval: number;
+  /** Default: remembers until the process ends. */
+  readonly adapter?: AdapterFactory | undefined;
+  readonly isBehindFront?: boolean;
+  /** Whether a person's login may go on. */
+  readonly stillMay: (person: Person) => boolean;
 }
 
 /** Who signed in, by the grant that came of it. */
@@ -27,7 +32,9 @@ export type People = Map<string, Person>;
 
 export function newProvider(options: ProviderOptions, people: People): Provider {
   const { url, accessTokens } = options;
-  const provider = new Provider(url, { ...configuration(options, people), adapter: MemoryAdapter });
+  const provider = new Provider(url, { ...configuration(options, people), adapter: options.adapter ?? MemoryAdapter });
+  // Over a Unix socket, which only our own front reaches: it says which scheme and host were asked.
+  provider.proxy = options.isBehindFront === true;
   provider.on("server_error", (_ctx, error) => console.error("Issuer:", error));
   // oidc-provider leaves the interval to the client, whose default is five seconds.
   provider.use(async (ctx, next) => {
@@ -54,7 +61,7 @@ export async function approve(
   { client_id: clientId = "", scope, resource }: { client_id?: string; scope?: string; resource?: string },
 ): Promise<string> {
   const grant = new provider.Grant({ accountId: person.sub, clientId });
-  const granted = grantedScope(scope);
+  const granted = grantedScope(scope, person);
   grant.addOIDCScope(granted);
   if (resource !== undefined) grant.addResourceScope(resource, granted);
   const id = await grant.save();
@@ -62,10 +69,35 @@ export async function approve(
   return id;
 }
 
-/** The scopes of `requested` that exist, in its order; a client that asks for nothing gets `openid`. */
-export function grantedScope(requested: string | undefined): string {
+/**
+ * The scopes of `requested` that exist, in its order; a client that asks for nothing gets `openid`. Of a person whose rights in
+ * sandboxes are known, those, whatever was requested.
+ */
+export function grantedScope(requested: string | undefined, { scopes }: Pick<Person, "scopes"> = {}): string {
   const asked = (requested ?? "").split(" ").filter((scope) => SCOPES.includes(scope));
-  return asked.length === 0 ? "openid" : [...new Set(asked)].join(" ");
+  const granted = scopes === undefined ? asked : [...asked.filter((scope) => !scope.startsWith("sandbox:")), ...scopes];
+  return granted.length === 0 ? "openid" : [...new Set(granted)].join(" ");
+}
+
+/** The command line, and the page. */
+function clientsOf(redirectUri: string): Configuration["clients"] {
+  return [
+    {
+      client_id: CLI_CLIENT_ID,
+      application_type: "native",
+      token_endpoint_auth_method: "none",
+      grant_types: [DEVICE_GRANT, "refresh_token"],
+      response_types: [],
+      redirect_uris: [],
+    },
+    {
+      client_id: WEB_CLIENT_ID,
+      token_endpoint_auth_method: "none",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      redirect_uris: [redirectUri],
+    },
+  ];
 }
 
 function configuration(options: ProviderOptions, people: People): Configuration {
@@ -84,23 +116,7 @@ function configuration(options: ProviderOptions, people: People): Configuration 
     );
   const personOf = (grantId: string | undefined): Person | undefined => people.get(grantId ?? "");
   return {
-    clients: [
-      {
-        client_id: CLI_CLIENT_ID,
-        application_type: "native",
-        token_endpoint_auth_method: "none",
-        grant_types: [DEVICE_GRANT, "refresh_token"],
-        response_types: [],
-        redirect_uris: [],
-      },
-      {
-        client_id: WEB_CLIENT_ID,
-        token_endpoint_auth_method: "none",
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-        redirect_uris: [redirectUri],
-      },
-    ],
+    clients: clientsOf(redirectUri),
     jwks: { keys: [key.privateJwk] },
     cookies: { keys: [randomBytes(32).toString("base64url")] },
     scopes: SCOPES,
@@ -110,6 +126,8 @@ function configuration(options: ProviderOptions, people: People): Configuration 
     responseTypes: ["code"],
     rotateRefreshToken: true,
     issueRefreshToken: () => Promise.resolve(true),
+    // The session of the sign-in is short, and forgotten when the issuer restarts.
+    expiresWithSession: () => Promise.resolve(false),
     ttl: {
       AccessToken: accessTokenLifetime,
       AuthorizationCode: 60,
@@ -133,10 +151,14 @@ function configuration(options: ProviderOptions, people: People): Configuration 
       ctx.body = messagePage("Cannot sign in", `${error}: ${description}`);
     },
     interactions: { policy, url: (_ctx, { uid }) => `/interaction/${uid}` },
-    findAccount: (_ctx, sub, token) => ({
-      accountId: sub,
-      claims: () => ({ ...personClaims(personOf(token?.grantId) ?? { sub }), sub, email_verified: true }),
-    }),
+    findAccount: (_ctx, sub, token) => {
+      const person = personOf(token?.grantId);
+      if (person !== undefined && !options.stillMay(person)) return undefined;
+      return {
+        accountId: sub,
+        claims: () => ({ ...personClaims(person ?? { sub }), sub, email_verified: true }),
+      };
+    },
     extraTokenClaims: (_ctx, token) => {
       const person = personOf("grantId" in token ? token.grantId : undefined);
       return person === undefined ? undefined : personClaims(person);

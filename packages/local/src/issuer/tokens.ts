@@ -17,6 +17,8 @@ export interface Person {
   readonly org?: string | undefined;
   readonly name?: string | undefined;
   readonly email?: string | undefined;
+  /** `sandbox:*`: all that this person may do. Absent: what the client asks for. */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** The claims that say who a person is, with the name and address that a person without one gets. */

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
 import { Socket } from "node:net";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -84,7 +84,9 @@ export class ChildKeeper {
   readonly #guard: ChildProcess;
 
   constructor() {
-    const script = join(dirname(fileURLToPath(import.meta.url)), "guard.ts");
+    // Beside this file, or beside the bundle that holds it.
+    const own = fileURLToPath(import.meta.url);
+    const script = join(dirname(own), `guard${extname(own)}`);
     // A group of its own: Ctrl+C in the terminal must not reach it.
     this.#guard = spawn(process.execPath, [script, this.runId], {
       detached: true,

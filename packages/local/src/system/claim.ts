@@ -47,7 +47,8 @@ function listen(path: string): Promise<boolean> {
   });
 }
 
-function answers(path: string): Promise<boolean> {
+/** Whether a process listens on this socket. */
+export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once("connect", () => {

@@ -15,7 +15,7 @@ import { Revival } from "../processes/revival.ts";
 import { Server, type ServerOptions } from "../processes/server.ts";
 import { type BundleOptions, bundleFile, bundleWorker, optionsBeside, pageBeside } from "./worker-bundle.ts";
 import { workerEnv, workerVars } from "./worker-env.ts";
-import { type WorkerOptions, workerdConfig } from "./workerd-config.ts";
+import { type Front, type WorkerOptions, workerdConfig } from "./workerd-config.ts";
 
 const WORKERD = join(BIN, "workerd");
 const WORKERD_MODULES = join(ROOT, "packages/local/src/system");
@@ -46,8 +46,25 @@ export interface SystemOptions {
   readonly deviceInterval?: number;
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;
+  /** Present for a system that others reach as well: what it has in place of the parts of a checkout's own run. */
+  readonly served?: Served;
   /** Stops the system, in mid-start too. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The parts of a system that is installed, and kept. */
+export interface Served {
+  /** Where people reach it: `https://HOST` or `http://HOST:PORT`. */
+  readonly origin: string;
+  /** Where workerd listens: `ADDRESS:PORT`. */
+  readonly address: string;
+  readonly front: Front;
+  /** It is running, and is closed with the system. */
+  readonly issuer: Issuer;
+  /** It is running, and is left alone. */
+  readonly bridge: { readonly url: string; readonly token: string };
+  /** The program, and the folder of asset-worker.mjs and worker-entry.mjs. */
+  readonly workerd: { readonly program: string; readonly modules: string };
 }
 
 export interface System {
@@ -112,7 +129,7 @@ type Places = { readonly keysDir: string; port: number; bridgePort: number; sess
 class LocalSystem implements System {
   readonly origin: string;
   readonly bridgeUrl: string;
-  readonly bridgeToken = newSecret();
+  readonly bridgeToken: string;
   readonly dir: string;
   readonly sandboxesDir: string;
   readonly worker: Server;
@@ -130,13 +147,14 @@ class LocalSystem implements System {
   #stopping: Promise<void> | undefined;
 
   constructor(options: SystemOptions, places: Places) {
-    const { dir, workerFlags = [] } = options;
+    const { dir, workerFlags = [], served } = options;
     this.#options = options;
     this.#places = places;
     this.dir = dir;
     this.sandboxesDir = join(dir, "sandboxes");
-    this.origin = `http://localhost:${places.port}`;
-    this.bridgeUrl = `http://127.0.0.1:${places.bridgePort}`;
+    this.origin = served?.origin ?? `http://localhost:${places.port}`;
+    this.bridgeUrl = served?.bridge.url ?? `http://127.0.0.1:${places.bridgePort}`;
+    this.bridgeToken = served?.bridge.token ?? newSecret();
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
@@ -159,7 +177,9 @@ class LocalSystem implements System {
     };
     // Flags of tests are such as workerd has not released.
     const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
-    this.worker = new Server(this.#keeper, workerServer(dir, this.origin, args), (message) =>
+    const healthOrigin = served === undefined ? this.origin : `http://${served.front.innerAddress}`;
+    const program = served?.workerd.program ?? WORKERD;
+    this.worker = new Server(this.#keeper, workerServer({ dir, healthOrigin, program, args }), (message) =>
       this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
     );
   }
@@ -186,16 +206,18 @@ class LocalSystem implements System {
   }
 
   async start(): Promise<void> {
-    const { ports, bundle, onRevival, workerVars: moreVars, workerFlags = [], ...options } = this.#options;
+    const { ports, bundle, onRevival, workerVars: moreVars, workerFlags = [], served, ...options } = this.#options;
     const { keysDir, sessionSecret } = this.#places;
-    this.#issuer = await startIssuer({
-      port: ports?.issuer ?? 0,
-      dir: keysDir,
-      publicOrigin: this.origin,
-      accessTokens: options.accessTokens,
-      accessTokenLifetime: options.accessTokenLifetime,
-      deviceInterval: options.deviceInterval,
-    });
+    this.#issuer =
+      served?.issuer ??
+      (await startIssuer({
+        port: ports?.issuer ?? 0,
+        dir: keysDir,
+        publicOrigin: this.origin,
+        accessTokens: options.accessTokens,
+        accessTokenLifetime: options.accessTokenLifetime,
+        deviceInterval: options.deviceInterval,
+      }));
     this.#mint = await tokenMinter({ keysDir, issuerUrl: this.issuerUrl });
     const vars = {
       ...workerVars(this, sessionSecret),
@@ -210,7 +232,7 @@ class LocalSystem implements System {
       this.#configure(vars, workerFlags);
       await this.worker.start();
     };
-    await Promise.all([this.bridge.start(), startWorker()]);
+    await Promise.all([served === undefined ? this.bridge.start() : undefined, startWorker()]);
     // Not before: one that crashes in its first start would do so in every other.
     if (onRevival !== undefined) {
       this.#revival = new Revival({
@@ -229,10 +251,13 @@ class LocalSystem implements System {
     const objects = join(this.dir, "state/objects");
     makePrivateDirectory(objects);
     const flagged = { ...options, compatibilityFlags: [...options.compatibilityFlags, ...flags] };
-    const address = `127.0.0.1:${this.#places.port}`;
+    const { served } = this.#options;
+    const address = served?.address ?? `127.0.0.1:${this.#places.port}`;
     // Tests of memory have it collect garbage at once.
     const v8Flags = (process.env.SBX_V8_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
-    const places = { v8Flags, address, bundle, page: pageBeside(bundle), modules: WORKERD_MODULES, objects };
+    const modules = served?.workerd.modules ?? WORKERD_MODULES;
+    const front = served?.front;
+    const places = { v8Flags, address, bundle, page: pageBeside(bundle), modules, objects, front };
     // It holds secrets: a private file.
     writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }
@@ -267,16 +292,17 @@ function bridgeServer(dir: string, url: string, token: string, env: Record<strin
   };
 }
 
-function workerServer(dir: string, origin: string, args: readonly string[]): ServerOptions {
+function workerServer(of: { dir: string; healthOrigin: string; program: string; args: string[] }): ServerOptions {
+  const { dir, healthOrigin, program, args } = of;
   return {
     name: "Worker",
-    command: WORKERD,
+    command: program,
     args: ["serve", ...args],
-    cwd: ROOT,
+    cwd: dir,
     env: workerEnv(dir),
     logFile: join(dir, "logs/worker.log"),
     leavesOut: ABOUT_CLIENTS,
-    healthUrl: `${origin}/healthz`,
+    healthUrl: `${healthOrigin}/healthz`,
     readyWithinMs: 120_000,
     // It waits for clients to leave; the objects' state is safe from a kill.
     graceMs: 0,

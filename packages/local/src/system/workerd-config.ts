@@ -9,6 +9,19 @@ export interface WorkerOptions {
   readonly durableObjects: Readonly<Record<string, { readonly className: string }>>;
 }
 
+/** What stands between a network and the Worker: one module around it, which passes some requests to the issuer. */
+export interface Front {
+  /** Its default export answers at the Worker's address, its `inner` at `innerAddress`. Absolute. */
+  readonly module: string;
+  readonly innerAddress: string;
+  /** The Unix socket where the issuer listens. */
+  readonly issuerSocket: string;
+  /** What the module finds as `FRONT`: JSON. */
+  readonly settings: object;
+  /** PEM texts. Absent: plain HTTP. */
+  readonly tls?: { readonly privateKey: string; readonly certificateChain: string } | undefined;
+}
+
 /** Where workerd listens and what it reads. Paths are absolute: its import path is the root. */
 export interface WorkerPlaces {
   /** Of workerd's V8, such as `--gc-global`. */
@@ -21,11 +34,13 @@ export interface WorkerPlaces {
   readonly modules: string;
   /** Must exist. */
   readonly objects: string;
+  readonly front?: Front | undefined;
 }
 
 /** @param vars Over the ones of `options`. The text holds their secrets. */
 export function workerdConfig(options: WorkerOptions, vars: Record<string, string>, places: WorkerPlaces): string {
   const { name, compatibilityDate, compatibilityFlags, durableObjects } = options;
+  const { front } = places;
   const date = `compatibilityDate = ${text(compatibilityDate)}`;
   const bindings = [
     ...Object.entries({ ...options.bindings, ...vars }).map(([key, value]) => bound(key, `text = ${text(value)}`)),
@@ -33,6 +48,9 @@ export function workerdConfig(options: WorkerOptions, vars: Record<string, strin
       bound(key, `durableObjectNamespace = ${text(className)}`),
     ),
     bound("ASSETS", 'service = "assets"'),
+    ...(front === undefined
+      ? []
+      : [bound("FRONT", `json = ${text(JSON.stringify(front.settings))}`), bound("ISSUER", 'service = "issuer"')]),
   ];
   const namespaces = Object.values(durableObjects).map(
     // The key names the folder of the class's objects, and goes into their ids.
@@ -52,7 +70,7 @@ const config :Workerd.Config = (
       ${date},
       bindings = [(name = "FILES", service = "files")])),
     (name = "main", worker = (
-      modules = [
+      modules = [${front === undefined ? "" : `\n        (name = "front.js", esModule = embed ${text(front.module)}),`}
         (name = "worker-entry.js", esModule = embed ${text(`${places.modules}/worker-entry.mjs`)}),
         (name = "bundle.js", esModule = embed ${text(places.bundle)})],
       ${date},
@@ -61,11 +79,26 @@ const config :Workerd.Config = (
         ${bindings.join(",\n        ")}],
       durableObjectNamespaces = [
         ${namespaces.join(",\n        ")}],
-      durableObjectStorage = (localDisk = "objects"))),
+      durableObjectStorage = (localDisk = "objects"))),${front === undefined ? "" : `\n    ${issuerService(front)},`}
   ],
-  sockets = [(name = "http", address = ${text(places.address)}, http = (), service = "main")],
+  sockets = [
+    (name = "http", address = ${text(places.address)}, ${protocolOf(front)}, service = "main"),${front === undefined ? "" : `\n    ${innerSocket(front)},`}
+  ],
 );
 `;
+}
+
+const issuerService = ({ issuerSocket }: Front): string =>
+  `(name = "issuer", external = (address = ${text(`unix:${issuerSocket}`)}, http = ()))`;
+
+const innerSocket = ({ innerAddress }: Front): string =>
+  `(name = "inner", address = ${text(innerAddress)}, http = (), service = (name = "main", entrypoint = "inner"))`;
+
+function protocolOf(front: Front | undefined): string {
+  const tls = front?.tls;
+  if (tls === undefined) return "http = ()";
+  const keypair = `privateKey = ${text(tls.privateKey)}, certificateChain = ${text(tls.certificateChain)}`;
+  return `https = (options = (), tlsOptions = (keypair = (${keypair})))`;
 }
 
 const bound = (name: string, what: string): string => `(name = ${text(name)}, ${what})`;

@@ -11,6 +11,7 @@ import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
 import { addPrograms } from "./programs.ts";
 import { QuickCommand } from "./quick-command.ts";
 import { refuseSecondValues } from "./readers.ts";
+import { addServe } from "./serve.ts";
 import { addLogin, addSessions } from "./sessions.ts";
 import { addSharing } from "./share-args.ts";
 import type { TargetFlags } from "./target.ts";
@@ -107,7 +108,7 @@ const usageOf = (command: Command) =>
 const TAKES_COMMAND: readonly string[] = ["exec", "run"];
 
 /** Verbs that pass the words after -- to the sandbox. */
-const TAKES_DASHES: readonly string[] = ["attach", ...TAKES_COMMAND, "ssh-proxy"];
+const TAKES_DASHES: readonly string[] = ["attach", ...TAKES_COMMAND, "serve", "ssh-proxy"];
 
 /** @throws {CliError} If words after -- would be ignored. */
 function refuseBehindDashes(command: Command): void {
@@ -176,6 +177,7 @@ export function describeProgram(
   addSharing(program, defaults, done);
   addLogin(program, defaults, done);
   addTools(program, words, defaults, version, done);
+  addServe(program, words, done);
   // Parsed by mcp-command.ts; here for help, the manual page and completions.
   addMcpWords(program.command("mcp"));
   for (const command of program.commands) {

@@ -1,5 +1,6 @@
 // The parsed commands, each with all that it needs. Types only.
 
+import type { ServeCommand } from "@sbx/serve/request";
 import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
 import type { AttachOptions, Role } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
@@ -131,6 +132,7 @@ export type ShareCommand =
 
 export type CliCommand =
   | AttachCommand
+  | { readonly kind: "serve"; readonly command: ServeCommand }
   | {
       readonly kind: "login";
       readonly endpoint: Endpoint | undefined;

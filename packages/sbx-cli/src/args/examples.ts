@@ -93,6 +93,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio completion fish > ~/.config/fish/completions/sbx-stdio.fish",
   ],
   mcp: ["claude mcp add sandbox -- sbx-stdio mcp https://host --sandbox dev   # for Claude Code"],
+  serve: [
+    "sbx-stdio serve                                     # a shell here, in the browser that opens the printed link",
+    "sbx-stdio serve --readonly -- htop",
+    "sbx-stdio serve user alice --role viewer",
+  ],
   man: ["sbx-stdio man > sbx-stdio.1   # then: man -l ./sbx-stdio.1"],
   version: ["sbx-stdio version --json"],
 };

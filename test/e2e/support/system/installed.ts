@@ -42,7 +42,7 @@ export async function packed(): Promise<{ readonly library: string; readonly cli
 export async function freshProject(packages: readonly string[]): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-packed-"));
   writeFileSync(join(dir, "package.json"), '{ "private": true, "type": "module" }\n');
-  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
+  const flags = "--prefer-offline --no-audit --no-fund --ignore-scripts --omit=optional --loglevel=error".split(" ");
   const { code, stdout, stderr } = await run("npm", ["install", ...flags, ...packages], dir);
   if (code === 0) return dir;
   rmSync(dir, { recursive: true, force: true });

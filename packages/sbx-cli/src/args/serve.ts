@@ -1,0 +1,118 @@
+// The words of `serve`: this machine's own server.
+
+import path from "node:path";
+import process from "node:process";
+import type { ServeCommand } from "@sbx/serve/request";
+import { Argument, type Command, Option } from "commander";
+import { usage } from "../base/outcome.ts";
+import type { Words } from "./attach.ts";
+import type { Done } from "./verb-options.ts";
+
+const DEFAULT_PORT = "8787";
+const ACTIONS = ["link", "status", "stop", "token", "user"] as const;
+type Action = (typeof ACTIONS)[number];
+const ROLES = ["viewer", "driver", "admin"] as const;
+
+type ServeFlags = {
+  port: string;
+  state?: string;
+  bind: string;
+  origin?: string;
+  dir?: string;
+  readonly?: boolean;
+  once?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
+  trustProxy?: string[];
+  insecure?: boolean;
+  linkFile?: string;
+  role: (typeof ROLES)[number];
+  remove?: boolean;
+  now?: boolean;
+  install?: boolean;
+};
+
+export function addServe(program: Command, words: Words, done: Done): void {
+  program
+    .command("serve")
+    .usage("[ACTION] [options] [-- PROGRAM [ARGUMENT…]]")
+    .description("serve this machine's shells, or one program; prints a link with a one-time key")
+    .addArgument(
+      new Argument(
+        "[action]",
+        "link: the next link; status; stop; token: for SBX_TOKEN; user NAME: set a password, read from standard input",
+      ).choices(ACTIONS),
+    )
+    .argument("[name]", "of the user")
+    .option("--port <port>", "port to listen on", DEFAULT_PORT)
+    .option("--state <folder>", "folder of its state (default: for each port, in ~/.local/state/sbx-stdio)")
+    .option(
+      "--bind <address>",
+      "address to listen on, * for any; others than loopback need TLS, a proxy or --insecure",
+      "localhost",
+    )
+    .option("--origin <url>", "the address that people use, as at a proxy")
+    .option("--dir <folder>", "where processes start (default: the current folder)")
+    .option("--readonly", "people look on and type nothing")
+    .option("--once", "end with the program and its exit code")
+    .option("--tls-cert <file>", "certificate chain, PEM")
+    .option("--tls-key <file>", "its private key, PEM")
+    .option("--trust-proxy <address...>", "believe this proxy's X-Forwarded-For")
+    .option("--insecure", "plain HTTP beyond this machine")
+    .option("--link-file <file>", "write the link there instead of printing it")
+    .addOption(new Option("--role <role>", "what the user may do").choices(ROLES).default("driver"))
+    .option("--remove", "remove the user")
+    .option("--install", "write a service file for systemd or launchd, with these options")
+    .option("--now", "stop: end sessions without a question")
+    .action((action: Action | undefined, name: string | undefined, flags: ServeFlags) => {
+      const { afterDashes } = words;
+      if (action !== undefined && afterDashes !== undefined) throw usage(`serve ${action} takes no program`);
+      if (action !== "user" && name !== undefined) throw usage(`serve ${action} takes no name`);
+      const command = action === undefined ? serveOf(flags, afterDashes) : actionOf(action, name, flags);
+      done({ kind: "serve", command });
+    });
+}
+
+/** @throws {CliError} */
+function serverOf({ port: given, state }: ServeFlags) {
+  const port = Number(given);
+  if (/^\d{1,5}$/.test(given) && port >= 1 && port <= 65_535) return { port, state };
+  throw usage(`--port is a number from 1 to 65535, not "${given}"`);
+}
+
+/** @throws {CliError} */
+function actionOf(kind: Action, name: string | undefined, flags: ServeFlags): ServeCommand {
+  const server = serverOf(flags);
+  if (kind === "link") return { kind, ...server, linkFile: flags.linkFile };
+  if (kind === "stop") return { kind, ...server, isNow: flags.now === true };
+  if (kind !== "user") return { kind, ...server };
+  if (name === undefined) throw usage("serve user needs a name");
+  return { kind, ...server, name, role: flags.remove === true ? undefined : flags.role };
+}
+
+/** @throws {CliError} */
+function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined): ServeCommand {
+  const [cmd, ...args] = afterDashes ?? [];
+  if (afterDashes !== undefined && cmd === undefined) throw usage("serve -- needs a program behind it");
+  const dir = path.resolve(flags.dir ?? "");
+  if (flags.install === true) {
+    const [node = "", script = "", ...words] = process.argv;
+    const own = words.filter((word, index) => word !== "--install" || words.lastIndexOf("--", index) >= 0);
+    return { kind: "install", ...serverOf(flags), dir, command: [node, path.resolve(script), ...own] };
+  }
+  return {
+    kind: "serve",
+    ...serverOf(flags),
+    bind: flags.bind,
+    origin: flags.origin,
+    dir,
+    program: cmd === undefined ? undefined : { cmd, args },
+    isReadonly: flags.readonly === true,
+    isOnce: flags.once === true,
+    certificate: flags.tlsCert,
+    key: flags.tlsKey,
+    proxies: flags.trustProxy ?? [],
+    isInsecure: flags.insecure === true,
+    linkFile: flags.linkFile,
+  };
+}

@@ -1,0 +1,80 @@
+// The words of `serve`.
+
+import path from "node:path";
+import { expect, test } from "vitest";
+import { parseArgs } from "../../src/args/args.ts";
+
+const command = (...words: string[]) => {
+  const parsed = parseArgs(["serve", ...words], "1");
+  return parsed.kind === "serve" ? parsed.command : parsed;
+};
+
+test("serve alone serves the current folder on loopback, to people who may do all", () => {
+  expect(command()).toEqual({
+    kind: "serve",
+    port: 8787,
+    state: undefined,
+    bind: "localhost",
+    origin: undefined,
+    dir: process.cwd(),
+    program: undefined,
+    isReadonly: false,
+    isOnce: false,
+    certificate: undefined,
+    key: undefined,
+    proxies: [],
+    isInsecure: false,
+    linkFile: undefined,
+  });
+});
+
+test("what stands after -- is the program with its own options", () => {
+  expect(command("--once", "--dir", "/srv", "--", "htop", "--port", "1")).toMatchObject({
+    port: 8787,
+    dir: "/srv",
+    isOnce: true,
+    program: { cmd: "htop", args: ["--port", "1"] },
+  });
+  expect(() => command("--")).toThrow("serve -- needs a program behind it");
+});
+
+test("the other actions name the server by its port or folder", () => {
+  expect(command("link", "--port", "9000")).toEqual({
+    kind: "link",
+    port: 9000,
+    state: undefined,
+    linkFile: undefined,
+  });
+  expect(command("status", "--state", "/s")).toEqual({ kind: "status", port: 8787, state: "/s" });
+  expect(command("stop", "--now")).toMatchObject({ kind: "stop", isNow: true });
+  expect(command("user", "alice", "--role", "viewer")).toMatchObject({ kind: "user", name: "alice", role: "viewer" });
+  expect(command("user", "alice", "--remove")).toMatchObject({ kind: "user", name: "alice", role: undefined });
+});
+
+test.each([
+  [["--port", "0"], "--port is a number from 1 to 65535"],
+  [["--port", "65536"], "--port is a number from 1 to 65535"],
+  [["user"], "serve user needs a name"],
+  [["link", "alice"], "serve link takes no name"],
+  [["link", "--", "htop"], "serve link takes no program"],
+  [["user", "alice", "--role", "root"], "Allowed choices are viewer, driver, admin"],
+  [["start"], "Allowed choices are"],
+])("%j is refused, and the message says why", (words, message) => {
+  expect(() => command(...words)).toThrow(message);
+});
+
+test("--install takes the other words as they are, and no --install of the program's", () => {
+  const { argv } = process;
+  try {
+    process.argv = ["/bin/node", "sbx-stdio.js", "serve", "--port", "9000", "--install", "--", "tool", "--install"];
+    expect(command("--port", "9000", "--install", "--", "tool", "--install")).toEqual({
+      kind: "install",
+      port: 9000,
+      state: undefined,
+      dir: process.cwd(),
+      command: ["/bin/node", path.resolve("sbx-stdio.js"), "serve", "--port", "9000", "--", "tool", "--install"],
+    });
+  } finally {
+    process.argv = argv;
+  }
+});

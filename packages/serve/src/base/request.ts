@@ -1,0 +1,50 @@
+// What `sbx-stdio serve` was asked to do. Types only: the command line reads the words.
+
+/** What all of them say: which server of this machine is meant. */
+export type ServerChoice = {
+  readonly port: number;
+  /** The folder of its state. Absent: below the user's own, one for each port. */
+  readonly state: string | undefined;
+};
+
+export type ServeRequest = ServerChoice & {
+  readonly kind: "serve";
+  /** The address to listen at. */
+  readonly bind: string;
+  /** The address that people use, where it follows from nothing else. */
+  readonly origin: string | undefined;
+  /** Where processes start. */
+  readonly dir: string;
+  /** The one program that is served. Absent: shells, and whatever people start. */
+  readonly program: { readonly cmd: string; readonly args: readonly string[] } | undefined;
+  /** People look on; only the server starts anything. */
+  readonly isReadonly: boolean;
+  /** Ends once the program has. */
+  readonly isOnce: boolean;
+  /** Files in PEM. */
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+  /** Addresses of proxies whose word on a caller's address counts. */
+  readonly proxies: readonly string[];
+  readonly isInsecure: boolean;
+  /** Where the link is written, for its owner alone, if standard output is no terminal. */
+  readonly linkFile: string | undefined;
+};
+
+/** The server as a service: its program, with the words of the request. */
+export type InstallRequest = ServerChoice & {
+  readonly kind: "install";
+  readonly dir: string;
+  readonly command: readonly string[];
+};
+
+export type Role = "viewer" | "driver" | "admin";
+
+export type ServeCommand =
+  | ServeRequest
+  | InstallRequest
+  | (ServerChoice & { readonly kind: "link"; readonly linkFile: string | undefined })
+  | (ServerChoice & { readonly kind: "status" | "token" })
+  | (ServerChoice & { readonly kind: "stop"; readonly isNow: boolean })
+  /** Sets a password, or with no role takes the account away. */
+  | (ServerChoice & { readonly kind: "user"; readonly name: string; readonly role: Role | undefined });

@@ -1,0 +1,65 @@
+// The folder of one server's state, for its owner alone: what it is, and which ports this server has beside its own.
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { makePrivateDirectory, readTextIfPresent, writePrivateFile } from "../../../local/src/base/files.ts";
+import { ServeError } from "./refusal.ts";
+import type { ServerChoice } from "./request.ts";
+
+/** Of a Unix socket's path, on Linux 107. */
+const MOST_BYTES = 100;
+
+export type State = {
+  readonly dir: string;
+  /** One-time keys, by their hashes. */
+  readonly keysDir: string;
+  readonly accountsFile: string;
+  readonly loginsFile: string;
+  readonly issuerSocket: string;
+  readonly bridgeFile: string;
+  readonly serverFile: string;
+};
+
+/** What the server's other commands must know of it. */
+export type ServerFacts = {
+  readonly origin: string;
+  /** Of the page, with its query. */
+  readonly path: string;
+  readonly pid: number;
+  readonly innerPort: number;
+  readonly version: string;
+};
+
+/** @throws {ServeError} For a folder that others can write or read. */
+export function openState({ port, state }: ServerChoice): State {
+  const base = process.env.XDG_STATE_HOME || join(homedir(), ".local/state");
+  const dir = state === undefined ? join(base, "sbx-stdio", `serve-${port}`) : resolve(state);
+  makePrivateDirectory(dir);
+  const { mode, uid } = statSync(dir);
+  if (uid !== process.getuid?.()) throw new ServeError(`Cannot use ${dir}: it belongs to another user`);
+  if ((mode & 0o077) !== 0) throw new ServeError(`Cannot use ${dir}: others may read it. Say: chmod 700 ${dir}`);
+  const issuerSocket = join(dir, "issuer.sock");
+  if (Buffer.byteLength(issuerSocket) > MOST_BYTES)
+    throw new ServeError(`Cannot use ${dir}: a socket's path is at most ${MOST_BYTES} bytes. Choose a shorter --state`);
+  return {
+    dir,
+    keysDir: join(dir, "keys"),
+    accountsFile: join(dir, "accounts.json"),
+    loginsFile: join(dir, "logins.json"),
+    issuerSocket,
+    bridgeFile: join(dir, "bridge.json"),
+    serverFile: join(dir, "server.json"),
+  };
+}
+
+/** The object in a file of ours; undefined where there is none, or a file that was cut short. */
+export function readJson<Value>(file: string): Value | undefined {
+  try {
+    return JSON.parse(readTextIfPresent(file) ?? "null") ?? undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+export const writeJson = (file: string, value: object): void => writePrivateFile(file, `${JSON.stringify(value)}\n`);

@@ -1,0 +1,17 @@
+// The entry of `sbx-stdio serve`. The command line imports it when it is needed.
+import { NotReadyError } from "../../local/src/processes/ready.ts";
+import { ServeError } from "./base/refusal.ts";
+import type { ServeCommand } from "./base/request.ts";
+import { act } from "./run/actions.ts";
+import { serve } from "./run/serve.ts";
+
+/** @returns The exit code, or what was wrong, for a person. */
+export async function run(command: ServeCommand, version: string): Promise<number | string> {
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  try {
+    return command.kind === "serve" ? await serve(command, version, say) : await act(command, say);
+  } catch (error) {
+    if (error instanceof ServeError || error instanceof NotReadyError) return error.message;
+    throw error;
+  }
+}

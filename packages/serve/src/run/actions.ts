@@ -1,0 +1,120 @@
+// What can be asked of a server beside starting it: the next link, its state, its end, its accounts.
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { tokenMinter } from "../../../local/src/issuer/tokens.ts";
+import { isAlive } from "../../../local/src/system/run-record.ts";
+import { bridgeBuild } from "../base/installed.ts";
+import { ServeError } from "../base/refusal.ts";
+import type { ServeCommand } from "../base/request.ts";
+import { openState, readJson, type ServerFacts, type State } from "../base/state.ts";
+import { AccountFile, ROLES } from "../logins/accounts.ts";
+import { askPassword, confirm } from "./ask.ts";
+import { findBridge, stopBridge } from "./bridge.ts";
+import { install } from "./install.ts";
+import { owner, tellLink } from "./link.ts";
+
+const NOT_RUNNING = 3;
+const STOP_MS = 20_000;
+const LOOK_MS = 25;
+const LEAST_CHARACTERS = 10;
+const NAME = /^[A-Za-z0-9_][\w.@+-]{0,63}$/;
+
+type Say = (text: string) => void;
+type Action = Exclude<ServeCommand, { kind: "serve" }>;
+
+/** @returns The exit code. @throws {ServeError} */
+export async function act(action: Action, say: Say): Promise<number> {
+  const state = openState(action);
+  switch (action.kind) {
+    case "link": {
+      const { isTTY, columns } = process.stdout;
+      const place = { linkFile: action.linkFile, isTerminal: isTTY === true, columns: columns || 80 };
+      const { origin, path } = required(state, action.port);
+      say(tellLink(origin, path, state.keysDir, place));
+      return 0;
+    }
+    case "token": {
+      const mint = await tokenMinter({ keysDir: state.dir, issuerUrl: required(state, action.port).origin });
+      say(await mint({ ...owner(), scope: ROLES.admin.join(" ") }));
+      return 0;
+    }
+    case "install": {
+      // Nobody reads a service's output at a terminal.
+      const { port, dir, command } = action;
+      const link = command.includes("--link-file") ? [] : ["--link-file", join(state.dir, "link")];
+      const at = command.indexOf("--");
+      const whole = at < 0 ? [...command, ...link] : [...command.slice(0, at), ...link, ...command.slice(at)];
+      say(install({ port, dir, command: whole, isRoot: process.getuid?.() === 0 }));
+      return 0;
+    }
+    case "status":
+      return status(state, say);
+    case "stop":
+      return stop(state, action.isNow, say);
+    case "user":
+      return setUser(state, action, say);
+  }
+}
+
+/** The server that runs now. */
+function serverOf({ serverFile }: State): ServerFacts | undefined {
+  const facts = readJson<ServerFacts>(serverFile);
+  return facts !== undefined && isAlive(facts.pid) ? facts : undefined;
+}
+
+function required(state: State, port: number): ServerFacts {
+  const server = serverOf(state);
+  if (server === undefined) throw new ServeError(`No server runs at port ${port}: sbx-stdio serve starts one`);
+  return server;
+}
+
+async function status(state: State, say: Say): Promise<number> {
+  const server = serverOf(state);
+  const bridge = await findBridge(state);
+  const installed = bridgeBuild();
+  const change = bridge?.build === installed ? "" : `; ${installed} is installed, and follows once nothing runs`;
+  say(
+    server === undefined
+      ? "server  does not run"
+      : `server  ${server.origin}, version ${server.version}, process ${server.pid}`,
+  );
+  say(
+    bridge === undefined
+      ? "bridge  does not run"
+      : `bridge  build ${bridge.build}${change}, process ${bridge.pid}, ${bridge.isBusy ? "has sessions" : "has no sessions"}`,
+  );
+  say(`state   ${state.dir}`);
+  return server === undefined ? NOT_RUNNING : 0;
+}
+
+async function stop(state: State, isNow: boolean, say: Say): Promise<number> {
+  const bridge = await findBridge(state);
+  if (bridge?.isBusy === true && !isNow && !(await confirm("Sessions run here. End them and their processes?")))
+    throw new ServeError("Nothing was ended: sessions run here, and --now ends them");
+  const server = serverOf(state);
+  if (server !== undefined) {
+    process.kill(server.pid, "SIGTERM");
+    for (let waited = 0; isAlive(server.pid) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
+  }
+  // The server has ended one without sessions itself.
+  const left = await findBridge(state);
+  if (left !== undefined) await stopBridge(state, left);
+  say(server === undefined && bridge === undefined ? "Nothing ran" : "Stopped");
+  return 0;
+}
+
+async function setUser(state: State, { name, role }: Extract<Action, { kind: "user" }>, say: Say): Promise<number> {
+  const accounts = new AccountFile(state.accountsFile);
+  if (!NAME.test(name)) throw new ServeError("A user name is 1 to 64 letters, digits and . @ + - _");
+  if (role === undefined) {
+    if (!accounts.remove(name)) throw new ServeError(`There is no user ${name}`);
+    say(`${name} can't log in any more; a login that goes on ends within the hour`);
+    return 0;
+  }
+  const password = await askPassword(`Password for ${name}: `);
+  if (password.length < LEAST_CHARACTERS)
+    throw new ServeError(`A password has at least ${LEAST_CHARACTERS} characters; it is read from standard input`);
+  await accounts.set(name, role, password);
+  say(`${name} may log in, as ${role}`);
+  return 0;
+}

@@ -1,0 +1,103 @@
+// One-time keys, passwords, and how often one may try: with a clock that stands still.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { AccountFile, personOf } from "../src/logins/accounts.ts";
+import { Attempts, accountKey, addressKey } from "../src/logins/attempts.ts";
+import { KeptLogins } from "../src/logins/kept-logins.ts";
+import { makeKey, takeKey } from "../src/logins/keys.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+const ALICE = personOf("alice", "driver");
+const NOW = 1_800_000_000_000;
+const MINUTE = 60_000;
+
+test("a key opens once, within ten minutes", () => {
+  const dir = temporaryDirectory();
+  const [first, second] = [makeKey(dir, ALICE, NOW), makeKey(dir, ALICE, NOW)];
+  expect(takeKey(dir, first, NOW + 10 * MINUTE - 1)).toEqual(ALICE);
+  expect(takeKey(dir, first, NOW)).toBeUndefined();
+  expect(takeKey(dir, second, NOW + 10 * MINUTE)).toBeUndefined();
+  expect(takeKey(dir, second, NOW)).toBeUndefined();
+});
+
+test("a key has 256 bits, and only its hash is kept, for the owner alone", () => {
+  const dir = temporaryDirectory();
+  const key = makeKey(dir, ALICE, NOW);
+  expect(Buffer.from(key, "base64url").length).toBe(32);
+  const [name = ""] = readdirSync(dir);
+  expect(name + readFileSync(join(dir, name), "utf8")).not.toContain(key);
+  expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
+});
+
+test.each(["", "../accounts.json", "a".repeat(43), "%2e%2e", "é".repeat(43)])("%j is no key", (text) => {
+  const dir = temporaryDirectory();
+  makeKey(dir, ALICE, NOW);
+  expect(takeKey(dir, text, NOW)).toBeUndefined();
+});
+
+test("keys that nobody used go when the next one is made", () => {
+  const dir = temporaryDirectory();
+  makeKey(dir, ALICE, NOW);
+  makeKey(dir, ALICE, NOW + 10 * MINUTE);
+  expect(readdirSync(dir).length).toBe(1);
+});
+
+test("so many tries are admitted in any minute, and a refusal says when the next one is", () => {
+  const attempts = new Attempts(5);
+  expect(Array.from({ length: 5 }, (_, index) => attempts.wait("a", NOW + index * 1_000))).toEqual([0, 0, 0, 0, 0]);
+  expect(attempts.wait("a", NOW + 10_000)).toBe(50);
+  expect(attempts.wait("b", NOW + 10_000)).toBe(0);
+  expect(attempts.wait("a", NOW + MINUTE)).toBe(0);
+  expect(attempts.wait("a", NOW + MINUTE)).toBe(1);
+});
+
+test("an IPv6 network counts as one address", () => {
+  expect(addressKey("2001:db8:0:1::5")).toBe(addressKey("2001:db8::1:a:b:c:d"));
+  expect(addressKey("2001:db8:0:1::5")).not.toBe(addressKey("2001:db8:0:2::5"));
+  expect(addressKey("::1")).toBe("0:0:0:0");
+  expect(addressKey("192.0.2.1")).toBe("192.0.2.1");
+});
+
+test("names that are no account's can't fill the memory, nor be told from accounts by their limit", () => {
+  const keys = new Set(Array.from({ length: 5_000 }, (_, index) => accountKey(`name${index}`, false)));
+  expect(keys.size).toBeLessThanOrEqual(1_024);
+  expect(accountKey("alice", true)).toBe("alice");
+});
+
+test("a password is kept as argon2id, and opens with its role", async () => {
+  const file = join(temporaryDirectory(), "accounts.json");
+  const accounts = new AccountFile(file);
+  await accounts.set("alice", "viewer", "correct horse");
+  expect(readFileSync(file, "utf8")).toMatch(/"\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await accounts.check("alice", "correct horse")).toBe("viewer");
+  expect(await accounts.check("alice", "correct horsf")).toBe("wrong");
+  expect(await accounts.check("alice", "")).toBe("wrong");
+  expect(await accounts.check("__proto__", "correct horse")).toBe("wrong");
+  expect(accounts.remove("alice")).toBe(true);
+  expect(await accounts.check("alice", "correct horse")).toBe("wrong");
+});
+
+test("more than four passwords at a time are not looked at", async () => {
+  const accounts = new AccountFile(join(temporaryDirectory(), "accounts.json"));
+  const answers = await Promise.all(Array.from({ length: 6 }, () => accounts.check("nobody", "x")));
+  expect(answers.filter((answer) => answer === "busy").length).toBe(2);
+});
+
+test("refresh tokens and people are found again after a restart, and no token lies in the file", async () => {
+  const file = join(temporaryDirectory(), "logins.json");
+  const first = new KeptLogins(file);
+  const adapter = (logins: KeptLogins, kind: string) => logins.adapter(kind);
+  await adapter(first, "Grant").upsert("grant1", { accountId: "alice" }, 60);
+  first.people.set("grant1", ALICE);
+  await adapter(first, "RefreshToken").upsert("the-token", { jti: "the-token", grantId: "grant1" }, 60);
+  expect(readFileSync(file, "utf8")).not.toContain("the-token");
+  const again = new KeptLogins(file);
+  expect(await adapter(again, "RefreshToken").find("the-token")).toEqual({ jti: "the-token", grantId: "grant1" });
+  expect(again.people.get("grant1")).toEqual(ALICE);
+  await adapter(again, "RefreshToken").revokeByGrantId("grant1");
+  await adapter(again, "Grant").destroy("grant1");
+  const last = new KeptLogins(file);
+  expect([await adapter(last, "RefreshToken").find("the-token"), last.people.size]).toEqual([undefined, 0]);
+});

@@ -1,0 +1,204 @@
+// What strangers try at a server of `sbx-stdio serve`: keys, passwords, other names, other people's words of who they are, and files.
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { Agent, request as httpsRequest } from "node:https";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { selfSigned } from "../../../packages/sbx-cli/test/fixture/certificate.ts";
+import { run } from "../support/system/installed.ts";
+import { act, commandOf, installServe, knock, Served, stateFolder, Visitor } from "../support/system/served.ts";
+
+let project = "";
+
+beforeAll(async () => {
+  project = await installServe();
+});
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** Every file below a folder, and the folder itself. */
+const allIn = (dir: string): string[] => [
+  dir,
+  ...readdirSync(dir, { recursive: true }).map((name) => join(dir, `${name}`)),
+];
+
+/** Command lines and environments of all processes that this user can read. */
+function processTexts(): string {
+  const read = (file: string): string => {
+    try {
+      return readFileSync(file, "latin1");
+    } catch {
+      // Ended meanwhile.
+      return "";
+    }
+  };
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  return pids.map((pid) => read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`)).join("\n");
+}
+
+test("a key is in no file of the state, no log, no process, and a guess or a second use opens nothing", async () => {
+  const served = await Served.start(project);
+  const { key, state } = served;
+  rmSync(join(state, "link"));
+  const visitor = new Visitor(served.origin);
+  expect((await visitor.exchange(`${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`)).status).toBe(403);
+  expect((await visitor.exchange(key)).status).toBe(204);
+  const again = await new Visitor(served.origin).exchange(key);
+  expect([again.status, await again.json()]).toEqual([403, expect.objectContaining({ error: "bad_key" })]);
+  await visitor.follow();
+  expect(await visitor.me()).toMatchObject({ authenticated: true });
+
+  const files = allIn(state).filter((file) => statSync(file).isFile());
+  expect(files.length).toBeGreaterThan(8);
+  expect(files.filter((file) => readFileSync(file, "latin1").includes(key))).toEqual([]);
+  expect(processTexts()).not.toContain(key);
+  // In /proc everybody can read command lines.
+  const [bridge, session] = ["bridge.json", "session-secret"].map((name) => readFileSync(join(state, name), "utf8"));
+  expect(processTexts()).not.toContain(JSON.parse(bridge ?? "").token);
+  expect(processTexts()).not.toContain(session?.trim());
+
+  // Nobody else gets into the folder, whatever the modes of sockets in it; files are the owner's too.
+  expect(statSync(state).mode & 0o777).toBe(0o700);
+  expect(
+    files.filter((file) => !file.startsWith(join(state, "state/")) && (statSync(file).mode & 0o077) !== 0),
+  ).toEqual([]);
+  const open = stateFolder();
+  await run("chmod", ["755", open], project);
+  const refused = await act(project, open, ["status"]);
+  expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("others may read it")]);
+  await run("chmod", ["700", open], project);
+});
+
+test("five tries a minute are all that an address has, whatever it says of itself; a proxy's word counts if it is named", async () => {
+  const lies = (index: number) => ({
+    "X-Forwarded-For": `203.0.113.${index}`,
+    "X-Real-IP": `203.0.113.${index}`,
+    "CF-Connecting-IP": `203.0.113.${index}`,
+    "True-Client-IP": `203.0.113.${index}`,
+    Forwarded: `for=203.0.113.${index}`,
+  });
+  const served = await Served.start(project);
+  const statuses: number[] = [];
+  for (let index = 0; index < 7; index++) {
+    statuses.push((await new Visitor(served.origin, lies(index)).exchange("x".repeat(43))).status);
+  }
+  expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429]);
+  const { headers } = await new Visitor(served.origin).exchange(served.key);
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  await served.stop();
+
+  const words = ["--trust-proxy", "127.0.0.1", "--origin", "https://host.test"];
+  const behind = await Served.start(project, words);
+  const tries = async (forwarded: string): Promise<number[]> => {
+    const found: number[] = [];
+    for (let index = 0; index < 6; index++) {
+      const headers = {
+        "X-Forwarded-For": forwarded.replace("N", String(index)),
+        "CF-Connecting-IP": `203.0.113.${index}`,
+      };
+      // By the proxy's own way: people use its name.
+      const answer = await knock(behind.port, {
+        path: "/key",
+        headers: { Host: "host.test", Origin: "https://host.test", ...headers },
+        form: { key: "x".repeat(43) },
+      });
+      found.push(answer.status);
+    }
+    return found;
+  };
+  // What stands before the proxy's own word is the caller's.
+  expect(await tries("203.0.113.N, 198.51.100.7")).toEqual([403, 403, 403, 403, 403, 429]);
+  expect(await tries("198.51.100.1N")).toEqual([403, 403, 403, 403, 403, 403]);
+});
+
+test("a password opens with its role alone; guessing is limited, and a removed user's login ends", async () => {
+  const served = await Served.start(project);
+  const port = String(served.port);
+  const set = `printf 'correct horse' | ${commandOf(project)} serve user alice --role viewer --port ${port} --state ${served.state}`;
+  expect((await run("sh", ["-c", set], project)).stdout).toBe("alice may log in, as viewer\n");
+  const alice = new Visitor(served.origin);
+  const wrong = await alice.login({ user: "alice", password: "correct hors" });
+  expect([wrong.status, await wrong.text()]).toEqual([
+    403,
+    expect.stringContaining("The name or the password is wrong"),
+  ]);
+  const nobody = await alice.login({ user: "mallory", password: "x" });
+  expect([nobody.status, await nobody.text()]).toEqual([
+    403,
+    expect.stringContaining("The name or the password is wrong"),
+  ]);
+  await alice.login({ user: "alice", password: "correct horse" });
+  expect(await alice.me()).toMatchObject({ authenticated: true, subject: "alice", scopes: ["sandbox:connect"] });
+  expect(await (await alice.ask("/api/me/renew", {})).json()).toMatchObject({ authenticated: true });
+
+  for (let index = 0; index < 2; index++) await alice.login({ user: "alice", password: "x" });
+  const late = await alice.login({ user: "alice", password: "correct horse" });
+  expect([late.status, await late.text()]).toEqual([429, expect.stringContaining("Too many tries")]);
+
+  expect((await act(project, served.state, ["user", "alice", "--remove"], port)).code).toBe(0);
+  expect((await alice.ask("/api/me/renew", {})).status).toBe(401);
+});
+
+test("other names for this machine are refused, by the page, the issuer and the inner address; so are forms of other pages", async () => {
+  const served = await Served.start(project);
+  const innerPort = Number(new URL(served.inner).port);
+  const asked = async (port: number, path: string, headers: Record<string, string>) =>
+    (await knock(port, { path, headers })).status;
+  for (const path of ["/", "/api/me", "/healthz", "/oauth/authorize", "/.well-known/jwks.json", "/interaction/x"]) {
+    expect([path, await asked(served.port, path, { Host: `evil.test:${served.port}` })]).toEqual([path, 403]);
+  }
+  expect(await asked(innerPort, "/healthz", { Host: `evil.test:${innerPort}` })).toBe(403);
+  expect(await asked(innerPort, "/healthz", { Host: `127.0.0.1:${innerPort}` })).toBe(200);
+  for (const path of ["/", "/login", "/key", "/interaction/x", "/device", "/oauth/authorize"]) {
+    expect([path, await asked(innerPort, path, { Host: `127.0.0.1:${innerPort}` })]).toEqual([path, 404]);
+  }
+  const host = `localhost:${served.port}`;
+  const form = { key: served.key };
+  for (const Origin of ["https://evil.test", "null", `http://127.0.0.1:${served.port}`]) {
+    const answer = await knock(served.port, { path: "/key", headers: { Host: host, Origin }, form });
+    expect([Origin, answer.status]).toEqual([Origin, 403]);
+  }
+  // The cookie of a login opens nothing at the inner address.
+  const visitor = new Visitor(served.origin);
+  expect((await visitor.exchange(served.key)).status).toBe(204);
+  await visitor.follow();
+  expect(await visitor.me()).toMatchObject({ authenticated: true });
+  const own = { Host: `127.0.0.1:${innerPort}`, Cookie: visitor.cookie };
+  expect(await asked(innerPort, "/api/sandboxes/home/sessions", own)).toBe(401);
+});
+
+test("beyond this machine it starts with TLS alone, and then its cookies are for https", async () => {
+  const state = stateFolder();
+  const refused = await act(project, state, ["--bind", "0.0.0.0", "--link-file", join(state, "link")], "12345");
+  expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("--insecure")]);
+  const { cert, key } = selfSigned(new Date(Date.now() + 3_600_000));
+  const [certFile, keyFile] = [join(project, "cert.pem"), join(project, "key.pem")];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const words = ["--bind", "127.0.0.1", "--tls-cert", certFile, "--tls-key", keyFile];
+  const served = await Served.start(project, words);
+  const origin = `https://127.0.0.1:${served.port}`;
+  expect(served.link.startsWith(`${origin}/?sandbox=home#key=`)).toBe(true);
+  const agent = new Agent({ ca: cert });
+  const cookies = await new Promise<string[]>((resolve, reject) => {
+    const asked = httpsRequest(`${origin}/login`, { agent }, (response) => {
+      response.resume();
+      resolve(response.headers["set-cookie"] ?? []);
+    });
+    asked.on("error", reject).end();
+  });
+  expect(cookies).toEqual([expect.stringMatching(/^__Host-.*; Secure$/)]);
+});
+
+test("the link is printed to a terminal, with a code for a telephone, and into no pipe", async () => {
+  const state = stateFolder();
+  const refused = await act(project, state, [], "12345");
+  expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("not printed into a pipe")]);
+  expect(readdirSync(state)).toEqual([]);
+  const served = await Served.start(project, [], { state });
+  const words = [commandOf(project), "serve", "link", "--port", String(served.port), "--state", state];
+  const inTerminal = "import pty, sys; pty.spawn(sys.argv[1:])";
+  const { stdout: text } = await run("python3", ["-c", inTerminal, ...words], project);
+  expect(text).toMatch(/[▀▄█]{20}/);
+  const [, key = ""] = /#key=([\w-]{43})/.exec(text) ?? [];
+  expect((await new Visitor(served.origin).exchange(key)).status).toBe(204);
+});
