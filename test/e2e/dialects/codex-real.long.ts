@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
-import { CodexCli } from "../support/clients/codex-cli.ts";
-import { codexUrl } from "../support/clients/codex-raw.ts";
+import { CodexCli } from "../support/codex/codex-cli.ts";
+import { codexUrl } from "../support/codex/codex-raw.ts";
 import { guidedConfig, installCli, type Reply, runCodex, standInModel, type Turn } from "../support/codex/codex.ts";
 import { cutInnerHop, cutRelay, fresh, person, restartWorker, system } from "../support/system/system.ts";
 

@@ -1,9 +1,9 @@
 // `sbx-stdio codex` as its client sees it: a line for each message.
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
+import { type CliChild, startCli } from "../clients/cli.ts";
 import type { Person } from "../system/system.ts";
 import { until } from "../system/wait.ts";
-import { type CliChild, startCli } from "./cli.ts";
 
 type Message = {
   id?: number;
