@@ -1,13 +1,15 @@
 // The parts of codex' exec-server in the Worker that time and policy decide about.
-import { env, runInDurableObject } from "cloudflare:test";
+import { env as given, runInDurableObject } from "cloudflare:test";
 import { CodexError } from "sandbox-stdio/codex";
 import { expect, test } from "vitest";
 import type { CodexSpec } from "../../src/attach/codex-spec.ts";
 import { CodexFiles } from "../../src/codex/files.ts";
 import { nameOf } from "../../src/codex/process-calls.ts";
+import type { Env } from "../../src/env.ts";
 import { CodexStore } from "../../src/records/codex-store.ts";
 import { STDIO_TOKEN } from "../support/secret.ts";
 
+const env = given as unknown as Env;
 const DAY_MS = 24 * 60 * 60_000;
 // What is asked of these parts needs no more of it.
 const SPEC = { sandbox: "dev", who: { isAdmin: false } } as unknown as CodexSpec;
