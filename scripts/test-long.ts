@@ -93,7 +93,7 @@ const PARTS: readonly Part[] = [
     about:
       "the real codex command line, which is installed into .local, over 200 cuts of both hops, outages of up to 30 minutes, and 50 MB of output",
     minutes: 36,
-    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "codex-real"],
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "codex-"],
     env: { CODEX_CUTS: "200", CODEX_OUTAGE_SECONDS: "1800" },
   },
   {
