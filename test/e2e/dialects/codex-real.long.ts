@@ -8,12 +8,14 @@ import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { guidedConfig, installCli, type Reply, runCodex, standInModel, type Turn } from "../support/codex/codex.ts";
 import { CodexCli } from "../support/codex/codex-cli.ts";
 import { codexUrl } from "../support/codex/codex-raw.ts";
+import { Outage } from "../support/codex/outage.ts";
 import { cutInnerHop, cutRelay, fresh, person, restartWorker, system } from "../support/system/system.ts";
 
 /** Of each hop; the task takes about so many fifths of a second. */
 const CUTS = Number(process.env.CODEX_CUTS ?? 100);
 const LINES = CUTS * 2;
 
+const OUTAGE_SECONDS = Number(process.env.CODEX_OUTAGE_SECONDS ?? 90);
 /** As lines some 50 MB. */
 const NUMBERS = 6_500_000;
 const RELAY = system.relayOrigin;
@@ -33,34 +35,31 @@ function task(turn: number, { last, session }: Turn): Reply {
   if (turn === 0) return { tool: "exec_command", args: { cmd: PATCH } };
   if (turn === 1) return { tool: "exec_command", args: { cmd: SCRIPT, tty: true, yield_time_ms: 500 } };
   if (turn === 2) return { tool: "write_stdin", args: { session_id: session, chars: "abc\n", yield_time_ms: 2_000 } };
-  if (/Process exited with code/.test(last) || turn > 200) return { text: "done" };
+  if (/Process exited with code/.test(last) || turn > 500) return { text: "done" };
   return {
     tool: "write_stdin",
     args: { session_id: session, chars: "", yield_time_ms: 5_000, max_output_tokens: 50_000 },
   };
 }
 
-/** Runs the task with cuts at both hops, once everything is under way. */
-async function runTask(environments: string, work: string, path: string[] = []) {
+/** Runs the task while connections break, once everything is under way. @param breaks Until the task is over, as it is told. */
+async function runTask(
+  environments: string,
+  work: string,
+  path: string[],
+  breaks: (isOver: () => boolean) => Promise<void>,
+) {
   const model = await standInModel(task);
   let isOver = false;
-  let cuts = 0;
   const ran = runCodex(environments, model.url, work, path).finally(() => {
     isOver = true;
   });
   while (!isOver && model.told.length < 3) await delay(50);
-  const restartAt = Math.floor(CUTS / 2);
-  while (!isOver && cuts < CUTS) {
-    await delay(150);
-    await cutRelay();
-    cuts += 1;
-    await cutInnerHop();
-    if (cuts === restartAt) await restartWorker();
-  }
+  await breaks(() => isOver);
   const { code, out } = await ran;
   const said = model.told.map(({ last }) => last).join("\n");
   const lines = [...said.matchAll(/line (\d+)\./g)].map(([, number]) => Number(number));
-  console.log(`${cuts} cuts of the client's connection, ${model.told.length} turns, ${lines.length} lines`);
+  console.log(`${model.told.length} turns, ${lines.length} lines`);
   // In the sandbox, whose name is part of the path there; codex works on without one where it can't have it.
   expect([code, out]).toEqual([0, expect.stringContaining("b/sbx/added.txt")]);
   expect(readFileSync(join(work, "added.txt"), "utf8")).toBe("hello\n");
@@ -68,18 +67,54 @@ async function runTask(environments: string, work: string, path: string[] = []) 
   expect(lines).toEqual(Array.from({ length: LINES }, (_, i) => i + 1));
 }
 
+/** Cuts at both hops, and a restart of the Worker. */
+async function cutBoth(isOver: () => boolean): Promise<void> {
+  let cuts = 0;
+  const restartAt = Math.floor(CUTS / 2);
+  while (!isOver() && cuts < CUTS) {
+    await delay(150);
+    await cutRelay();
+    cuts += 1;
+    await cutInnerHop();
+    if (cuts === restartAt) await restartWorker();
+  }
+  console.log(`${cuts} cuts of each hop`);
+}
+
 test("by url: codex edits, tests and waits, over cuts of both hops", async () => {
   const [who, work] = [await person(), folder()];
   const { url } = await codexUrl(who, fresh("box"));
   const address = url.replace(/^ws:\/\/[^/]+/, RELAY.replace(/^http/, "ws"));
-  await runTask(`default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${address}"\n`, work);
+  await runTask(`default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${address}"\n`, work, [], cutBoth);
 });
 
 test("by program: the same through sbx-stdio codex", async () => {
   const [who, work, bin] = [await person(), folder(), folder()];
   installCli(bin, CLI, cliEnv(who));
-  await runTask(guidedConfig(RELAY, bin), work, [bin]);
+  await runTask(guidedConfig(RELAY, bin), work, [bin], cutBoth);
 });
+
+test("by url: an outage of 40 s, as long as codex waits", async () => {
+  const [who, work] = [await person(), folder()];
+  const { outage, origin } = await Outage.make();
+  const { url } = await codexUrl(who, fresh("box"));
+  const address = url.replace(/^ws:\/\/[^/]+/, origin.replace(/^http/, "ws"));
+  const environments = `default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${address}"\n`;
+  await runTask(environments, work, [], () => breakFor(outage, 40));
+});
+
+test("by program: an outage that is longer than codex would wait", async () => {
+  const [who, work, bin] = [await person(), folder(), folder()];
+  const { outage, origin } = await Outage.make();
+  installCli(bin, CLI, cliEnv(who));
+  await runTask(guidedConfig(origin, bin), work, [bin], () => breakFor(outage, OUTAGE_SECONDS));
+});
+
+async function breakFor(outage: Outage, seconds: number): Promise<void> {
+  outage.begin();
+  await delay(seconds * 1_000);
+  outage.end();
+}
 
 test("50 MB in one command, by sbx-stdio codex over cuts: each line once", async () => {
   const client = new CodexCli(await person(), ["--sandbox", fresh("box")], RELAY);

@@ -1,4 +1,5 @@
 // codex' exec-server over the real system (section 12), by a client without a library.
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type Chunk, codexAt, codexUrl, RawCodex, textOf } from "../support/codex/codex-raw.ts";
 import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
@@ -42,7 +43,7 @@ test("E5: what is written is typed once for each id, and a repeated start finds 
 test("E2: a session goes on after a cut and a restart of the Worker, with its processes and its numbers", async () => {
   const [box, who] = [fresh("box"), await person()];
   const first = await RawCodex.begin(box, who);
-  await first.start("p", "for i in $(seq 1 40); do echo line $i; sleep 0.1; done; exit 7");
+  await first.start("p", "for i in $(seq 1 25); do echo line $i; sleep 0.1; done; exit 7");
   await until("some output", () => first.output("p").includes("line 3"));
   first.socket.terminate();
   await cutInnerHop();
@@ -54,7 +55,7 @@ test("E2: a session goes on after a cut and a restart of the Worker, with its pr
   expect(await third.exit("p")).toMatchObject({ exitCode: 7 });
   const read = await third.result("process/read", { processId: "p", afterSeq: 0, maxBytes: null, waitMs: 0 });
   const chunks = read.chunks as Chunk[];
-  const lines = Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join("");
+  const lines = Array.from({ length: 25 }, (_, i) => `line ${i + 1}\n`).join("");
   expect([textOf(chunks), read.failure]).toEqual([lines, null]);
   // Whoever was told of a number was told of the same bytes.
   const bySeq = new Map(chunks.map(({ seq, chunk }) => [seq, chunk]));
@@ -116,6 +117,18 @@ test("E1: only a ticket of this route opens it, for its own sandbox, until it is
   expect(await RawCodex.status(url)).toBe(401);
 });
 
+test("E1: its maker's revocation closes what a ticket has opened, and nothing opens by it any more", async () => {
+  const [box, org] = [fresh("box"), fresh("org")];
+  const who = await person({ org });
+  const client = await RawCodex.begin(box, who);
+  const { url } = await codexUrl(who, box);
+  const admin = await person({ org, scope: "sandbox:admin" });
+  const revoke = { method: "POST", body: JSON.stringify({ sub: who.sub }) };
+  expect((await api(admin, "/api/revocations", revoke)).status).toBe(204);
+  expect((await within("the close", client.closed)).code).toBe(1008);
+  expect(await RawCodex.status(url)).toBe(401);
+});
+
 test("E1, E2: what is no message closes, half of one does nothing, and all comes to an answer twice", async () => {
   const [box, who] = [fresh("box"), await person()];
   const { url } = await codexUrl(who, box);
@@ -158,6 +171,25 @@ test("E1, E2: what is no message closes, half of one does nothing, and all comes
   expect((await client.start("t", "sleep 60")).result).toBeDefined();
   expect(await client.result("process/signal", { processId: "t", signal: "interrupt" })).toEqual({});
   expect(await client.exit("t")).toMatchObject({ exitCode: 130 });
+});
+
+test("E1, E5, E6: 4 MiB of a file go there and back, 1 MiB is typed whole, and 16 MiB are too much", async () => {
+  const [box, text] = [fresh("box"), "0123456789abcdef".repeat(64 * 1024)];
+  const client = await RawCodex.begin(box);
+  const path = `file:///tmp/${box}`;
+  const dataBase64 = Buffer.from(text.repeat(4)).toString("base64");
+  await client.result("fs/writeFile", { path, dataBase64 });
+  expect(await client.result("fs/readFile", { path })).toEqual({ dataBase64 });
+  await client.result("fs/remove", { path });
+  expect((await client.start("sum", "sleep 0.3; head -c 1048576 | sha1sum", { pipeStdin: true })).result).toBeDefined();
+  const chunk = Buffer.from(text).toString("base64");
+  expect(await client.result("process/write", { processId: "sum", chunk, writeId: "w" })).toEqual({
+    status: "accepted",
+  });
+  expect(await client.exit("sum")).toMatchObject({ exitCode: 0 });
+  expect(client.output("sum")).toBe(`${createHash("sha1").update(text).digest("hex")}  -\n`);
+  client.say({ id: 9, method: "fs/writeFile", params: { path, dataBase64: "A".repeat(17 * 1024 * 1024) } });
+  expect([1008, 1009]).toContain((await within("the close", client.closed)).code);
 });
 
 test("E6: files are written, read and told of, and that is on record without what is in them", async () => {

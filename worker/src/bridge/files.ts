@@ -8,6 +8,7 @@ import {
   unpackFileMessage,
 } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { authorization, type BridgeEnv, fetchBridge } from "./upstream.ts";
 
 /** A container that has to be started takes its time, and so do 4 MiB. */
@@ -17,7 +18,7 @@ const MAX_ANSWER_BYTES = MAX_FILE_BYTES + 16 * 1024 * 1024;
 
 export type FilesAnswer = { readonly answer: FileAnswer; readonly bytes: Uint8Array };
 
-/** @param label The sandbox's readable name. @param bytes What is to be written. */
+/** @param label The sandbox's readable name. @param bytes What is to be written. @throws {AuthFault} `misconfigured`. */
 export async function askFiles(
   env: BridgeEnv,
   sandboxKey: string,
@@ -38,6 +39,7 @@ export async function askFiles(
     if (said !== undefined && typeof said.message.ok === "boolean") return { answer: said.message, bytes: said.bytes };
     log.warn(`the bridge did not answer about files (${response.status})`);
   } catch (error) {
+    if (error instanceof AuthFault) throw error;
     log.warn("no way to the bridge:", error);
   } finally {
     clearTimeout(timer);

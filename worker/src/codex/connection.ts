@@ -108,7 +108,9 @@ export class CodexConnection implements Bounded {
       this.#say({ id, result });
       this.#handler.answered(this);
     } catch (error) {
-      if (!(error instanceof CodexError)) log.error(`a codex client's ${method} failed:`, error);
+      // What is asked for a client that has gone is given up.
+      const isOurs = !(error instanceof CodexError) && !this.isEnded;
+      if (isOurs) log.error(`a codex client's ${method.slice(0, 64)} failed:`, error);
       this.#fail(id, error instanceof CodexError ? error : new CodexError(ERROR.failed, "it failed here: try again"));
     } finally {
       this.#open -= 1;

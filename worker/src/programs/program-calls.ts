@@ -88,7 +88,7 @@ export class ProgramCalls {
 
   /** Whether a call needs this object in memory. */
   get isUnderWay(): boolean {
-    return this.#open > 0 || this.#linger !== undefined || this.waits.isBusy;
+    return this.#open > 0 || this.#linger !== undefined || this.#follower !== undefined || this.waits.isBusy;
   }
 
   /** @param signal Says that the caller has gone. */

@@ -18,6 +18,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "sandbox-stdio/core": "core/index.ts",
   "sandbox-stdio/programs": "core/programs/index.ts",
   "sandbox-stdio/recording": "core/recording/index.ts",
+  "sandbox-stdio/codex": "core/codex/index.ts",
   "sandbox-stdio/shapes": "core/http/shapes.ts",
   "sandbox-stdio/recording-shapes": "core/http/recording-shapes.ts",
   "sandbox-stdio/protocol": "core/entry/protocol.ts",

@@ -92,6 +92,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio completion zsh > ~/.zfunc/_sbx-stdio           # a directory of $fpath",
     "sbx-stdio completion fish > ~/.config/fish/completions/sbx-stdio.fish",
   ],
+  codex: ["sbx-stdio codex https://host --sandbox dev --print-config program"],
   mcp: ["claude mcp add sandbox -- sbx-stdio mcp https://host --sandbox dev   # for Claude Code"],
   serve: [
     "sbx-stdio serve                                     # a shell here, in the browser that opens the printed link",

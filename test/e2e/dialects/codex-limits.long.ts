@@ -1,0 +1,31 @@
+// The limits of codex' exec-server that take long to reach.
+import { expect, test } from "vitest";
+import { RawCodex } from "../support/codex/codex-raw.ts";
+import { fresh } from "../support/system/system.ts";
+
+test("E5: a full queue is waited for 30 s, and then nothing of the write is typed", async () => {
+  const client = await RawCodex.begin(fresh("box"));
+  const reads = "sleep 45; head -c 1048576 | wc -c; timeout 1 cat | wc -c";
+  await client.start("p", reads, { pipeStdin: true });
+  const write = (byte: string, writeId: string) => {
+    const chunk = Buffer.from(byte.repeat(1024 * 1024)).toString("base64");
+    return client.call("process/write", { processId: "p", chunk, writeId });
+  };
+  expect((await write("a", "1")).result).toEqual({ status: "accepted" });
+  const began = Date.now();
+  expect((await write("b", "2")).error).toMatchObject({ code: -32000 });
+  expect(Date.now() - began).toBeGreaterThanOrEqual(30_000);
+  await client.exit("p");
+  expect(client.output("p")).toBe("1048576\n0\n");
+});
+
+test("E3: a 65th running process is refused, and one may start when another has ended", async () => {
+  const client = await RawCodex.begin(fresh("box"));
+  for (let i = 0; i < 64; i += 1) expect((await client.start(`p${i}`, "sleep 600")).result).toBeDefined();
+  expect((await client.start("one more", "true")).error).toMatchObject({ code: -32000 });
+  await client.result("process/terminate", { processId: "p0" });
+  await client.exit("p0");
+  expect((await client.start("one more", "true")).result).toBeDefined();
+  for (let i = 1; i < 64; i += 1) await client.result("process/terminate", { processId: `p${i}` });
+  await Promise.all(Array.from({ length: 63 }, (_, i) => client.exit(`p${i + 1}`)));
+});

@@ -1,0 +1,71 @@
+// The parts of codex' exec-server in the Worker that time and policy decide about.
+import { env as given, runInDurableObject } from "cloudflare:test";
+import { CodexError } from "sandbox-stdio/codex";
+import { expect, test } from "vitest";
+import type { CodexSpec } from "../../src/attach/codex-spec.ts";
+import { CodexFiles } from "../../src/codex/files.ts";
+import { nameOf } from "../../src/codex/process-calls.ts";
+import type { Env } from "../../src/env.ts";
+import { CodexStore } from "../../src/records/codex-store.ts";
+import { STDIO_TOKEN } from "../support/secret.ts";
+
+const env = given as unknown as Env;
+const DAY_MS = 24 * 60 * 60_000;
+// What is asked of these parts needs no more of it.
+const SPEC = { sandbox: "dev", who: { isAdmin: false } } as unknown as CodexSpec;
+
+test("E2: a session is its person's, for a day after it was last seen, and its processes go with it", async () => {
+  const stub = env.SESSION.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, (_, { storage }) => {
+    const store = new CodexStore(storage);
+    expect([store.dueMs, store.has({ id: "a", person: "me" }, 0), store.expired(9e12)]).toEqual([
+      Number.POSITIVE_INFINITY,
+      false,
+      [],
+    ]);
+    store.make({ id: "a", person: "me", surroundings: "{}", spec: SPEC }, 1_000);
+    store.add("a", { processId: "p", name: "codex-1", isTty: true, hasInput: true, sent: 0, isClosed: false });
+    store.sent("a", "p", 7, false);
+    store.sent("a", "p", 3, false);
+    expect(store.process("a", "p")).toMatchObject({ sent: 7, isClosed: false });
+    // As a later life of the object finds it.
+    const later = new CodexStore(storage);
+    expect([later.has({ id: "a", person: "me" }, DAY_MS), later.has({ id: "a", person: "you" }, DAY_MS)]).toEqual([
+      true,
+      false,
+    ]);
+    later.seen("a", 5_000);
+    expect([later.dueMs, later.expired(DAY_MS + 4_999), later.runningCount("a")]).toEqual([DAY_MS + 5_000, [], 1]);
+    expect([later.expired(DAY_MS + 5_000), later.has({ id: "a", person: "me" }, DAY_MS + 5_000)]).toEqual([
+      ["a"],
+      false,
+    ]);
+    expect(later.lastSpec("a")).toEqual(SPEC);
+    later.forget("a");
+    expect([later.processes("a"), later.dueMs]).toEqual([[], Number.POSITIVE_INFINITY]);
+  });
+});
+
+test("E3: the name of a process's session is made of the session's id and the process's", () => {
+  const name = nameOf("0".repeat(32), "p");
+  expect(name).toMatch(/^codex-[0-9a-f]{20}$/);
+  expect(nameOf("1".repeat(32), "p")).not.toBe(name);
+});
+
+test("E6: with COMMAND_ALLOW reading and writing need entries of their own", async () => {
+  const path = "file:///tmp/a";
+  const outcome = async (allowed: string, method: string) => {
+    // Nothing answers there: what is let through fails otherwise.
+    const bridge = { BRIDGE_URL: "http://127.0.0.1:9", STDIO_TOKEN };
+    const files = new CodexFiles({ ...env, ...bridge, COMMAND_ALLOW: allowed }, undefined);
+    const error: unknown = await files.request(SPEC, "s", method, { path, dataBase64: "" }).catch((one) => one);
+    return error instanceof CodexError ? error.message : error;
+  };
+  const refused = expect.stringContaining("is not among those that may be");
+  const reached = expect.stringContaining("can't be reached");
+  expect(await outcome("bash", "fs/readFile")).toEqual(refused);
+  expect(await outcome("bash, fs:read", "fs/readFile")).toEqual(reached);
+  expect(await outcome("bash, fs:read", "fs/writeFile")).toEqual(refused);
+  expect(await outcome("bash, fs:write", "fs/remove")).toEqual(reached);
+  expect(await outcome("", "fs/writeFile")).toEqual(reached);
+});
