@@ -292,3 +292,12 @@ describe("K4: the size of the PTY", () => {
     expect(size(at)).toEqual([]);
   });
 });
+
+test("B4: a change of panes is told to the clients of our protocol, and to those that come later", () => {
+  const at = rig({ tty: true });
+  const [own, plain] = [join(at.session, "a"), join(at.session, "b", { acknowledges: false, delivery: "live" })];
+  const panes = { type: "panes" as const, panes: [], windows: [] };
+  at.session.tellPanes(panes);
+  const late = join(at.session, "c");
+  expect([own, plain, late].map(({ peer }) => peer.of("panes"))).toEqual([[panes], [], [panes]]);
+});

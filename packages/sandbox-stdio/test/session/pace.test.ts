@@ -181,6 +181,23 @@ describe("with nobody there", () => {
     expect(at.log.startOffset).toBeLessThanOrEqual(10_000);
     expect(join(at.session, "slow", { isResume: true, offset: 10_000 }).peer.hello.gap).toBeUndefined();
   });
+
+  test("W8: what a viewer, or a live client, had not dealt with is not kept for it", () => {
+    const heldAt = (wish: Parameters<typeof join>[2]) => {
+      const at = rig({}, { logBytes: 1 << 20 });
+      const slow = join(at.session, "slow", wish).client;
+      const fast = join(at.session, "fast").client;
+      output(at, new Uint8Array(60_000));
+      at.session.command(fast, { type: "ack", offset: 60_000 });
+      at.session.vanish(slow);
+      pass(at, RESUME_GRACE_MS);
+      at.session.leave(fast);
+      while (!at.session.shouldHold) output(at, new Uint8Array(1_000));
+      return at.log.endOffset;
+    };
+    const kept = heldAt({});
+    expect([heldAt({ role: "viewer" }), heldAt({ delivery: "live" })]).toEqual([kept + 60_000, kept + 60_000]);
+  });
 });
 
 describe("W14: a process that nobody reads is slowed", () => {

@@ -1,8 +1,18 @@
 // When a quiet session may be parked: never while anything is on its way that a kept state would lose.
 
 import { describe, expect, test } from "vitest";
-import { InputPositions, type InputRecorder, QuietWatch, RESUME_GRACE_MS, whyAwake } from "../../src/index.ts";
-import { bytes, confirmAll, join, output, pass, relayRig } from "../support/fixtures.ts";
+import {
+  InputPositions,
+  type InputRecorder,
+  parkedClientOf,
+  parkedSessionOf,
+  QuietWatch,
+  RESUME_GRACE_MS,
+  unpark,
+  unparkedOptions,
+  whyAwake,
+} from "../../src/index.ts";
+import { bytes, confirmAll, FakePeer, join, output, pass, relayRig } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 /** A session with one client, which has dealt with everything. */
@@ -122,6 +132,55 @@ describe("H20: a session stays awake", () => {
     at.clock.ms += 1_000;
     expect([...seen, why()]).toEqual(["a client has said much", undefined]);
   });
+});
+
+test.each([
+  ["that waits", true],
+  ["that the bridge has", false],
+])("H21: a session goes on from what is kept of it and its clients, with an end of input %s", (_what, waits) => {
+  const { at, session, client, deal, why } = quiet();
+  session.stdin(client, bytes("ls"));
+  confirmAll(session, client);
+  session.command(client, { type: "eof", offset: 2 });
+  if (!waits) session.restore({ id: "a", role: "driver", stdin: 2, eof: 2, acked: 0, isAbsent: false });
+  const wish = { size: { cols: 90, rows: 30 }, attempt: { life: "one", number: 2 } };
+  const other = join(session, "b", { delivery: "live", ...wish }).client;
+  other.inputWindow = 65_536;
+  session.leave(join(session, "gone", { delivery: "live" }).client);
+  session.vanish(join(session, "absent", { delivery: "live" }).client, true);
+  output(at, "one ");
+  deal();
+  session.command(other, { type: "ack", offset: 4 });
+  session.title = "vim";
+  pass(at, 60_000);
+  expect(why()).toBeUndefined();
+  const parkedOf = (one: typeof session) =>
+    ["a", "b"].map((id) => {
+      const known = one.client(id);
+      if (known?.greeted === undefined) throw new Error(`${id} is not here`);
+      return parkedClientOf(known, known.greeted);
+    });
+  const kept = structuredClone({ session: parkedSessionOf(session), clients: parkedOf(session) });
+  expect(kept.session).toMatchObject({ title: "vim", creator: "a", answerer: { id: "a" }, gone: ["gone"] });
+  expect(kept.session.absent.map(({ id }) => id)).toEqual(["absent"]);
+  expect(kept.clients[1]?.eof).toBeUndefined();
+  expect(kept.clients).toMatchObject([
+    { input: 2, eof: { offset: 2, waits } },
+    { ...wish, inputWindow: 65_536 },
+  ]);
+
+  const next = relayRig({ delivery: "live" }, unparkedOptions(kept.session));
+  const peers = kept.clients.map(() => new FakePeer());
+  unpark(
+    next.session,
+    kept.session,
+    kept.clients.map((one, at) => [one, peers[at] ?? new FakePeer()]),
+  );
+  // The log comes from the bridge, from where it began.
+  output(next, "one ");
+  expect({ session: parkedSessionOf(next.session), clients: parkedOf(next.session) }).toEqual(kept);
+  output(next, "two");
+  expect(peers.map(({ told }) => told)).toEqual([[[1, "two"]], [[1, "two"]]]);
 });
 
 test("H20: a session is quiet after so long without an event, and looked at again after as long", () => {
