@@ -1,9 +1,10 @@
 // `sbx-stdio serve`, as somebody has it who installed the packed file: from its link to a shell, and what it keeps over a restart.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { childEnv } from "../../../packages/local/src/base/env.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
@@ -113,6 +114,30 @@ test("a server that is stopped and started again has the same sessions and login
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("--now ends them")]);
   expect((await act(project, state, ["stop", "--now"])).stdout).toBe("Stopped\n");
   expect(await again.exited).toBe(0);
+});
+
+test("a bridge of another build goes on while it has sessions, and is replaced once it has none", async () => {
+  const state = stateFolder();
+  const first = await Served.start(project, [], { state });
+  await ask(first, "PUT", "held", { cmd: "cat" });
+  // As a crash, or the machine's own shortage of memory.
+  await first.kill();
+  const file = join(project, "node_modules/sbx-stdio/dist/serve/bridge/build-id");
+  const build = readFileSync(file, "utf8");
+  onTestFinished(() => writeFileSync(file, build));
+  writeFileSync(file, "another\n");
+  const second = await Served.start(project, [], { state, port: first.port });
+  const told = `build ${build.trim()}; another is installed, and follows once nothing runs, process`;
+  expect((await act(project, state, ["status"])).stdout).toContain(told);
+  expect(await (await ask(second, "GET", "held")).json()).toMatchObject({ state: "running" });
+  await ask(second, "DELETE", "held");
+  await second.stop();
+
+  const third = await Served.start(project, [], { state, port: first.port });
+  expect((await act(project, state, ["status"])).stdout).toMatch(
+    /bridge {2}build another, process \d+, has no sessions/,
+  );
+  expect(await third.stop()).toBe(0);
 });
 
 test("with one program, people drive it and start no other; --once ends with its exit code", async () => {

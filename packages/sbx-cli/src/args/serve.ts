@@ -94,18 +94,19 @@ function actionOf(kind: Action, name: string | undefined, flags: ServeFlags): Se
 function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined): ServeCommand {
   const [cmd, ...args] = afterDashes ?? [];
   if (afterDashes !== undefined && cmd === undefined) throw usage("serve -- needs a program behind it");
-  const dir = path.resolve(flags.dir ?? "");
   if (flags.install === true) {
     const [node = "", script = "", ...words] = process.argv;
     const own = words.filter((word, index) => word !== "--install" || words.lastIndexOf("--", index) >= 0);
-    return { kind: "install", ...serverOf(flags), dir, command: [node, path.resolve(script), ...own] };
+    // Paths among the words are as from here.
+    const command = [node, path.resolve(script), ...own];
+    return { kind: "install", ...serverOf(flags), dir: process.cwd(), command };
   }
   return {
     kind: "serve",
     ...serverOf(flags),
     bind: flags.bind,
     origin: flags.origin,
-    dir,
+    dir: path.resolve(flags.dir ?? ""),
     program: cmd === undefined ? undefined : { cmd, args },
     isReadonly: flags.readonly === true,
     isOnce: flags.once === true,

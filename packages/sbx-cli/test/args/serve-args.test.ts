@@ -66,13 +66,13 @@ test.each([
 test("--install takes the other words as they are, and no --install of the program's", () => {
   const { argv } = process;
   try {
-    process.argv = ["/bin/node", "sbx-stdio.js", "serve", "--port", "9000", "--install", "--", "tool", "--install"];
-    expect(command("--port", "9000", "--install", "--", "tool", "--install")).toEqual({
+    process.argv = ["/bin/node", "sbx-stdio.js", "serve", "--dir", "x", "--install", "--", "tool", "--install"];
+    expect(command("--dir", "x", "--install", "--", "tool", "--install")).toEqual({
       kind: "install",
-      port: 9000,
+      port: 8787,
       state: undefined,
       dir: process.cwd(),
-      command: ["/bin/node", path.resolve("sbx-stdio.js"), "serve", "--port", "9000", "--", "tool", "--install"],
+      command: ["/bin/node", path.resolve("sbx-stdio.js"), "serve", "--dir", "x", "--", "tool", "--install"],
     });
   } finally {
     process.argv = argv;

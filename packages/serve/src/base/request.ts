@@ -34,6 +34,7 @@ export type ServeRequest = ServerChoice & {
 /** The server as a service: its program, with the words of the request. */
 export type InstallRequest = ServerChoice & {
   readonly kind: "install";
+  /** Where relative paths among the words begin. */
   readonly dir: string;
   readonly command: readonly string[];
 };
