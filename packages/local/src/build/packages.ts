@@ -17,6 +17,7 @@ const PARTS = {
 const MODULES: Readonly<Record<string, string>> = {
   "sandbox-stdio/core": "core/index.ts",
   "sandbox-stdio/programs": "core/programs/index.ts",
+  "sandbox-stdio/recording": "core/recording/index.ts",
   "sandbox-stdio/shapes": "core/http/shapes.ts",
   "sandbox-stdio/protocol": "core/entry/protocol.ts",
   "sandbox-stdio/client": "core/entry/client.ts",
