@@ -21,6 +21,8 @@ const attach = (more: Readonly<Record<string, string>>) => (place: Place) =>
 const terminal = (part: string, role?: string) => (place: Place) =>
   `/terminal/${place.sandbox}${part}?session=${place.session}${role === undefined ? "" : `&role=${role}`}`;
 
+const watch = ({ sandbox, session }: Place) => `/watch/${sandbox}/${session}`;
+
 /** It answers one request. */
 const ANSWERING = 'read -r line; echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}"; cat';
 const server = ({ sandbox }: Place) =>
@@ -123,6 +125,10 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     upgrade("json: look on", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=viewer`),
     upgrade("json: drive", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=driver`),
     upgrade("json: make", ({ sandbox, session }) => jsonPath(`${sandbox}:${session}`), none),
+  ],
+  "GET /watch/:sandbox/:session": [
+    upgrade("alis: look on", watch, { protocol: "v1.alis", first: "" }),
+    upgrade("alis: look on, not there", watch, { protocol: "v1.alis", first: "", ...none }),
   ],
   "ALL /terminal/*": [
     { ...http("GET", terminal("")), what: "page" },

@@ -2,6 +2,7 @@
 
 import type { Dialect, DialectRoute } from "../server/dialect.ts";
 import { ADDON_ROUTES } from "./addon.ts";
+import { ALIS_ROUTES } from "./alis.ts";
 import { JSON_ROUTES } from "./json.ts";
 import { PTY_ROUTES } from "./pty.ts";
 import { PLAIN_TEXT, STDIO_ROUTES } from "./stdio.ts";
@@ -13,6 +14,7 @@ export const DIALECT_ROUTES: readonly DialectRoute[] = [
   ...PTY_ROUTES,
   ...JSON_ROUTES,
   ...TTYD_ROUTES,
+  ...ALIS_ROUTES,
 ];
 
 /** @throws {RangeError} If no route of the table speaks it. */

@@ -27,6 +27,8 @@ export interface ConnectionHooks {
   begin?(begin: Begin): void;
   /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it only this one's count. */
   earlyBytes?(): number;
+  /** How long the session has run, for dialects that tell times. Without it no time passes. */
+  sessionMs?(): number;
   /** The client is told of an error, or that its connection is closed. */
   told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
 }
@@ -69,7 +71,7 @@ export class ServerConnection implements Peer {
     limits: BudgetLimits = DEFAULT_BUDGET,
   ) {
     this.dialect = dialect;
-    this.#outgoing = new Outgoing(dialect, socket);
+    this.#outgoing = new Outgoing(dialect, socket, hooks.sessionMs);
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
@@ -230,6 +232,10 @@ export class ServerConnection implements Peer {
     if (!this.isEnded) this.#outgoing.snapshot(frame);
   }
 
+  greeted(): void {
+    if (!this.isEnded) this.#outgoing.say({ type: "greeted" });
+  }
+
   isWritable(): boolean {
     return !this.isPaused && this.#socket.isWritable();
   }
@@ -252,7 +258,9 @@ export class ServerConnection implements Peer {
     this.#outgoing.flush();
     this.#outgoing.say({ type: "bye", code, reason, retry, ...defined({ seconds }) });
     this.#phase = { phase: "ended" };
-    this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
+    const { dialect } = this;
+    const sent = dialect.closeCode?.(code, reason) ?? code;
+    this.#socket.close(sent, clipUtf8(dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
   }
 
   finish(): void {
