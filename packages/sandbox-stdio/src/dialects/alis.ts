@@ -11,6 +11,7 @@ import {
   alisOutput,
   alisReset,
   alisResize,
+  NEW_LINE_MODE,
 } from "../recording/alis.ts";
 import type {
   AttachWish,
@@ -21,7 +22,7 @@ import type {
   RouteRequest,
   SessionEvent,
 } from "../server/dialect.ts";
-import { encodeUtf8, splitUtf8 } from "../text/utf8-text.ts";
+import { splitUtf8 } from "../text/utf8-text.ts";
 import { CLOSE, REPLACED_REASON, SESSION_GONE_REASON } from "../wire/constants.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
@@ -48,8 +49,6 @@ const START: AlisState = {
   timeMs: 0,
   tail: NO_BYTES,
 };
-/** A line on pipes ends with LF alone. In this mode a terminal begins the next one at its left edge. */
-const NEW_LINE_MODE = encodeUtf8("\x1b[20h");
 
 // ---- Session to client -------------------------------------------------------------------------------------------
 

@@ -8,6 +8,9 @@ export const ALIS_PROTOCOL = "v1.alis";
 /** The first message of a connection. */
 export const ALIS_MAGIC = encodeUtf8("ALiS\x01");
 
+/** A line on pipes ends with LF alone. In this mode a terminal begins the next one at its left edge. */
+export const NEW_LINE_MODE = encodeUtf8("\x1b[20h");
+
 const RESET = 0x01;
 const EOT = 0x04;
 const NO_THEME = 0;
