@@ -128,10 +128,10 @@ export class CastReader {
       throw new CastFault(`it is asciicast version ${shown(version)}; 2 and 3 can be read${hint}`);
     }
     const term = isRecord(header.term) ? header.term : {};
-    const [cols, rows] = version === 2 ? [header.width, header.height] : [term.cols, term.rows];
-    if (!isGoodSize(cols, rows)) throw this.#sizeFault(cols, rows);
+    const size = version === 2 ? [header.width, header.height] : [term.cols, term.rows];
     return {
-      ...{ version, cols, rows },
+      version,
+      ...this.#size(...size),
       ...(isSeconds(timestamp, Number.MAX_SAFE_INTEGER / 1000) && { startMs: timestamp * 1000 }),
       ...(typeof title === "string" && { title: title.slice(0, MAX_LABEL) }),
       ...(isSeconds(idle, MAX_INTERVAL_DAYS * DAY_SECONDS) && idle > 0 && { idleLimitMs: idle * 1000 }),
@@ -150,8 +150,8 @@ export class CastReader {
         return { afterMs, type: "o", text: data };
       case "r": {
         const [, cols, rows] = /^(\d{1,5})x(\d{1,5})$/.exec(data) ?? [];
-        if (!isGoodSize(Number(cols), Number(rows))) throw this.#sizeFault(cols ?? data, rows);
-        return { afterMs, type: "r", cols: Number(cols), rows: Number(rows) };
+        if (rows === undefined) throw this.#fault(`has a size that can't be: ${shown(data)}`);
+        return { afterMs, type: "r", ...this.#size(Number(cols), Number(rows)) };
       }
       case "m":
         return { afterMs, type: "m", label: data.slice(0, MAX_LABEL) };
@@ -175,18 +175,15 @@ export class CastReader {
     return interval;
   }
 
-  #sizeFault(cols: unknown, rows: unknown): CastFault {
+  #size(cols?: unknown, rows?: unknown): { cols: number; rows: number } {
+    if (typeof cols === "number" && typeof rows === "number" && isSize(cols, rows)) return { cols, rows };
     const limits = `from 1x1 to ${MAX_COLS}x${MAX_ROWS}`;
-    return this.#fault(`has a size that can't be: ${shown(cols)} by ${shown(rows)}, not ${limits}`);
+    throw this.#fault(`has a size that can't be: ${shown(cols)} by ${shown(rows)}, not ${limits}`);
   }
 
   #fault(what: string): CastFault {
     return new CastFault(`line ${this.#line} ${what}`);
   }
-}
-
-function isGoodSize(cols: unknown, rows: unknown): boolean {
-  return typeof cols === "number" && typeof rows === "number" && isSize(cols, rows);
 }
 
 function isSeconds(value: unknown, most: number): value is number {
