@@ -44,28 +44,43 @@ function commonOf(verbs: readonly Command[]): readonly Option[] {
   });
 }
 
-function sectionOf(command: Command, known: ReadonlySet<string>): string {
+function sectionOf(command: Command, known: ReadonlySet<string>, said: Map<string, string>): string {
   const isKnown = (option: Option) => known.has(rowOf(option));
   const options = optionsOf(command);
   const common = options.filter((option) => isKnown(option) && COMMON.includes(option.long ?? ""));
   const own = options.filter((option) => !isKnown(option));
   const name = command.name();
+  const like = new Map<string, string[]>();
+  for (const option of own) {
+    const place = said.get(rowOf(option));
+    if (place !== undefined) like.set(place, [...(like.get(place) ?? []), `\`${option.long}\``]);
+  }
+  const fresh = own.filter((option) => !said.has(rowOf(option)));
+  for (const option of fresh.filter(({ description }) => !description.startsWith("the same")))
+    said.set(rowOf(option), name);
   const inner = command.commands.map((one) => {
     const words = optionsOf(one).map(({ flags }) => `\`${flags}\``);
     const more = words.length === 0 ? "" : ` (${words.join(", ")})`;
-    return `- \`${name} ${one.name()} ${one.usage()}\`: ${one.description()}${more}`;
+    return `- \`${one.name()} ${one.usage().replace("[options] ", "")}\`: ${one.description()}${more}`;
   });
   const longs = common.map(({ long }) => long ?? "");
   const hasAll = COMMON.every((long) => longs.includes(long));
   const hasPlace = PLACE.every((long) => longs.includes(long));
   const rest = longs.filter((long) => !hasPlace || !PLACE.includes(long));
-  const named = [...(hasPlace ? ["*place*"] : []), ...rest.map((long) => `\`${long}\``)].join(", ");
+  const hasSession = hasPlace && rest[0] === "--session";
+  const place = hasSession ? ["*session*"] : hasPlace ? ["*place*"] : [];
+  const named = [...place, ...rest.slice(hasSession ? 1 : 0).map((long) => `\`${long}\``)].join(", ");
   const also = hasAll ? "*all*" : named;
+  const likes = [...like].map(([verb, longs]) => ` As ${verb}: ${longs.join(", ")}.`).join("");
+  const words = command
+    .usage()
+    .replace(/ ?\[options\]/, "")
+    .trim();
   return [
     `## ${name}`,
-    `\`${name} ${command.usage().replace(/ ?\[options\]/, "")}\`: ${text(command.description())}.${also === "" ? "" : ` Common: ${also}.`}`,
+    `${words === "" ? "" : `\`${words}\`: `}${text(command.description())}.${also === "" ? "" : ` Common: ${also}.`}${likes}`,
     ...(inner.length === 0 ? [] : [inner.join("\n")]),
-    ...(own.length === 0 ? [] : [listOf(own)]),
+    ...(fresh.length === 0 ? [] : [listOf(fresh)]),
   ].join("\n\n");
 }
 
@@ -76,9 +91,10 @@ export function cliPage(): string {
   const known = new Set(common.map(rowOf));
   const attaching = optionsOf(program).filter((option) => !known.has(rowOf(option)));
   const both = new Set([...known, ...attaching.map(rowOf)]);
+  const said = new Map(attaching.map((option) => [rowOf(option), "attaching"]));
   const sections = verbs.map((command) => {
     const isAttach = command.name() === "attach" || command.name() === "exec";
-    return sectionOf(command, isAttach ? both : known);
+    return sectionOf(command, isAttach ? both : known, said);
   });
   return `# Command line reference
 
@@ -87,7 +103,7 @@ the help of each command has examples.
 
 ## Common options
 
-Each command names those that it takes. *place* stands for the first four, *all* for all.
+Each command names those that it takes. *place* stands for the first four, *session* for these and \`--session\`, *all* for all.
 
 ${listOf(common)}
 

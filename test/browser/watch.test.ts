@@ -1,10 +1,11 @@
 // The stock asciinema-player of the registry in Chromium watches a session of ours (G7).
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { exitCode, startCli, textOf } from "../e2e/support/clients/cli.ts";
 import { connect, type TestClient } from "../e2e/support/clients/client.ts";
 import { api, fresh, type Person, person, system } from "../e2e/support/system/system.ts";
 import { setUpBrowser } from "./support/fixture.ts";
-import { playerCells, watchWith, xtermCells } from "./support/player.ts";
+import { playerCells, playWith, watchWith, xtermCells } from "./support/player.ts";
 
 const browser = setUpBrowser();
 const SIZE = { cols: 60, rows: 16 };
@@ -80,6 +81,20 @@ test("G7: the player is told the exit, and that a link was revoked, and does not
   const list = (await (await api(other.alice, tickets)).json()) as { tickets: { id: string }[] };
   await api(other.alice, `${tickets}/${list.tickets[0]?.id}`, { method: "DELETE" });
   await expect.poll(async () => (await eventsOf(second)).at(-1)).toBe("ended the ticket was revoked");
+});
+
+test("a .cast of `record`, played by the player to its end, ends in the same cells as xterm.js", async () => {
+  const { alice, session, creator } = await watched();
+  const child = startCli(alice, ["--session", session, "--idle-limit", "1"], "record");
+  const code = exitCode(child);
+  const cast = textOf(child.stdout);
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  for (let n = 1; n <= 40; n += 1) creator.type(`${n}\n`);
+  await creator.output("frame 40\x1b");
+  creator.type("bye\n");
+  expect(await code).toBe(0);
+  const page = await playWith(browser, await browser.profile(), await cast);
+  await expect.poll(() => playerCells(page)).toEqual(await xtermCells(creator.bytes(), SIZE));
 });
 
 test("G7: the player on our own page comes by the login's cookie", async () => {

@@ -126,10 +126,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     upgrade("json: drive", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=driver`),
     upgrade("json: make", ({ sandbox, session }) => jsonPath(`${sandbox}:${session}`), none),
   ],
-  "GET /watch/:sandbox/:session": [
-    upgrade("alis: look on", watch, { protocol: "v1.alis", first: "" }),
-    upgrade("alis: look on, not there", watch, { protocol: "v1.alis", first: "", ...none }),
-  ],
+  "GET /watch/:sandbox/:session": [upgrade("alis: look on", watch, { protocol: "v1.alis", first: "" })],
   "ALL /terminal/*": [
     { ...http("GET", terminal("")), what: "page" },
     { ...http("GET", terminal("/token")), what: "token" },
