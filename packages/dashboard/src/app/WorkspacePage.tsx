@@ -286,7 +286,7 @@ function paneProps(page: Page, { rights }: ReadyState, at: SessionTarget): Paned
     onLogin: () => page.login(),
     onReader: (isReader) => page.preferences.set({ isReader }),
     takesFiles: rights.mayStartAnother,
-    ...defined({ previews: rights.previews }),
+    ...defined({ previews: rights.previews, moment: address.moment }),
   };
 }
 

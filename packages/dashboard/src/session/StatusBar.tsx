@@ -19,6 +19,10 @@ export type StatusBarProps = {
   readonly onSecret: (isOn: boolean) => void;
   /** undefined: this person may not upload. */
   readonly onUpload: (() => void) | undefined;
+  /** undefined: there is no recording. */
+  readonly onRecording: (() => void) | undefined;
+  readonly isRecordingShown: boolean;
+  readonly isRedacted: boolean;
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
@@ -28,7 +32,7 @@ export type StatusBarProps = {
 
 export function StatusBar(props: StatusBarProps) {
   const { status } = props;
-  const { bar: words, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
+  const { bar: words, recording, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
   const isOthers = props.isFramed && props.sizedBy.length > 0;
   const sizeTitle = isOthers ? words.sizedByTitle(props.sizedBy) : props.isFramed ? words.framedSize : words.size;
   return (
@@ -61,6 +65,17 @@ export function StatusBar(props: StatusBarProps) {
           onClick={() => props.onSecret(!props.isSecret)}
         >
           {props.isSecret ? words.secretOn : words.secret}
+        </button>
+      )}
+      {props.onRecording === undefined ? null : (
+        <button
+          type="button"
+          className="sbx-quiet sbx-reader"
+          aria-pressed={props.isRecordingShown}
+          title={props.isRedacted ? recording.openRedactedTitle : recording.openTitle}
+          onClick={props.onRecording}
+        >
+          {recording.open}
         </button>
       )}
       {props.onUpload === undefined ? null : (

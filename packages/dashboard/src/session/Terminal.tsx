@@ -11,8 +11,8 @@ import "../ui/dialogs.css";
 import "../ui/settings.css";
 import "../output/tools.css";
 import "../ui/fingers.css";
-import { type ComponentProps, type CSSProperties, useEffect, useMemo, useRef, useState } from "react";
-import { keyboardStateOf, mayType } from "sandbox-stdio/core";
+import { type ComponentProps, type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { defined, keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { obstacleText, type Remedy } from "../connection/status.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
@@ -43,6 +43,9 @@ import { dataOf, peopleDataOf } from "./terminal-data.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import type { TerminalSession, View } from "./terminal-session.ts";
 import { useExit, useSession, useSnapshot, useStatus, useTitle, useWarningOnClose } from "./use-session.ts";
+
+/** Loaded when a recording is looked at. */
+const RecordingPanel = lazy(() => import("../recording/RecordingPanel.tsx"));
 
 export function Terminal(props: TerminalProps) {
   const { wsUrl, theme } = props;
@@ -107,6 +110,9 @@ export function Terminal(props: TerminalProps) {
     return (shortcut !== undefined && live.tools.do(shortcut)) || takesKeyboard(event, live.room);
   };
 
+  const [isReplay, setReplay] = useState(props.moment !== undefined);
+  // The calls about it are authenticated by the cookie.
+  const recorded = isByLink || props.token !== undefined ? undefined : live?.connection.recording;
   const [standIn, setStandIn] = useState<TerminalSession>();
   const paper: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
@@ -157,6 +163,20 @@ export function Terminal(props: TerminalProps) {
             <RefusalCard status={status} remedies={remedies} onRemedy={remedy} hasBegun={view?.hasBegun ?? false} />
           ) : null}
         </div>
+        {isReplay && view !== undefined ? (
+          <Suspense fallback={null}>
+            <RecordingPanel
+              target={{ sandbox: view.sandbox, session: view.session }}
+              moment={props.moment}
+              look={{ scheme, ...defined({ theme, font: props.font }) }}
+              stage={stage}
+              onClose={() => {
+                setReplay(false);
+                focus();
+              }}
+            />
+          </Suspense>
+        ) : null}
         {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} onDone={focus} /> : null}
         {bars.status ? (
           <StatusBar
@@ -169,6 +189,9 @@ export function Terminal(props: TerminalProps) {
             sizedBy={sizedBy(people?.people, texts.people)}
             link={view?.link}
             onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
+            onRecording={recorded === undefined ? undefined : () => setReplay(!isReplay)}
+            isRecordingShown={isReplay}
+            isRedacted={recorded?.redacted === true}
             isSecret={
               hasEnded || people?.people === undefined || keyboardStateOf(people.people) === "none"
                 ? undefined

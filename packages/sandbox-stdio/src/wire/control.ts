@@ -106,7 +106,12 @@ export type Hello = {
   readonly creator?: boolean;
   /** How much input may be sent and not acknowledged. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
   readonly inputWindow?: number;
+  /** The session's output is recorded. */
+  readonly recording?: Recording;
 };
+
+/** Since when output is recorded (ISO 8601), and whether patterns hide parts of it. */
+export type Recording = { readonly since: string; readonly redacted: boolean };
 
 /** Whether a client may come back after a `bye`. It wins over the close code. */
 export type Retry = "never" | "now" | "after";
@@ -208,6 +213,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
     "approximate?": isBoolean,
     "creator?": isBoolean,
     "inputWindow?": isInteger(MAX_UNACKED_INPUT_BYTES, MAX_KEPT_INPUT_BYTES),
+    "recording?": isObject({ since: isString(64), redacted: isBoolean }),
   },
   bye: {
     code: isInteger(1000, 4999),
