@@ -72,8 +72,13 @@ test("G7: the player is told the exit, and that a link was revoked, and does not
   const session = await watched();
   const page = await watch(session);
   await shows(page, "ready");
-  session.creator.type("bye\n");
+  // What is printed in the last moment is shown, too.
+  session.creator.type("last\nbye\n");
   await expect.poll(async () => (await eventsOf(page)).at(-1)).toBe("ended Stream ended");
+  expect(await page.locator(".ap-term-text").textContent()).toContain("frame last");
+  const late = await watch(session);
+  await expect.poll(async () => (await eventsOf(late)).at(-1)).toBe("ended Stream ended");
+  expect(await late.locator(".ap-term-text").textContent()).toContain("frame last");
 
   const other = await watched();
   const second = await watch(other);

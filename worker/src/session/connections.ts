@@ -178,6 +178,7 @@ export class Connections implements SocketEvents {
     const dialect = dialectNamed(spec.dialect);
     const hooks: ConnectionHooks = {
       auth: (token) => this.#ports.auth(connection, token),
+      later: (ms, act) => void setTimeout(act, ms),
       sessionMs: () => this.#ports.sessionMs(),
       told: (said) => audit?.told(connection, said, spec.actor),
       earlyBytes: () => [...this.#connections.values()].reduce((sum, { earlyBytes }) => sum + earlyBytes, 0),

@@ -39,6 +39,8 @@ type AlisState = {
   readonly tail: Uint8Array;
 };
 
+/** At EOT the player drops what it has not shown yet: it shows output late, by the jitter of the connection. */
+const EOT_DELAY_MS = 1_000;
 const NO_BYTES = new Uint8Array(0);
 const START: AlisState = {
   isResetDue: false,
@@ -126,7 +128,7 @@ class Saying {
   exit(code: number, offset: number): void {
     this.begin();
     this.#flush();
-    this.frames.push(alisExit(this.#next(offset), code), alisEnd());
+    this.frames.push(alisExit(this.#next(offset), code));
   }
 
   #reset(screen: Uint8Array): void {
@@ -164,6 +166,7 @@ export const ALIS: Dialect<AlisState> = {
   acknowledges: false,
   canResume: false,
   startsWithScreen: true,
+  farewell: { frame: alisEnd(), afterMs: EOT_DELAY_MS },
   start: START,
   closeCode,
   encode,

@@ -27,6 +27,8 @@ export interface ConnectionHooks {
   begin?(begin: Begin): void;
   /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it only this one's count. */
   earlyBytes?(): number;
+  /** Does something later. Without it that is done at once. */
+  later?(ms: number, act: () => void): void;
   /** How long the session has run, for dialects that tell times. Without it no time passes. */
   sessionMs?(): number;
   /** The client is told of an error, or that its connection is closed. */
@@ -60,6 +62,8 @@ export class ServerConnection implements Peer {
   #stdinOffset = 0;
   /** Whether it is still to say its first message. */
   #isSilent: boolean;
+  /** Whether the client has closed its socket, or lost it. */
+  #isClosed = false;
   /** Whether its client wants no output for now. */
   isPaused = false;
 
@@ -173,6 +177,7 @@ export class ServerConnection implements Peer {
 
   /** The socket has closed. */
   closed(code: number): void {
+    this.#isClosed = true;
     const phase = this.#phase;
     this.#phase = { phase: "ended" };
     if (phase.phase !== "attached" || phase.client.peer !== this) return;
@@ -266,7 +271,18 @@ export class ServerConnection implements Peer {
   finish(): void {
     if (this.isEnded) return;
     this.#phase = { phase: "ended" };
-    this.#socket.close(CLOSE.normal, "");
+    const { farewell } = this.dialect;
+    const close = (): void => this.#socket.close(CLOSE.normal, "");
+    if (farewell === undefined) close();
+    else {
+      const part = (): void => {
+        if (this.#isClosed) return;
+        this.#socket.send(farewell.frame);
+        close();
+      };
+      if (this.#hooks.later === undefined) part();
+      else this.#hooks.later(farewell.afterMs, part);
+    }
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------

@@ -88,7 +88,6 @@ describe("G7: events", () => {
       ["m", 90_000, "gap 70004-90000"],
       ["o", 90_001, "\ufffd"],
       ["x", 90_001, 143],
-      ["eot", undefined, undefined],
     ]);
   });
 
@@ -120,6 +119,25 @@ test("G7: a viewer on a session of ours gets what it prints, without its queries
   expect(told.map(({ type }) => type)).toEqual(["magic", "reset", "o", "o", "x", "eot"]);
   expect(told.map((event) => event.text ?? "").join("")).toBe("beforeafter");
   expect(one.closed?.[0]).toBe(1000);
+});
+
+test("G7: EOT comes a second behind the exit, since the player drops what it has not shown; never to one that has gone", () => {
+  const later: (() => void)[] = [];
+  for (const leaves of [false, true]) {
+    const session = rig({ tty: true });
+    const one = speaking(session, {
+      dialect: ALIS as never,
+      role: "viewer",
+      later: (_ms, act) => void later.push(act),
+    });
+    one.attach();
+    session.session.exited({ code: 0 });
+    expect([readAlis(one.frames as Uint8Array[]).at(-1)?.type, one.closes]).toEqual(["x", []]);
+    if (leaves) one.connection.closed(1001);
+    for (const act of later.splice(0)) act();
+    expect(readAlis(one.frames as Uint8Array[]).at(-1)?.type).toBe(leaves ? "x" : "eot");
+    expect(one.closes).toEqual(leaves ? [] : [[1000, ""]]);
+  }
 });
 
 test.each([
