@@ -10,7 +10,13 @@ const standIn = file("./test/auth/wrangler.toml");
 const isWorkerThere = existsSync(own) && existsSync(file("./src/index.ts"));
 
 /** They change what is fixed once for a Worker: its variables as its own objects see them, or by which way it authenticates. */
-const CHANGE_THE_WORKER = ["objects/own-bell", "objects/parking", "preview/preview", "objects/waits"];
+const CHANGE_THE_WORKER = [
+  "objects/own-bell",
+  "objects/parking",
+  "objects/recording",
+  "preview/preview",
+  "objects/waits",
+];
 /** They stop the timers of the whole isolate, and would let those of an earlier file's objects fire in their own context. */
 const STOP_TIMERS = [
   ...["audit/gathering", "audit/refusals", "bridge/given-up", "bridge/inner-hop", "sandbox/hang-watch"],

@@ -9,7 +9,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Limits: ["LimitEnv"],
   "Commands and network": ["CommandEnv", "EgressEnv", "PreviewEnv"],
   "Containers and objects": ["SandboxEnv", "PlacementEnv", "BridgeEnv", "TerminalEnv", "McpEnv"],
-  Audit: ["AuditEnv"],
+  "Audit and recordings": ["AuditEnv", "RecordingEnv"],
   "Logs and metrics": ["LogEnv", "MetricsEnv"],
   Tests: ["WebhookEnv"],
   "The bridge": ["BridgeVariables"],

@@ -1,6 +1,7 @@
 // The routes to sessions, whoever's Worker they stand in: who may come in, and to which Durable Object a request belongs.
 
 import { Hono } from "hono";
+import { readRecordingSettings } from "./attach/recording-settings.ts";
 import { readAuditSettings } from "./audit/settings.ts";
 import { requireAllowedHost } from "./auth/origin.ts";
 import { readEntrySettings } from "./auth/provider.ts";
@@ -16,6 +17,7 @@ import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/openapi.ts";
 import { previewRoutes } from "./routes/previews.ts";
 import { programRoutes } from "./routes/programs.ts";
+import { recordingRoutes, tenantRecordingRoutes } from "./routes/recordings.ts";
 import { revocationRoutes } from "./routes/revocations.ts";
 import { sandboxRoutes } from "./routes/sandboxes.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -35,6 +37,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
     requireAllowedHost(c.req.raw, readEntrySettings(c.env));
     // Before anything is done: a policy that can't be read must not count as none.
     readAuditSettings(c.env);
+    readRecordingSettings(c.env);
     requireLogLevel(c.env);
     readEgress(c.env);
     await next();
@@ -51,6 +54,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/", openApiRoute);
   app.route("/api/sandboxes", sandboxRoutes);
   app.route("/api/sandboxes", programRoutes);
+  app.route("/api/sandboxes", recordingRoutes);
   app.route("/api/sandboxes", sessionRoutes);
   app.route("/api/sandboxes", shareRoutes);
   app.route("/api/tickets", attachTicketRoutes);
@@ -58,6 +62,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/api/layout", layoutRoutes);
   app.route("/api/preferences", preferenceRoutes);
   app.route("/api/audit", tenantAuditRoutes);
+  app.route("/api/recordings", tenantRecordingRoutes);
   app.route("/api/attention-webhook", webhookRoutes);
   if (mcp !== undefined) app.route("/", mcp);
   app.route("/", gatewayRoutes);

@@ -23,6 +23,13 @@ const SUMMARIES: Readonly<Record<Operation, string>> = {
   signal: "Sends a signal to the process",
   resize: "Sets the size of the terminal",
   keyboard: "Asks for the keyboard of an exclusive session, gives it back, or takes it",
+  recordings: "The recordings under this name, newest first",
+  recording: "A recording as an asciicast v3",
+  recordedScreen: "The screen at a moment of a recording",
+  searchRecording: "The lines of a recording that match",
+  removeRecording: "Removes a recording: an admin, or who started the session",
+  holdRecording: "Keeps a recording until it is released",
+  releaseRecording: "Lets a recording expire again",
   end: "Ends the process, and forgets the session",
 };
 
@@ -39,6 +46,8 @@ const STATUSES: Readonly<Partial<Record<Operation, readonly number[]>>> = {
 const OTHER_KINDS: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   read: ["application/octet-stream", "text/event-stream"],
 };
+/** The kind of an answer that is no JSON. */
+const ONLY_KIND: Readonly<Partial<Record<Operation, string>>> = { recording: "application/x-asciicast" };
 
 /** @param origin Where the server is, without a slash at the end. */
 export function openApiDocument(origin: string, version: string): Json {
@@ -98,7 +107,8 @@ function operationOf(operation: Operation, { path, scope, query, body, answer }:
 function responsesOf(operation: Operation, answer: z.ZodType | undefined): Json {
   if (answer === undefined) return { 204: { description: "Done" }, default: ERROR };
   const others = (OTHER_KINDS[operation] ?? []).map((kind) => [kind, {}]);
-  const content = { "application/json": { schema: schemaOf(answer, "output") }, ...Object.fromEntries(others) };
+  const kind = ONLY_KIND[operation] ?? "application/json";
+  const content = { [kind]: { schema: schemaOf(answer, "output") }, ...Object.fromEntries(others) };
   const statuses = STATUSES[operation] ?? [200];
   const good = statuses.map((status) => [
     status,

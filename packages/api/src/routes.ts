@@ -3,9 +3,10 @@
 
 import type { z } from "zod";
 import { createRequest, description, listAnswer, runAnswer, runRequest } from "./process-schemas.ts";
+import * as recording from "./recording-schemas.ts";
 import * as session from "./session-schemas.ts";
 
-export type Scope = "connect" | "exec";
+export type Scope = "connect" | "exec" | "admin";
 
 export type Route = {
   readonly operation: string;
@@ -103,6 +104,59 @@ export const ROUTES = [
     scope: "exec",
     body: session.keyboardRequest,
     answer: session.keyboardAnswer,
+  },
+  {
+    operation: "recordings",
+    method: "GET",
+    path: "/sessions/{name}/recordings",
+    scope: "connect",
+    query: recording.recordingsQuery,
+    answer: recording.recordingsAnswer,
+  },
+  {
+    operation: "recording",
+    method: "GET",
+    path: "/sessions/{name}/recording",
+    scope: "connect",
+    query: recording.castQuery,
+    answer: recording.cast,
+  },
+  {
+    operation: "recordedScreen",
+    method: "GET",
+    path: "/sessions/{name}/recording/screen",
+    scope: "connect",
+    query: recording.momentQuery,
+    answer: recording.momentAnswer,
+  },
+  {
+    operation: "searchRecording",
+    method: "GET",
+    path: "/sessions/{name}/recording/search",
+    scope: "connect",
+    query: recording.searchQuery,
+    answer: recording.searchAnswer,
+  },
+  {
+    operation: "removeRecording",
+    method: "DELETE",
+    path: "/sessions/{name}/recording",
+    scope: "connect",
+    query: recording.removalQuery,
+  },
+  {
+    operation: "holdRecording",
+    method: "POST",
+    path: "/sessions/{name}/recording/hold",
+    scope: "admin",
+    body: recording.holdRequest,
+  },
+  {
+    operation: "releaseRecording",
+    method: "DELETE",
+    path: "/sessions/{name}/recording/hold",
+    scope: "admin",
+    query: recording.releaseQuery,
   },
   { operation: "end", method: "DELETE", path: "/sessions/{name}", scope: "exec", query: session.namedQuery },
 ] as const satisfies readonly Route[];

@@ -173,6 +173,7 @@ export {
   PONG_TEXT,
   parseClientMessage,
   parseServerMessage,
+  type Recording,
   type Retry,
   type ServerMessage,
 } from "./wire/control.ts";

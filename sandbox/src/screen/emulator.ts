@@ -192,11 +192,13 @@ export class Emulator {
   /** The screen at the last safe position, as programs are told it. */
   show(request: ScreenRequest): ScreenState {
     const drawing = request.ansi ? this.draw(request.ansiBytes) : undefined;
+    const isExact = this.#isExact && this.#opener === "";
     return {
       ...readScreen(this.#terminal, request),
       offset: this.#offset,
       ...defined({
-        approximate: this.#isExact && this.#opener === "" ? undefined : (true as const),
+        approximate: isExact ? undefined : (true as const),
+        partial: isExact && drawing?.isExact === false ? (true as const) : undefined,
         ansi: drawing && this.#decoder.decode(drawing.bytes),
       }),
     };

@@ -23,6 +23,8 @@ export type ScreenState = ScreenFacts & {
   readonly ansi?: string;
   readonly approximate?: true;
   readonly truncated?: true;
+  /** `ansi` leaves out some of the screen: all of it did not fit. */
+  readonly partial?: true;
 };
 
 /** An answer has at most 1 MiB, as JSON in UTF-8 with room for the fields around it. */

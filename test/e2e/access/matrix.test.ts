@@ -76,6 +76,16 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   [`GET ${AT}/:session/screen`]: [http("GET", (place) => `${session(place)}/screen`)],
   [`GET ${AT}/:session/commands`]: [http("GET", (place) => `${session(place)}/commands`)],
   [`GET ${AT}/:session/audit`]: [http("GET", (place) => `${session(place)}/audit`)],
+  [`GET ${AT}/:session/recordings`]: [http("GET", (place) => `${session(place)}/recordings`)],
+  [`GET ${AT}/:session/recording`]: [http("GET", (place) => `${session(place)}/recording`)],
+  [`GET ${AT}/:session/recording/screen`]: [http("GET", (place) => `${session(place)}/recording/screen?offset=0`)],
+  [`GET ${AT}/:session/recording/search`]: [http("GET", (place) => `${session(place)}/recording/search?text=x`)],
+  [`DELETE ${AT}/:session/recording`]: [http("DELETE", (place) => `${session(place)}/recording?all=1`)],
+  [`POST ${AT}/:session/recording/hold`]: [
+    http("POST", (place) => `${session(place)}/recording/hold`, { reason: "x" }),
+  ],
+  [`DELETE ${AT}/:session/recording/hold`]: [http("DELETE", (place) => `${session(place)}/recording/hold`)],
+  "DELETE /api/recordings": [http("DELETE", "/api/recordings?sub=nobody")],
   [`POST ${AT}/:session/share`]: [http("POST", (place) => `${session(place)}/share`, {})],
   [`GET ${AT}/:session/tickets`]: [http("GET", (place) => `${session(place)}/tickets`)],
   [`DELETE ${AT}/:session/tickets/:ticket`]: [http("DELETE", (place) => `${session(place)}/tickets/none`)],
@@ -151,6 +161,7 @@ answer everybody alike share a row.
 The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
 and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
 "Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+\`no_token\`, \`expired\` and \`revoked\` are 401, \`insufficient_scope\` is 403.
 `;
 
 /** Rows of the table: what is answered alike shares one. */
@@ -206,8 +217,11 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
       // Where the bridges are in containers nobody calls there: the route is not there for anybody.
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
+      const short = told.map((answer) =>
+        answer.replace(/^40[13] (?=(?:no_token|expired|revoked|insufficient_scope)$)/, ""),
+      );
       const isSame = told.every((answer) => answer === told[0]);
-      const shown = isSame ? `${told[0]} for all` : told.join(" | ");
+      const shown = isSame ? `${told[0]} for all` : short.join(" | ");
       asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
     }
   }

@@ -1,11 +1,12 @@
 // The calls of the other parts of the Worker to a session object, so that they need not import its class.
 
-import type { Participant } from "sandbox-stdio/core";
+import type { Participant, Recording } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import type { Role } from "../auth/ticket.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import type { Asker } from "./grant.ts";
+import type { RecordingIndex, RecordingListing, Removal } from "./recording-calls.ts";
 
 /** The API's description of a session. */
 export type SessionListing = {
@@ -29,6 +30,8 @@ export type SessionListing = {
   /** How far the asker has written by HTTP. */
   readonly inputOffset: number;
   readonly exit?: { readonly code: number; readonly signal?: string };
+  /** Its output is recorded: since when, and whether parts are hidden. */
+  readonly recording?: Recording;
 };
 
 /** The API's listing of a share ticket. Not the ticket itself: it is told once, to its maker. */
@@ -77,6 +80,21 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   listTickets(): TicketListing[] | undefined;
   /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
   revokeTicket(id: string, by: Actor): Promise<boolean>;
+  // ---- Recordings ----
+  /** Newest first. */
+  listRecordings(): RecordingListing[];
+  /** @param incarnation Absent: the newest recording. */
+  recordingIndex(incarnation: string | undefined): Promise<RecordingIndex>;
+  /** A segment as it is stored in the object; undefined if it is not, or no more. */
+  recordingSegment(incarnation: string, from: number): Uint8Array | undefined;
+  /** Resolves once a recording goes on behind `offset`, or has ended, or after so long. */
+  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void>;
+  /** @param incarnation Absent: all. */
+  removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal>;
+  /** @param reason Absent: it is held no more. */
+  holdRecording(incarnation: string | undefined, reason: string | undefined, by: Actor): "done" | "none" | "removed";
+  /** Drops so many bytes of a recording's oldest output. @returns How many went. */
+  shrinkRecording(incarnation: string, bytes: number): Promise<number>;
 }
 
 export interface SessionsEnv {

@@ -73,6 +73,23 @@ export type Deed =
   | { readonly type: "webhook"; readonly url: string }
   /** In a tenant's record: a browser was let in to a server in the sandbox, at this port. */
   | { readonly type: "preview"; readonly port: number }
+  /** This output is recorded, in a segment that has this hash as it is stored. */
+  | {
+      readonly type: "recorded";
+      readonly incarnation: string;
+      readonly from: number;
+      readonly to: number;
+      readonly sha256: string;
+    }
+  /** A recording was removed, or is kept until it is released. */
+  | {
+      readonly type: "recording";
+      readonly did: "removed" | "held" | "released";
+      readonly incarnation: string;
+      readonly reason?: string;
+    }
+  /** In a tenant's record: all recordings of a person's sessions were removed, so many. */
+  | { readonly type: "recordings_removed"; readonly sub: string; readonly count: number }
   /** In a tenant's record: a login by cookie was ended by its person. */
   | { readonly type: "logout" }
   | InputDeed;

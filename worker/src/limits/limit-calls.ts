@@ -5,6 +5,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import type { KeptKind, KeptLayout } from "../layouts/layout-store.ts";
 import type { AttentionCall, WebhookSetting, WebhookState } from "../webhooks/attention-webhook.ts";
 import type { RevocableGrant, Revocation } from "./revocation.ts";
+import type { RecordingReport } from "./tenant-recordings.ts";
 
 /** A client that shows a proof of its user's. */
 export type Resuming = { readonly user: string; readonly client: string };
@@ -78,6 +79,10 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   keptText(kind: KeptKind, user: string): KeptLayout;
   /** Keeps it. @param base The revision that it was made from; undefined: any revision. */
   keepText(kind: KeptKind, user: string, text: string, base?: number): { isKept: boolean; kept: KeptLayout };
+  /** A session's recording has grown, or is no more. @returns Whether what can't be dropped is too much. */
+  recorded(report: RecordingReport): Promise<boolean>;
+  /** Removes all recordings of sessions that a person started, but for those that are held. @returns How many. */
+  removeRecordingsOf(user: string, by: Actor): Promise<number>;
   /** A page of the tenant's audit. */
   audit(after: number, limit: number): AuditPage;
 }

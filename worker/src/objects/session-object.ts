@@ -5,6 +5,7 @@ import { DurableObject } from "cloudflare:workers";
 import { Deadline, earliest, type RelaySession } from "sandbox-stdio/core";
 import { specOf } from "../attach/attach-spec.ts";
 import type { Asker } from "../attach/grant.ts";
+import type { RecordingIndex, RecordingListing, Removal } from "../attach/recording-calls.ts";
 import type { NewShareTicket, SessionCalls, SessionListing, TicketListing } from "../attach/session-calls.ts";
 import type { Actor } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
@@ -98,10 +99,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   /** To be called after every event: stores an exit, detaches from a process that nobody needs, or keeps the bridge connected. */
   #changed(): void {
-    const { lifecycle, attaching, programs, detached } = this.#parts;
+    const { lifecycle, attaching, programs, detached, recordings } = this.#parts;
     const { state } = lifecycle;
     const isAttached = attaching.isUnderWay || ("session" in state && state.session?.isAttended === true);
-    const isNeeded = isAttached || programs.isActive || detached.isPolling;
+    const isRecorded = recordings.isFollowing(Date.now());
+    const isNeeded = isAttached || programs.isActive || detached.isPolling || isRecorded;
     switch (state.at) {
       case "absent":
       case "parked":
@@ -147,11 +149,12 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   /** As `#changed`, but asks no other part: a flood has thousands of frames a second. */
   #outputCame(): void {
-    const { session, looks } = this.#parts.lifecycle;
+    const { recordings, lifecycle } = this.#parts;
+    const { session, looks } = lifecycle;
     this.#parts.audit?.answered();
     // Output ends no session. With nobody attached, it may bring the screen that was waited for.
     if (session === undefined || !session.isAttended) this.#changed();
-    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs()]));
+    else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs(), recordings.nextTickMs()]));
   }
 
   /** Ends the process, which the bridge does too once it has seen the last client go, and frees the name. */
@@ -167,7 +170,8 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   override async alarm(): Promise<void> {
-    const { store, detached, alarm, parking } = this.#parts;
+    const { store, detached, alarm, parking, recordings } = this.#parts;
+    await recordings.expire(Date.now());
     await parking.ring(Date.now());
     const due = alarm.ring(Date.now());
     if (due === "forget" && store.record !== undefined) await this.#remove(store.record);
@@ -238,6 +242,42 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   async revokeTicket(id: string, by: Actor): Promise<boolean> {
     await this.#awake();
     return this.#parts.ticketCalls.revoke(id, by);
+  }
+
+  // ---- Recordings ----------------------------------------------------------------------------------------------
+
+  listRecordings(): RecordingListing[] {
+    return this.#parts.recordings.list();
+  }
+
+  async recordingIndex(incarnation: string | undefined): Promise<RecordingIndex> {
+    const { recordings, lifecycle } = this.#parts;
+    // A recording ends at now: what a process without clients has put out since is fetched.
+    if (lifecycle.state.at === "detached" && lifecycle.state.record.recording !== undefined) {
+      await lifecycle.reaching.reachSoon();
+      this.#changed();
+    }
+    return recordings.index(incarnation);
+  }
+
+  recordingSegment(incarnation: string, from: number): Uint8Array | undefined {
+    return this.#parts.recordings.stored(incarnation, from);
+  }
+
+  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void> {
+    return this.#parts.recordings.grown(incarnation, offset, waitMs);
+  }
+
+  removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal> {
+    return this.#parts.recordings.remove(incarnation, by, isAdmin);
+  }
+
+  holdRecording(incarnation: string | undefined, reason: string | undefined, by: Actor): "done" | "none" | "removed" {
+    return this.#parts.recordings.hold(incarnation, reason, by);
+  }
+
+  shrinkRecording(incarnation: string, bytes: number): Promise<number> {
+    return this.#parts.recordings.shrink(incarnation, bytes);
   }
 
   async #remove(record: SessionRecord): Promise<void> {

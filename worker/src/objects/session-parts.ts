@@ -2,6 +2,7 @@
 
 import type { Timed } from "sandbox-stdio/core";
 import { giveBack, type Pass } from "../attach/entry-limits.ts";
+import { readRecordingSettings } from "../attach/recording-settings.ts";
 import { ResumeSigner } from "../attach/resume.ts";
 import type { Actor } from "../audit/record.ts";
 import { SessionAudit } from "../audit/session-audit.ts";
@@ -13,6 +14,8 @@ import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { McpGateway } from "../mcp/gateway.ts";
 import { SessionMetrics } from "../metrics/session-metrics.ts";
 import { ProgramCalls } from "../programs/program-calls.ts";
+import { Recordings } from "../recordings/recordings.ts";
+import { RecordingStore } from "../recordings/store.ts";
 import { isOver, SessionStore } from "../records/session-store.ts";
 import { Connections } from "../session/connections.ts";
 import { DetachedProcess } from "../session/detached.ts";
@@ -75,7 +78,8 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const { retentionMs } = settings;
   const unnamedGraceMs = limits.unnamedSeconds * 1000;
   const dueMs = () => [detached.dueMs, parking.dueMs];
-  const alarm = new ObjectAlarm({ storage, store, trail, dueMs, retentionMs, unnamedGraceMs });
+  const keptDueMs = () => recordings.dueMs;
+  const alarm = new ObjectAlarm({ storage, store, trail, dueMs, keptDueMs, retentionMs, unnamedGraceMs });
   const recorder = (): SessionAudit =>
     new SessionAudit({
       ...{ trail, settings },
@@ -100,8 +104,27 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const lifecycle: SessionLifecycle = new SessionLifecycle({
     ...{ env, store, limits, audit, counts, sessionKey, waitUntil, changed, outputCame },
     trace: () => trace.trace,
-    isCalled: () => programs.isActive || detached.isPolling,
+    isCalled: () => programs.isActive || detached.isPolling || recordings.isFollowing(Date.now()),
+    get recordings() {
+      return recordings;
+    },
     parked: () => parking.answered(Date.now()),
+  });
+  const recordings: Recordings = new Recordings({
+    ...{ audit, waitUntil, changed, prefix: ctx.id.toString(), bucket: env.RECORDINGS },
+    settings: readRecordingSettings(env),
+    store: new RecordingStore(storage),
+    hop: lifecycle.hop,
+    alarm: () => void alarm.set(),
+    removed: (incarnation) => {
+      const { record } = store;
+      if (record?.facts.incarnation === incarnation) store.record = { ...record, recording: undefined };
+    },
+    report: async ({ homeKey, incarnation, by, startedAtMs, bytes, held, removedAtMs }) => {
+      if (homeKey === undefined) return false;
+      const marks = { isHeld: held !== undefined, isRemoved: removedAtMs !== undefined };
+      return env.TENANT.getByName(homeKey).recorded({ sessionKey, incarnation, by, startedAtMs, bytes, ...marks });
+    },
   });
   const detached = new DetachedProcess(env, store, storage.kv, lifecycle);
   const connections = new Connections(ctx, {
@@ -133,7 +156,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     kv: storage.kv,
     isBusy: () => {
       const isUnderWay = attaching.isUnderWay || programs.isUnderWay || detached.isPolling || renewals.isAsking;
-      return isUnderWay || ttyds.isActive || audit?.isIdle === false;
+      return isUnderWay || ttyds.isActive || recordings.isBusy || audit?.isIdle === false;
     },
     alone: (run) => ctx.blockConcurrencyWhile(run),
     alarm: () => void alarm.set(),
@@ -144,13 +167,13 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     // The connections say when an issuer is to be asked.
     { nextTickMs: () => undefined, tick: (nowMs) => waitUntil(renewals.askIssuers(nowMs)) },
     { nextTickMs: () => lifecycle.session?.nextTickMs, tick: () => lifecycle.session?.tick() },
-    ...[lifecycle.looks, parking],
+    ...[lifecycle.looks, recordings, parking],
   ];
   programs.waits.restore();
   parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
-    ...{ lifecycle, connections, programs, mcp, attaching, detached, metrics, parking, timed },
+    ...{ lifecycle, connections, programs, mcp, attaching, detached, metrics, parking, recordings, timed },
   };
 }

@@ -6,6 +6,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { defined } from "sandbox-stdio/core";
+import { type RecordingEnv, readRecordingSettings } from "../attach/recording-settings.ts";
 import type { SessionsEnv } from "../attach/session-calls.ts";
 import type { Actor, Deed, Place } from "../audit/record.ts";
 import { type AuditEnv, readAuditSettings } from "../audit/settings.ts";
@@ -27,6 +28,7 @@ import type {
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } from "../limits/revocation.ts";
 import { RevocationWaits } from "../limits/revocation-waits.ts";
+import { type RecordingReport, TenantRecordings } from "../limits/tenant-recordings.ts";
 import { UsedTickets } from "../limits/used-tickets.ts";
 import {
   type AttentionCall,
@@ -46,7 +48,7 @@ const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-type TenantEnv = AuditEnv & LimitEnv & SessionsEnv & WebhookEnv;
+type TenantEnv = AuditEnv & LimitEnv & RecordingEnv & SessionsEnv & WebhookEnv;
 
 export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
   readonly #attempts = new Map<string, number>();
@@ -66,6 +68,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   readonly #webhook: AttentionWebhook;
   readonly #used: UsedTickets;
   readonly #waits = new RevocationWaits();
+  readonly #recordings: TenantRecordings;
   readonly #kept: Readonly<Record<KeptKind, LayoutStore>>;
 
   constructor(ctx: DurableObjectState, env: TenantEnv) {
@@ -74,6 +77,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     this.#webhook = new AttentionWebhook(ctx.storage, () => isLoopbackAllowed(env));
     this.#kept = { layouts: new LayoutStore(ctx.storage), preferences: new LayoutStore(ctx.storage, "preferences") };
     this.#used = new UsedTickets(ctx.storage);
+    this.#recordings = new TenantRecordings(ctx.storage);
     this.#writes = new DelayedWrites(ctx.storage);
     void ctx.blockConcurrencyWhile(() => this.#load());
   }
@@ -216,6 +220,28 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
 
   keepText(kind: KeptKind, user: string, text: string, base?: number): { isKept: boolean; kept: KeptLayout } {
     return this.#kept[kind].keep(user, text, base, Date.now());
+  }
+
+  async recorded(report: RecordingReport): Promise<boolean> {
+    this.#recordings.note(report);
+    const { mode, maxBytes } = readRecordingSettings(this.env);
+    // Without a bucket each session has room of its own.
+    if (this.env.RECORDINGS === undefined || mode === "off") return false;
+    for (const { report: oldest, bytes } of this.#recordings.excess(maxBytes)) {
+      const went = await this.env.SESSION.getByName(oldest.sessionKey).shrinkRecording(oldest.incarnation, bytes);
+      this.#recordings.note({ ...oldest, bytes: Math.max(0, oldest.bytes - went) });
+    }
+    return this.#recordings.bytes > maxBytes;
+  }
+
+  async removeRecordingsOf(user: string, by: Actor): Promise<number> {
+    let count = 0;
+    for (const { sessionKey, incarnation } of this.#recordings.of(user)) {
+      const removal = await this.env.SESSION.getByName(sessionKey).removeRecordings(incarnation, by, true);
+      if (removal.kind === "done") count += removal.count;
+    }
+    await this.#record({ type: "recordings_removed", sub: user, count }, Date.now(), by);
+    return count;
   }
 
   /** A page of the tenant's audit. */

@@ -3,6 +3,7 @@
 import { defined, type ProcessWish, type RelaySession } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import { type RecordingEnv, recordingRefusal } from "../attach/recording-settings.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { InnerHop } from "../bridge/inner-hop.ts";
 import { orderProcess } from "../bridge/order.ts";
@@ -28,7 +29,7 @@ export interface ProcessLifecycle {
 }
 
 export interface StartPorts {
-  readonly env: BridgeEnv & CommandEnv;
+  readonly env: BridgeEnv & CommandEnv & RecordingEnv;
   readonly store: SessionStore;
   readonly lifecycle: ProcessLifecycle;
   /** Absent where no audit is kept. */
@@ -62,7 +63,10 @@ export class Starts {
         return refused(409, "other_command", await this.#otherWords(call.session, record));
       }
     }
-    const refusal = commandRefusal(env, wish.cmd, call.who.isAdmin, process.line) ?? call.pass.noRoom;
+    const refusal =
+      recordingRefusal(env, wish.record) ??
+      commandRefusal(env, wish.cmd, call.who.isAdmin, process.line) ??
+      call.pass.noRoom;
     if (refusal !== undefined) {
       audit?.refused(refusal, call.actor, record !== undefined);
       return answerOf(refusal);

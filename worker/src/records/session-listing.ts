@@ -39,6 +39,7 @@ export async function describeSession(
     ...titleOf(session?.title ?? record.title),
     ...lastOutputOf(session?.lastOutputMs ?? record.lastOutputMs),
     ...participantsOf(session),
+    ...defined({ recording: record.recording }),
     inputOffset: writerId === undefined ? 0 : receivedOf(writerId, record, session),
   };
   if (exit !== undefined) {

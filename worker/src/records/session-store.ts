@@ -7,6 +7,7 @@ import {
   encodeArchive,
   type KnownClient,
   type OutputLog,
+  type Recording,
   type SessionFacts,
   type Snapshot,
 } from "sandbox-stdio/core";
@@ -51,6 +52,8 @@ export type SessionRecord = {
   readonly size?: { readonly cols: number; readonly rows: number };
   /** The last known title that the program gave its terminal. */
   readonly title?: string;
+  /** Its output is recorded. */
+  readonly recording?: Recording | undefined;
   /** When its last output came, as far as is known here. */
   readonly lastOutputMs?: number | undefined;
   /** The clients known at the exit: input that the process had taken is not refused to one that comes back. */

@@ -12,6 +12,7 @@ import {
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
+import { type RecordingEnv, recordingRefusal } from "../attach/recording-settings.ts";
 import type { AttachParams } from "../bridge/upstream.ts";
 import { newRecord } from "../records/new-record.ts";
 import type { SessionRecord } from "../records/session-store.ts";
@@ -27,18 +28,18 @@ export const ASLEEP: Refusal = {
 const DEFAULT_COMMAND = "bash";
 
 /** Why the process may not be started; undefined where it may. */
-export function startRefusal(env: CommandEnv, spec: AttachSpec): Refusal | undefined {
+export function startRefusal(env: CommandEnv & RecordingEnv, spec: AttachSpec): Refusal | undefined {
   const { isAdmin } = spec.who;
   const process = processOf(spec);
   // A pane is there already. A client that may use tmux may start anything in another pane: its lists are asked, too.
   if (process.pane !== undefined) return undefined;
   const [cmd = DEFAULT_COMMAND] = commandWords(process) ?? [];
-  const refusal = commandRefusal(env, cmd, isAdmin, spec.line);
+  const refusal = recordingRefusal(env, process.record) ?? commandRefusal(env, cmd, isAdmin, spec.line);
   return refusal ?? (process.panes === true ? commandRefusal(env, "tmux", isAdmin) : undefined);
 }
 
 /** Whether what is asked for takes the name of a process that has ended (`ended=replace`). */
-export function mayReplace(env: CommandEnv, record: SessionRecord, spec: AttachSpec): boolean {
+export function mayReplace(env: CommandEnv & RecordingEnv, record: SessionRecord, spec: AttachSpec): boolean {
   const { query, who, pass } = spec;
   const mayStart = who.mayCreate && query.role === "driver" && query.resume === undefined;
   if (query.ended !== "replace" || !mayStart || pass.noRoom !== undefined) return false;

@@ -14,12 +14,14 @@ import {
 import type { Attention } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
+import type { RecordingEnv } from "../attach/recording-settings.ts";
 import { recordedSurroundings } from "../audit/surroundings.ts";
 import { log } from "../base/log.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";
 import { askBridge, attachBridge, type BridgeEnv, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
+import type { Recordings } from "../recordings/recordings.ts";
 import { describeSession } from "../records/session-listing.ts";
 import { isOver, type SessionRecord } from "../records/session-store.ts";
 import type { LifeEnv } from "../refusal/life.ts";
@@ -46,7 +48,7 @@ export type Outcome =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** The bindings and variables that reaching and starting a process reads. */
-export type LifecycleEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & TenantsEnv;
+export type LifecycleEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & RecordingEnv & TenantsEnv;
 
 /** The parts of the Durable Object that the lifecycle uses. */
 export interface LifecyclePorts extends MakerPorts {
@@ -60,8 +62,9 @@ export interface LifecyclePorts extends MakerPorts {
   outputCame(): void;
   /** The bridge keeps the clients' places: this object may go. */
   parked(): void;
-  /** Whether a program's call needs the process while no client is attached. */
+  /** Whether a program's call, or a recording, needs the process while no client is attached. */
   isCalled(): boolean;
+  readonly recordings: Recordings;
 }
 
 export class SessionLifecycle {
@@ -164,6 +167,7 @@ export class SessionLifecycle {
     const { record } = store;
     if (record === undefined || !this.#ended.store(record, session, nowMs)) return false;
     const { exit, log } = session;
+    this.#ports.recordings.finish(record.facts.incarnation, log, exit, nowMs);
     noteSession(env, "session.exited", record, { code: exit?.code ?? 0, bytes: log.endOffset });
     waitUntil(this.processEnded(record));
     this.hop.release();
@@ -173,11 +177,12 @@ export class SessionLifecycle {
   /** No client is left: the process runs on by itself, and this object may be evicted. */
   detach(session: RelaySession): void {
     const { client } = this.hop;
+    // What a process puts out that is recorded is fetched as it comes.
+    const after = this.#ports.recordings.isRecording ? 0 : FIRST_POLL_MS / 1000;
     // A bridge that is unreachable just now is not told how to wake this object, so its process is polled.
     this.#storeLeft(session, client.callsParked && client.isReady);
     this.#session = undefined;
     this.reaching.left();
-    const after = FIRST_POLL_MS / 1000;
     client.park({ offset: session.log.endOffset, seconds: 0, after, bell: this.#ports.sessionKey });
     this.hop.release();
   }
@@ -190,7 +195,8 @@ export class SessionLifecycle {
   }
 
   #storeLeft(session: RelaySession, hasBell: boolean): void {
-    const { store, audit } = this.#ports;
+    const { store, audit, recordings } = this.#ports;
+    recordings.leave();
     if (store.record !== undefined) storeLeft(store, this.looks, store.record, session, hasBell);
     // All writes of one turn go to the disk at once.
     void audit?.flush();
@@ -201,6 +207,7 @@ export class SessionLifecycle {
     const { record } = this.#ports.store;
     if (record === undefined || isOver(record)) return undefined;
     this.#session = this.#maker.unparked(record, parked);
+    this.#ports.recordings.follow(this.#session);
     return this.#session;
   }
 
@@ -213,6 +220,7 @@ export class SessionLifecycle {
 
   /** Forgets the session, and tells those who are on it. */
   async remove(record: SessionRecord): Promise<void> {
+    this.#finishRecording(record);
     if (!isOver(this.#ports.store.record ?? record)) {
       const { log, exit: told } = this.#session ?? {};
       const more = { ...defined({ code: told?.code }), bytes: log?.endOffset ?? record.offset };
@@ -220,6 +228,13 @@ export class SessionLifecycle {
     }
     this.#drop({ code: CLOSE.notFound, error: "not_found", message: "the session was ended" });
     await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record)]);
+  }
+
+  /** A recording outlives its session, and ends with it. */
+  #finishRecording(record: SessionRecord): void {
+    const log = this.#session?.log ?? this.keptLog(record);
+    const exit = record.exit ?? this.#session?.exit;
+    this.#ports.recordings.finish(record.facts.incarnation, log, exit, record.exitedAtMs ?? Date.now());
   }
 
   /** Another may have the process's place among the tenant's. */
@@ -247,13 +262,16 @@ export class SessionLifecycle {
 
   /** A process has been started: it is the session's from here on. */
   begin(record: SessionRecord, { actor, pass }: Pick<AttachSpec, "actor" | "pass">, asked: ProcessWish): SessionRecord {
-    const { store, audit, waitUntil } = this.#ports;
-    store.record = record;
+    const { store, audit, waitUntil, recordings } = this.#ports;
+    const recording = recordings.begin(record, actor, asked.record === true);
+    store.record = { ...record, ...defined({ recording }) };
     const { incarnation, tty } = record.facts;
     audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
     noteSession(this.#ports.env, "session.started", record, { request: pass.request });
-    return record;
+    // Nobody may attach to a process that a program has started.
+    if (recording !== undefined && record.program !== undefined) waitUntil(this.reaching.reach());
+    return store.record;
   }
 
   // ---- The inner hop ---------------------------------------------------------------------------------------------
@@ -272,6 +290,7 @@ export class SessionLifecycle {
       session = this.#maker.greeted(record, hello);
       this.#session = session;
     }
+    this.#ports.recordings.follow(session);
     this.reaching.greeted(hello);
     session.title = hello.title ?? "";
     session.onAttention = (attention) => this.#ports.waitUntil(this.#callForAttention(attention));
@@ -304,6 +323,8 @@ export class SessionLifecycle {
   #hopBroken(): boolean {
     const session = this.#session;
     if (session === undefined || session.hasEnded) return false;
+    // The log may go on behind what is lost on the way.
+    this.#ports.recordings.flush();
     this.#tellHopLost(session);
     return session.presentCount > 0 || this.#ports.isCalled();
   }
@@ -341,6 +362,7 @@ export class SessionLifecycle {
     if (record?.lostAtMs !== undefined) return; // Two have found out.
     audit?.note({ type: "lost" });
     if (record !== undefined) {
+      this.#finishRecording(record);
       const { offset } = storeLost(store, this.looks, record, this.#session, Date.now());
       noteSession(this.#ports.env, "session.lost", record, { bytes: offset });
       waitUntil(this.processEnded(record));
@@ -355,6 +377,8 @@ export class SessionLifecycle {
   /** Another process takes the name: nothing is kept of this one. */
   discard(): void {
     this.looks.forget();
+    const { record } = this.#ports.store;
+    if (record !== undefined) this.#finishRecording(record);
     this.#drop(REPLACED);
     this.#ports.store.clear();
   }

@@ -13,6 +13,8 @@ export type AlarmSources = {
   readonly trail: AuditTrail;
   /** Further times at which the object has something to do while it is out of memory; infinity for never. */
   readonly dueMs: () => readonly number[];
+  /** The same, whether there is a session or not. */
+  readonly keptDueMs: () => number;
   /** How long a record of the audit is kept. */
   readonly retentionMs: number;
   /** How long the client of an unnamed session may take to come back. */
@@ -29,13 +31,13 @@ export class ObjectAlarm {
 
   /** Sets the alarm anew: the kept data, or the time of its end, has changed. */
   async set(): Promise<void> {
-    const { storage, store, trail, retentionMs, unnamedGraceMs } = this.#sources;
+    const { storage, store, trail, keptDueMs, retentionMs, unnamedGraceMs } = this.#sources;
     const { record } = store;
     const session =
       record === undefined
         ? []
         : [keptUntilMs(record), desertedEndMs(record, unnamedGraceMs), ...this.#sources.dueMs()];
-    const dueMs = earliest([...session, trail.deletionDueMs(retentionMs, Date.now())]);
+    const dueMs = earliest([...session, keptDueMs(), trail.deletionDueMs(retentionMs, Date.now())]);
     this.#isSet = dueMs !== Number.POSITIVE_INFINITY;
     // No message waits until it is on disk.
     if (this.#isSet) await storage.setAlarm(dueMs, { allowUnconfirmed: true });

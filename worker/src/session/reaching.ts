@@ -63,6 +63,16 @@ export class Reaching {
     return reached;
   }
 
+  /** The same, but not for long. */
+  async reachSoon(): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), HOP_PATIENCE_MS);
+    });
+    await Promise.race([this.reach(), late]);
+    if (timer !== undefined) clearTimeout(timer);
+  }
+
   /** Asks for the process of a session that runs here, but not for long: its received output can be read meanwhile. */
   async #askAgain(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -38,7 +38,8 @@ export class Bridge {
   keptSeconds = 0;
   readonly #stub: DurableObjectStub<SessionObject>;
 
-  constructor(stub: DurableObjectStub<SessionObject>) {
+  /** @param tty Whether its process has a terminal. */
+  constructor(stub: DurableObjectStub<SessionObject>, tty = false) {
     this.#stub = stub;
     const nothing = () => undefined;
     this.session = new ProcessSession({
@@ -46,7 +47,7 @@ export class Bridge {
         sandbox: "dev",
         session: "s",
         incarnation: INCARNATION,
-        tty: false,
+        tty,
         mode: "collaborative",
         delivery: "lossless",
       },
@@ -131,8 +132,8 @@ export class Bridge {
   }
 }
 
-function specOf(session: string, dialect: "stdio" | "plain", subject = "alice"): AttachSpec {
-  const process = { cmd: "sh", args: [] };
+function specOf(session: string, dialect: "stdio" | "plain", subject = "alice", record = false): AttachSpec {
+  const process = { cmd: "sh", args: [], ...(record ? { record } : {}) };
   const query = parseAttachQuery(new URLSearchParams(attachParams({ session, process })));
   if (!query.ok) throw new Error(query.detail);
   const own = { persons: [{ subject }], tokenIds: [] };
@@ -200,8 +201,9 @@ export async function open(
   stub: DurableObjectStub<SessionObject>,
   dialect: "stdio" | "plain",
   subject?: string,
+  record?: boolean,
 ): Promise<Client> {
-  const { webSocket } = await stub.fetch(requestOf(specOf("s", dialect, subject)));
+  const { webSocket } = await stub.fetch(requestOf(specOf("s", dialect, subject, record)));
   if (!webSocket) throw new Error("no upgrade");
   const client = new Client(webSocket, dialect === "stdio");
   if (dialect === "stdio") await expect.poll(() => client.news[0], LIMIT).toMatch(/"hello"/);

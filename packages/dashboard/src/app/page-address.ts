@@ -26,7 +26,20 @@ export type PageAddress = {
 
 const TABS = "tabs";
 /** Parameters passed on to `/attach`. Never `offset`, `resume` or `token`, which must not come from a link. */
-const ATTACH_PARAMS = ["cmd", "arg", "env", "cwd", "tty", "panes", "keep", "mode", "delivery", "role", "name"];
+const ATTACH_PARAMS = [
+  "cmd",
+  "arg",
+  "env",
+  "cwd",
+  "tty",
+  "panes",
+  "keep",
+  "mode",
+  "delivery",
+  "record",
+  "role",
+  "name",
+];
 /** Parameters that hold for an existing session, such as a shared one. */
 const SHARED_PARAMS = ["role", "name"];
 /** Parameters of a link to a moment: a time, and the recorded process. */

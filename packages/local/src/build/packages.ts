@@ -19,6 +19,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "sandbox-stdio/programs": "core/programs/index.ts",
   "sandbox-stdio/recording": "core/recording/index.ts",
   "sandbox-stdio/shapes": "core/http/shapes.ts",
+  "sandbox-stdio/recording-shapes": "core/http/recording-shapes.ts",
   "sandbox-stdio/protocol": "core/entry/protocol.ts",
   "sandbox-stdio/client": "core/entry/client.ts",
   "@sbx/api": "api/index.ts",

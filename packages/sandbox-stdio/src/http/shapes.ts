@@ -187,6 +187,7 @@ export const description = {
   lastOutputAt: optional(time, "when its last output came"),
   inputOffset: offset,
   exit: optional(exit),
+  recording: optional(object({ since: time, redacted: flag }), "its output is recorded"),
 };
 
 export const listAnswer = { sessions: list(object(description)), next: optional(text()) };

@@ -174,6 +174,7 @@ function helloOf(
       approximate: isApproximate || undefined,
       creator: client.id === creator || undefined,
       inputWindow: client.inputWindow > MAX_UNACKED_INPUT_BYTES ? client.inputWindow : undefined,
+      recording: session.recording,
     }),
   };
 }

@@ -8,6 +8,7 @@ import { SnapshotRequests } from "../output/snapshot-requests.ts";
 import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import { MAX_CLIENTS } from "../wire/constants.ts";
+import type { Recording } from "../wire/control.ts";
 import type { PanesMessage } from "../wire/pane-messages.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import { Clients } from "./clients.ts";
@@ -83,6 +84,8 @@ export type SessionState = {
   /** When the process is ended because its machine goes away. */
   stopsAtMs: number | undefined;
   panes: PanesMessage | undefined;
+  /** Since when its output is recorded, and whether parts are hidden; undefined: it is not. */
+  recording: Recording | undefined;
 };
 
 export function newState(options: SessionOptions, hop: Hop): SessionState {
@@ -111,6 +114,7 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
     isInputClosed: false,
     stopsAtMs: undefined,
     panes: undefined,
+    recording: undefined,
   };
 }
 

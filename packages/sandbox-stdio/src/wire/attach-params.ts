@@ -94,6 +94,8 @@ export const PROCESS_PARAMS = {
     sameUnless: LOG_BYTES,
     field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is held"),
   },
+  /** Its output is recorded, where the server asks for that (G1). */
+  record: { body: "record", field: optional(flag, "its output is recorded, where the server lets a start say so") },
   /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
   tcp: { field: optional(integer(1, 65_535)) },
   /** The process runs under tmux: clients see its panes and can attach to them (B1). */

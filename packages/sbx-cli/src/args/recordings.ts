@@ -24,9 +24,9 @@ const readIdle = readWhole(1, 86_400, " of seconds");
 export function addRecordings(program: Command, defaults: Defaults, done: Done): void {
   withIncarnation(addSessionTarget(program.command("record [url]")))
     .usage("[URL | NAME] -o FILE [options]")
-    .description("record what a session prints from now on, as an asciicast")
+    .description("record a session from now on, as an asciicast")
     .option("-o, --output <file>", "a new file (default: standard output)")
-    .option("--stored", "the server's recording instead, from its beginning")
+    .option("--stored", "the server's recording, from its beginning")
     .option("-f, --follow", "with --stored: while the process runs")
     .option("--idle-limit <seconds>", "shorten longer pauses", readIdle)
     .action((url: string | undefined, flags: RecordFlags) => {
@@ -43,7 +43,7 @@ export function addRecordings(program: Command, defaults: Defaults, done: Done):
   withIncarnation(addSessionTarget(program.command("replay [what]")))
     .usage("[FILE | URL | NAME] [options]")
     .description("play a recording in this terminal: a .cast file, or a session's")
-    .option("--speed <factor>", "how many times as fast, or max (default: 1)", readSpeed)
+    .option("--speed <factor>", "times as fast, or max (default: 1)", readSpeed)
     .option("--idle-limit <seconds>", "shorten longer pauses", readIdle)
     .option("--from <place>", `of a session: begin at ${PLACE}`, readPlace)
     .action((what: string | undefined, flags: ReplayFlags) => {

@@ -8,6 +8,8 @@ export const WORKER_VARS = {
   // Some tests fill a session with one user's clients; quotas.test.ts is about the limits themselves.
   LIMIT_ATTACHES_PER_MINUTE: "1000",
   LIMIT_SESSIONS: "10000",
+  // Those whose start says so are recorded.
+  RECORDING: "ask",
   // A webhook's receiver is on this machine.
   WEBHOOK_LOOPBACK: "1",
   METRICS_TOKEN: "the metrics token of tests",

@@ -55,7 +55,7 @@ export async function screen(
   // The last that was seen of a lost process: its log may go on behind it. A drawing is told as it was.
   const isOlder = reached.state === "lost" && typeof state.offset === "number" && state.offset < reached.log.endOffset;
   const redrawn = isOlder && !ansi ? await redraw(state, reached) : undefined;
-  const { runs: allRuns, ansi: drawing, scrollback: above, modes, ...rest } = redrawn ?? state;
+  const { runs: allRuns, ansi: drawing, scrollback: above, modes, partial: _, ...rest } = redrawn ?? state;
   const isBehind = isOlder && redrawn === undefined;
   const lines = Array.isArray(above) ? above.slice(Math.max(0, above.length - scrollback)) : [];
   const body = {

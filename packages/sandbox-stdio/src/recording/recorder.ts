@@ -1,0 +1,128 @@
+// Decides what is taken from a session's log for its recording, and when: in batches, before the log drops it. Notes when output
+// came. Knows no storage and no clock.
+
+import type { OutputLog } from "../output/output-log.ts";
+import type { TimeMark } from "../output/time-index.ts";
+import type { Gap } from "../programs/output-range.ts";
+import type { Redactor } from "./redaction.ts";
+import type { KeyFrame, Segment } from "./segment.ts";
+
+/** Output waits so long for more, at the longest. */
+export const BATCH_MS = 30_000;
+/** So much of a log may wait. The rest is room for what comes before the batch is taken. */
+const BATCH_SHARE = 1 / 4;
+/** A screen is wanted again after so much output. */
+const FRAME_EVERY_BYTES = 512 * 1024;
+/** A line that is longer is not waited for (see {@link Redactor}). */
+const MAX_WAITED_LINE = 16_384;
+const LINE_FEED = 0x0a;
+
+/** A stretch of output, ready to be stored; `from` equals `to` where nothing was written. */
+export type Batch = Omit<Segment, "incarnation" | "isTty" | "exit">;
+
+export class Recorder {
+  readonly #redactor: Redactor | undefined;
+  /** Output before this has been taken, or is given up. */
+  #taken: number;
+  /** Output before this has its time. */
+  #seen: number;
+  #times: TimeMark[] = [];
+  /** When the oldest output came that was not taken. */
+  #waitsSinceMs: number | undefined;
+  #frames: KeyFrame[] = [];
+  #framedAt: number;
+
+  /** @param from Where the recording goes on. @param framedAt Its last key frame; absent: it starts with an empty screen. */
+  constructor(from: number, redactor?: Redactor, framedAt = from) {
+    this.#redactor = redactor;
+    this.#taken = from;
+    this.#seen = from;
+    this.#framedAt = framedAt;
+  }
+
+  /** Output before this is taken. */
+  get offset(): number {
+    return this.#taken;
+  }
+
+  /** When the next batch is due; undefined while there is no output for it. */
+  get dueMs(): number | undefined {
+    return this.#waitsSinceMs === undefined ? undefined : this.#waitsSinceMs + BATCH_MS;
+  }
+
+  /** The log has output up to `end`. Called with every frame. @returns Whether a batch is to be taken now. */
+  came(end: number, log: OutputLog, nowMs: number): boolean {
+    if (end <= this.#seen) return false;
+    const last = this.#times.at(-1);
+    if (last === undefined || last[1] < nowMs) this.#times.push([this.#seen, nowMs]);
+    this.#seen = end;
+    this.#waitsSinceMs ??= nowMs;
+    return end - this.#taken >= log.capacityBytes * BATCH_SHARE;
+  }
+
+  /** Whether the screen is to be asked for, to be handed to {@link frame}. */
+  get wantsFrame(): boolean {
+    // A drawing of the screen shows what was redacted.
+    return this.#redactor === undefined && this.#taken - this.#framedAt >= FRAME_EVERY_BYTES;
+  }
+
+  /** The screen has come. A wrong guess of it is worse than the output behind an older one. */
+  frame(frame: KeyFrame): void {
+    this.#framedAt = Math.max(this.#framedAt, frame.offset);
+    if (frame.offset >= this.#taken) this.#frames.push(frame);
+  }
+
+  /** Nothing will come of the screen that was asked for: asked again after as much output. */
+  noFrame(): void {
+    this.#framedAt = this.#taken;
+  }
+
+  /**
+   * Takes what has come.
+   * @param isAll Also the line that is not finished, which redaction would rather see whole.
+   */
+  take(log: OutputLog, isAll: boolean): { readonly batch?: Batch; readonly gap?: Gap } {
+    const taken = this.peek(log, isAll);
+    const to = taken.batch?.to ?? taken.gap?.to ?? this.#taken;
+    this.#times = this.#timesFrom(to);
+    this.#frames = this.#frames.filter(({ offset }) => offset > to);
+    this.#waitsSinceMs = to < this.#seen ? (this.#times[0]?.[1] ?? this.#waitsSinceMs) : undefined;
+    this.#taken = to;
+    return taken;
+  }
+
+  /** The same, and it is still to be taken. */
+  peek(log: OutputLog, isAll: boolean): { readonly batch?: Batch; readonly gap?: Gap } {
+    const from = Math.max(this.#taken, log.startOffset);
+    const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
+    const bytes = new Uint8Array(Math.max(0, log.endOffset - from));
+    log.copy(from, bytes.length, bytes, 0);
+    const length = isAll || this.#redactor === undefined ? bytes.length : linesLength(bytes);
+    const to = from + length;
+    if (length === 0) return gap;
+    const whole = bytes.subarray(0, length);
+    this.#redactor?.redact(whole);
+    const times = this.#timesFrom(from).filter(([offset]) => offset < to);
+    return {
+      ...gap,
+      batch: {
+        ...{ from, to, times, bytes: whole, ...log.sizeAt(from) },
+        sizes: log.changes.filter(({ offset }) => offset > from && offset <= to),
+        frames: this.#frames.filter(({ offset }) => offset >= from && offset <= to),
+      },
+    };
+  }
+
+  /** The marks for output from `from` on, of which the first stands there. */
+  #timesFrom(from: number): TimeMark[] {
+    const first = this.#times.findLast(([offset]) => offset <= from);
+    const later = this.#times.filter(([offset]) => offset > from);
+    return first === undefined || from >= this.#seen ? later : [[from, first[1]], ...later];
+  }
+}
+
+/** How many of the bytes are whole lines, or are so many that their line is not waited for. */
+function linesLength(bytes: Uint8Array): number {
+  const lines = bytes.lastIndexOf(LINE_FEED) + 1;
+  return bytes.length - lines > MAX_WAITED_LINE ? bytes.length : lines;
+}

@@ -1,0 +1,126 @@
+// Replaces what patterns match in output by asterisks, as many as there were bytes (G1). A pattern sees each line by itself, three
+// times: as `plain` has it, as its characters came before anything was overwritten, and each text in its control sequences, such as
+// a title or the line of a command. A line that was cut before is matched in its two parts.
+
+import type { PatternProgram } from "../programs/pattern.ts";
+import { PlainMap } from "../programs/plain-runs.ts";
+import { PlainText } from "../programs/plain-text.ts";
+import { Utf8Reader } from "../programs/utf8-reader.ts";
+import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
+import { LineMatcher } from "./line-matcher.ts";
+
+const ASTERISK = 0x2a;
+const SPACE = 0x20;
+const DEL = 0x7f;
+const LF = 0x0a;
+const FF = 0x0c;
+const CR = 0x0d;
+
+/** Where the characters of a text lie: of each UTF-16 unit the first byte and how many. */
+type Placed = { text: string; start(unit: number): number; end(unit: number): number };
+
+export class Redactor {
+  readonly #matchers: readonly LineMatcher[];
+
+  constructor(programs: readonly PatternProgram[]) {
+    this.#matchers = programs.map((program) => new LineMatcher({ kind: "pattern", program }));
+  }
+
+  get patterns(): number {
+    return this.#matchers.length;
+  }
+
+  /** Redacts in place. */
+  redact(bytes: Uint8Array): void {
+    const original = bytes.slice();
+    for (const lines of [plainLines(original), linesAsTheyCame(original)]) {
+      for (let from = 0; from < lines.text.length; ) {
+        const found = lines.text.indexOf("\n", from);
+        const to = found < 0 ? lines.text.length : found;
+        for (const matcher of this.#matchers) redactLine(matcher, lines, from, to, bytes);
+        from = to + 1;
+      }
+    }
+  }
+}
+
+function redactLine(matcher: LineMatcher, { text, start, end }: Placed, from: number, to: number, bytes: Uint8Array) {
+  for (let at = from; at < to; ) {
+    const match = matcher.find(text, from, to, at);
+    if (match === undefined) return;
+    for (let unit = match.start; unit < match.end; unit += 1) bytes.fill(ASTERISK, start(unit), end(unit));
+    at = Math.max(match.end, match.start + 1);
+  }
+}
+
+function plainLines(bytes: Uint8Array): Placed {
+  const plain = new PlainText();
+  plain.push(bytes, 0);
+  plain.finish();
+  const { text, runs } = plain.drain();
+  const map = new PlainMap();
+  map.replace(0, runs);
+  return { text, start: (unit) => map.startOf(unit), end: (unit) => map.endOf(unit + 1) };
+}
+
+/** The characters between the control sequences, and those within strings such as OSC as lines of their own. */
+function linesAsTheyCame(bytes: Uint8Array): Placed {
+  const outside = new Characters();
+  const inside = new Characters();
+  const parser = new VtParser();
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i] ?? 0;
+    if (parser.isGround) {
+      if (byte === ESC) parser.begin(ESC);
+      else if (byte === C1_LEAD && ((bytes[i + 1] ?? 0) & 0xe0) === 0x80) parser.begin(C1_LEAD);
+      else if (byte === CR || (byte >= LF && byte <= FF)) outside.endLine();
+      else if (byte >= SPACE && byte !== DEL) outside.push(byte, i);
+      continue;
+    }
+    const { kind } = parser;
+    parser.push(byte);
+    const isString = kind !== "escape" && kind !== "csi" && byte >= SPACE;
+    if (isString && !parser.isGround && parser.kind === kind) inside.push(byte, i);
+    else inside.endLine();
+  }
+  outside.endLine();
+  return outside.with(inside);
+}
+
+class Characters {
+  #text = "";
+  readonly #starts: number[] = [];
+  readonly #widths: number[] = [];
+  readonly #utf8 = new Utf8Reader();
+
+  push(byte: number, at: number): void {
+    const isPlain = byte < 0x80 && !this.#utf8.isInCharacter;
+    const code = isPlain ? byte : this.#utf8.push(byte, at);
+    if (code === Utf8Reader.CUT) {
+      this.#add(0xfffd, this.#utf8.startOffset, this.#utf8.width);
+      this.push(byte, at);
+    } else if (code >= 0) this.#add(code, isPlain ? at : this.#utf8.startOffset, isPlain ? 1 : this.#utf8.width);
+  }
+
+  endLine(): void {
+    if (this.#utf8.isInCharacter) this.#add(0xfffd, this.#utf8.startOffset, this.#utf8.cut());
+    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#add(LF, 0, 0);
+  }
+
+  with(other: Characters): Placed {
+    const text = this.#text + other.#text;
+    const starts = [...this.#starts, ...other.#starts];
+    const widths = [...this.#widths, ...other.#widths];
+    const start = (unit: number) => starts[unit] ?? 0;
+    return { text, start, end: (unit) => start(unit) + (widths[unit] ?? 0) };
+  }
+
+  #add(code: number, start: number, width: number): void {
+    const text = String.fromCodePoint(code);
+    this.#text += text;
+    for (const _ of text.length === 2 ? [0, 1] : [0]) {
+      this.#starts.push(start);
+      this.#widths.push(width);
+    }
+  }
+}

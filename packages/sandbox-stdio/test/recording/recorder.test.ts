@@ -1,0 +1,186 @@
+// What is taken for a recording and when, what comes back of it in order, and what it hides.
+
+import { compilePattern } from "@sbx/api/patterns";
+import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
+import { plainTextOf } from "sandbox-stdio/programs";
+import {
+  type Batch,
+  EventReader,
+  gapsWithin,
+  type RecordedEvent,
+  Recorder,
+  Redactor,
+  type Segment,
+  startFor,
+} from "sandbox-stdio/recording";
+import { expect, test } from "vitest";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const textOf = (some: Uint8Array) => new TextDecoder().decode(some);
+const segmentOf = (batch: Batch): Segment => ({ incarnation: "a", isTty: true, ...batch });
+
+function redactorOf(...sources: string[]): Redactor {
+  return new Redactor(
+    sources.map((source) => {
+      const compiled = compilePattern(source);
+      if (!compiled.ok) throw new Error(compiled.message);
+      return compiled.program;
+    }),
+  );
+}
+
+function redacted(output: string, ...sources: string[]): string {
+  const written = bytes(output);
+  redactorOf(...sources).redact(written);
+  return textOf(written);
+}
+
+/** Feeds a recorder as a session does. */
+class Feeding {
+  readonly log = new OutputLog({ cols: 80, rows: 24 });
+  readonly recorder: Recorder;
+  readonly batches: Batch[] = [];
+  nowMs = 1_000_000;
+
+  constructor(redactor?: Redactor, from = 0) {
+    this.recorder = new Recorder(from, redactor);
+  }
+
+  put(text: string): void {
+    this.log.append(bytes(text), STREAM_STDOUT);
+    if (this.recorder.came(this.log.endOffset, this.log, this.nowMs)) this.take(false);
+  }
+
+  take(isAll = true): void {
+    const { batch } = this.recorder.take(this.log, isAll);
+    if (batch !== undefined) this.batches.push(batch);
+  }
+
+  events(from = 0, to = Number.MAX_SAFE_INTEGER): RecordedEvent[] {
+    const reader = new EventReader({ from, to, atMs: 1_000_000 });
+    return [...this.batches.flatMap((batch) => reader.read(segmentOf(batch))), ...reader.end()];
+  }
+}
+
+const wordsOf = (events: readonly RecordedEvent[]) =>
+  events.map((event) => (event.kind === "output" ? `${event.atMs - 1_000_000} ${textOf(event.bytes)}` : event));
+
+test("G1: output comes back with its times, sizes and commands, in its order, whatever was taken together", () => {
+  for (const takes of [[], [3], [1, 2], [1, 2, 3, 4, 5]]) {
+    const feeding = new Feeding();
+    const steps = [
+      () => feeding.put("$ "),
+      () => feeding.put("ls\x1b]633;E;ls -l \\x3b x\x07\x1b]633;C\x07one\r\n"),
+      () => feeding.log.markSize(100, 30),
+      () => feeding.put("two\r\n"),
+      () => feeding.put("three\r\n"),
+    ];
+    steps.forEach((step, i) => {
+      feeding.nowMs += 100;
+      step();
+      if (takes.includes(i + 1)) feeding.take();
+    });
+    feeding.take();
+    const told = wordsOf(feeding.events());
+    expect(told.filter((event) => typeof event !== "string")).toEqual([
+      { kind: "command", atMs: 1_000_200, line: "ls -l ; x" },
+      {
+        kind: "size",
+        atMs: takes.length > 1 || takes.length === 0 ? expect.any(Number) : expect.any(Number),
+        cols: 100,
+        rows: 30,
+      },
+    ]);
+    const outputs = told.filter((event) => typeof event === "string").join("|");
+    expect(outputs).toBe(
+      "100 $ |200 ls\x1b]633;E;ls -l \\x3b x\x07\x1b]633;C\x07|200 one\r\n|400 two\r\n|500 three\r\n",
+    );
+  }
+});
+
+test("G3: events from an offset on begin with all that draws the screen there, in one piece", () => {
+  const feeding = new Feeding();
+  for (const text of ["one", "two", "three"]) {
+    feeding.nowMs += 100;
+    feeding.put(text);
+    feeding.take();
+  }
+  expect(wordsOf(feeding.events(4, 8))).toEqual(["0 onet", "200 wo", "300 th"]);
+});
+
+test("G1: what a full log drops before it is taken is a gap, and nothing else is", () => {
+  const feeding = new Feeding();
+  const line = "x".repeat(1023);
+  for (let i = 0; i < 3000; i += 1) feeding.put(`${line}\n`);
+  feeding.take();
+  expect(
+    gapsWithin(
+      feeding.batches.map((batch) => ({ ...batch, fromMs: 0, toMs: 0, frames: [] })),
+      0,
+      3000 * 1024,
+    ),
+  ).toEqual([]);
+  // Nobody takes anything while two logs' worth come.
+  for (let i = 0; i < 2048; i += 1) feeding.log.append(bytes(`${line}\n`), STREAM_STDOUT);
+  feeding.recorder.came(feeding.log.endOffset, feeding.log, feeding.nowMs);
+  const { gap, batch } = feeding.recorder.take(feeding.log, true);
+  expect(gap).toEqual({ from: 3000 * 1024, to: 4024 * 1024 });
+  expect([batch?.from, batch?.to]).toEqual([4024 * 1024, 5048 * 1024]);
+});
+
+test("G4: the screen is wanted now and then, and drawn on from the newest one before an offset", () => {
+  const feeding = new Feeding();
+  for (let i = 0; i < 700; i += 1) feeding.put("y".repeat(1024));
+  feeding.take();
+  expect(feeding.recorder.wantsFrame).toBe(true);
+  feeding.recorder.frame({ offset: 700 * 1024, cols: 80, rows: 24, ansi: bytes("drawn") });
+  expect(feeding.recorder.wantsFrame).toBe(false);
+  feeding.put("z");
+  feeding.take();
+  const facts = feeding.batches.map((batch) => ({
+    ...batch,
+    fromMs: 0,
+    toMs: 0,
+    frames: batch.frames.map(({ offset }) => offset),
+  }));
+  expect(startFor(facts, 700 * 1024 - 1)).toEqual({ index: 0, isExact: true });
+  expect(startFor(facts, 700 * 1024)).toEqual({ index: facts.length - 1, frame: 700 * 1024, isExact: true });
+  expect(startFor(facts.slice(1, 2), 600 * 1024).isExact).toBe(false);
+});
+
+test.each([
+  ["a word", "token=abc123 next\r\n", "token=\\w+", "************ next\r\n"],
+  ["between colours", "key \x1b[31mse\x1b[0mcret\n", "secret", "key \x1b[31m**\x1b[0m****\n"],
+  ["of several bytes", "pass: größe!\n", "größe", "pass: *******!\n"],
+  ["that was overwritten", "hunter2\rhidden \n", "hunter2", "*******\rhidden \n"],
+  ["that overwrites", "xunter2\rh\n", "hunter2", "x******\r*\n"],
+  ["in a title", "\x1b]0;run --key=k1\x07ok\n", "--key=\\S+", "\x1b]0;run ********\x07ok\n"],
+  ["in a command's line", "\x1b]633;E;curl -u me:pw\x07", "me:\\w+", "\x1b]633;E;curl -u *****\x07"],
+  ["at a line's start and end", "ab\nab ab\n", "^ab$", "**\nab ab\n"],
+  ["twice", "aXbX\n", "X", "a*b*\n"],
+])("G1: a pattern hides %s", (_, output, pattern, hidden) => {
+  expect(redacted(output, pattern)).toBe(hidden);
+});
+
+test("G1: redaction waits for the end of a line, but not for ever", () => {
+  const feeding = new Feeding(redactorOf("secret"));
+  feeding.put("one\nsec");
+  feeding.take(false);
+  feeding.put("ret two\n");
+  feeding.take(false);
+  expect(feeding.batches.map((batch) => textOf(batch.bytes))).toEqual(["one\n", "****** two\n".replace("*", "*")]);
+  feeding.put("sec");
+  feeding.take(true);
+  expect(textOf(feeding.batches.at(-1)?.bytes ?? bytes(""))).toBe("sec");
+  expect(feeding.recorder.wantsFrame).toBe(false);
+});
+
+test("G1: redaction leaves everything else as it is: as many bytes, and the same text where nothing matches", () => {
+  const odd = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919 + (i >> 3)) & 0xff);
+  const written = odd.slice();
+  redactorOf("never there", "[^\\x00-\\x{10FFFF}]").redact(written);
+  expect(written).toEqual(odd);
+  redactorOf(".").redact(written);
+  expect(written.length).toBe(odd.length);
+  expect(plainTextOf(written).replaceAll(/[*\s]/g, "")).toBe("");
+});

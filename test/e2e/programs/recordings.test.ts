@@ -1,0 +1,308 @@
+// Recordings over HTTP (G1 to G6, G8): real programs, read back as screens, as an asciicast and by search; and who may.
+
+import { readFileSync } from "node:fs";
+import { recordingSchemas } from "@sbx/api";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
+import headless from "@xterm/headless";
+import { mendEraseToCursor, screenFacts, textsOf, visibleRuns, xtermCoreOf } from "sandbox-stdio/core";
+import { expect, test } from "vitest";
+import { type AuditRecord, recordsAt } from "../support/clients/audit.ts";
+import { connect } from "../support/clients/client.ts";
+import { api, fresh, type Person, person, restartWorker, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
+
+type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+async function get(who: Person, session: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await api(who, `/api/sandboxes/default/sessions/${session}${path && `/${path}`}`, init);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Answer["body"]) };
+}
+
+type CastEvent = readonly [number, string, string];
+
+function castOf(text: string) {
+  const [header = "", ...lines] = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return {
+    header: JSON.parse(header) as Record<string, unknown>,
+    events: lines.map((line) => JSON.parse(line) as CastEvent),
+  };
+}
+
+async function cast(who: Person, session: string, query = "") {
+  const response = await api(who, `/api/sandboxes/default/sessions/${session}/recording${query}`);
+  expect([response.status, response.headers.get("Content-Type")]).toEqual([200, "application/x-asciicast"]);
+  return castOf(await response.text());
+}
+
+const outputOf = (events: readonly CastEvent[]) =>
+  events.flatMap(([, code, data]) => (code === "o" ? [data] : [])).join("");
+
+/** A terminal that shows what is typed to it, as it is. */
+async function played(who: Person, size = { cols: 80, rows: 24 }, more: object = {}) {
+  const session = fresh("rec");
+  const script = "stty raw -echo; printf ready; exec cat";
+  const client = await connect(who, { session, cmd: "sh", arg: ["-c", script], tty: 1, record: 1, ...size, ...more });
+  await client.output("ready");
+  return { session, client };
+}
+
+/** xterm.js itself, fed with the output up to an offset. */
+class Reference {
+  readonly #terminal: headless.Terminal;
+  #fed = 0;
+
+  constructor(size: { readonly cols: number; readonly rows: number }) {
+    this.#terminal = new headless.Terminal({ ...size, scrollback: 1_000, allowProposedApi: true, logLevel: "off" });
+    this.#terminal.loadAddon(new Unicode11Addon() as unknown as headless.ITerminalAddon);
+    this.#terminal.unicode.activeVersion = "11";
+    mendEraseToCursor(this.#terminal);
+  }
+
+  async at(output: Uint8Array, offset: number) {
+    const bytes = output.subarray(this.#fed, offset);
+    this.#fed = offset;
+    await new Promise<void>((resolve) => this.#terminal.write(bytes, resolve));
+    const core = xtermCoreOf(this.#terminal);
+    const { active } = core.buffers;
+    const { cols, rows } = this.#terminal;
+    const { modes: _, ...facts } = screenFacts(core, this.#terminal);
+    return {
+      ...facts,
+      lines: textsOf(active, active.ybase, rows, cols),
+      runs: visibleRuns(active, this.#terminal),
+      offset,
+    };
+  }
+}
+
+const DIRECTORY = new URL("../../../sandbox/test/screen/recordings/", import.meta.url);
+const fileOf = (name: string) => readFileSync(new URL(`${name}.bin`, DIRECTORY));
+const sizeOf = (name: string) =>
+  JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), "utf8")) as { cols: number; rows: number };
+
+const PROGRAMS = ["vim", "htop", "top", "less-colours", "tmux", "wide"];
+
+test.each(PROGRAMS)("G4: of %s, the screen at an offset is that of xterm.js fed to there", async (name) => {
+  const alice = await person();
+  const { cols, rows } = sizeOf(name);
+  const { session, client } = await played(alice, { cols, rows });
+  const bytes = fileOf(name);
+  client.type(bytes);
+  await until("all of it", () => client.bytes().length === "ready".length + bytes.length);
+  const output = client.bytes();
+  const reference = new Reference({ cols, rows });
+  const step = Math.ceil(output.length / 12 / 1024) * 1024;
+  for (let offset = 0; offset < output.length + step; offset += step) {
+    const at = Math.min(offset, output.length);
+    const { status, body } = await get(alice, session, `recording/screen?offset=${at}&format=json`);
+    expect(status).toBe(200);
+    expect(body.approximate).toBeUndefined();
+    expect(body).toMatchObject(await reference.at(output, at));
+  }
+  expect((await get(alice, session, `recording/screen?offset=${output.length + 1}`)).body.error).toBe("bad_offset");
+});
+
+test("G4: behind megabytes too, from key frames, and after the Worker was killed", async () => {
+  const alice = await person();
+  const size = sizeOf("top");
+  const { session, client } = await played(alice, size);
+  const part = fileOf("top");
+  const total = 2_500_000;
+  for (let sent = 0; sent < total; sent += part.length) {
+    client.type(part);
+    await until("the echo", () => client.bytes().length >= 5 + sent + part.length);
+  }
+  const output = client.bytes();
+  await until("key frames", async () => (await get(alice, session, "recording/screen?offset=1200000")).status === 200);
+  await restartWorker();
+  const reference = new Reference(size);
+  for (const offset of [700_001, 1_048_576, 1_500_000, 2_000_003, output.length - 1]) {
+    const { body } = await get(alice, session, `recording/screen?offset=${offset}&format=json`);
+    expect(body).toMatchObject(await reference.at(output, offset));
+  }
+  expect(outputOf((await cast(alice, session)).events)).toBe(output.toString());
+});
+
+test("G3: the asciicast has each event once with its time, from anywhere on, and the exit", async () => {
+  const alice = await person();
+  const session = fresh("rec");
+  const script =
+    "printf 'one\\r\\n'; printf '\\e]633;E;make all\\a\\e]633;C\\a'; read x; printf '\\e[31mtwo\\e[m ä✓\\r\\n'; read x; exit 3";
+  const client = await connect(alice, {
+    session,
+    cmd: "sh",
+    arg: ["-c", script],
+    tty: 1,
+    record: 1,
+    cols: 90,
+    rows: 25,
+  });
+  expect((await client.hello()).recording).toMatchObject({ redacted: false });
+  await client.output("one");
+  client.say({ type: "resize", cols: 100, rows: 30 });
+  await until("the size", async () => (await get(alice, session, "")).body.cols === 100);
+  client.type("\n");
+  await client.output("✓");
+  client.type("\n");
+  await client.end();
+  const whole = await until("the exit in it", async () => {
+    const read = await cast(alice, session);
+    return read.events.some(([, code]) => code === "x") && read;
+  });
+  const { header, events } = whole;
+  expect(header).toMatchObject({ version: 3, term: { cols: 90, rows: 25 } });
+  expect(header.timestamp).toBeGreaterThan(Date.now() / 1000 - 300);
+  expect(outputOf(events)).toBe(client.bytes().toString());
+  expect(events.filter(([, code]) => code !== "o").map(([, code, data]) => [code, data])).toEqual([
+    ["m", "make all"],
+    ["r", "100x30"],
+    ["x", "3"],
+  ]);
+  expect(events.every(([interval]) => interval >= 0 && Math.round(interval * 1000) === interval * 1000)).toBe(true);
+  // From the middle of a character on: the first event draws what was before.
+  const middle = client.bytes().indexOf("✓") + 1;
+  const late = await cast(alice, session, `?from=${middle}`);
+  expect(outputOf(late.events)).toBe(client.bytes().toString());
+  const part = await cast(alice, session, "?from=2&to=5");
+  expect(outputOf(part.events)).toBe(client.bytes().subarray(0, 5).toString());
+  const refused = await api(alice, `/api/sandboxes/default/sessions/${session}/recording?from=99999`);
+  expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([400, "bad_offset"]);
+});
+
+test("G3: a stream that follows has all output as it comes, and ends with the exit", async () => {
+  const alice = await person();
+  const { session, client } = await played(alice);
+  const following = api(alice, `/api/sandboxes/default/sessions/${session}/recording?follow=1`).then((r) => r.text());
+  for (let i = 0; i < 20; i += 1) {
+    client.type(`line ${i}\r\n`);
+    await client.output(`line ${i}\r\n`);
+  }
+  await client.leave();
+  await api(alice, `/api/sandboxes/default/sessions/${session}`, { method: "DELETE" });
+  const { events } = castOf(await following);
+  expect(outputOf(events)).toBe(client.bytes().toString());
+});
+
+test("G5: search finds lines as people saw them, with their offsets, a few at a time, also by RE2", async () => {
+  const alice = await person();
+  const { session, client } = await played(alice);
+  const lines = Array.from({ length: 300 }, (_, i) => (i % 10 === 0 ? `\x1b[31mer\x1b[mror ${i}` : `line ${i}`));
+  client.type(`${lines.join("\r\n")}\r\n`);
+  await client.output("line 299\r\n");
+  type Found = { hits: { offset: number; line: string }[]; next?: number; searchedTo: number };
+  const first = (await get(alice, session, "recording/search?text=error&limit=7")).body as unknown as Found;
+  expect(recordingSchemas.searchAnswer.safeParse(first).success).toBe(true);
+  expect(first.hits.map(({ line }) => line)).toEqual(
+    [0, 10, 20, 30, 40, 50, 60].map((i) => (i === 0 ? "readyerror 0" : `error ${i}`)),
+  );
+  const rest = (await get(alice, session, `recording/search?text=error&from=${first.next}`)).body as unknown as Found;
+  expect(rest.hits.length).toBe(23);
+  expect(rest.next).toBeUndefined();
+  expect(rest.searchedTo).toBe(client.bytes().length);
+  const [hit] = rest.hits;
+  expect(client.bytes().subarray(hit?.offset).toString().startsWith("er\x1b[mror 70")).toBe(true);
+  const match = encodeURIComponent("^error 2[0-9]0$");
+  const matched = (await get(alice, session, `recording/search?match=${match}`)).body as unknown as Found;
+  expect(matched.hits.map(({ line }) => line)).toEqual([
+    "error 200",
+    "error 210",
+    "error 220",
+    "error 230",
+    "error 240",
+    "error 250",
+    "error 260",
+    "error 270",
+    "error 280",
+    "error 290",
+  ]);
+  expect((await get(alice, session, "recording/search?match=(")).body.error).toBe("bad_pattern");
+  expect((await get(alice, session, "recording/search?text=a&match=b")).status).toBe(400);
+});
+
+test("G6, G8: a recording is listed, held, released and removed by whom it belongs to or an admin, and nobody else's", async () => {
+  const alice = await person();
+  const { session, client } = await played(alice);
+  await client.leave();
+  const again = { org: alice.org };
+  const [bob, admin, mallory] = [
+    await person(again),
+    await person({ ...again, scope: "sandbox:admin sandbox:exec" }),
+    await person(),
+  ];
+  expect((await get(alice, session, "")).body.recording).toMatchObject({ redacted: false });
+  const { body } = await get(bob, session, "recordings");
+  expect(recordingSchemas.recordingsAnswer.safeParse(body).success).toBe(true);
+  const [listed] = body.recordings as { incarnation: string }[];
+  const { incarnation = "" } = listed ?? {};
+  for (const path of ["recording", "recording/screen?offset=0", "recording/search?text=x"]) {
+    expect((await get(mallory, session, path)).body.error).toBe("not_recorded");
+  }
+  expect((await get(mallory, session, "recordings")).body).toEqual({ recordings: [] });
+  const removal = { method: "DELETE" };
+  expect((await get(mallory, session, `recording?incarnation=${incarnation}`, removal)).status).toBe(404);
+  expect((await get(bob, session, `recording?incarnation=${incarnation}`, removal)).status).toBe(403);
+  expect((await get(alice, session, "recording", removal)).status).toBe(400);
+  const hold = { method: "POST", body: JSON.stringify({ reason: "case 12" }) };
+  expect((await get(alice, session, "recording/hold", hold)).status).toBe(403);
+  expect((await get(admin, session, "recording/hold", hold)).status).toBe(204);
+  const held = await get(alice, session, `recording?incarnation=${incarnation}`, removal);
+  expect([held.status, held.body.error]).toEqual([409, "held"]);
+  expect((await get(admin, session, "recording/hold", removal)).status).toBe(204);
+  expect((await get(alice, session, `recording?incarnation=${incarnation}`, removal)).status).toBe(204);
+  for (const path of ["recording", "recording/screen?offset=0", "recording/search?text=x"]) {
+    const gone = await get(alice, session, path);
+    expect([gone.status, gone.body.error]).toEqual([410, "recording_removed"]);
+  }
+  expect((await get(alice, session, "")).body.recording).toBeUndefined();
+  const records: AuditRecord[] = await recordsAt(
+    `${system.origin}/api/sandboxes/default/sessions/${session}/audit`,
+    admin.token,
+  );
+  expect(records.filter(({ type }) => type === "recording").map(({ did, user }) => [did, user])).toEqual([
+    ["held", admin.sub],
+    ["released", admin.sub],
+    ["removed", alice.sub],
+  ]);
+});
+
+test("G6: an admin removes all recordings of one person, and no other's", async () => {
+  const admin = await person({ scope: "sandbox:admin sandbox:exec" });
+  const [bob, cleo] = [await person({ org: admin.org }), await person({ org: admin.org })];
+  const bobs = [await played(bob), await played(bob)];
+  const hers = await played(cleo);
+  await until("the tenant's list", async () => {
+    const response = await api(admin, `/api/recordings?sub=${bob.sub}`, { method: "DELETE" });
+    expect(response.status).toBe(202);
+    return ((await response.json()) as { count: number }).count > 0;
+  });
+  await until("both gone", async () => {
+    await api(admin, `/api/recordings?sub=${bob.sub}`, { method: "DELETE" });
+    const answers = await Promise.all(bobs.map(({ session }) => get(bob, session, "recording/screen?offset=0")));
+    return answers.every(({ status }) => status === 410);
+  });
+  expect((await get(cleo, hers.session, "recording/screen?offset=0")).status).toBe(200);
+  expect((await api(bob, `/api/recordings?sub=${cleo.sub}`, { method: "DELETE" })).status).toBe(403);
+  expect(system.origin).toContain("http");
+});
+
+test("G1: a session that its start did not ask to record is not, and pipes have no screen", async () => {
+  const alice = await person();
+  const plain = fresh("plain");
+  const client = await connect(alice, { session: plain, cmd: "cat" });
+  expect((await client.hello()).recording).toBeUndefined();
+  expect((await get(alice, plain, "recording")).body.error).toBe("not_recorded");
+  const made = await api(alice, "/api/sandboxes/default/run", {
+    method: "POST",
+    body: JSON.stringify({ command: "echo out; echo err >&2", session: fresh("run"), record: true }),
+  });
+  const { session, output } = (await made.json()) as { session: string; output: string };
+  const read = await until("its recording", async () => {
+    const response = await api(alice, `/api/sandboxes/default/sessions/${session}/recording`);
+    const text = await response.text();
+    return text.includes('"x"') && text;
+  });
+  expect(outputOf(castOf(read).events)).toBe(output);
+  const screen = await get(alice, session, "recording/screen?offset=0");
+  expect([screen.status, screen.body.error]).toEqual([409, "no_screen"]);
+});

@@ -1,0 +1,50 @@
+// What the Worker asks a session object of its recordings, and is told. Plain values.
+
+import type { SegmentFacts } from "sandbox-stdio/recording";
+import type { ChainPoint } from "../audit/chain.ts";
+
+/** A stored segment. */
+export type StoredSegment = SegmentFacts &
+  ChainPoint & {
+    /** As it is stored. */
+    readonly bytes: number;
+    readonly sha256: string;
+    /** Its key in the bucket; absent: it is in the object's storage. */
+    readonly key?: string;
+  };
+
+export type RecordingListing = {
+  readonly incarnation: string;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly gap?: { readonly from: number; readonly to: number };
+  readonly held?: { readonly reason: string; readonly by: string; readonly at: string };
+};
+
+export type RecordingIndex =
+  /** It was never recorded, or all that was has been removed. */
+  | { readonly kind: "none" | "removed" }
+  | {
+      readonly kind: "found";
+      readonly incarnation: string;
+      readonly startedAtMs: number;
+      readonly endedAtMs?: number;
+      readonly isTty: boolean;
+      readonly command: readonly string[];
+      readonly redacted: number;
+      /** Oldest first. */
+      readonly segments: readonly StoredSegment[];
+      /** Those that are not stored yet, as they are encoded. */
+      readonly open: readonly Uint8Array[];
+      /** Where the recording ends now. */
+      readonly end: number;
+      /** Whether nothing follows. */
+      readonly isOver: boolean;
+    };
+
+export type Removal =
+  | { readonly kind: "done"; readonly count: number }
+  | { readonly kind: "none" | "removed" | "forbidden" }
+  | { readonly kind: "held"; readonly reason: string };

@@ -1,0 +1,135 @@
+// The screen at a moment of a recording (G4): a key frame, and the output behind it up to there, drawn by the emulator that the page
+// and the bridge have.
+
+import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
+import { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
+import { limitWork, mendEraseToCursor, screenFacts, textsOf, visibleRuns, xtermCoreOf } from "sandbox-stdio/core";
+import { gapsWithin, type Segment, startFor } from "sandbox-stdio/recording";
+import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
+import type { RecordingReading } from "./reading.ts";
+
+/** Output behind the last key frame. Where there is none, drawing it would take too long. */
+const MOST_BYTES = 32 * 1024 * 1024;
+const PIECE_BYTES = 65_536;
+const MOST_ABOVE = 1_000;
+
+export type Moment = { readonly offset: number; readonly format: "text" | "json"; readonly scrollback: number };
+
+export async function momentOf(reading: RecordingReading, moment: Moment): Promise<ProgramAnswer> {
+  const { offset, format, scrollback } = moment;
+  const { index, segments } = reading;
+  if (!index.isTty) return refused(409, "no_screen", "the process has pipes: there is no screen");
+  const { end } = index;
+  if (offset > end) return refused(400, "bad_offset", `the recording ends at ${end}`, { end });
+  const gap = gapsWithin(segments, 0, end).find(({ from, to }) => to > offset && (from < offset || offset === 0));
+  if (gap !== undefined) {
+    return refused(410, "gap", `the output from ${gap.from} to ${gap.to} is not in the recording`, gap);
+  }
+  const start = startFor(segments, offset);
+  const behind = offset - (start.frame ?? segments[start.index]?.from ?? 0);
+  if (behind > MOST_BYTES) {
+    return refused(
+      503,
+      "no_screen_yet",
+      `no screen is kept within ${MOST_BYTES} bytes before ${offset}: ask for another`,
+    );
+  }
+  const drawn = new Drawing();
+  try {
+    for (let at = start.index; drawn.offset < offset || at === start.index; at += 1) {
+      const segment = await reading.segment(at);
+      if (segment === undefined) {
+        const lost = segments[at];
+        if (lost === undefined) break;
+        return refused(410, "gap", `a segment of the recording is damaged`, { from: lost.from, to: lost.to });
+      }
+      await drawn.draw(segment, at === start.index ? start.frame : undefined, offset);
+    }
+    const at = new Date(await reading.timeAt(offset)).toISOString();
+    const more = start.isExact && !drawn.hasFault ? { at } : { at, approximate: true };
+    return { status: 200, body: { ...drawn.told(format, scrollback), offset, ...more } };
+  } finally {
+    drawn.dispose();
+  }
+}
+
+class Drawing {
+  #terminal: Terminal | undefined;
+  /** Output before this is drawn. */
+  offset = 0;
+  hasFault = false;
+
+  /** @param frame The offset of the key frame to begin with; absent: an empty screen, or what is drawn. @param to Where to end. */
+  async draw(segment: Segment, frame: number | undefined, to: number): Promise<void> {
+    const key = segment.frames.find(({ offset }) => offset === frame);
+    if (this.#terminal === undefined) {
+      const { cols, rows } = key ?? segment;
+      this.#terminal = terminalOf(cols, rows);
+      if (key !== undefined) await written(this.#terminal, key.ansi);
+      this.offset = key?.offset ?? segment.from;
+    }
+    const end = Math.min(segment.to, to);
+    const sizes = segment.sizes.filter(({ offset }) => offset > this.offset && offset <= end);
+    const here = segment.sizes.findLast(({ offset }) => offset <= this.offset) ?? segment;
+    this.#resize(here.cols, here.rows);
+    for (const { offset, cols, rows } of [...sizes, { offset: end, cols: 0, rows: 0 }]) {
+      await this.#write(segment.bytes.subarray(this.offset - segment.from, offset - segment.from));
+      this.offset = Math.max(this.offset, offset);
+      if (cols > 0) this.#resize(cols, rows);
+    }
+  }
+
+  told(format: "text" | "json", scrollback: number): Record<string, unknown> {
+    const terminal = this.#terminal;
+    if (terminal === undefined) return {};
+    const core = xtermCoreOf(terminal);
+    const { active } = core.buffers;
+    const { modes, ...facts } = screenFacts(core, terminal);
+    const { bracketedPaste, applicationCursor, mouse } = modes;
+    const above = Math.min(scrollback, active.ybase);
+    return {
+      ...facts,
+      modes: { bracketedPaste, applicationCursor, mouse },
+      lines: textsOf(active, active.ybase, terminal.rows, terminal.cols),
+      ...(scrollback > 0 ? { scrollback: textsOf(active, active.ybase - above, above, terminal.cols) } : {}),
+      ...(format === "json" ? { runs: visibleRuns(active, terminal) } : {}),
+    };
+  }
+
+  dispose(): void {
+    this.#terminal?.dispose();
+  }
+
+  #resize(cols: number, rows: number): void {
+    const terminal = this.#terminal;
+    if (terminal === undefined || (terminal.cols === cols && terminal.rows === rows)) return;
+    try {
+      terminal.resize(cols, rows);
+    } catch {
+      this.hasFault = true; // The emulator has faults of its own, with sizes that change.
+    }
+  }
+
+  /** In pieces, between which others have their turn. */
+  async #write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      let end = Math.min(bytes.length, at + PIECE_BYTES);
+      // The emulator loses some characters that are cut.
+      while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
+      if (this.#terminal !== undefined) await written(this.#terminal, bytes.subarray(at, end));
+      at = end;
+    }
+  }
+}
+
+function terminalOf(cols: number, rows: number): Terminal {
+  const terminal = new Terminal({ cols, rows, scrollback: MOST_ABOVE, allowProposedApi: true, logLevel: "off" });
+  terminal.loadAddon(new Unicode11Addon());
+  terminal.unicode.activeVersion = "11";
+  mendEraseToCursor(terminal);
+  limitWork(terminal);
+  return terminal;
+}
+
+const written = (terminal: Terminal, bytes: Uint8Array) =>
+  new Promise<void>((resolve) => terminal.write(bytes, resolve));

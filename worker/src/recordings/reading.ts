@@ -1,0 +1,97 @@
+// Reads a recording in the Worker, apart from its session's object, which has other things to do: the index from the object, each
+// segment from where it is kept.
+
+import { decodeSegment, offsetAt, type Segment, type SegmentFacts, segmentAt, timeAt } from "sandbox-stdio/recording";
+import type { RecordingIndex, StoredSegment } from "../attach/recording-calls.ts";
+import type { SessionCalls } from "../attach/session-calls.ts";
+import { log } from "../base/log.ts";
+import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
+import { unpackSegment } from "./stored-bytes.ts";
+
+export type ReadingEnv = { readonly RECORDINGS?: R2Bucket };
+type Session = DurableObjectStub<SessionCalls>;
+type Found = Extract<RecordingIndex, { kind: "found" }>;
+type Entry = { readonly facts: SegmentFacts } & ({ readonly stored: StoredSegment } | { readonly segment: Segment });
+
+export class RecordingReading {
+  readonly index: Found;
+  /** Oldest first, those included that are not stored yet. */
+  readonly segments: readonly SegmentFacts[];
+  readonly #entries: readonly Entry[];
+  readonly #env: ReadingEnv;
+  readonly #session: Session;
+
+  private constructor(env: ReadingEnv, session: Session, index: Found) {
+    this.#env = env;
+    this.#session = session;
+    this.index = index;
+    const stored = index.segments.map((segment) => ({ facts: segment, stored: segment }));
+    const open = index.open.map(decodeSegment).filter((segment) => segment !== undefined);
+    this.#entries = [...stored, ...open.map((segment) => ({ facts: factsOf(segment, index), segment }))];
+    this.segments = this.#entries.map(({ facts }) => facts);
+  }
+
+  /** @param incarnation Absent: the newest. */
+  static async open(
+    env: ReadingEnv,
+    session: Session,
+    incarnation: string | undefined,
+  ): Promise<RecordingReading | ProgramAnswer> {
+    // A type of the platform's for what crosses between objects would have every list writable.
+    const index = (await session.recordingIndex(incarnation)) as unknown as RecordingIndex;
+    return index.kind === "found" ? new RecordingReading(env, session, index) : absent(index.kind);
+  }
+
+  /** @returns undefined where it is not what was stored, or has gone meanwhile: a gap. */
+  async segment(at: number): Promise<Segment | undefined> {
+    const entry = this.#entries[at];
+    if (entry === undefined) return undefined;
+    if ("segment" in entry) return entry.segment;
+    const { key, from, to, sha256 } = entry.stored;
+    const { incarnation } = this.index;
+    const bytes =
+      key === undefined
+        ? await this.#session.recordingSegment(incarnation, from)
+        : await (await this.#env.RECORDINGS?.get(key))?.arrayBuffer();
+    if (bytes === undefined) return undefined;
+    const segment = await unpackSegment(new Uint8Array(bytes), sha256);
+    const isOwn = segment?.incarnation === incarnation && segment.from === from && segment.to === to;
+    if (!isOwn) log.warn("a segment of a recording is not what was stored:", key ?? from);
+    return isOwn ? segment : undefined;
+  }
+
+  /** Where the output that had come by a time ends. @returns The refusal of a time outside. */
+  async offsetAt(atMs: number): Promise<number | ProgramAnswer> {
+    const { startedAtMs, endedAtMs = Date.now() } = this.index;
+    if (atMs < startedAtMs || atMs > endedAtMs) {
+      const range = { start: new Date(startedAtMs).toISOString(), end: new Date(endedAtMs).toISOString() };
+      return refused(400, "bad_offset", `the recording is from ${range.start} to ${range.end}`, range);
+    }
+    const at = segmentAt(this.segments, atMs);
+    if (at < 0) return this.segments[0]?.from ?? 0;
+    const segment = await this.segment(at);
+    return segment === undefined ? (this.segments[at]?.to ?? 0) : offsetAt(segment, atMs);
+  }
+
+  /** When the byte at an offset came; at the end, when the last did. */
+  async timeAt(offset: number): Promise<number> {
+    const at = this.segments.findLastIndex(({ from, to }) => from <= offset && to > from);
+    const segment = await this.segment(at);
+    const isBehind = segment !== undefined && offset >= segment.to;
+    const usual = isBehind ? this.segments[at]?.toMs : this.segments[at]?.fromMs;
+    return (segment && !isBehind ? timeAt(segment, offset) : usual) ?? this.index.startedAtMs;
+  }
+}
+
+export function absent(kind: "none" | "removed"): ProgramAnswer {
+  if (kind === "removed") return refused(410, "recording_removed", "the recording was removed, or has expired");
+  return refused(404, "not_recorded", "there is no recording of this process");
+}
+
+function factsOf({ from, to, times, frames, exit }: Segment, { startedAtMs }: Found): SegmentFacts {
+  const [fromMs, toMs] = [times[0]?.[1] ?? exit?.atMs, times.at(-1)?.[1] ?? exit?.atMs];
+  return {
+    ...{ from, to, fromMs: fromMs ?? startedAtMs, toMs: toMs ?? startedAtMs },
+    frames: frames.map(({ offset }) => offset),
+  };
+}

@@ -1,0 +1,490 @@
+// The recordings of one session object: what is begun, followed, ended, kept and removed. Takes output from the session's log in
+// batches, at the object's leisure.
+
+import {
+  defined,
+  type ExitStatus,
+  type InnerClient,
+  type OutputLog,
+  type Recording,
+  type RelaySession,
+} from "sandbox-stdio/core";
+import {
+  BATCH_MS,
+  type Batch,
+  encodeSegment,
+  gapsWithin,
+  type KeyFrame,
+  type RecordedExit,
+  Recorder,
+  Redactor,
+} from "sandbox-stdio/recording";
+import type { RecordingIndex, RecordingListing, Removal, StoredSegment } from "../attach/recording-calls.ts";
+import type { RecordingSettings } from "../attach/recording-settings.ts";
+import { CHAIN_START } from "../audit/chain.ts";
+import type { Actor } from "../audit/record.ts";
+import type { SessionAudit } from "../audit/session-audit.ts";
+import { log } from "../base/log.ts";
+import { askProcess, keptState } from "../programs/operations/ask-process.ts";
+import type { SessionRecord } from "../records/session-store.ts";
+import { type RecordingFacts, type RecordingStore, TOMBSTONE_MS } from "./store.ts";
+import { SegmentWriter } from "./writer.ts";
+
+/** A session that nobody is attached to is followed for so long after its last output. */
+const FOLLOW_MS = 10_000;
+/** Between two looks at what is old enough, at least. */
+const EXPIRY_STEP_MS = 60 * 60_000;
+/** Screens are asked for no more often than this. */
+const FRAME_MS = 1_000;
+/** Of the output of one recording, the tenant's object hears in steps of this size. */
+const REPORT_BYTES = 16 * 1024 * 1024;
+const SCREEN = { about: "screen", scrollback: 0, runs: false, ansi: true } as const;
+
+export interface RecordingPorts {
+  readonly settings: RecordingSettings;
+  readonly store: RecordingStore;
+  readonly bucket: R2Bucket | undefined;
+  /** The object's own name: in the bucket, and for its tenant. */
+  readonly prefix: string;
+  readonly audit: SessionAudit | undefined;
+  readonly hop: { readonly client: InnerClient; readonly isOpen: boolean };
+  waitUntil(promise: Promise<unknown>): void;
+  /** Something may be due at another time than before, or the process needed no more. */
+  changed(): void;
+  alarm(): void;
+  /** The recording of this process was removed. */
+  removed(incarnation: string): void;
+  /** Tells the tenant of a recording's size. @returns Whether all of the tenant's together are too large. */
+  report(facts: RecordingFacts): Promise<boolean>;
+}
+
+export class Recordings {
+  readonly #ports: RecordingPorts;
+  readonly #writer: SegmentWriter;
+  /** The recording that goes on. */
+  #current: { readonly incarnation: string; readonly isTty: boolean; readonly recorder: Recorder } | undefined;
+  #session: RelaySession | undefined;
+  #unwatch: (() => void) | undefined;
+  #lastOutputMs = Number.NEGATIVE_INFINITY;
+  /** When a process that nobody is attached to is to be let go of. */
+  #letGoMs = Number.POSITIVE_INFINITY;
+  /** No batch is taken for its age before this. */
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  #nextFrameMs = Number.NEGATIVE_INFINITY;
+  /** There is no room that older recordings could make. */
+  #isFull = false;
+  readonly #reported = new Map<string, number>();
+  /** Those who wait for more output, or the end. */
+  readonly #waiters = new Set<() => void>();
+
+  constructor(ports: RecordingPorts) {
+    this.#ports = ports;
+    const { store, bucket, prefix } = ports;
+    this.#writer = new SegmentWriter({
+      ...{ store, bucket, prefix },
+      stored: (facts, segment) => this.#stored(facts, segment),
+      idle: () => {
+        ports.changed();
+        ports.alarm();
+      },
+    });
+  }
+
+  // ---- A process ---------------------------------------------------------------------------------------------------
+
+  /** A process has been started. @param wished Whether its start asked for a recording. @returns What is told of it (G1). */
+  begin({ facts, cmd, createdAt, homeKey }: SessionRecord, by: Actor, wished: boolean): Recording | undefined {
+    const { settings, store } = this.#ports;
+    if (settings.mode === "off" || (settings.mode === "ask" && !wished)) return undefined;
+    const { incarnation, tty: isTty } = facts;
+    const startedAtMs = Date.parse(createdAt);
+    const nothing = { to: 0, bytes: 0, chain: CHAIN_START };
+    const redacted = settings.patterns.length;
+    const begun = { incarnation, startedAtMs, isTty, command: cmd, by: by.user, homeKey, redacted, ...nothing };
+    store.put(begun);
+    // Its first output is on its way.
+    this.#lastOutputMs = Date.now();
+    this.#report(begun, true);
+    return recordingOf(begun);
+  }
+
+  /** A session goes on, or begins, before its first output comes. */
+  follow(session: RelaySession): void {
+    if (this.#session === session) return;
+    this.leave();
+    const { incarnation, tty: isTty } = session.facts;
+    const facts = this.#ports.store.get(incarnation);
+    if (facts === undefined || facts.removedAtMs !== undefined) return;
+    session.state.recording = recordingOf(facts);
+    if (facts.endedAtMs !== undefined) return;
+    const { patterns } = this.#ports.settings;
+    const redactor = patterns.length === 0 ? undefined : new Redactor(patterns);
+    const from = Math.max(facts.to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0);
+    this.#session = session;
+    this.#current = { incarnation, isTty, recorder: new Recorder(from, redactor, facts.framedAt) };
+    this.#unwatch = session.watch(() => this.#look(session.log), true);
+    this.#cameAt(Date.now());
+    this.#look(session.log);
+  }
+
+  /** The session is let go of: what has come is taken. */
+  leave(): void {
+    this.flush();
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#session = undefined;
+    this.#current = undefined;
+  }
+
+  /** With every frame of output. */
+  #look(output: OutputLog): void {
+    const nowMs = Date.now();
+    if (this.#current?.recorder.came(output.endOffset, output, nowMs) === true) this.#take(output, false);
+    this.#cameAt(nowMs);
+    if (this.#waiters.size > 0) this.#tellWaiters();
+  }
+
+  #cameAt(nowMs: number): void {
+    this.#lastOutputMs = nowMs;
+    this.#letGoMs = nowMs + FOLLOW_MS;
+  }
+
+  /** Takes all that has come. */
+  flush(): void {
+    if (this.#session !== undefined) this.#take(this.#session.log, true);
+  }
+
+  #take(output: OutputLog, isAll: boolean, exit?: RecordedExit): void {
+    const current = this.#current;
+    // Once the log drops what was not taken, that is a gap.
+    const hasRoom = this.#writer.hasRoom && !this.#isFull;
+    if (current === undefined || !(hasRoom || exit !== undefined)) return;
+    const { incarnation, isTty, recorder } = current;
+    const { batch } = recorder.take(output, isAll);
+    const ended = exit && { ...(batch ?? nothingAt(output)), exit };
+    if (ended !== undefined) this.#writer.add({ incarnation, isTty, batch: ended, exit: ended.exit });
+    else if (batch !== undefined) this.#writer.add({ incarnation, isTty, batch });
+    if (isTty && exit === undefined && recorder.wantsFrame) this.#askFrame(recorder);
+  }
+
+  #askFrame(recorder: Recorder): void {
+    const { hop, waitUntil } = this.#ports;
+    const nowMs = Date.now();
+    if (!hop.isOpen || nowMs < this.#nextFrameMs) return;
+    this.#nextFrameMs = nowMs + FRAME_MS;
+    const asked = askProcess(hop.client, SCREEN).then((json) => {
+      const frame = frameOf(keptState(json));
+      if (frame === undefined) recorder.noFrame();
+      else recorder.frame(frame);
+    });
+    waitUntil(asked);
+  }
+
+  /**
+   * The process is over: its recording ends here.
+   * @param output All of its output that has come here. @param exit Absent: it was lost, or given up.
+   */
+  finish(incarnation: string, output: OutputLog, exit: ExitStatus | undefined, nowMs: number): void {
+    const { store } = this.#ports;
+    const facts = store.get(incarnation);
+    if (facts === undefined || facts.removedAtMs !== undefined || facts.endedAtMs !== undefined) return;
+    const isWaiting = this.#writer.waiting(incarnation).some((segment) => segment.exit !== undefined);
+    if (isWaiting) return;
+    if (this.#current?.incarnation !== incarnation) {
+      const from = Math.max(facts.to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0);
+      const redactor = facts.redacted === 0 ? undefined : new Redactor(this.#ports.settings.patterns);
+      this.#current = { incarnation, isTty: facts.isTty, recorder: new Recorder(from, redactor) };
+      this.#current.recorder.came(output.endOffset, output, nowMs);
+    }
+    if (exit !== undefined) this.#take(output, true, { ...exit, atMs: nowMs });
+    else {
+      this.#take(output, true);
+      store.put({ ...facts, endedAtMs: nowMs });
+    }
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#session = undefined;
+    this.#current = undefined;
+    this.#tellWaiters();
+    this.#ports.waitUntil(this.#writer.settled().then(() => this.#reportLast(incarnation)));
+  }
+
+  // ---- What is due -------------------------------------------------------------------------------------------------
+
+  /** Whether the object is needed for a process that nobody is attached to. */
+  isFollowing(nowMs: number): boolean {
+    return this.#session !== undefined && this.#lastOutputMs + FOLLOW_MS > nowMs;
+  }
+
+  /** Whether anything is being stored. */
+  get isBusy(): boolean {
+    return !this.#writer.isIdle || this.#current?.recorder.dueMs !== undefined;
+  }
+
+  /** Whether what a bridge calls for must be fetched at once. */
+  get isRecording(): boolean {
+    return this.#current !== undefined;
+  }
+
+  nextTickMs(): number {
+    return this.#session === undefined ? Number.POSITIVE_INFINITY : Math.min(this.#batchDueMs, this.#letGoMs);
+  }
+
+  get #batchDueMs(): number {
+    return Math.max(this.#current?.recorder.dueMs ?? Number.POSITIVE_INFINITY, this.#notBeforeMs);
+  }
+
+  tick(nowMs: number): void {
+    if (this.#letGoMs <= nowMs) this.#letGoMs = Number.POSITIVE_INFINITY;
+    if (this.#batchDueMs > nowMs) return;
+    this.flush();
+    // Without room nothing is taken.
+    this.#notBeforeMs = nowMs + BATCH_MS;
+  }
+
+  // ---- What is stored ----------------------------------------------------------------------------------------------
+
+  #stored(facts: RecordingFacts, { from, to, sha256 }: StoredSegment): void {
+    const { audit, bucket, settings } = this.#ports;
+    audit?.note({ type: "recorded", incarnation: facts.incarnation, from, to, sha256 });
+    if (bucket === undefined) this.#isFull = this.#makeRoom(settings.maxBytes);
+    this.#report(facts);
+  }
+
+  /** Drops the oldest segments of recordings that are not held. @returns Whether what is held is too much. */
+  #makeRoom(maxBytes: number, only?: string): boolean {
+    const { store } = this.#ports;
+    const kept = store.all();
+    let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes;
+    for (const facts of kept.toReversed()) {
+      if (excess <= 0) return false;
+      if (facts.held !== undefined || (only !== undefined && only !== facts.incarnation)) continue;
+      const dropped: StoredSegment[] = [];
+      for (const segment of store.segments(facts.incarnation)) {
+        if (excess <= 0) break;
+        dropped.push(segment);
+        excess -= segment.bytes;
+      }
+      store.drop(facts, dropped);
+    }
+    return excess > 0;
+  }
+
+  /** The tenant has no room: so many bytes of this recording's oldest output go. @returns How many went. */
+  async shrink(incarnation: string, bytes: number): Promise<number> {
+    const { store } = this.#ports;
+    const before = store.get(incarnation)?.bytes ?? 0;
+    const total = store.all().reduce((sum, facts) => sum + facts.bytes, 0);
+    this.#makeRoom(total - bytes, incarnation);
+    await this.#empty();
+    return before - (store.get(incarnation)?.bytes ?? 0);
+  }
+
+  #report(facts: RecordingFacts, isDue = false): void {
+    const last = this.#reported.get(facts.incarnation);
+    if (!isDue && last !== undefined && facts.bytes - last < REPORT_BYTES) return;
+    this.#reported.set(facts.incarnation, facts.bytes);
+    const { waitUntil, report, bucket } = this.#ports;
+    const told = report(facts).then((isFull) => {
+      if (bucket !== undefined) this.#isFull = isFull;
+    });
+    waitUntil(told.catch((error: unknown) => log.warn("a tenant was not told of a recording:", error)));
+  }
+
+  #reportLast(incarnation: string): void {
+    const facts = this.#ports.store.get(incarnation);
+    if (facts !== undefined) this.#report(facts, true);
+  }
+
+  // ---- Age ---------------------------------------------------------------------------------------------------------
+
+  /** When the oldest output has been kept for long enough; infinity for never. */
+  get dueMs(): number {
+    const { store, settings } = this.#ports;
+    const due = store.all().map((facts) => {
+      if (facts.removedAtMs !== undefined) return facts.removedAtMs + TOMBSTONE_MS;
+      if (facts.held !== undefined) return Number.POSITIVE_INFINITY;
+      const oldest = store.oldest(facts.incarnation)?.toMs ?? facts.endedAtMs;
+      return oldest === undefined ? Number.POSITIVE_INFINITY : oldest + settings.keptMs;
+    });
+    // Not for every segment by itself.
+    return Math.max(Math.min(Number.POSITIVE_INFINITY, ...due), Date.now() + EXPIRY_STEP_MS);
+  }
+
+  /** Drops what is old enough. */
+  async expire(nowMs: number): Promise<void> {
+    const { store, settings } = this.#ports;
+    const keptFromMs = nowMs - settings.keptMs;
+    for (const facts of store.all()) {
+      if (facts.removedAtMs !== undefined) {
+        if (facts.removedAtMs + TOMBSTONE_MS <= nowMs) store.forget(facts.incarnation);
+        continue;
+      }
+      if (facts.held !== undefined) continue;
+      const segments = store.segments(facts.incarnation);
+      const old = segments.filter(({ toMs }) => toMs <= keptFromMs);
+      if (old.length > 0) store.drop(facts, old);
+      const isOver = facts.endedAtMs !== undefined && facts.endedAtMs <= keptFromMs;
+      if (isOver && old.length === segments.length) this.#remove(facts, nowMs);
+    }
+    await this.#empty();
+  }
+
+  async #empty(): Promise<void> {
+    const { store, bucket } = this.#ports;
+    try {
+      await store.empty(bucket);
+    } catch (error) {
+      log.warn("segments of recordings could not be deleted yet:", error);
+    }
+  }
+
+  // ---- What is asked -----------------------------------------------------------------------------------------------
+
+  list(): RecordingListing[] {
+    const { store } = this.#ports;
+    return store
+      .all()
+      .filter(({ removedAtMs }) => removedAtMs === undefined)
+      .map((facts) => {
+        const segments = store.segments(facts.incarnation);
+        const [gap] = gapsWithin(segments, 0, facts.to);
+        const { incarnation, startedAtMs, endedAtMs, bytes, held } = facts;
+        const endMs = endedAtMs ?? segments.at(-1)?.toMs ?? startedAtMs;
+        return {
+          ...{ incarnation, startedAt: iso(startedAtMs), bytes },
+          seconds: Math.max(0, Math.round((endMs - startedAtMs) / 1000)),
+          ...defined({ endedAt: endedAtMs === undefined ? undefined : iso(endedAtMs), gap }),
+          ...(held === undefined ? {} : { held: { reason: held.reason, by: held.by, at: iso(held.atMs) } }),
+        };
+      });
+  }
+
+  stored(incarnation: string, from: number): Uint8Array | undefined {
+    return this.#ports.store.blob(incarnation, from);
+  }
+
+  /** @param incarnation Absent: the newest. */
+  index(incarnation: string | undefined): RecordingIndex {
+    const { store } = this.#ports;
+    const all = store.all();
+    const kept = all.filter(({ removedAtMs }) => removedAtMs === undefined);
+    const facts = incarnation === undefined ? kept[0] : store.get(incarnation);
+    if (facts === undefined) return { kind: incarnation === undefined && all.length > 0 ? "removed" : "none" };
+    if (facts.removedAtMs !== undefined) return { kind: "removed" };
+    const current = this.#current?.incarnation === facts.incarnation ? this.#current : undefined;
+    const waiting = this.#writer.waiting(facts.incarnation);
+    const open = current && this.#session && current.recorder.peek(this.#session.log, false).batch;
+    if (open !== undefined) waiting.push({ incarnation: facts.incarnation, isTty: facts.isTty, ...open });
+    const { startedAtMs, endedAtMs, isTty, command, redacted } = facts;
+    return {
+      kind: "found",
+      ...{ incarnation: facts.incarnation, startedAtMs, isTty, command, redacted },
+      segments: store.segments(facts.incarnation),
+      open: waiting.map(encodeSegment),
+      end: Math.max(facts.to, waiting.at(-1)?.to ?? 0),
+      isOver: endedAtMs !== undefined || waiting.some(({ exit }) => exit !== undefined),
+      ...defined({ endedAtMs }),
+    };
+  }
+
+  /** Resolves once there is output behind `offset`, the recording has ended, or time is over. */
+  async grown(incarnation: string, offset: number, waitMs: number): Promise<void> {
+    const untilMs = Date.now() + waitMs;
+    while (Date.now() < untilMs && this.#current?.incarnation === incarnation) {
+      if ((this.#session?.log.endOffset ?? 0) > offset) return;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      await new Promise<void>((resolve) => {
+        this.#waiters.add(resolve);
+        timer = setTimeout(resolve, untilMs - Date.now());
+      });
+      if (timer !== undefined) clearTimeout(timer);
+    }
+  }
+
+  #tellWaiters(): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const waiter of waiters) waiter();
+  }
+
+  /** @param incarnation Absent: all. @param by Who asks; an admin, or the person that started them. */
+  async remove(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal> {
+    const { store } = this.#ports;
+    const asked = incarnation === undefined ? store.all() : [store.get(incarnation)];
+    const known = asked.filter((facts) => facts !== undefined);
+    if (known.length === 0) return { kind: "none" };
+    const kept = known.filter(({ removedAtMs }) => removedAtMs === undefined);
+    if (kept.length === 0) return { kind: "removed" };
+    if (!isAdmin && kept.some((facts) => facts.by !== by.user)) return { kind: "forbidden" };
+    const held = kept.find((facts) => facts.held !== undefined);
+    if (held !== undefined) return { kind: "held", reason: held.held?.reason ?? "" };
+    const nowMs = Date.now();
+    for (const facts of kept) {
+      this.#remove(facts, nowMs);
+      this.#ports.audit?.note({ type: "recording", did: "removed", incarnation: facts.incarnation }, undefined, by);
+    }
+    await this.#empty();
+    this.#ports.alarm();
+    return { kind: "done", count: kept.length };
+  }
+
+  #remove(facts: RecordingFacts, nowMs: number): void {
+    const { store } = this.#ports;
+    this.#writer.drop(facts.incarnation);
+    store.remove(facts, nowMs);
+    this.#ports.removed(facts.incarnation);
+    this.#report({ ...facts, removedAtMs: nowMs }, true);
+    if (this.#current?.incarnation !== facts.incarnation) return;
+    if (this.#session !== undefined) this.#session.state.recording = undefined;
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#current = undefined;
+    this.#tellWaiters();
+  }
+
+  /** @param reason Absent: it is held no more. @returns Whether there is such a recording; absent: it was removed. */
+  hold(incarnation: string | undefined, reason: string | undefined, by: Actor): "done" | "none" | "removed" {
+    const { store, audit } = this.#ports;
+    const all = store.all();
+    const facts =
+      incarnation === undefined
+        ? (all.find(({ removedAtMs }) => removedAtMs === undefined) ?? all[0])
+        : store.get(incarnation);
+    if (facts === undefined) return "none";
+    if (facts.removedAtMs !== undefined) return "removed";
+    const { held: _, ...free } = facts;
+    store.put(reason === undefined ? free : { ...free, held: { reason, by: by.user, atMs: Date.now() } });
+    const did = reason === undefined ? "released" : "held";
+    audit?.note({ type: "recording", did, incarnation: facts.incarnation, ...defined({ reason }) }, undefined, by);
+    this.#reportLast(facts.incarnation);
+    this.#isFull = false;
+    this.#ports.alarm();
+    return "done";
+  }
+}
+
+function recordingOf({ startedAtMs, redacted }: RecordingFacts): Recording {
+  return { since: iso(startedAtMs), redacted: redacted > 0 };
+}
+
+function nothingAt(output: OutputLog): Batch {
+  const at = output.endOffset;
+  return { from: at, to: at, ...output.sizeAt(at), times: [], sizes: [], frames: [], bytes: new Uint8Array(0) };
+}
+
+/** The bridge is in the sandbox: its answer may be anything. Only a screen that is whole and exact is a key frame. */
+function frameOf(state: Readonly<Record<string, unknown>> | undefined): KeyFrame | undefined {
+  const { offset, cols, rows, ansi, approximate, partial } = state ?? {};
+  if (typeof ansi !== "string" || approximate === true || partial === true) return undefined;
+  if (!isWhole(offset) || !isWhole(cols) || !isWhole(rows) || cols < 1 || rows < 1) return undefined;
+  return { offset, cols, rows, ansi: new TextEncoder().encode(ansi) };
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,138 @@
+// What a session object stores of its recordings: for each its facts, and the facts of its segments in a chain of hashes. Without a
+// bucket also the segments. A recording outlives its process and its session.
+
+import type { StoredSegment } from "../attach/recording-calls.ts";
+import { CHAIN_START, type ChainPoint, chained } from "../audit/chain.ts";
+
+export type RecordingFacts = {
+  readonly incarnation: string;
+  readonly startedAtMs: number;
+  readonly isTty: boolean;
+  readonly command: readonly string[];
+  /** Who started the process: a token's subject. */
+  readonly by: string;
+  /** The tenant's key. */
+  readonly homeKey?: string | undefined;
+  /** How many patterns are applied. */
+  readonly redacted: number;
+  /** Output before this is stored, or given up. */
+  readonly to: number;
+  /** The last key frame. */
+  readonly framedAt?: number;
+  /** Of all that is stored, as it is stored. */
+  readonly bytes: number;
+  /** The last segment in its chain. */
+  readonly chain: ChainPoint;
+  readonly endedAtMs?: number;
+  readonly held?: { readonly reason: string; readonly by: string; readonly atMs: number };
+  /** It was removed, or has expired: nothing else is left. */
+  readonly removedAtMs?: number;
+};
+
+const FACTS = "recording/facts/";
+const SEGMENT = "recording/segment/";
+const BLOB = "recording/blob/";
+/** Keys in the bucket whose objects have yet to be deleted. */
+const TRASH = "recording/trash/";
+const UNCONFIRMED = { allowUnconfirmed: true } as const;
+/** That a recording was removed is known for so long. */
+export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000;
+
+export class RecordingStore {
+  readonly #storage: DurableObjectStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** Newest first, those that were removed included. */
+  all(): RecordingFacts[] {
+    const all = [...this.#storage.kv.list<RecordingFacts>({ prefix: FACTS })].map(([, facts]) => facts);
+    return all.sort((a, b) => b.startedAtMs - a.startedAtMs);
+  }
+
+  get(incarnation: string): RecordingFacts | undefined {
+    return this.#storage.kv.get<RecordingFacts>(FACTS + incarnation);
+  }
+
+  put(facts: RecordingFacts): void {
+    void this.#storage.put(FACTS + facts.incarnation, facts, UNCONFIRMED);
+  }
+
+  /** Oldest first. */
+  segments(incarnation: string): StoredSegment[] {
+    const prefix = `${SEGMENT}${incarnation}/`;
+    return [...this.#storage.kv.list<StoredSegment>({ prefix })].map(([, segment]) => segment);
+  }
+
+  oldest(incarnation: string): StoredSegment | undefined {
+    const [first] = this.#storage.kv.list<StoredSegment>({ prefix: `${SEGMENT}${incarnation}/`, limit: 1 });
+    return first?.[1];
+  }
+
+  /** Stores a segment, its facts, and those of its recording, all or nothing. @param blob Its bytes, unless they are in the bucket. */
+  add(
+    facts: RecordingFacts,
+    segment: Omit<StoredSegment, "seq" | "hash">,
+    blob?: Uint8Array,
+  ): { readonly facts: RecordingFacts; readonly stored: Promise<void> } {
+    const key = `${facts.incarnation}/${padded(segment.from)}`;
+    const link = chained(facts.chain, segment);
+    const chain = { seq: link.seq, hash: link.hash };
+    const now = { ...facts, chain, to: segment.to, bytes: facts.bytes + segment.bytes };
+    const entries: Record<string, unknown> = { [FACTS + facts.incarnation]: now, [SEGMENT + key]: link };
+    if (blob !== undefined) entries[BLOB + key] = blob;
+    const stored = this.#storage.put(entries, UNCONFIRMED).then(() => this.#storage.sync());
+    return { facts: now, stored };
+  }
+
+  blob(incarnation: string, from: number): Uint8Array | undefined {
+    return this.#storage.kv.get<Uint8Array>(`${BLOB}${incarnation}/${padded(from)}`);
+  }
+
+  /** Drops a recording's oldest segments. @returns What is left of its bytes. */
+  drop(facts: RecordingFacts, segments: readonly StoredSegment[]): RecordingFacts {
+    return this.#storage.transactionSync(() => {
+      let { bytes } = facts;
+      for (const segment of segments) {
+        const key = `${facts.incarnation}/${padded(segment.from)}`;
+        this.#storage.kv.delete(SEGMENT + key);
+        if (segment.key === undefined) this.#storage.kv.delete(BLOB + key);
+        else this.#storage.kv.put(TRASH + segment.key, true);
+        bytes -= segment.bytes;
+      }
+      const left = { ...facts, bytes: Math.max(0, bytes) };
+      this.#storage.kv.put(FACTS + facts.incarnation, left);
+      return left;
+    });
+  }
+
+  /** Removes all of a recording but the fact that it was there. */
+  remove(facts: RecordingFacts, nowMs: number): void {
+    const { incarnation, startedAtMs, isTty, by, homeKey } = this.drop(facts, this.segments(facts.incarnation));
+    const nothing = { command: [], redacted: 0, to: 0, bytes: 0, chain: CHAIN_START, removedAtMs: nowMs };
+    this.#storage.kv.put(FACTS + incarnation, { incarnation, startedAtMs, isTty, by, homeKey, ...nothing });
+  }
+
+  forget(incarnation: string): void {
+    this.#storage.kv.delete(FACTS + incarnation);
+  }
+
+  /** Has the object under this key deleted, which no segment refers to. */
+  discard(key: string): void {
+    this.#storage.kv.put(TRASH + key, true);
+  }
+
+  /** Deletes what is to be deleted in the bucket; what can't be stays for the next time. */
+  async empty(bucket: R2Bucket | undefined): Promise<void> {
+    const keys = [...this.#storage.kv.list({ prefix: TRASH, limit: 1000 })].map(([key]) => key.slice(TRASH.length));
+    if (keys.length === 0 || bucket === undefined) return;
+    await bucket.delete(keys);
+    for (const key of keys) this.#storage.kv.delete(TRASH + key);
+  }
+}
+
+/** The platform sorts keys as text. */
+function padded(offset: number): string {
+  return String(offset).padStart(16, "0");
+}

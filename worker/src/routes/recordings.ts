@@ -1,0 +1,150 @@
+// The routes of recordings (G3 to G6, G8): who may, what is asked, and how it is answered.
+
+import { recordingSchemas } from "@sbx/api";
+import { type Context, Hono } from "hono";
+import { defined } from "sandbox-stdio/core";
+import { revocablePart } from "../attach/entry-limits.ts";
+import type { Removal } from "../attach/recording-calls.ts";
+import type { SessionCalls } from "../attach/session-calls.ts";
+import { actorOf } from "../audit/worker-log.ts";
+import { requireScope, type SandboxScope } from "../auth/identity.ts";
+import { tenantKey } from "../auth/names.ts";
+import { type Authorized, authorized, callerOf } from "../programs/authorized.ts";
+import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
+import { parseBody, parseQuery } from "../programs/parse.ts";
+import { respond } from "../programs/respond.ts";
+import { castOf } from "../recordings/cast.ts";
+import { momentOf } from "../recordings/moment.ts";
+import { absent, type ReadingEnv, RecordingReading } from "../recordings/reading.ts";
+import { searched, targetOf } from "../recordings/search.ts";
+import { at, type ProgramsEnv } from "./programs.ts";
+
+type RecordingsEnv = ProgramsEnv & ReadingEnv;
+type AppContext = Context<{ Bindings: RecordingsEnv }>;
+type Session = DurableObjectStub<SessionCalls>;
+
+export const recordingRoutes = new Hono<{ Bindings: RecordingsEnv }>();
+const PATH = "/:sandbox/sessions/:session";
+
+recordingRoutes.get(`${PATH}/recordings`, async (c) => {
+  const { session } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, recordingSchemas.recordingsQuery);
+  if (!query.ok) return respond(query.answer);
+  const { limit, after } = query.value;
+  const all = await session.listRecordings();
+  const last = after === undefined ? -1 : all.findIndex(({ incarnation }) => incarnation === after);
+  if (after !== undefined && last < 0)
+    return respond(refused(404, "not_found", `no recording "${after}" to go on after`));
+  const recordings = all.slice(last + 1, last + 1 + limit);
+  const next = last + 1 + limit < all.length ? recordings.at(-1)?.incarnation : undefined;
+  return respond({ status: 200, body: { recordings, ...defined({ next }) } });
+});
+
+recordingRoutes.get(`${PATH}/recording`, async (c) => {
+  const { session, who } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, recordingSchemas.castQuery);
+  if (!query.ok) return respond(query.answer);
+  const { incarnation, ...asked } = query.value;
+  const reading = await RecordingReading.open(c.env, session, incarnation);
+  if (!(reading instanceof RecordingReading)) return respond(reading);
+  const { enter: enterStream, leave, waitUntil, target } = await at(c, who, nameOf(c));
+  const tenant = c.env.TENANT.getByName(who.pass.homeKey);
+  const isGood = async () =>
+    who.who.expiresAtMs > Date.now() &&
+    (await tenant.renew(revocablePart(who.who), target.sessionKey, who.who.expiresAtMs));
+  const answer = await castOf(reading, asked, { env: c.env, session, enter: enterStream, leave, isGood, waitUntil });
+  return answer instanceof Response ? answer : respond(answer);
+});
+
+recordingRoutes.get(`${PATH}/recording/screen`, async (c) => {
+  const { session } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, recordingSchemas.momentQuery);
+  if (!query.ok) return respond(query.answer);
+  const { incarnation, offset, time, format, scrollback = 0 } = query.value;
+  return read(c, session, incarnation, async (reading) => {
+    const place = offset ?? (await reading.offsetAt(Date.parse(time ?? "")));
+    return typeof place === "number" ? momentOf(reading, { offset: place, format, scrollback }) : place;
+  });
+});
+
+recordingRoutes.get(`${PATH}/recording/search`, async (c) => {
+  const { session } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, recordingSchemas.searchQuery);
+  if (!query.ok) return respond(query.answer);
+  const target = targetOf(query.value);
+  if ("status" in target) return respond(target);
+  return read(c, session, query.value.incarnation, (reading) => searched(reading, target, query.value));
+});
+
+recordingRoutes.delete(`${PATH}/recording`, async (c) => {
+  const { session, who } = await enter(c, "sandbox:connect");
+  const query = parseQuery(c.req.raw, recordingSchemas.removalQuery);
+  if (!query.ok) return respond(query.answer);
+  const { incarnation } = query.value;
+  const removal = await session.removeRecordings(incarnation, who.actor, who.who.isAdmin);
+  return respond(answerOfRemoval(removal));
+});
+
+recordingRoutes.post(`${PATH}/recording/hold`, async (c) => {
+  const { session, who } = await enter(c, "sandbox:admin");
+  const body = await parseBody(c.req.raw, recordingSchemas.holdRequest);
+  if (!body.ok) return respond(body.answer);
+  const { incarnation, reason } = body.value;
+  return held(await session.holdRecording(incarnation, reason, who.actor));
+});
+
+recordingRoutes.delete(`${PATH}/recording/hold`, async (c) => {
+  const { session, who } = await enter(c, "sandbox:admin");
+  const query = parseQuery(c.req.raw, recordingSchemas.releaseQuery);
+  if (!query.ok) return respond(query.answer);
+  return held(await session.holdRecording(query.value.incarnation, undefined, who.actor));
+});
+
+/** All recordings of a person. */
+export const tenantRecordingRoutes = new Hono<{ Bindings: RecordingsEnv }>();
+
+tenantRecordingRoutes.delete("/", async (c) => {
+  const { identity } = await callerOf(c.req.raw, c.env, "sandbox:connect");
+  requireScope(identity, "sandbox:admin");
+  const query = parseQuery(c.req.raw, recordingSchemas.personQuery);
+  if (!query.ok) return respond(query.answer);
+  const tenant = c.env.TENANT.getByName(await tenantKey(identity));
+  const count = await tenant.removeRecordingsOf(query.value.sub, actorOf(c.req.raw, identity));
+  return respond({ status: 202, body: { count } });
+});
+
+async function enter(c: AppContext, scope: SandboxScope): Promise<{ who: Authorized; session: Session }> {
+  const who = await authorized(c.req.raw, c.env, c.req.param("sandbox") ?? "", scope);
+  return { who, session: c.env.SESSION.getByName(await who.project.sessionKey(nameOf(c))) };
+}
+
+async function read(
+  c: AppContext,
+  session: Session,
+  incarnation: string | undefined,
+  answer: (reading: RecordingReading) => Promise<ProgramAnswer>,
+): Promise<Response> {
+  const reading = await RecordingReading.open(c.env, session, incarnation);
+  return respond(reading instanceof RecordingReading ? await answer(reading) : reading);
+}
+
+function answerOfRemoval(removal: Removal): ProgramAnswer {
+  switch (removal.kind) {
+    case "done":
+      return { status: 204, body: {} };
+    case "forbidden":
+      return refused(403, "forbidden", "only an admin, or who started the session, removes its recording");
+    case "held":
+      return refused(409, "held", `the recording is held: ${removal.reason}`);
+    default:
+      return absent(removal.kind);
+  }
+}
+
+function held(outcome: "done" | "none" | "removed"): Response {
+  return respond(outcome === "done" ? { status: 204, body: {} } : absent(outcome));
+}
+
+function nameOf(c: AppContext): string {
+  return c.req.param("session") ?? "";
+}

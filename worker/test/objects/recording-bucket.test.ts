@@ -1,0 +1,78 @@
+// Recordings in a bucket that fails, is slow, or answers as if it had not stored what it has: what can't be stored is a gap, and told.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { giveClock } from "../support/given-clock.ts";
+import { Bridge, LIMIT, open } from "../support/line-bridge.ts";
+import {
+  inObject,
+  lines,
+  RECORDING_SETTINGS,
+  real,
+  recorded,
+  stubOf,
+  writtenThroughDeaths,
+} from "../support/recorded.ts";
+import { type PutFate, StandInBucket } from "../support/stand-in-bucket.ts";
+
+const bucket = new StandInBucket();
+const settings = { ...RECORDING_SETTINGS, RECORDINGS: bucket };
+const before = Object.fromEntries(Object.keys(settings).map((name) => [name, real[name]]));
+const clock = giveClock();
+
+beforeEach(() => void Object.assign(real, settings));
+
+afterEach(() => {
+  bucket.fate = () => "good";
+  Object.assign(real, before);
+  vi.restoreAllMocks();
+});
+
+test.each<[string, readonly PutFate[]]>([
+  ["stores", ["good"]],
+  ["fails, and stores what it says has failed", ["good", "fails", "late"]],
+])("G2: the object dies again and again over a bucket that %s: no byte is missing or doubled", async (_, fates) => {
+  let call = 0;
+  bucket.fate = () => {
+    call += 1;
+    return fates[call % fates.length] ?? "good";
+  };
+  const name = crypto.randomUUID();
+  const written = await writtenThroughDeaths(name, clock);
+  const { text, gaps, isInOrder } = await recorded(stubOf(name));
+  expect({ gaps, isInOrder, length: text.length }).toEqual({ gaps: [], isInOrder: true, length: written.length });
+  expect(text === written).toBe(true);
+  expect(bucket.overwritten).toEqual([]);
+});
+
+test("G1: a bucket that never answers: the session goes on, and the recording tells exactly what it lacks", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  await open(stub, "plain", undefined, true);
+  let written = "";
+  const write = async (bytes: number) => {
+    const text = lines(written.length, bytes);
+    written += text;
+    await inObject(stub, () => bridge.write(text));
+    await expect.poll(async () => (await stub.describe())?.offset, LIMIT).toBe(written.length);
+  };
+  await write(300_000);
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ open: [] });
+  bucket.fate = () => "never";
+  for (let i = 0; i < 120; i += 1) await write(100_000);
+  bucket.fate = () => "good";
+  // The write that has no answer is given up, and tried again.
+  const isStored = async () => {
+    clock.putForward(5_000);
+    const index = await stub.recordingIndex(undefined);
+    return index.kind === "found" && index.open.length === 0 && index.end === written.length;
+  };
+  await expect.poll(isStored, LIMIT).toBe(true);
+  const { text, gaps, isInOrder } = await recorded(stub);
+  expect(isInOrder).toBe(true);
+  const [gap] = gaps;
+  expect(gaps.length).toBe(1);
+  // Some 8 MiB waited in memory, the log had its last, and the rest is the gap.
+  expect(text === written.slice(0, gap?.from) + written.slice(gap?.to)).toBe(true);
+  expect(gap?.from).toBeGreaterThan(8_000_000);
+  const [listed] = await stub.listRecordings();
+  expect(listed?.gap).toEqual(gap);
+});
