@@ -196,3 +196,26 @@ test("a recording plays to its end at its speed, skipping idle time, with its si
   await bar.getByRole("button", { name: "Play" }).waitFor();
   expect(await bar.getByLabel("Moment").inputValue()).toBe(String(Date.parse(time(60))));
 });
+
+test("a session that is recorded: its timeline is offered, searched and linked to; the .cast of the page plays in the player", async () => {
+  const { tab } = await browser.shell({ query: "&record=1" });
+  const { page } = tab;
+  await tab.run("printf '\\033[1mfir%s\\033[0m\\n' st-mark");
+  await tab.shows("first-mark");
+  await tab.run("clear; echo second-$((40 + 2))");
+  await tab.shows("second-42");
+  await page.getByRole("button", { name: "Recording" }).click();
+  const bar = page.getByRole("group", { name: "Recording" });
+  const rows = page.locator(".sbx-replay .xterm-rows");
+  await bar.getByLabel("Search the recording").fill("first-mark");
+  await bar.getByLabel("Search the recording").press("Enter");
+  await bar.getByText("1 match").waitFor();
+  await bar.getByRole("button", { name: "Play" }).click();
+  await rows.getByText("second-42").waitFor();
+
+  const href = await bar.getByRole("link", { name: "Download" }).getAttribute("href");
+  const cast = await page.evaluate(async (path) => (await fetch(path)).text(), href ?? "");
+  expect(cast).toContain("first-mark");
+  const player = await playWith(browser, page.context(), cast);
+  await shows(player, "second-42");
+});

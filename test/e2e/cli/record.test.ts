@@ -48,6 +48,35 @@ test("record: what a session prints until it ends, byte for byte through cuts, w
   ]);
 });
 
+test("record --stored and replay: the server's recording, from its beginning, from an offset, and up to the exit", async () => {
+  const [alice, session, path] = [await person(), fresh("s"), castPath()];
+  const script = 'stty -echo; while read -r x; do [ $x = bye ] && exit 3; echo "é $x"; done';
+  const asked = { session, cmd: "sh", arg: ["-c", script], tty: 1, cols: 70, rows: 20, record: 1 };
+  const creator = await connect(alice, asked);
+  const hello = await creator.hello();
+  expect(hello.recording).toMatchObject({ redacted: false });
+  creator.type("first\n");
+  await creator.output("first");
+  const child = startCli(alice, ["--session", session, "--stored", "-f", "-o", path], "record");
+  const code = exitCode(child);
+  await until("the first line", () => contentOf(path).includes("first"));
+  creator.type("second\n");
+  await until("the second line", () => contentOf(path).includes("second"));
+  creator.type("bye\n");
+  expect(await code).toBe(0);
+  const { info, events } = read(path);
+  expect(info).toMatchObject({ cols: 70, rows: 20 });
+  expect(textOf(events)).toBe(creator.text());
+  expect(events.at(-1)).toMatchObject({ type: "x", code: 3 });
+  const replayed = await runCli(alice, ["--session", session, "--speed", "max"], "", "replay");
+  expect(replayed).toEqual({ code: 0, stdout: creator.text(), stderr: "" });
+  const offset = String(Buffer.byteLength("é first\r\n"));
+  const later = await runCli(alice, ["--session", session, "--speed", "max", "--from", offset], "", "replay");
+  expect([later.code, later.stdout.includes("second")]).toEqual([0, true]);
+  const never = await runCli(alice, ["--session", fresh("none")], "", "replay");
+  expect([never.code, never.stdout]).toEqual([255, ""]);
+});
+
 test("record: Ctrl+C ends it with a whole recording; the session goes on, and one that is not there is told", async () => {
   const [alice, session, path] = [await person(), fresh("s"), castPath()];
   const creator = await connect(alice, { session, cmd: "cat", tty: 1 });
