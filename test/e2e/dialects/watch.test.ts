@@ -84,6 +84,7 @@ test("G7: the next connection begins with the screen, at its offset; also after 
   const late = await watch(alice, session);
   expect((await late.end()).code).toBe(1000);
   expect(textOf(late)).toContain("bye");
+  expect(eventsOf(late)[1]?.timeUs).toBeGreaterThan(0);
   expect(eventsOf(late).at(-2)).toMatchObject({ type: "x", status: 4 });
 });
 

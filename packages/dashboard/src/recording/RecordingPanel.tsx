@@ -159,16 +159,16 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
           </option>
         ))}
       </select>
-      <label>
-        <input
-          type="checkbox"
-          checked={state.skipsIdle}
-          onChange={(event) => {
-            model.skipsIdle = event.target.checked;
-          }}
-        />
+      <button
+        type="button"
+        className="sbx-quiet"
+        aria-pressed={state.skipsIdle}
+        onClick={() => {
+          model.skipsIdle = !state.skipsIdle;
+        }}
+      >
         {words.skipsIdle}
-      </label>
+      </button>
       <Tool of={words.previousCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", -1)} />
       <Tool of={words.nextCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", 1)} />
       <Search model={model} />

@@ -166,6 +166,7 @@ export const ALIS: Dialect<AlisState> = {
   acknowledges: false,
   canResume: false,
   startsWithScreen: true,
+  tellsTimes: true,
   farewell: { frame: alisEnd(), afterMs: EOT_DELAY_MS },
   start: START,
   closeCode,

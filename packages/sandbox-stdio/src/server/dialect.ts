@@ -68,6 +68,8 @@ export interface Dialect<State = unknown> {
   readonly holdsAlone?: boolean;
   /** Whether its clients start with a snapshot, where one can be had, also if the log holds everything. */
   readonly startsWithScreen?: boolean;
+  /** Whether it tells times: only then `encode` is told how long the session has run. */
+  readonly tellsTimes?: boolean;
   /** Behind the exit: said so much later, and only then is the connection closed. */
   readonly farewell?: { readonly frame: Frame; readonly afterMs: number };
   /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */

@@ -75,7 +75,7 @@ export class ServerConnection implements Peer {
     limits: BudgetLimits = DEFAULT_BUDGET,
   ) {
     this.dialect = dialect;
-    this.#outgoing = new Outgoing(dialect, socket, hooks.sessionMs);
+    this.#outgoing = new Outgoing(dialect, socket, dialect.tellsTimes === true ? hooks.sessionMs : undefined);
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
