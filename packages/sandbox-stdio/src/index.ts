@@ -33,6 +33,7 @@ export {
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry } from "./client/retry.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
+export { ALIS } from "./dialects/alis.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
 export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
 export { SANDBOX_PTY } from "./dialects/sandbox-pty.ts";

@@ -90,6 +90,10 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
       return (await import("./programs/logs.ts")).runLogs(command, token(command));
     case "serve":
       return (await import("./tools/serve-command.ts")).serve(command.command);
+    case "record":
+      return (await import("./attach/record.ts")).record(command, tokenSource(command, env), env);
+    case "replay":
+      return (await import("./programs/replay.ts")).replay(command, "file" in command ? undefined : token(command));
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;

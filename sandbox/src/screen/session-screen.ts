@@ -83,10 +83,10 @@ export class SessionScreen implements ScreenClient {
 
   /**
    * The screen at the log's end, or at the last position before it outside a sequence. The process should be held meanwhile.
-   * Undefined: the log's bytes are to be replayed instead.
+   * Undefined: it was given up, and the log's bytes are to be replayed instead.
    */
   snapshot(): Promise<Snapshot | undefined> {
-    if (this.#isClosed || this.#losses >= MAX_LOSSES || this.#isShort(REPLAY_BYTES)) return Promise.resolve(undefined);
+    if (this.#isClosed || this.#losses >= MAX_LOSSES) return Promise.resolve(undefined);
     return this.#waiters.waitForDrawing(() => this.#ask({ kind: "draw" }));
   }
 
@@ -130,6 +130,7 @@ export class SessionScreen implements ScreenClient {
       case "drawn":
         this.#losses = 0;
         this.#waiters.drawn(message.snapshot);
+        this.#rest();
         return;
       case "shown":
         this.#losses = 0;

@@ -74,11 +74,13 @@ function lastLines(viewer: Viewer, count: number): string[] {
   return lines;
 }
 
-test("a complete log of 64 KiB or less has no snapshot and starts no worker", async () => {
+test("G7: a log that could be replayed starts no worker, and is drawn for a client that starts with the screen", async () => {
   const output = new Output();
-  output.write("x".repeat(65_536));
-  expect(await output.screen.snapshot()).toBeUndefined();
+  output.write("x".repeat(65_535));
+  output.write("y");
   expect(output.started).toEqual([]);
+  expect(await output.snapshot()).toMatchObject({ offset: 65_536, isExact: true });
+  expect(output.started).toHaveLength(1);
 });
 
 test("while the process is held back no worker is started, until somebody asks for the screen or it goes on", async () => {

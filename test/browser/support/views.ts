@@ -131,6 +131,14 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     await page.getByRole("heading", { name: "Closed" }).waitFor();
     await see("a closed session", tab);
   },
+  "a recording": async (see) => {
+    const tab = await shell(browser, "&record=1");
+    await tab.run("echo recorded");
+    await tab.shows("recorded");
+    await tab.button("Recording");
+    await tab.page.getByLabel("Moment").waitFor();
+    await see("a recording's timeline", tab);
+  },
   "tabs and panes": async (see) => {
     const tab = await shell(browser, "&tabs=1");
     await press(tab, "Control+Shift+D");

@@ -22,6 +22,8 @@ const attach = (more: Readonly<Record<string, string>>) => (place: Place) =>
 const terminal = (part: string, role?: string) => (place: Place) =>
   `/terminal/${place.sandbox}${part}?session=${place.session}${role === undefined ? "" : `&role=${role}`}`;
 
+const watch = ({ sandbox, session }: Place) => `/watch/${sandbox}/${session}`;
+
 /** It answers one request. */
 const ANSWERING = 'read -r line; echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}"; cat';
 const server = ({ sandbox }: Place) =>
@@ -144,6 +146,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     upgrade("json: drive", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=driver`),
     upgrade("json: make", ({ sandbox, session }) => jsonPath(`${sandbox}:${session}`), none),
   ],
+  "GET /watch/:sandbox/:session": [upgrade("alis: look on", watch, { protocol: "v1.alis", first: "" })],
   "ALL /terminal/*": [
     { ...http("GET", terminal("")), what: "page" },
     { ...http("GET", terminal("/token")), what: "token" },

@@ -129,6 +129,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   const detached = new DetachedProcess(env, store, storage.kv, lifecycle);
   const connections = new Connections(ctx, {
     ...{ limits, watches, trace, counts, audit, ended, changed, heard },
+    sessionMs: () => (store.record === undefined ? 0 : Date.now() - Date.parse(store.record.createdAt)),
     auth: (connection, token) => waitUntil(renewals.auth(connection, token)),
     closedByClient: () => {
       const isLast = (lifecycle.session?.attachedCount ?? 0) === 0;

@@ -89,6 +89,7 @@ class CastStream {
   #reading: RecordingReading;
   #events: EventReader | undefined;
   #lastMs = 0;
+  #hasExited = false;
 
   constructor(
     writable: WritableStream<Uint8Array>,
@@ -164,12 +165,15 @@ class CastStream {
   }
 
   #nextIndex(): number {
-    const { segments } = this.#reading;
+    const { segments, index } = this.#reading;
     const offset = this.#events?.offset ?? 0;
     const at = segments.findIndex(
       (segment) => segment.to > offset || (segment.from === segment.to && segment.from >= offset),
     );
-    return at < 0 ? segments.length : at;
+    // The exit may have come into a segment whose bytes were written before.
+    const isExitLeft = index.isOver && !this.#hasExited && segments.length > 0;
+    if (at < 0) return isExitLeft ? segments.length - 1 : segments.length;
+    return at;
   }
 
   async #follow(): Promise<void> {
@@ -209,6 +213,7 @@ class CastStream {
       case "gap":
         return cast.gap(event.from, event.to, event.atMs);
       case "exit":
+        this.#hasExited = true;
         return cast.exit(event.code, event.atMs);
     }
   }

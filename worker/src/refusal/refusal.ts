@@ -57,7 +57,7 @@ export function sayBye(socket: WebSocket, dialectName: string, refusal: Refusal)
   const dialect = dialectNamed(dialectName);
   const { frames } = dialect.encode({ type: "bye", code, reason: message, retry, ...seconds }, dialect.start);
   for (const frame of frames) socket.send(frame);
-  socket.close(code, clipUtf8(reason ?? dialect.reasons?.[code] ?? message, 123));
+  socket.close(dialect.closeCode?.(code, message) ?? code, clipUtf8(reason ?? dialect.reasons?.[code] ?? message, 123));
 }
 
 /** Whether a client that is refused like this may come back. */

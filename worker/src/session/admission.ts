@@ -1,11 +1,19 @@
 // Whether a client may attach to a session, by its claimed identity and the state of the session. Knows no sockets.
 
-import { CLOSE, commandWords, dialectNamed, LOST_REASON } from "sandbox-stdio/core";
+import {
+  CLOSE,
+  commandWords,
+  dialectNamed,
+  LOST_REASON,
+  REPLACED_REASON,
+  SESSION_GONE_REASON,
+} from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { Grant } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { Refusal } from "../refusal/refusal.ts";
+import type { TicketState } from "../tickets/session-tickets.ts";
 
 /** A client that may attach: as itself again, or as a new one. */
 export type Admission = { readonly id: string; readonly isResume: boolean };
@@ -13,11 +21,17 @@ export type Admission = { readonly id: string; readonly isResume: boolean };
 export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: LOST_REASON };
 
 /** The refusal for the bearer of a ticket that does not count any more. */
-export function ticketRefusal(why: "used" | "revoked"): Refusal {
-  const message =
-    why === "used" ? "The ticket has been used: each counts once" : "The ticket was revoked, or its session is gone";
-  return { code: CLOSE.unauthenticated, error: `ticket_${why}`, message };
+export function ticketRefusal(why: Exclude<TicketState, "good">): Refusal {
+  const error = why === "used" ? "ticket_used" : "ticket_revoked";
+  return { code: CLOSE.unauthenticated, error, message: TICKET_WORDS[why] };
 }
+
+const TICKET_WORDS = {
+  used: "The ticket has been used: each counts once",
+  revoked: "The ticket was revoked, or its session is gone",
+  removed: SESSION_GONE_REASON,
+  replaced: REPLACED_REASON,
+} as const;
 
 /**
  * The record that an attach is judged by. The rest of a lost process is there to be read (X7): unless its session is one of

@@ -53,6 +53,8 @@ export interface ConnectionsPorts {
   readonly watches: Watches;
   readonly trace: SessionTrace;
   readonly counts: Counts;
+  /** How long the session has run. */
+  sessionMs(): number;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
   /** A client has shown a fresh token. */
@@ -176,6 +178,8 @@ export class Connections implements SocketEvents {
     const dialect = dialectNamed(spec.dialect);
     const hooks: ConnectionHooks = {
       auth: (token) => this.#ports.auth(connection, token),
+      later: (ms, act) => void setTimeout(act, ms),
+      sessionMs: () => this.#ports.sessionMs(),
       told: (said) => audit?.told(connection, said, spec.actor),
       earlyBytes: () => [...this.#connections.values()].reduce((sum, { earlyBytes }) => sum + earlyBytes, 0),
       ...defined({ begin }),

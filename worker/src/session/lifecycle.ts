@@ -8,6 +8,7 @@ import {
   type OutputLog,
   type ParkedSession,
   type ProcessWish,
+  REPLACED_REASON,
   type RelaySession,
 } from "sandbox-stdio/core";
 import type { Attention } from "sandbox-stdio/programs";
@@ -37,7 +38,7 @@ import { EndedProcess, noteSession, storeLeft, storeLost } from "./stored-proces
 const REPLACED: Refusal = {
   code: CLOSE.notFound,
   error: "not_found",
-  message: "another process has taken the name",
+  message: REPLACED_REASON,
 };
 /** How long a tenant without a receiver for attention is not asked again. */
 const ATTENTION_OFF_MS = 60_000;

@@ -24,6 +24,9 @@ type Row = {
   readonly expires_ms: number;
 };
 
+/** `removed`: there is no session; `replaced`: the ticket is of an earlier process of its name. */
+export type TicketState = "good" | "used" | "revoked" | "removed" | "replaced";
+
 export class SessionTickets {
   readonly #sql: SqlStorage;
   #hasTables: boolean | undefined;
@@ -80,11 +83,19 @@ export class SessionTickets {
    * Whether the grant's ticket, if it rests on one, still counts. Stores nothing: see {@link use}.
    * @param incarnation The process that there is, if there is one.
    */
-  look({ attachTicket, share }: Grant, incarnation: string | undefined, nowMs: number): "good" | "used" | "revoked" {
-    if (share !== undefined) return this.share(share.id, incarnation, nowMs) === undefined ? "revoked" : "good";
+  look({ attachTicket, share }: Grant, incarnation: string | undefined, nowMs: number): TicketState {
+    if (share !== undefined) return this.#lookShare(share.id, incarnation, nowMs);
     if (attachTicket === undefined || !this.#isUsed()) return "good";
     const found = this.#sql.exec("SELECT 1 FROM used_tickets WHERE id = ?", attachTicket.id).toArray();
     return found.length > 0 ? "used" : "good";
+  }
+
+  #lookShare(id: string, incarnation: string | undefined, nowMs: number): TicketState {
+    if (incarnation === undefined) return "removed";
+    if (this.share(id, incarnation, nowMs) !== undefined) return "good";
+    if (!this.#isUsed()) return "revoked";
+    const found = this.#sql.exec("SELECT 1 FROM shares WHERE id = ? AND incarnation != ?", id, incarnation).toArray();
+    return found.length > 0 ? "replaced" : "revoked";
   }
 
   /** Uses the grant's attach ticket, if it rests on one. @returns Whether it was good until now. */

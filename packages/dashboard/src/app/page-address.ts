@@ -2,6 +2,7 @@
 
 import { isName, quote } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
+import type { Moment } from "../recording/recording-model.ts";
 
 /** Something that a link would run or set. */
 export type LinkAction = { readonly kind: "command" | "env" | "cwd"; readonly text: string };
@@ -15,6 +16,8 @@ export type PageAddress = {
   readonly search: string;
   /** Empty if the link only opens a shell or an existing session. */
   readonly actions: readonly LinkAction[];
+  /** The moment of the session's recording that the link shows. */
+  readonly moment: Moment | undefined;
   readonly renderer: "auto" | "dom" | "webgl";
   readonly isDebug: boolean;
   /** Whether the session is one of this person's tabs. */
@@ -23,9 +26,25 @@ export type PageAddress = {
 
 const TABS = "tabs";
 /** Parameters passed on to `/attach`. Never `offset`, `resume` or `token`, which must not come from a link. */
-const ATTACH_PARAMS = ["cmd", "arg", "env", "cwd", "tty", "panes", "keep", "mode", "delivery", "role", "name"];
+const ATTACH_PARAMS = [
+  "cmd",
+  "arg",
+  "env",
+  "cwd",
+  "tty",
+  "panes",
+  "keep",
+  "mode",
+  "delivery",
+  "record",
+  "role",
+  "name",
+];
 /** Parameters that hold for an existing session, such as a shared one. */
 const SHARED_PARAMS = ["role", "name"];
+/** Parameters of a link to a moment: a time, and the recorded process. */
+const MOMENT_PARAMS = ["at", "of"];
+const INCARNATION = /^[\w-]{1,64}$/;
 
 /** @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one. */
 export function readPageAddress(search: string, makeName: () => string, ticket?: string): PageAddress {
@@ -45,10 +64,17 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
     attachUrl: `/attach?${attach}`,
     search: `?${params}`,
     actions: actionsOf(attach),
+    moment: ticket === undefined ? momentOf(params) : undefined,
     renderer: rendererOf(params.get("renderer")),
     isDebug: params.get("debug") === "1",
     hasTabs: ticket === undefined && params.get(TABS) === "1",
   };
+}
+
+function momentOf(params: URLSearchParams): Moment | undefined {
+  const atMs = Date.parse(params.get("at") ?? "");
+  const of = params.get("of") ?? "";
+  return Number.isNaN(atMs) ? undefined : { atMs, incarnation: INCARNATION.test(of) ? of : undefined };
 }
 
 function rendererOf(request: string | null): PageAddress["renderer"] {
@@ -58,7 +84,7 @@ function rendererOf(request: string | null): PageAddress["renderer"] {
 /** The query for a new shell in the same sandbox, without the command. */
 export function withSession(search: string, session: string): string {
   const params = new URLSearchParams(search);
-  for (const name of ATTACH_PARAMS) if (name !== "name") params.delete(name);
+  for (const name of [...ATTACH_PARAMS, ...MOMENT_PARAMS]) if (name !== "name") params.delete(name);
   params.set("session", session);
   return `?${params}`;
 }
@@ -66,7 +92,7 @@ export function withSession(search: string, session: string): string {
 /** The query for a session among this person's tabs. */
 export function withTabs(search: string, { sandbox, session }: SessionTarget): string {
   const params = new URLSearchParams(search);
-  for (const name of ATTACH_PARAMS) if (name !== "name") params.delete(name);
+  for (const name of [...ATTACH_PARAMS, ...MOMENT_PARAMS]) if (name !== "name") params.delete(name);
   for (const [name, value] of Object.entries({ sandbox, session, [TABS]: "1" })) params.set(name, value);
   return `?${params}`;
 }

@@ -75,6 +75,6 @@ export function paneProps(page: Page, { rights }: ReadyState, at: SessionTarget)
     onLogin: () => page.login(),
     onReader: (isReader) => page.preferences.set({ isReader }),
     takesFiles: rights.mayStartAnother,
-    ...defined({ previews: rights.previews }),
+    ...defined({ previews: rights.previews, moment: address.moment }),
   };
 }

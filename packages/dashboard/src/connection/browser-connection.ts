@@ -8,6 +8,7 @@ import {
   type ClientState,
   defined,
   followParticipants,
+  type Hello,
   type KeptInput,
   mayType,
   type Participants,
@@ -207,6 +208,11 @@ export class BrowserConnection {
 
   nextAnswerChange(offset: number): number {
     return this.#client?.nextAnswerChange(offset) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The facts of the session's recording, if it is recorded. */
+  get recording(): Hello["recording"] {
+    return this.#client?.hello?.recording;
   }
 
   /** Whether the output at `offset` was printed before this client attached. */

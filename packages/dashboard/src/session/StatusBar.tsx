@@ -1,6 +1,6 @@
 // The bar under the terminal: the connection, its remedies, and the session.
 
-import { Accessibility, EyeOff, Upload } from "lucide-react";
+import { Accessibility, EyeOff, History, Upload } from "lucide-react";
 import type { Remedy, Status } from "../connection/status.ts";
 import { useTexts } from "../texts/texts-context.ts";
 
@@ -19,6 +19,10 @@ export type StatusBarProps = {
   readonly onSecret: (isOn: boolean) => void;
   /** undefined: this person may not upload. */
   readonly onUpload: (() => void) | undefined;
+  /** undefined: there is no recording. */
+  readonly onRecording: (() => void) | undefined;
+  readonly isRecordingShown: boolean;
+  readonly isRedacted: boolean;
   readonly onRemedy: (remedy: Remedy) => void;
   readonly onScreenReaderMode: (isOn: boolean) => void;
   readonly remedies: readonly Remedy[];
@@ -26,7 +30,7 @@ export type StatusBarProps = {
 
 export function StatusBar(props: StatusBarProps) {
   const { status } = props;
-  const { bar: words, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
+  const { bar: words, recording, remedy: remedyWords, remedyKey: keys, status: statusWords } = useTexts();
   const isOthers = props.isFramed && props.sizedBy.length > 0;
   const sizeTitle = isOthers ? words.sizedByTitle(props.sizedBy) : props.isFramed ? words.framedSize : words.size;
   return (
@@ -60,6 +64,18 @@ export function StatusBar(props: StatusBarProps) {
         >
           <EyeOff size={14} aria-hidden />
           <span>{props.isSecret ? words.secretOn : words.secret}</span>
+        </button>
+      )}
+      {props.onRecording === undefined ? null : (
+        <button
+          type="button"
+          className="sbx-quiet sbx-reader"
+          aria-pressed={props.isRecordingShown}
+          title={props.isRedacted ? recording.openRedactedTitle : recording.openTitle}
+          onClick={props.onRecording}
+        >
+          <History size={14} aria-hidden />
+          <span>{recording.open}</span>
         </button>
       )}
       {props.onUpload === undefined ? null : (

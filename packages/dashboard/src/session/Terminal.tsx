@@ -11,9 +11,19 @@ import "../ui/dialogs.css";
 import "../ui/settings.css";
 import "../output/tools.css";
 import "../ui/fingers.css";
-import { type ComponentProps, type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type CSSProperties,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { createPortal } from "react-dom";
-import { keyboardStateOf, mayType } from "sandbox-stdio/core";
+import { defined, keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { obstacleText, type Remedy } from "../connection/status.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
@@ -44,6 +54,9 @@ import { dataOf, peopleDataOf } from "./terminal-data.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import type { TerminalSession, View } from "./terminal-session.ts";
 import { useExit, useSession, useSnapshot, useStatus, useTitle, useWarningOnClose } from "./use-session.ts";
+
+/** Loaded when a recording is looked at. */
+const RecordingPanel = lazy(() => import("../recording/RecordingPanel.tsx"));
 
 export function Terminal(props: TerminalProps) {
   const { wsUrl, theme } = props;
@@ -109,6 +122,9 @@ export function Terminal(props: TerminalProps) {
     return (shortcut !== undefined && live.tools.do(shortcut)) || takesKeyboard(event, live.room);
   };
 
+  const [isReplay, setReplay] = useState(props.moment !== undefined);
+  // The calls about it are authenticated by the cookie.
+  const recorded = isByLink || props.token !== undefined ? undefined : live?.connection.recording;
   const [standIn, setStandIn] = useState<TerminalSession>();
   const paper: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
@@ -137,6 +153,9 @@ export function Terminal(props: TerminalProps) {
       sizedBy={sizedBy(people?.people, texts.people)}
       link={view?.link}
       onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
+      onRecording={recorded === undefined ? undefined : () => setReplay(!isReplay)}
+      isRecordingShown={isReplay}
+      isRedacted={recorded?.redacted === true}
       isSecret={
         hasEnded || people?.people === undefined || keyboardStateOf(people.people) === "none"
           ? undefined
@@ -190,6 +209,20 @@ export function Terminal(props: TerminalProps) {
             <RefusalCard status={status} remedies={remedies} onRemedy={remedy} hasBegun={view?.hasBegun ?? false} />
           ) : null}
         </div>
+        {isReplay && view !== undefined ? (
+          <Suspense fallback={null}>
+            <RecordingPanel
+              target={{ sandbox: view.sandbox, session: view.session }}
+              moment={props.moment}
+              look={{ scheme, ...defined({ theme, font: props.font }) }}
+              stage={stage}
+              onClose={() => {
+                setReplay(false);
+                focus();
+              }}
+            />
+          </Suspense>
+        ) : null}
         {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} onDone={focus} /> : null}
         {isCompact ? inPlace(peopleBar, props.statusBar) : null}
         {bars.status ? inPlace(statusBar, props.statusBar) : null}

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import type { Role } from "sandbox-stdio/core";
 import type { ResumeStore } from "../connection/resume-store.ts";
 import type { Alerts } from "../output/attention.ts";
+import type { Moment } from "../recording/recording-model.ts";
 import type { PredictionMode } from "../terminal/echo-prediction.ts";
 import type { CursorLook, Font } from "../terminal/terminal-look.ts";
 import type { RendererChoice } from "../terminal/terminal-view.ts";
@@ -76,6 +77,8 @@ export type TerminalProps = {
    * `/preview/{sandbox}/{port}`; read once, at mount.
    */
   readonly previews?: string;
+  /** The moment of the session's recording to show first; read once, at mount. */
+  readonly moment?: Moment;
   /** The action of Ctrl+Shift+, which goes to the process without it. */
   readonly onSettings?: () => void;
   /** The page's own place for the bar below; null: it is not shown now. Default: below the terminal. */

@@ -2,6 +2,7 @@
 // the server are shown unchanged. Pure.
 
 import { PARTICIPANT_WORDS, stoppingWords, type WhyLeftOut } from "sandbox-stdio/core";
+import { RECORDING_TEXTS } from "./recording-texts.ts";
 
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const number = new Intl.NumberFormat("en");
@@ -523,6 +524,7 @@ export const ENGLISH = {
     paste: ["Paste", "Paste"],
     copy: ["Copy", "Copy the selection"],
   } satisfies { label: string; [key: string]: string | readonly [on: string, said: string] },
+  recording: RECORDING_TEXTS,
   /** Reasons if no server answered. */
   connection: {
     badCredential: "the token or ticket contains invalid characters",

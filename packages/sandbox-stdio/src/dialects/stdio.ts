@@ -14,7 +14,7 @@ const RETRY_SECONDS = 1;
 
 function encode(event: SessionEvent): Encoded<undefined> {
   if (event.type === "output") return { frames: [event.frame], state: undefined };
-  if (event.type === "found" || event.type === "live") return NOTHING;
+  if (event.type === "found" || event.type === "live" || event.type === "greeted") return NOTHING;
   const isWithoutTime = event.type === "bye" && event.retry === "after" && event.seconds === undefined;
   return { frames: [JSON.stringify(isWithoutTime ? { ...event, seconds: RETRY_SECONDS } : event)], state: undefined };
 }

@@ -2,6 +2,7 @@
 
 import type { Dialect, DialectRoute } from "../server/dialect.ts";
 import { ADDON_ROUTES } from "./addon.ts";
+import { ALIS_ROUTES } from "./alis.ts";
 import { JSON_ROUTES } from "./json.ts";
 import { PTY_ROUTES } from "./pty.ts";
 import { SANDBOX_PTY_ROUTES } from "./sandbox-pty.ts";
@@ -15,6 +16,7 @@ export const DIALECT_ROUTES: readonly DialectRoute[] = [
   ...JSON_ROUTES,
   ...SANDBOX_PTY_ROUTES,
   ...TTYD_ROUTES,
+  ...ALIS_ROUTES,
 ];
 
 /** @throws {RangeError} If no route of the table speaks it. */

@@ -11,11 +11,20 @@ export type Frame = string | Uint8Array;
 /** An event that a session tells a client. An output event carries the whole `stdio.v1` frame, type byte first. */
 export type SessionEvent =
   | ServerMessage
-  | { readonly type: "output"; readonly frame: Uint8Array }
+  | {
+      readonly type: "output";
+      readonly frame: Uint8Array;
+      /** The log's offset behind it. */
+      readonly end: number;
+      /** Set for a snapshot: it stands for everything before it. */
+      readonly isRedraw?: boolean;
+    }
   /** Before `hello`: describes the session that the client is about to attach to. Said on no wire. */
   | { readonly type: "found"; readonly hasExited: boolean }
   /** Output from here on was not there when the client came. Said once, after `hello`; on no wire. */
-  | { readonly type: "live" };
+  | { readonly type: "live" }
+  /** Behind `hello` and the snapshot that the client starts with, if it has one. On no wire. */
+  | { readonly type: "greeted" };
 
 /** The first message of a client that speaks first. The token is empty or absent where the upgrade brought one. */
 export type Begin = { readonly type: "begin"; readonly token?: string; readonly size?: TerminalSize };
@@ -46,6 +55,8 @@ export type Encoded<State> = { readonly frames: readonly Frame[]; readonly state
 export interface Dialect<State = unknown> {
   /** Its close reasons by code, if its clients expect their own words in place of ours. */
   readonly reasons?: Readonly<Record<number, string>>;
+  /** The code to close with, if its clients know other ones than ours. */
+  closeCode?(code: number, reason: string): number;
   readonly name: string;
   /** Whether its clients acknowledge output and number their input. */
   readonly acknowledges: boolean;
@@ -57,11 +68,18 @@ export interface Dialect<State = unknown> {
   readonly holdsAlone?: boolean;
   /** Whether its clients start with the screen where the log is too long to be replayed, although they know no snapshots. */
   readonly wantsScreen?: boolean;
+  /** Whether its clients start with a snapshot, where one can be had, also if the log holds everything. */
+  readonly startsWithScreen?: boolean;
+  /** Whether it tells times: only then `encode` is told how long the session has run. */
+  readonly tellsTimes?: boolean;
+  /** Behind the exit: said so much later, and only then is the connection closed. */
+  readonly farewell?: { readonly frame: Frame; readonly afterMs: number };
   /** Whether its client speaks first, and is attached only then: `decode` answers `begin`. */
   readonly clientBegins?: boolean;
   /** Its state for a connection that has just been made. */
   readonly start: State;
-  encode(event: SessionEvent, state: State): Encoded<State>;
+  /** @param sessionMs How long the session has run. */
+  encode(event: SessionEvent, state: State, sessionMs?: number): Encoded<State>;
   /** The bytes of a command may be a view of the frame. */
   decode(frame: Frame): DecodedCommand;
 }

@@ -20,18 +20,23 @@ export class Outgoing {
   /** For a client that can't be told the answerer of terminal queries. */
   readonly #gate: QueryGate | undefined;
   readonly #replay = new Replay();
+  readonly #sessionMs: (() => number) | undefined;
+  /** The log's offset behind what was sent. */
+  #offset = 0;
   /** The dialect's state for this connection. */
   #state: unknown;
 
-  constructor(dialect: Dialect, socket: Pick<ServerSocket, "send">) {
+  /** @param sessionMs How long the session has run. Absent for dialects that tell no times. */
+  constructor(dialect: Dialect, socket: Pick<ServerSocket, "send">, sessionMs?: () => number) {
     this.#dialect = dialect;
     this.#socket = socket;
     this.#gate = dialect.acknowledges ? undefined : new QueryGate(dialect.readsFrameByFrame);
     this.#state = dialect.start;
+    this.#sessionMs = sessionMs;
   }
 
   say(event: SessionEvent): void {
-    const { frames, state } = this.#dialect.encode(event, this.#state);
+    const { frames, state } = this.#dialect.encode(event, this.#state, this.#sessionMs?.());
     this.#state = state;
     for (const frame of frames) this.#socket.send(frame);
   }
@@ -39,7 +44,9 @@ export class Outgoing {
   message(message: ServerMessage): void {
     if (message.type === "hello") this.#replay.begin(message.live - message.offset);
     const held = this.#gate?.note(message);
-    if (held !== undefined) this.say({ type: "output", frame: held });
+    if (held !== undefined) this.#output(held);
+    if (message.type === "hello") this.#offset = message.offset;
+    else if (message.type === "gap") this.#offset = message.to;
     this.say(message);
     if (message.type === "hello") this.#passed(0);
     else if (message.type === "gap") this.#passed(message.to - message.from);
@@ -47,7 +54,8 @@ export class Outgoing {
 
   output(frame: Uint8Array, nowMs: number): void {
     const left = this.#gate === undefined ? frame : this.#gate.pass(frame, nowMs);
-    if (left !== undefined) this.say({ type: "output", frame: left });
+    this.#offset += frame.length - 1;
+    if (left !== undefined) this.#output(left);
     this.#passed(frame.length - 1);
   }
 
@@ -68,13 +76,14 @@ export class Outgoing {
 
   /** A redraw of the screen is output to a client that knows no snapshots. */
   snapshot(frame: Uint8Array): void {
-    this.say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
+    const redraw = this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1));
+    this.say({ type: "output", frame: redraw, end: this.#offset, isRedraw: true });
   }
 
   /** Nothing follows: bytes that were held back are sent. */
   flush(): void {
     const held = this.#gate?.flush();
-    if (held !== undefined) this.say({ type: "output", frame: held });
+    if (held !== undefined) this.#output(held);
   }
 
   /** The state to keep while its session sleeps, which can be copied by structure. Absent in the middle of something. */
@@ -88,7 +97,12 @@ export class Outgoing {
     at: { tty: boolean; offset: number; me: string; answerer: { id: string; offset: number } },
   ): void {
     this.#state = state;
+    this.#offset = at.offset;
     this.#gate?.goOn(at);
+  }
+
+  #output(frame: Uint8Array): void {
+    this.say({ type: "output", frame, end: this.#offset });
   }
 
   #passed(logBytes: number): void {

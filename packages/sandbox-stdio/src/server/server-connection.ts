@@ -27,6 +27,10 @@ export interface ConnectionHooks {
   begin?(begin: Begin): void;
   /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it only this one's count. */
   earlyBytes?(): number;
+  /** Does something later. Without it that is done at once. */
+  later?(ms: number, act: () => void): void;
+  /** How long the session has run, for dialects that tell times. Without it no time passes. */
+  sessionMs?(): number;
   /** The client is told of an error, or that its connection is closed. */
   told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
 }
@@ -58,6 +62,8 @@ export class ServerConnection implements Peer {
   #stdinOffset = 0;
   /** Whether it is still to say its first message. */
   #isSilent: boolean;
+  /** Whether the client has closed its socket, or lost it. */
+  #isClosed = false;
   /** Whether its client wants no output for now. */
   isPaused = false;
 
@@ -69,7 +75,7 @@ export class ServerConnection implements Peer {
     limits: BudgetLimits = DEFAULT_BUDGET,
   ) {
     this.dialect = dialect;
-    this.#outgoing = new Outgoing(dialect, socket);
+    this.#outgoing = new Outgoing(dialect, socket, dialect.tellsTimes === true ? hooks.sessionMs : undefined);
     this.#socket = socket;
     this.#hooks = hooks;
     this.heardAtMs = nowMs;
@@ -171,6 +177,7 @@ export class ServerConnection implements Peer {
 
   /** The socket has closed. */
   closed(code: number): void {
+    this.#isClosed = true;
     const phase = this.#phase;
     this.#phase = { phase: "ended" };
     if (phase.phase !== "attached" || phase.client.peer !== this) return;
@@ -230,6 +237,10 @@ export class ServerConnection implements Peer {
     if (!this.isEnded) this.#outgoing.snapshot(frame);
   }
 
+  greeted(): void {
+    if (!this.isEnded) this.#outgoing.say({ type: "greeted" });
+  }
+
   isWritable(): boolean {
     return !this.isPaused && this.#socket.isWritable();
   }
@@ -252,13 +263,26 @@ export class ServerConnection implements Peer {
     this.#outgoing.flush();
     this.#outgoing.say({ type: "bye", code, reason, retry, ...defined({ seconds }) });
     this.#phase = { phase: "ended" };
-    this.#socket.close(code, clipUtf8(this.dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
+    const { dialect } = this;
+    const sent = dialect.closeCode?.(code, reason) ?? code;
+    this.#socket.close(sent, clipUtf8(dialect.reasons?.[code] ?? reason, MAX_REASON_BYTES));
   }
 
   finish(): void {
     if (this.isEnded) return;
     this.#phase = { phase: "ended" };
-    this.#socket.close(CLOSE.normal, "");
+    const { farewell } = this.dialect;
+    const close = (): void => this.#socket.close(CLOSE.normal, "");
+    if (farewell === undefined) close();
+    else {
+      const part = (): void => {
+        if (this.#isClosed) return;
+        this.#socket.send(farewell.frame);
+        close();
+      };
+      if (this.#hooks.later === undefined) part();
+      else this.#hooks.later(farewell.afterMs, part);
+    }
   }
 
   // ---- Inside --------------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ function greet(
   if (session.panes !== undefined && client.acknowledges) peer.send(session.panes);
   greeting.phase = "greeted";
   startOutput(session, client, reader, screen);
+  peer.greeted?.();
 }
 
 // ---- Rules -------------------------------------------------------------------------------------------------------------
@@ -124,7 +125,9 @@ export function isReplayable({ log, hop }: SessionState): boolean {
 
 /** Whether this client is to start with a snapshot: it wants the screen, and the log alone does not give it. */
 function needsScreen(session: SessionState, request: AttachRequest): boolean {
-  if (!session.facts.tty || !(request.acknowledges || request.wantsScreen === true)) return false;
+  if (!session.facts.tty) return false;
+  if (request.startsWithScreen === true) return true;
+  if (!request.acknowledges && request.wantsScreen !== true) return false;
   if (request.offset === undefined) return !isReplayable(session);
   return request.isResume && request.offset < session.log.startOffset;
 }

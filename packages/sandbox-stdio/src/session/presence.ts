@@ -10,6 +10,8 @@ export interface Peer extends OutputPeer {
   readonly isPaused?: boolean;
   /** So many bytes of its input were accepted, or refused; those that had come before are not told again. */
   typed?(bytes: number, isAccepted: boolean, nowMs: number): void;
+  /** It has been sent `hello`, and its snapshot if it starts with one. */
+  greeted?(): void;
   /** Says `bye`, where the client's dialect can, and closes. Nothing is sent to it afterwards. */
   bye(code: number, reason: string, retry: "never" | "now" | "after", seconds?: number): void;
   /** The exit has been sent: closes with 1000. */

@@ -48,6 +48,8 @@ export type AttachRequest = {
   readonly wantsScreen?: boolean | undefined;
   /** Whether it relies on typing alone while it holds the keyboard. Absent: it does not. */
   readonly holdsAlone?: boolean | undefined;
+  /** Whether it starts with a snapshot also if the log holds everything. Absent: it does not. */
+  readonly startsWithScreen?: boolean | undefined;
   /** Whether it can come back as itself. Absent: it can. */
   readonly canResume?: boolean;
   readonly size?: TerminalSize;

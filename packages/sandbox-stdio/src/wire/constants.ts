@@ -113,6 +113,10 @@ export const EXITED_KEEP_MS = 10 * 60_000;
 export const MAX_TITLE_BYTES = 256;
 /** The reason of a `bye` 4404 (R4, X7). */
 export const LOST_REASON = "process lost";
+/** The reason of a `bye` 4404 to the clients of a process whose name another one has taken. */
+export const REPLACED_REASON = "another process has taken the name";
+/** The reason of a `bye` to those who come by a link whose session was removed. */
+export const SESSION_GONE_REASON = "The link's session was removed";
 
 /** Close codes of a WebSocket, the standard ones and ours. */
 export const CLOSE = {

@@ -40,7 +40,7 @@ export function hello(over: Partial<Hello> = {}): Hello {
 /** Output of the process, standard output unless said otherwise. */
 export function out(raw: string | Uint8Array, stream: 1 | 2 | 3 = 1): SessionEvent {
   const payload = typeof raw === "string" ? bytes(raw) : raw;
-  return { type: "output", frame: Uint8Array.of(stream, ...payload) };
+  return { type: "output", frame: Uint8Array.of(stream, ...payload), end: payload.length };
 }
 
 export const found = (hasExited: boolean): SessionEvent => ({ type: "found", hasExited });

@@ -88,7 +88,7 @@ describe("server to client, always in bytes", () => {
 
   test("output is a copy: the frame is the other clients' too", () => {
     const frame = Uint8Array.of(0x01, 0xff, 0x00);
-    expect(TTYD.encode({ type: "output", frame }, undefined).frames).toEqual([Uint8Array.of(0x30, 0xff, 0x00)]);
+    expect(TTYD.encode({ type: "output", frame, end: 2 }, undefined).frames).toEqual([Uint8Array.of(0x30, 0xff, 0x00)]);
     expect(frame).toEqual(Uint8Array.of(0x01, 0xff, 0x00));
   });
 });
@@ -127,7 +127,7 @@ function begin(size?: { cols: number; rows: number }) {
 }
 
 function output(stream: number, content: string): SessionEvent {
-  return { type: "output", frame: Uint8Array.of(stream, ...bytes(content)) };
+  return { type: "output", frame: Uint8Array.of(stream, ...bytes(content)), end: content.length };
 }
 
 function bye(retry: "never" | "now" | "after"): SessionEvent {

@@ -71,7 +71,7 @@ function dialectTarget(dialect: Dialect): Target {
         return decoded.kind === "command" ? decoded.command.type : decoded.kind;
       });
       const output = new Uint8Array([1, ...input]);
-      dialect.encode({ type: "output", frame: output }, dialect.start);
+      dialect.encode({ type: "output", frame: output, end: input.length }, dialect.start);
       return kinds.join(" ");
     },
   };

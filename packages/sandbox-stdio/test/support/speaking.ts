@@ -6,6 +6,7 @@ import {
   type BudgetLimits,
   type ClientRecord,
   type Dialect,
+  defined,
   type Frame,
   ServerConnection,
   type SessionCore,
@@ -13,14 +14,18 @@ import {
 } from "../../src/index.ts";
 import { type Clock, request, text } from "./fixtures.ts";
 
-type Speaker = Partial<AttachRequest> & { dialect?: Dialect; limits?: BudgetLimits };
+type Speaker = Partial<AttachRequest> & {
+  dialect?: Dialect;
+  limits?: BudgetLimits;
+  later?: (ms: number, act: () => void) => void;
+};
 
 /** Not attached yet. Speaks stdio.v1, unless said otherwise. */
 export function speaking<At extends { readonly session: SessionCore; readonly clock?: Clock }>(
   at: At,
   speaker: Speaker = {},
 ) {
-  const { dialect = STDIO, id = "a", limits, ...wish } = speaker;
+  const { dialect = STDIO, id = "a", limits, later, ...wish } = speaker;
   const { acknowledges, canResume } = dialect;
   const frames: Frame[] = [];
   const closes: [number, string][] = [];
@@ -32,7 +37,11 @@ export function speaking<At extends { readonly session: SessionCore; readonly cl
     close: (code: number, reason: string) => void closes.push([code, reason]),
     isWritable: () => !socket.isStuffed,
   };
-  const hooks = { auth: (token: string) => tokens.push(token), begin: (begin: Begin) => begins.push(begin) };
+  const hooks = {
+    auth: (token: string) => tokens.push(token),
+    begin: (begin: Begin) => begins.push(begin),
+    ...defined({ later }),
+  };
   const now = () => at.clock?.ms ?? 0;
   const connection = new ServerConnection(dialect, socket, now(), hooks, limits);
   return {

@@ -11,6 +11,7 @@ import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
 import { addPrograms } from "./programs.ts";
 import { QuickCommand } from "./quick-command.ts";
 import { refuseSecondValues } from "./readers.ts";
+import { addRecordings } from "./recordings.ts";
 import { addServe } from "./serve.ts";
 import { addLogin, addSessions } from "./sessions.ts";
 import { addSharing } from "./share-args.ts";
@@ -174,6 +175,7 @@ export function describeProgram(
     });
   addPrograms(program, words, defaults, done);
   addSessions(program, defaults, done);
+  addRecordings(program, defaults, done);
   addSharing(program, defaults, done);
   addLogin(program, defaults, done);
   addTools(program, words, defaults, version, done);

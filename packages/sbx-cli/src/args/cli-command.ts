@@ -105,6 +105,22 @@ export type LogsCommand = SessionTarget & {
   readonly isJson: boolean;
 };
 
+export type RecordCommand = SessionTarget & {
+  readonly kind: "record";
+  /** The file; absent: standard output. */
+  readonly output?: string;
+  readonly idleLimitSeconds?: number;
+  /** Saves the server's recording, by this query; absent: watches the session. */
+  readonly stored?: Readonly<Record<string, string>>;
+};
+
+/** @property speed Infinity: without pauses. */
+export type ReplayCommand = {
+  readonly kind: "replay";
+  readonly speed: number;
+  readonly idleLimitSeconds?: number;
+} & ({ readonly file: string } | (SessionTarget & { readonly query: Readonly<Record<string, string>> }));
+
 export type AttachCommand = {
   readonly kind: "attach";
   readonly request: AttachRequest;
@@ -159,6 +175,8 @@ export type CliCommand =
   | ({ readonly kind: "kill"; readonly sessions: readonly string[]; readonly isJson: boolean } & Target)
   | ContextCommand
   | LogsCommand
+  | RecordCommand
+  | ReplayCommand
   | RunCommand
   | ProgramCommand
   | ShareCommand

@@ -53,7 +53,17 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   logs: [
     "sbx-stdio logs https://host --session web -n 20 -f",
     "sbx-stdio logs https://host --session web --since 10m",
+    "sbx-stdio logs https://host --session web --since 14:03",
     "sbx-stdio logs web                                  # with the server of the context",
+  ],
+  record: [
+    "sbx-stdio record https://host --session build -o build.cast     # from now on, until it ends or Ctrl+C",
+    "sbx-stdio record web --stored -o web.cast                       # what the server has recorded",
+  ],
+  replay: [
+    "sbx-stdio replay build.cast --speed 4 --idle-limit 2",
+    "sbx-stdio replay https://host --session web --from 14:03        # the server's recording",
+    "sbx-stdio replay - --speed max < build.cast > screen.txt",
   ],
   kill: ["sbx-stdio kill https://host --session web", "sbx-stdio kill web worker"],
   whoami: ["sbx-stdio whoami https://host"],

@@ -6,6 +6,7 @@ import { type Endpoint, readEndpoint } from "../base/endpoint.ts";
 import { usage } from "../base/outcome.ts";
 import type { Defaults, Since } from "./cli-command.ts";
 import { readWhole } from "./readers.ts";
+import { readMoment } from "./recordings.ts";
 import { addSessionTarget, addTarget, isSessionName, sessionTargetOf, type TargetFlags, targetOf } from "./target.ts";
 import type { Done } from "./verb-options.ts";
 
@@ -41,7 +42,7 @@ export function addSessions(program: Command, defaults: Defaults, done: Done): v
     .option("-n, --tail <lines>", "only the last lines", readWhole(0, 1_000_000, " of lines"))
     .option(
       "--since <time-or-offset>",
-      "output since a duration (10m, 2h), a time (2026-11-23T10:00) or a byte offset",
+      "output since a duration (10m, 2h), a time (14:03, 2026-11-23T10:00) or a byte offset",
       readSince,
     )
     .option("--json", "print each line as JSON, with offset, time and text")
@@ -88,12 +89,11 @@ type WhoAmIFlags = TargetFlags & { json?: boolean; verbose?: boolean };
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 function readSince(value: string): Since {
-  if (/^\d{1,15}$/.test(value)) return { offset: Number(value) };
   const [, number, unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(value) ?? [];
   if (number !== undefined) return { agoMs: Math.round(Number(number) * (UNITS[unit] ?? 1)) };
-  const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(time)) return { since: new Date(time).toISOString() };
-  throw new InvalidArgumentError("It must be a duration (10m), a time (2026-11-23T10:00) or an offset in bytes");
+  const moment = readMoment(value);
+  if (moment !== undefined) return moment;
+  throw new InvalidArgumentError("It must be a duration (10m), a time (14:03, 2026-11-23T10:00) or an offset in bytes");
 }
 
 /** The context's server, but not one from a `.sbx.json`: a login for that must name it. */

@@ -63,6 +63,8 @@ export type AttachmentOptions = {
   /** Whether the process was started for this client before it attaches. */
   readonly isOurs: boolean;
   readonly run?: RunOptions;
+  /** Makes the local side at the first greeting. Absent: this terminal, or a pipeline. */
+  readonly front?: (output: Output, hello: Hello) => Front;
 };
 
 export class Attachment {
@@ -93,12 +95,13 @@ export class Attachment {
   readonly #env: Environment;
   readonly #endings = new Endings();
   readonly #run: RunOptions | undefined;
+  readonly #makeFront: AttachmentOptions["front"];
   #timer: NodeJS.Timeout | undefined;
   #isTimeOver = false;
   /** End offset of the output written so far. */
   #writtenTo = 0;
 
-  constructor(request: AttachRequest, { session, token, resume, env, isOurs, run }: AttachmentOptions) {
+  constructor(request: AttachRequest, { session, token, resume, env, isOurs, run, front }: AttachmentOptions) {
     this.#request = request;
     this.#token = token;
     this.#resume = resume;
@@ -106,6 +109,7 @@ export class Attachment {
     this.#env = env;
     this.#isOurs = isOurs;
     this.#run = run;
+    this.#makeFront = front;
     this.#output = new Output({
       written: (end) => {
         this.#client.dealtWith(end);
@@ -143,7 +147,7 @@ export class Attachment {
         state: (state) => this.#stateChanged(state),
         output: (stream, bytes, end) => this.#front?.output(stream, bytes, end),
         snapshot: (bytes, offset) => this.#front?.snapshot(bytes, offset),
-        resize: () => undefined, // The local terminal keeps its own size.
+        resize: (cols, rows) => this.#front?.resize?.(cols, rows),
         gap: (from, to) => this.#gap(from, to),
         message: (message) => this.#message(message),
         discarded: (_keys, isLineSent) => this.#front?.discarded(isLineSent === true),
@@ -176,7 +180,7 @@ export class Attachment {
     if (ending.kind === "time") this.#client.leave();
     if (ending.kind === "client" || ending.kind === "time") {
       // A slow reader may still take the end of the output, go away, or be given up on.
-      this.#front?.finish();
+      this.#front?.finish(ending.kind === "client" ? ending.end : undefined);
       await Promise.race([this.#output.flushed(), this.#endings.come()]);
       ending = this.#endings.take() ?? ending;
     }
@@ -260,7 +264,8 @@ export class Attachment {
     const [client, output, notices] = [this.#client, this.#output, this.#notices];
     const isViewer = hello.you.role === "viewer";
     const streams = hello.tty && this.#request.tty !== false ? this.#streams : undefined;
-    if (streams === undefined) {
+    if (this.#makeFront !== undefined) this.#front = this.#makeFront(output, hello);
+    else if (streams === undefined) {
       // The input of `run` is sent at its start, or left to others.
       const isWithoutInput = isViewer || this.#run !== undefined;
       const input = isWithoutInput ? undefined : this.#request.hasNoInput === true ? noInput() : standardInput();
@@ -278,7 +283,7 @@ export class Attachment {
 
   #gap(from: number, to: number): void {
     const length = to - from;
-    this.#front?.gap();
+    this.#front?.gap(from, to);
     this.#missing += length;
     if (this.#run !== undefined) return;
     const { hello } = this.#client;

@@ -1,6 +1,6 @@
 // The local side of a session: a terminal with a person, or a pipeline.
 
-import type { OutputStream } from "sandbox-stdio/core";
+import type { ClientEnd, OutputStream } from "sandbox-stdio/core";
 
 export interface Front {
   /** After the first greeting, input may be read. @param skip Bytes of input that the session already has. */
@@ -9,7 +9,9 @@ export interface Front {
   /** @see ClientEvents.snapshot */
   snapshot(bytes: Uint8Array, offset: number): void;
   /** Output is missing between two bytes. */
-  gap(): void;
+  gap(from: number, to: number): void;
+  /** The session has another size. Absent: the local side keeps its own. */
+  resize?(cols: number, rows: number): void;
   /** The session accepts more input. */
   inputDrained(): void;
   /** Keys typed while disconnected were discarded. */
@@ -18,8 +20,8 @@ export interface Front {
   readonly isFullScreen: boolean;
   /** The process accepts no more input. */
   inputClosed(): void;
-  /** No output follows: writes what was held back. */
-  finish(): void;
+  /** No output follows: writes what was held back. @param end Absent if the time is over. */
+  finish(end?: ClientEnd): void;
   /** Restores the terminal and stops reading. @param isSudden Whether the process did not end first. */
   close(isSudden: boolean): void;
 }

@@ -141,9 +141,9 @@ export function upgrade(
   };
 }
 
-/** `in` once it is greeted, in the words of `stdio.v1` or of ttyd; else the code of its close. */
+/** `in` once it is greeted, in the words of `stdio.v1`, of ttyd or of ALiS; else the code of its close. */
 async function outcomeOf(client: ForeignClient): Promise<string> {
-  const isGreeted = () => client.messages("hello").length > 0 || client.bytes().toString().startsWith("1");
+  const isGreeted = () => client.messages("hello").length > 0 || /^(1|ALiS)/.test(client.bytes().toString());
   const closed = client.end().then(({ code }) => String(code));
   return Promise.race([
     client.until("a greeting", isGreeted).then(

@@ -1,0 +1,212 @@
+// The timeline under a terminal, and the screen of the moment that it stands at over the live one.
+
+import "./recording.css";
+import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { createPortal } from "react-dom";
+import type { SessionTarget } from "../connection/session-target.ts";
+import type { Look } from "../terminal/terminal-look.ts";
+import { TerminalView } from "../terminal/terminal-view.ts";
+import { useTexts } from "../texts/texts-context.ts";
+import { type Moment, RecordingModel } from "./recording-model.ts";
+
+export type RecordingPanelProps = {
+  readonly target: SessionTarget;
+  /** undefined: from the start. */
+  readonly moment: Moment | undefined;
+  readonly look: Look;
+  /** The live screen, over which the recording's is drawn. */
+  readonly stage: RefObject<HTMLElement | null>;
+  readonly onClose: () => void;
+};
+
+const SPEEDS = [0.5, 1, 2, 4, 8, 16, 64] as const;
+/** Characters that may wait to be drawn. */
+const MAX_WAITING = 262_144;
+const ignore = (): undefined => undefined;
+const NO_EVENTS = { fits: ignore, changed: ignore, link: ignore, follow: ignore, followText: ignore };
+
+export default function RecordingPanel({ target, moment, look, stage, onClose }: RecordingPanelProps) {
+  const words = useTexts().recording;
+  const screen = useRef<HTMLDivElement>(null);
+  const [model, setModel] = useState<RecordingModel>();
+  // A look or moment that changes later is not worth another start.
+  const first = useRef({ look, moment, label: words.label });
+  const { sandbox, session } = target;
+  useEffect(() => {
+    if (screen.current === null) return;
+    const { look, moment, label } = first.current;
+    const view = new TerminalView(screen.current, { renderer: "dom", label, look }, NO_EVENTS);
+    const { terminal } = view;
+    terminal.options.disableStdin = true;
+    view.isReadOnly = true;
+    const screenOrder = new DrawingQueue(terminal);
+    const made = new RecordingModel(
+      { sandbox, session },
+      {
+        reset: ({ cols, rows }) =>
+          screenOrder.do(() => {
+            terminal.reset();
+            terminal.resize(cols, rows);
+          }),
+        show: (event) => {
+          if (event.type === "r") screenOrder.do(() => terminal.resize(event.cols, event.rows));
+          return event.type === "o" ? screenOrder.write(event.text) : undefined;
+        },
+      },
+    );
+    setModel(made);
+    void made.open(moment);
+    return () => {
+      made.dispose();
+      view.dispose();
+    };
+  }, [sandbox, session]);
+  const area = stage.current?.parentElement;
+  return (
+    <>
+      {area == null ? null : createPortal(<div className="sbx-stage sbx-replay" ref={screen} />, area)}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form. */}
+      <div className="sbx-bar sbx-timeline" role="group" aria-label={words.label}>
+        {model === undefined ? null : <Timeline model={model} session={session} />}
+        <button type="button" className="sbx-button" onClick={onClose}>
+          {words.live}
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Text for the emulator, which draws later than it is told, and what is to happen between two texts. */
+class DrawingQueue {
+  readonly #terminal: TerminalView["terminal"];
+  #waiting = 0;
+
+  constructor(terminal: TerminalView["terminal"]) {
+    this.#terminal = terminal;
+  }
+
+  do(act: () => void): void {
+    this.#terminal.write("", act);
+  }
+
+  /** @returns A promise while much waits: xterm.js drops what is too much. */
+  write(text: string): Promise<void> | undefined {
+    this.#waiting += text.length;
+    const done = new Promise<void>((resolve) => {
+      this.#terminal.write(text, () => {
+        this.#waiting -= text.length;
+        resolve();
+      });
+    });
+    return this.#waiting > MAX_WAITING ? done : undefined;
+  }
+}
+
+type Labelled = readonly [sign: string, said: string];
+
+function Tool({ of, onClick, isOff = false }: { of: Labelled; onClick: () => void; isOff?: boolean }) {
+  const [sign, said] = of;
+  return (
+    <button type="button" className="sbx-quiet" aria-label={said} title={said} disabled={isOff} onClick={onClick}>
+      {sign}
+    </button>
+  );
+}
+
+function Timeline({ model, session }: { readonly model: RecordingModel; readonly session: string }) {
+  const words = useTexts().recording;
+  const state = useSyncExternalStore(model.subscribe, model.getState);
+  const { recording, atMs, endMs, commands, fault } = state;
+  const [said, setSaid] = useState("");
+  if (recording === undefined)
+    return <span role="status">{fault === undefined ? words.loading : words.failed(fault)}</span>;
+  const copy = () => {
+    const link = model.link(location.href);
+    const done = navigator.clipboard?.writeText(link) ?? Promise.reject(new Error("no clipboard"));
+    void done.then(
+      () => setSaid(words.copied),
+      () => setSaid(words.notCopied(link)),
+    );
+  };
+  const shownMs = Math.max(atMs, recording.startMs);
+  return (
+    <>
+      {state.isPlaying ? (
+        <Tool of={words.pause} onClick={() => model.pause()} />
+      ) : (
+        <Tool of={words.play} onClick={() => model.play()} />
+      )}
+      <input
+        type="range"
+        aria-label={words.position}
+        aria-valuetext={words.time(shownMs)}
+        min={recording.startMs}
+        max={Math.max(endMs, recording.startMs + 1)}
+        value={shownMs}
+        onChange={(event) => model.seek(Number(event.target.value))}
+      />
+      <time dateTime={new Date(shownMs).toISOString()}>{words.time(shownMs)}</time>
+      <select
+        aria-label={words.speed}
+        value={state.speed}
+        onChange={(event) => {
+          model.speed = Number(event.target.value);
+        }}
+      >
+        {SPEEDS.map((speed) => (
+          <option key={speed} value={speed}>
+            {words.times(speed)}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        className="sbx-quiet"
+        aria-pressed={state.skipsIdle}
+        onClick={() => {
+          model.skipsIdle = !state.skipsIdle;
+        }}
+      >
+        {words.skipsIdle}
+      </button>
+      <Tool of={words.previousCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", -1)} />
+      <Tool of={words.nextCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", 1)} />
+      <Search model={model} />
+      <button type="button" className="sbx-quiet" onClick={copy}>
+        {words.link}
+      </button>
+      <a className="sbx-quiet" href={model.download} download={`${session}.cast`}>
+        {words.download}
+      </a>
+      <span role="status">{fault === undefined ? said : words.failed(fault)}</span>
+    </>
+  );
+}
+
+function Search({ model }: { readonly model: RecordingModel }) {
+  const words = useTexts().recording;
+  const { term, hits } = useSyncExternalStore(model.subscribe, model.getState);
+  const [text, setText] = useState("");
+  const isNone = hits === undefined || hits.length === 0;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text === term && !isNone) model.jump("hits", 1);
+        else void model.find(text);
+      }}
+    >
+      <input
+        type="search"
+        value={text}
+        aria-label={words.term}
+        placeholder={words.term}
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <span role="status">{term === "" ? "" : hits === undefined ? words.searching : words.matches(hits.length)}</span>
+      <Tool of={words.previousMatch} isOff={isNone} onClick={() => model.jump("hits", -1)} />
+      <Tool of={words.nextMatch} isOff={isNone} onClick={() => model.jump("hits", 1)} />
+    </form>
+  );
+}
