@@ -259,6 +259,50 @@ test("G6, G8: a recording is listed, held, released and removed by whom it belon
   ]);
 });
 
+test("G8: a share ticket gives the recording only if it was made for that, and no more once it is revoked", async () => {
+  const alice = await person();
+  const { session } = await played(alice);
+  const { session: another } = await played(alice);
+  const share = (body: object) => get(alice, session, "share", { method: "POST", body: JSON.stringify(body) });
+  const [plain, made] = [await share({ guests: true }), await share({ guests: true, recording: true })];
+  const by = (ticket: unknown, name: string, path: string, init: RequestInit = {}) =>
+    fetch(`${system.origin}/api/sandboxes/default/sessions/${name}/${path}`, {
+      ...init,
+      headers: { "X-Stdio-Ticket": String(ticket) },
+    });
+  const PATHS = ["recording", "recording/screen?offset=0", "recording/search?text=ready"];
+  const statuses = (ticket: unknown, name = session) =>
+    Promise.all(PATHS.map(async (path) => (await by(ticket, name, path)).status));
+  expect(await statuses(made.body.ticket)).toEqual([200, 200, 200]);
+  expect(await statuses(plain.body.ticket)).toEqual([403, 403, 403]);
+  expect(await statuses(made.body.ticket, another)).toEqual([403, 403, 403]);
+  expect(await statuses(`${String(made.body.ticket).slice(0, -3)}AAA`)).toEqual([401, 401, 401]);
+  // It reads, and nothing else.
+  const { status } = await by(made.body.ticket, session, "recording?all=1", { method: "DELETE" });
+  expect(status).toBe(401);
+  const { body } = await get(alice, session, "tickets");
+  expect((body.tickets as { recording?: true }[]).map(({ recording }) => recording)).toEqual([undefined, true]);
+  await get(alice, session, `tickets/${String(made.body.id)}`, { method: "DELETE" });
+  expect(await statuses(made.body.ticket)).toEqual([401, 401, 401]);
+});
+
+test("R1: a recording's stream ends with its reader's right", async () => {
+  const alice = await person({ scope: "sandbox:connect sandbox:exec" });
+  const admin = await person({ org: alice.org, scope: "sandbox:admin" });
+  const reader = await person({ org: alice.org, scope: "sandbox:connect" });
+  const { session, client } = await played(alice);
+  const response = await api(reader, `/api/sandboxes/default/sessions/${session}/recording?follow=1`);
+  const read = response.text().then(
+    () => "ended",
+    () => "broken off",
+  );
+  await api(admin, "/api/revocations", { method: "POST", body: JSON.stringify({ sub: reader.sub }) });
+  client.type("more");
+  await client.output("more");
+  expect(await read).toBe("broken off");
+  expect((await get(reader, session, "recording/screen?offset=0")).status).toBe(401);
+});
+
 test("G6: an admin removes all recordings of one person, and no other's", async () => {
   const admin = await person({ scope: "sandbox:admin sandbox:exec" });
   const [bob, cleo] = [await person({ org: admin.org }), await person({ org: admin.org })];
