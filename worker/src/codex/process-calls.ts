@@ -6,13 +6,7 @@ import type { CodexPlace, CodexSpec } from "../attach/codex-spec.ts";
 import { type EntryEnv, giveBack, pass } from "../attach/entry-limits.ts";
 import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
 import { ask } from "../programs/ask.ts";
-import {
-  NEEDS_PASS,
-  type Operation,
-  type ProgramAnswer,
-  type ProgramCall,
-  type ProgramProcess,
-} from "../programs/operations/call.ts";
+import type { Operation, ProgramAnswer, ProgramCall, ProgramProcess } from "../programs/operations/call.ts";
 import { processOf } from "../programs/parse.ts";
 
 const KEEP_SECONDS = 86_400;
@@ -31,12 +25,10 @@ export async function call({ env, spec, signal }: Target, name: string, operatio
   return ask({ env, sessionKey: await keyOf(env, spec, name), signal }, callOf(spec, name, operation));
 }
 
-/** The same for what starts the process if it is not there: as every start, it is let in first. */
+/** The same for a process that is most likely not there: as every start, it is let in first. */
 export async function start(target: Target, name: string, process: ProgramProcess): Promise<ProgramAnswer> {
   const { env, spec, signal } = target;
   const operation = { type: "create", process } as const;
-  const found = await call(target, name, operation);
-  if (found.status !== NEEDS_PASS) return found;
   const { tenant, sandbox, sandboxKey, who, user } = spec;
   const key = await keyOf(env, spec, name);
   const right = { tenant, grant: who, asker: { tenant, asked: { user } } };
