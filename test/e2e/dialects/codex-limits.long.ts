@@ -1,7 +1,9 @@
 // The limits of codex' exec-server that take long to reach.
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { RawCodex } from "../support/codex/codex-raw.ts";
 import { fresh } from "../support/system/system.ts";
+import { within } from "../support/system/wait.ts";
 
 test("E5: a full queue is waited for 30 s, and then nothing of the write is typed", async () => {
   const client = await RawCodex.begin(fresh("box"));
@@ -28,4 +30,23 @@ test("E3: a 65th running process is refused, and one may start when another has 
   expect((await client.start("one more", "true")).result).toBeDefined();
   for (let i = 1; i < 64; i += 1) await client.result("process/terminate", { processId: `p${i}` });
   await Promise.all(Array.from({ length: 63 }, (_, i) => client.exit(`p${i + 1}`)));
+});
+
+test("E1, E5, E6: 4 MiB of a file go there and back, 1 MiB is typed whole, and 16 MiB are too much", async () => {
+  const [box, text] = [fresh("box"), "0123456789abcdef".repeat(64 * 1024)];
+  const client = await RawCodex.begin(box);
+  const path = `file:///tmp/${box}`;
+  const dataBase64 = Buffer.from(text.repeat(4)).toString("base64");
+  await client.result("fs/writeFile", { path, dataBase64 });
+  expect(await client.result("fs/readFile", { path })).toEqual({ dataBase64 });
+  await client.result("fs/remove", { path });
+  expect((await client.start("sum", "sleep 0.3; head -c 1048576 | sha1sum", { pipeStdin: true })).result).toBeDefined();
+  const chunk = Buffer.from(text).toString("base64");
+  expect(await client.result("process/write", { processId: "sum", chunk, writeId: "w" })).toEqual({
+    status: "accepted",
+  });
+  expect(await client.exit("sum")).toMatchObject({ exitCode: 0 });
+  expect(client.output("sum")).toBe(`${createHash("sha1").update(text).digest("hex")}  -\n`);
+  client.say({ id: 9, method: "fs/writeFile", params: { path, dataBase64: "A".repeat(17 * 1024 * 1024) } });
+  expect([1008, 1009]).toContain((await within("the close", client.closed)).code);
 });

@@ -22,6 +22,9 @@ export type CodexSpec = {
   readonly user: string | undefined;
 };
 
+/** Where a client's processes are, and as whom they are ended: without its rights, which are not stored. */
+export type CodexPlace = Pick<CodexSpec, "tenant" | "sandbox" | "user" | "actor">;
+
 const HEADER = "x-codex";
 
 export function codexRequest(spec: CodexSpec): Request {

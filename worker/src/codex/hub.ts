@@ -17,7 +17,7 @@ import type { SessionTickets } from "../tickets/session-tickets.ts";
 import { CodexConnection, type CodexHandler } from "./connection.ts";
 import { CodexFiles } from "./files.ts";
 import { type ChunksBody, forgottenResult, readResult, tellOutput } from "./output.ts";
-import { call, nameOf, processFor, requireAnswer, start, type Target } from "./process-calls.ts";
+import { call, keyOf, nameOf, processFor, requireAnswer, start, type Target } from "./process-calls.ts";
 import { typeOnce } from "./typing.ts";
 
 /** Processes of one session that run at one time. */
@@ -88,12 +88,14 @@ export class CodexHub implements CodexHandler {
   }
 
   async #expire(id: string): Promise<void> {
-    const spec = this.#store.lastSpec(id);
+    const { env } = this.#at;
+    const place = this.#store.place(id);
     const running = this.#store.processes(id).filter(({ isClosed }) => !isClosed);
     this.#store.forget(id);
-    if (spec === undefined) return;
-    const target = { env: this.#at.env, spec, signal: new AbortController().signal };
-    await Promise.all(running.map(({ name }) => call(target, name, KILL)));
+    if (place === undefined) return;
+    await Promise.all(
+      running.map(async ({ name }) => env.SESSION.getByName(await keyOf(env, place, name)).end(place.actor)),
+    );
   }
 
   // ---- As the handler of connections -------------------------------------------------------------------------------
@@ -167,8 +169,10 @@ export class CodexHub implements CodexHandler {
     const known = this.#store.surroundings(id) ?? (await this.#surroundings(spec));
     if (connection.isEnded) throw new CodexError(ERROR.failed, "the connection has ended");
     const nowMs = Date.now();
-    if (resumeSessionId == null) this.#store.make({ id, person, surroundings: known, spec }, nowMs);
-    else this.#store.cameBack(id, spec, nowMs);
+    const { tenant, sandbox, user, actor } = spec;
+    const place = { tenant, sandbox, user, actor };
+    if (resumeSessionId == null) this.#store.make({ id, person, surroundings: known, place }, nowMs);
+    else this.#store.cameBack(id, place, nowMs);
     connection.session = id;
     this.#current.get(id)?.replace();
     this.#current.set(id, connection);

@@ -2,17 +2,11 @@
 
 import { hash } from "node:crypto";
 import { CodexError, type CodexParams, ERROR, pathOf } from "sandbox-stdio/codex";
-import type { CodexSpec } from "../attach/codex-spec.ts";
+import type { CodexPlace, CodexSpec } from "../attach/codex-spec.ts";
 import { type EntryEnv, giveBack, pass } from "../attach/entry-limits.ts";
 import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
 import { ask } from "../programs/ask.ts";
-import {
-  NEEDS_PASS,
-  type Operation,
-  type ProgramAnswer,
-  type ProgramCall,
-  type ProgramProcess,
-} from "../programs/operations/call.ts";
+import type { Operation, ProgramAnswer, ProgramCall, ProgramProcess } from "../programs/operations/call.ts";
 import { processOf } from "../programs/parse.ts";
 
 const KEEP_SECONDS = 86_400;
@@ -28,17 +22,15 @@ export function nameOf(session: string, processId: string): string {
 
 /** Asks the session of this name once. @returns 503 where its object restarted. */
 export async function call({ env, spec, signal }: Target, name: string, operation: Operation): Promise<ProgramAnswer> {
-  return ask({ env, sessionKey: await keyOf({ env, spec }, name), signal }, callOf(spec, name, operation));
+  return ask({ env, sessionKey: await keyOf(env, spec, name), signal }, callOf(spec, name, operation));
 }
 
-/** The same for what starts the process if it is not there: as every start, it is let in first. */
+/** The same for a process that is most likely not there: as every start, it is let in first. */
 export async function start(target: Target, name: string, process: ProgramProcess): Promise<ProgramAnswer> {
   const { env, spec, signal } = target;
   const operation = { type: "create", process } as const;
-  const found = await call(target, name, operation);
-  if (found.status !== NEEDS_PASS) return found;
   const { tenant, sandbox, sandboxKey, who, user } = spec;
-  const key = await keyOf(target, name);
+  const key = await keyOf(env, spec, name);
   const right = { tenant, grant: who, asker: { tenant, asked: { user } } };
   const asked = { sessionKey: key, sandboxKey, sandbox, kind: "other", resume: undefined } as const;
   const passed = await pass(env, requestOf(spec), right, asked, { user });
@@ -52,8 +44,7 @@ export async function start(target: Target, name: string, process: ProgramProces
 }
 
 /** The Project Service was asked when the client connected. @throws {AuthFault} */
-async function keyOf({ env, spec }: Pick<Target, "env" | "spec">, name: string): Promise<string> {
-  const { tenant, sandbox, user } = spec;
+export async function keyOf(env: ProjectEnv, { tenant, sandbox, user }: CodexPlace, name: string): Promise<string> {
   return (await nameProject(env, { tenant, asked: { user } }, sandbox)).sessionKey(name);
 }
 

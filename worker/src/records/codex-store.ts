@@ -1,7 +1,7 @@
 // The sessions of a sandbox's codex clients (E2): whose each is, and its processes. In the storage of one object, so that a client may
 // come back after any restart.
 
-import type { CodexSpec } from "../attach/codex-spec.ts";
+import type { CodexPlace } from "../attach/codex-spec.ts";
 
 export type CodexSession = { readonly id: string; readonly person: string };
 
@@ -9,8 +9,8 @@ export type CodexSession = { readonly id: string; readonly person: string };
 export type KeptSession = CodexSession & {
   /** What its client was told of the sandbox, as JSON. */
   readonly surroundings: string;
-  /** The last client: its processes are ended in its name. */
-  readonly spec: CodexSpec;
+  /** The last client's: its processes are ended in its name. */
+  readonly place: CodexPlace;
 };
 
 export type CodexProcess = {
@@ -38,15 +38,15 @@ export class CodexStore {
     this.#sql = storage.sql;
   }
 
-  make({ id, person, surroundings, spec }: KeptSession, nowMs: number): void {
+  make({ id, person, surroundings, place }: KeptSession, nowMs: number): void {
     this.#makeTables();
-    const insert = "INSERT INTO codex_sessions (id, person, surroundings, spec, seen_ms) VALUES (?, ?, ?, ?, ?)";
-    this.#sql.exec(insert, id, person, surroundings, JSON.stringify(spec), nowMs);
+    const insert = "INSERT INTO codex_sessions (id, person, surroundings, place, seen_ms) VALUES (?, ?, ?, ?, ?)";
+    this.#sql.exec(insert, id, person, surroundings, JSON.stringify(place), nowMs);
   }
 
-  cameBack(id: string, spec: CodexSpec, nowMs: number): void {
-    const update = "UPDATE codex_sessions SET spec = ?, seen_ms = ? WHERE id = ?";
-    this.#sql.exec(update, JSON.stringify(spec), nowMs, id);
+  cameBack(id: string, place: CodexPlace, nowMs: number): void {
+    const update = "UPDATE codex_sessions SET place = ?, seen_ms = ? WHERE id = ?";
+    this.#sql.exec(update, JSON.stringify(place), nowMs, id);
   }
 
   /** What a client of the session was told of the sandbox, as JSON. */
@@ -54,12 +54,12 @@ export class CodexStore {
     return this.#text("surroundings", id);
   }
 
-  lastSpec(id: string): CodexSpec | undefined {
-    const text = this.#text("spec", id);
-    return text === undefined ? undefined : (JSON.parse(text) as CodexSpec);
+  place(id: string): CodexPlace | undefined {
+    const text = this.#text("place", id);
+    return text === undefined ? undefined : (JSON.parse(text) as CodexPlace);
   }
 
-  #text(column: "surroundings" | "spec", id: string): string | undefined {
+  #text(column: "surroundings" | "place", id: string): string | undefined {
     if (!this.#isUsed()) return undefined;
     const query = `SELECT ${column} AS text FROM codex_sessions WHERE id = ?`;
     return this.#sql.exec<{ text: string }>(query, id).toArray()[0]?.text;
@@ -145,7 +145,7 @@ export class CodexStore {
   #makeTables(): void {
     if (this.#isUsed()) return;
     this.#sql.exec(`CREATE TABLE codex_sessions (id TEXT PRIMARY KEY, person TEXT NOT NULL,
-      surroundings TEXT NOT NULL, spec TEXT NOT NULL, seen_ms INTEGER NOT NULL)`);
+      surroundings TEXT NOT NULL, place TEXT NOT NULL, seen_ms INTEGER NOT NULL)`);
     this.#sql.exec(`CREATE TABLE codex_processes (session TEXT NOT NULL, process TEXT NOT NULL, name TEXT NOT NULL,
       tty INTEGER NOT NULL, input INTEGER NOT NULL, sent INTEGER NOT NULL, closed INTEGER NOT NULL,
       PRIMARY KEY (session, process))`);

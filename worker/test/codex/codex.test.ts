@@ -2,8 +2,10 @@
 import { env as given, runInDurableObject } from "cloudflare:test";
 import { CodexError } from "sandbox-stdio/codex";
 import { expect, test } from "vitest";
-import type { CodexSpec } from "../../src/attach/codex-spec.ts";
+import type { CodexPlace, CodexSpec } from "../../src/attach/codex-spec.ts";
+import { sessionKey } from "../../src/auth/names.ts";
 import { CodexFiles } from "../../src/codex/files.ts";
+import { CodexHub, type CodexPorts } from "../../src/codex/hub.ts";
 import { nameOf } from "../../src/codex/process-calls.ts";
 import type { Env } from "../../src/env.ts";
 import { CodexStore } from "../../src/records/codex-store.ts";
@@ -14,6 +16,34 @@ const DAY_MS = 24 * 60 * 60_000;
 // What is asked of these parts needs no more of it.
 const SPEC = { sandbox: "dev", who: { isAdmin: false } } as unknown as CodexSpec;
 
+const PLACE: CodexPlace = {
+  tenant: { issuer: "https://issuer", tenantClaim: "org_id", tenantValue: "org" },
+  sandbox: "dev",
+  user: undefined,
+  actor: { tenant: "org", user: "me", address: "" },
+};
+
+test("E2: a day after its last connection a session's processes are ended, in its client's name", async () => {
+  const stub = env.SESSION.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, { storage }) => {
+    const ended: [string, unknown][] = [];
+    const SESSION = { getByName: (key: string) => ({ end: async (by: unknown) => void ended.push([key, by]) }) };
+    // The hub asks no more of its surroundings for this.
+    const hub = new CodexHub({ env: { SESSION }, storage } as unknown as CodexPorts);
+    const store = new CodexStore(storage);
+    store.make({ id: "a", person: "me", surroundings: "{}", place: PLACE }, 1_000);
+    const process = { isTty: true, hasInput: true, sent: 0, isClosed: false };
+    store.add("a", { processId: "p", name: "codex-1", ...process });
+    store.add("a", { processId: "q", name: "codex-2", ...process });
+    store.sent("a", "q", 5, true);
+    await hub.tick(DAY_MS + 999);
+    expect([ended, hub.dueMs]).toEqual([[], DAY_MS + 1_000]);
+    await hub.tick(DAY_MS + 1_000);
+    expect(ended).toEqual([[await sessionKey(PLACE.tenant, "dev", "codex-1"), PLACE.actor]]);
+    expect(hub.dueMs).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
 test("E2: a session is its person's, for a day after it was last seen, and its processes go with it", async () => {
   const stub = env.SESSION.getByName(crypto.randomUUID());
   await runInDurableObject(stub, (_, { storage }) => {
@@ -23,7 +53,7 @@ test("E2: a session is its person's, for a day after it was last seen, and its p
       false,
       [],
     ]);
-    store.make({ id: "a", person: "me", surroundings: "{}", spec: SPEC }, 1_000);
+    store.make({ id: "a", person: "me", surroundings: "{}", place: PLACE }, 1_000);
     store.add("a", { processId: "p", name: "codex-1", isTty: true, hasInput: true, sent: 0, isClosed: false });
     store.sent("a", "p", 7, false);
     store.sent("a", "p", 3, false);
@@ -40,7 +70,7 @@ test("E2: a session is its person's, for a day after it was last seen, and its p
       ["a"],
       false,
     ]);
-    expect(later.lastSpec("a")).toEqual(SPEC);
+    expect(later.place("a")).toEqual(PLACE);
     later.forget("a");
     expect([later.processes("a"), later.dueMs]).toEqual([[], Number.POSITIVE_INFINITY]);
   });
