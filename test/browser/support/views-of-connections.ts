@@ -89,6 +89,7 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     await viewer.state("attached");
     await see("a viewer", viewer);
     await viewer.page.close();
+    await ann.waitForData("people", 1);
     const bob = await browser.open(ann.page.context(), ann.page.url().replace("name=Ann", "name=Bartholomew"));
     await bob.state("attached");
     await ann.button("Release");

@@ -8,6 +8,8 @@ import { PanedTerminal } from "../tmux/PanedTerminal.tsx";
 import type { PaneId } from "../workspace/layout.ts";
 import { focus } from "../workspace/layout-edits.ts";
 import { PaneHeading, type PaneHeadingProps } from "../workspace/PaneHeading.tsx";
+import { paneEntries } from "./menus.ts";
+import { PaneContextMenu } from "./PaneContextMenu.tsx";
 import { PaneMenu } from "./PaneMenu.tsx";
 import type { Page, PageState } from "./page.ts";
 import { paneProps, type SessionActions } from "./session-actions.ts";
@@ -34,32 +36,29 @@ export type PagePaneProps = Omit<PaneHeadingProps, "place"> & {
 export function PagePane(props: PagePaneProps) {
   const { page, state, chosen, id, at, hasOthers, run, actions, live, statusPlace, isCompact, title, ...heading } =
     props;
-  const place = useTexts().terminal.place(at.sandbox, at.session);
+  const texts = useTexts();
+  const place = texts.terminal.place(at.sandbox, at.session);
+  const entries = () =>
+    paneEntries(hasOthers, run.may, texts, (command) => {
+      state.workspace.editHere((now) => focus(now, id));
+      run(command, at);
+    });
+  const onDone = () => live.focusTerminal(id);
   return (
-    <PanedTerminal
-      {...chosen}
-      {...paneProps(page, state, at)}
-      onClose={() => actions.closePane(id)}
-      onSettings={() => run({ do: "settings" })}
-      onTitle={(_, facts) => live.onFacts(id, facts)}
-      onReady={(session) => live.onReady(id, session)}
-      statusBar={statusPlace}
-      isCompact={isCompact}
-      heading={<PaneHeading {...heading} id={id} title={title} place={place} />}
-      menu={
-        <PaneMenu
-          title={title}
-          place={place}
-          hasOthers={hasOthers}
-          may={run.may}
-          onCommand={(command) => {
-            state.workspace.editHere((now) => focus(now, id));
-            run(command, at);
-          }}
-          onDone={() => live.focusTerminal(id)}
-        />
-      }
-      {...defined({ onNewSession: state.rights.mayStartAnother ? () => actions.replacePane(id) : undefined })}
-    />
+    <PaneContextMenu session={() => live.sessionOf(id)} paneEntries={entries} onDone={onDone}>
+      <PanedTerminal
+        {...chosen}
+        {...paneProps(page, state, at)}
+        onClose={() => actions.closePane(id)}
+        onSettings={() => run({ do: "settings" })}
+        onTitle={(_, facts) => live.onFacts(id, facts)}
+        onReady={(session) => live.onReady(id, session)}
+        statusBar={statusPlace}
+        isCompact={isCompact}
+        heading={<PaneHeading {...heading} id={id} title={title} place={place} />}
+        menu={<PaneMenu title={title} place={place} entries={entries} onDone={onDone} />}
+        {...defined({ onNewSession: state.rights.mayStartAnother ? () => actions.replacePane(id) : undefined })}
+      />
+    </PaneContextMenu>
   );
 }

@@ -2,23 +2,18 @@
 
 import { EllipsisVertical } from "lucide-react";
 import { useTexts } from "../texts/texts-context.ts";
-import { DropdownMenu } from "../ui/Menu.tsx";
-import type { WorkspaceCommand } from "../workspace/layout-keys.ts";
-import { menuOf, PANE_COMMANDS } from "./menus.ts";
+import { DropdownMenu, type MenuEntry } from "../ui/Menu.tsx";
 
 export type PaneMenuProps = {
   readonly title: string;
   /** Sandbox and session. */
   readonly place: string;
-  readonly hasOthers: boolean;
-  readonly may: (command: WorkspaceCommand) => boolean;
-  readonly onCommand: (command: WorkspaceCommand) => void;
+  readonly entries: () => readonly MenuEntry[];
   readonly onDone: () => void;
 };
 
-export function PaneMenu({ title, place, hasOthers, may, onCommand, onDone }: PaneMenuProps) {
-  const texts = useTexts();
-  const commands = PANE_COMMANDS.filter(({ command, isForOthers }) => may(command) && (hasOthers || !isForOthers));
+export function PaneMenu({ title, place, entries, onDone }: PaneMenuProps) {
+  const words = useTexts().desk;
   return (
     <DropdownMenu
       title={
@@ -27,10 +22,10 @@ export function PaneMenu({ title, place, hasOthers, may, onCommand, onDone }: Pa
           <small>{place}</small>
         </>
       }
-      entries={() => menuOf(commands, texts, onCommand)}
+      entries={entries}
       onDone={onDone}
     >
-      <button type="button" className="sbx-quiet sbx-tool" aria-label={texts.desk.paneMenu} title={texts.desk.paneMenu}>
+      <button type="button" className="sbx-quiet sbx-tool" aria-label={words.paneMenu} title={words.paneMenu}>
         <EllipsisVertical size={16} aria-hidden />
       </button>
     </DropdownMenu>

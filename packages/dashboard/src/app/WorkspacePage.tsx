@@ -200,7 +200,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           onCommand={run}
           may={run.may}
           onOpen={actions.show}
-          people={() => live.focused()?.room.getState().people}
+          people={() => live.sessionOf()?.room.getState().people}
           onClose={() => setDialog(undefined)}
         />
       )}

@@ -26,7 +26,7 @@ export type MenuCommand = {
   readonly isForOthers?: boolean;
 };
 
-export const PANE_COMMANDS: readonly MenuCommand[] = [
+const PANE_COMMANDS: readonly MenuCommand[] = [
   { command: { do: "terminal", shortcut: "search" }, icon: Search },
   { command: { do: "terminal", shortcut: "copy-output" }, icon: ClipboardCopy },
   { command: { do: "upload" }, icon: Upload },
@@ -37,6 +37,19 @@ export const PANE_COMMANDS: readonly MenuCommand[] = [
   { command: { do: "share" }, icon: Share2 },
   { command: { do: "close" }, icon: X, isApart: true },
 ];
+
+/** What a pane's menus offer. */
+export function paneEntries(
+  hasOthers: boolean,
+  may: (command: WorkspaceCommand) => boolean,
+  texts: Texts,
+  onCommand: (command: WorkspaceCommand) => void,
+): MenuEntry[] {
+  const commands = PANE_COMMANDS.filter(
+    ({ command, isForOthers }) => may(command) && (hasOthers || isForOthers !== true),
+  );
+  return menuOf(commands, texts, onCommand);
+}
 
 export const TAB_COMMANDS: readonly MenuCommand[] = [
   { command: { do: "rename" }, icon: PencilLine },

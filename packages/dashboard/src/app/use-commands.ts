@@ -62,11 +62,11 @@ export function useCommands({ page, state, actions, live, dialog, setDialog, set
       case "divide":
         return actions.startAndShow(command.direction === "right" ? "right" : "below");
       case "upload":
-        return void live.focused()?.files?.uploads.choose();
+        return void live.sessionOf()?.files?.uploads.choose();
       case "close":
         return id === undefined ? undefined : actions.closePane(id);
       case "terminal":
-        return void live.focused()?.tools.do(command.shortcut);
+        return void live.sessionOf()?.tools.do(command.shortcut);
       case "scheme":
         return page.preferences.set({ scheme: command.scheme, theme: undefined });
       default:

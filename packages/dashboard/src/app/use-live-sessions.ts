@@ -7,8 +7,8 @@ import { allTargets, focusOf, type Layout, type PaneId, paneIdOf } from "../work
 export type LiveSessions = {
   /** What each pane's shell and programs say of themselves. */
   readonly facts: Readonly<Record<PaneId, LiveFacts>>;
-  /** The focused pane's session. */
-  readonly focused: () => TerminalSession | undefined;
+  /** A pane's session; default: that of the focused pane. */
+  readonly sessionOf: (id?: PaneId) => TerminalSession | undefined;
   /** Focuses a pane's terminal; default: that of the focused pane. */
   readonly focusTerminal: (id?: PaneId) => void;
   readonly onReady: (id: PaneId, live: TerminalSession) => void;
@@ -69,7 +69,7 @@ export function useLiveSessions(
 
   return {
     facts,
-    focused: () => (focusId === undefined ? undefined : sessions.current.get(focusId)),
+    sessionOf: (id = focusId) => (id === undefined ? undefined : sessions.current.get(id)),
     focusTerminal,
     onReady: (id, live) => sessions.current.set(id, live),
     onFacts: (id, of) => setFacts((before) => ({ ...before, [id]: of })),

@@ -1,7 +1,8 @@
 // One session of the list: its screen and the actions on it.
 
-import { type CSSProperties, useEffect, useId, useRef, useState } from "react";
+import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { useTexts } from "../texts/texts-context.ts";
+import { NameField } from "../workspace/NameField.tsx";
 import { commandLineOf } from "./palette-model.ts";
 import { type ListedSession, miniatureCols, type SessionScreen } from "./session-list.ts";
 
@@ -40,9 +41,10 @@ export function SessionPreview(props: SessionPreviewProps) {
       )}
       {isNaming ? (
         <NameField
-          session={session}
-          name={name}
-          onDone={(text) => {
+          label={words.nameOf(session)}
+          title={name ?? ""}
+          placeholder={session}
+          onName={(text) => {
             setNaming(false);
             onRename(text);
           }}
@@ -107,50 +109,5 @@ function EndQuestion({ listed, onEnd, onKeep }: EndQuestionProps) {
         {words.endIt(listed.target.session)}
       </button>
     </div>
-  );
-}
-
-type NameFieldProps = {
-  readonly session: string;
-  readonly name: string | undefined;
-  readonly onDone: (name: string | undefined) => void;
-};
-
-function NameField({ session, name, onDone }: NameFieldProps) {
-  const { palette: words } = useTexts();
-  const field = useRef<HTMLInputElement>(null);
-  const why = useId();
-  useEffect(() => field.current?.select(), []);
-  return (
-    <form
-      className="sbx-preview-name"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onDone(field.current?.value ?? "");
-      }}
-    >
-      <input
-        ref={field}
-        type="text"
-        aria-label={words.nameOf(session)}
-        aria-describedby={why}
-        placeholder={session}
-        defaultValue={name}
-        maxLength={40}
-        // biome-ignore lint/a11y/noAutofocus: it was asked for by the button that leads here.
-        autoFocus
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          // The list stays.
-          event.preventDefault();
-          event.stopPropagation();
-          onDone(undefined);
-        }}
-      />
-      <button type="submit" className="sbx-button sbx-primary">
-        {words.nameIt}
-      </button>
-      <p id={why}>{words.nameWhy(session)}</p>
-    </form>
   );
 }

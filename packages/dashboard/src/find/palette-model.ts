@@ -61,8 +61,15 @@ function scoreOf(entry: PaletteEntry, words: readonly string[]): number {
 
 /** Whether a text has a word's letters in their order, the first at the start of a word. */
 function isScattered(text: string, word: string): boolean {
-  const letters = [...word].map((letter) => letter.replace(/[^\p{L}\d]/u, "\\$&"));
-  return new RegExp(`(?:^|[^\\p{L}])${letters.join(".*?")}`, "u").test(text);
+  const starts = [...text.matchAll(/(?<![\p{L}\d])[\p{L}\d]/gu)].map(({ index }) => index);
+  return starts.some((start) => {
+    let at = start - 1;
+    const isFound = (letter: string, i: number) => {
+      at = i === 0 && text[start] !== letter ? -1 : text.indexOf(letter, at + 1);
+      return at !== -1;
+    };
+    return [...word].every(isFound);
+  });
 }
 
 /** Shown length of a command, whose arguments may be whole scripts. */

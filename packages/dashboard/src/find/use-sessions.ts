@@ -49,8 +49,11 @@ export function useSessions(
   const all = [...new Set([...knownHere, ...(listedSandboxes ?? [])])];
   const sandboxes = all.slice(0, MAX_SANDBOXES);
   const key = sandboxes.join(" ");
+  /** A guest has no list, only commands. */
+  const isOff = knownHere.length === 0;
 
   useEffect(() => {
+    if (isOff) return;
     const stop = new AbortController();
     void (async () => {
       const answer = await listSandboxes(stop.signal);
@@ -58,7 +61,7 @@ export function useSessions(
       if (!stop.signal.aborted) setListedSandboxes((before) => (answer.ok ? answer.value : (before ?? [])));
     })();
     return () => stop.abort();
-  }, [reloads]);
+  }, [reloads, isOff]);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -68,7 +71,7 @@ export function useSessions(
       const listing = answer.ok ? { sessions: answer.value } : { problem: answer.reason ?? unreadable };
       setListings((before) => new Map(before).set(sandbox, listing));
     };
-    for (const sandbox of key.split(" ")) void load(sandbox);
+    for (const sandbox of key.split(" ").filter((each) => each !== "")) void load(sandbox);
     return () => stop.abort();
   }, [key, reloads, unreadable]);
 
@@ -116,6 +119,6 @@ export function useSessions(
   const problems = known.flatMap(([sandbox, listing]) =>
     listing !== undefined && "problem" in listing ? [[sandbox, listing.problem] as const] : [],
   );
-  const isLoading = listedSandboxes === undefined || known.some(([, listing]) => listing === undefined);
+  const isLoading = (!isOff && listedSandboxes === undefined) || known.some(([, listing]) => listing === undefined);
   return { sandboxes, unasked: all.length - sandboxes.length, listed, isLoading, problems, screens, refresh };
 }

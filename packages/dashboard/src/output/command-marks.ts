@@ -2,6 +2,7 @@
 
 import type { IDecoration, IDisposable, Terminal } from "@xterm/xterm";
 import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
+import { readCommandLine } from "../terminal/shell-marks.ts";
 import type { Texts } from "../texts/texts.ts";
 import {
   blockAbove,
@@ -12,7 +13,7 @@ import {
   promptFrom,
   textBetween,
 } from "./command-blocks.ts";
-import { afterMark, lineOfMark, NO_FACTS, type ShellFacts } from "./shell-facts.ts";
+import { afterMark, NO_FACTS, type ShellFacts } from "./shell-facts.ts";
 
 export type CommandMarksOptions = {
   readonly words: Texts["command"];
@@ -57,9 +58,10 @@ export class CommandMarks {
         return true;
       }),
       terminal.parser.registerOscHandler(633, (text) => {
-        this.#next = lineOfMark(text) ?? this.#next;
+        this.#next = readCommandLine(text) ?? this.#next;
         this.#learn("633", text);
-        return true;
+        // Uploads and downloads listen too.
+        return false;
       }),
       terminal.onData(() => this.forgetChosen()),
     ];

@@ -3,7 +3,6 @@
 import { type ChangeEvent, type ReactNode, useId, useState } from "react";
 import { mayNotify } from "../output/browser-alerts.ts";
 import { FONT_FAMILY, THEMES } from "../terminal/theme.ts";
-import { GALLERY } from "../terminal/theme-gallery.ts";
 import { MAX_THEME_LENGTH, readTheme, type ThemeFile } from "../terminal/theme-import.ts";
 import { useScheme } from "../terminal/use-scheme.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -16,6 +15,7 @@ import {
   type Preferences,
   SCROLLBACKS,
 } from "./preferences.ts";
+import { GALLERY } from "./theme-gallery.ts";
 
 export type SettingsDialogProps = {
   readonly preferences: Preferences;

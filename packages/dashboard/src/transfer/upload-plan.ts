@@ -77,18 +77,3 @@ export function typedPaths(paths: readonly string[]): string {
 function quoted(path: string): string {
   return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
-
-/** Parses the OSC 633 with a shell's directory (`P;Cwd=…`, escaped as VS Code does). */
-export function readWorkingDirectory(text: string): string | undefined {
-  const escaped = /^P;Cwd=(.*)$/s.exec(text)?.[1];
-  if (escaped === undefined) return undefined;
-  const bytes: number[] = [];
-  const encoder = new TextEncoder();
-  for (const [, plain, hex] of escaped.matchAll(/([^\\]+)|\\x([\da-fA-F]{2})|\\\\|\\/g)) {
-    bytes.push(
-      ...(plain !== undefined ? encoder.encode(plain) : hex !== undefined ? [Number.parseInt(hex, 16)] : [0x5c]),
-    );
-  }
-  const path = new TextDecoder().decode(Uint8Array.from(bytes));
-  return path.startsWith("/") && path.length <= 4096 && !path.includes("\0") ? path : undefined;
-}

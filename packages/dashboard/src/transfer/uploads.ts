@@ -2,10 +2,11 @@
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
+import { readWorkingDirectory } from "../terminal/shell-marks.ts";
 import { Store } from "../ui/store.ts";
 import { chosenFiles, clipboardPictures, filesOf, hasFiles, type OfferedFile, pastedFiles } from "./dropped-files.ts";
 import { Upload, type UploadEnd } from "./upload.ts";
-import { planUpload, readWorkingDirectory, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
+import { planUpload, typedPaths, UPLOAD_LIMITS } from "./upload-plan.ts";
 
 export type UploadState =
   | { readonly kind: "idle" }

@@ -53,12 +53,12 @@ export function DropdownMenu({ entries, title, onDone, children }: DropdownMenuP
   );
 }
 
-/** @param children What is pressed. */
-export function ContextMenu({ entries, onDone, children }: MenuProps) {
+/** @param children What is pressed. @param isOff Whether the browser's own menu comes, or none. */
+export function ContextMenu({ entries, onDone, isOff = false, children }: MenuProps & { readonly isOff?: boolean }) {
   const { ground, find, close } = useGround(onDone);
   return (
     <Context.Root modal={false}>
-      <Context.Trigger asChild ref={find}>
+      <Context.Trigger asChild ref={find} disabled={isOff}>
         {children}
       </Context.Trigger>
       <Context.Portal container={ground}>

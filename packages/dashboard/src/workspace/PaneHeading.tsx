@@ -3,6 +3,7 @@
 import { SquareTerminal } from "lucide-react";
 import { useTexts } from "../texts/texts-context.ts";
 import type { PaneId } from "./layout.ts";
+import { NameField } from "./NameField.tsx";
 
 export type PaneHeadingProps = {
   readonly id: PaneId;
@@ -21,7 +22,7 @@ export type PaneHeadingProps = {
 
 export function PaneHeading({ id, title, place, isNaming, onNaming, onName, onDrag }: PaneHeadingProps) {
   const words = useTexts().desk;
-  if (isNaming) return <NameField title={title} onName={onName} />;
+  if (isNaming) return <NameField label={words.nameHere} title={title} onName={onName} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; keys move and name panes by commands.
     <span
@@ -39,38 +40,5 @@ export function PaneHeading({ id, title, place, isNaming, onNaming, onName, onDr
       <SquareTerminal size={14} aria-hidden />
       <span>{title}</span>
     </span>
-  );
-}
-
-/** For the whole name to be replaced by what is typed. */
-function takeOver(field: HTMLInputElement | null): void {
-  field?.focus();
-  field?.select();
-}
-
-type NameFieldProps = { readonly title: string; readonly onName: PaneHeadingProps["onName"] };
-
-/** Enter and a press elsewhere take the name, Escape leaves it. */
-function NameField({ title, onName }: NameFieldProps) {
-  const words = useTexts().desk;
-  return (
-    <input
-      className="sbx-name-field"
-      type="text"
-      aria-label={words.nameHere}
-      placeholder={title}
-      defaultValue={title}
-      maxLength={40}
-      ref={takeOver}
-      onBlur={({ currentTarget: { value } }) => onName(value === title ? undefined : value)}
-      onKeyDown={(event) => {
-        if (event.key !== "Enter" && event.key !== "Escape") return;
-        // The field goes without a blur that would count.
-        event.preventDefault();
-        event.stopPropagation();
-        const { value } = event.currentTarget;
-        onName(event.key === "Escape" || value === title ? undefined : value);
-      }}
-    />
   );
 }

@@ -77,7 +77,7 @@ export function Panes(props: PanesProps) {
             style={styleOf(pane.box)}
             onFocusCapture={() => props.onFocus(id)}
           >
-            <div className="sbx-pane-body">{props.children(id, pane.target, pane.hasOthers)}</div>
+            {props.children(id, pane.target, pane.hasOthers)}
             {dragged !== undefined && isSeen && dragged !== id && dragged !== current ? (
               <DropGround onDrop={(direction) => props.onDrop(id, direction)} />
             ) : null}

@@ -48,7 +48,7 @@ test("letters with others between find a name, after those that have the word", 
   expect(words(">nxt").slice(0, 2)).toEqual(["Next command", "Next tab"]);
   expect(words(">sp ri")[0]).toBe("Split right");
   expect(words(">key sh")[0]).toBe("Keyboard shortcuts");
-  expect(words(">qqq")).toEqual([]);
+  expect([">qqq", ">a-b", ">(.*", ">[\\-"].map(words)).toEqual([[], [], [], []]);
 });
 
 test("behind > are commands alone, with their keys", () => {

@@ -40,12 +40,12 @@ describe("marks", () => {
   test("say the shell's directory and the line that runs, until it ends; what is no path counts for nothing", async () => {
     const { print, learned } = marks();
     await print("\x1b]633;P;Cwd=/srv/a\\x3bb\x07\x1b]133;A\x07$ \x1b]133;B\x07");
-    await print("\x1b]633;E;echo a\\\\b\\x3b true\x07\x1b]133;C\x07");
+    await print("\x1b]633;E;echo \\xc3\\xa4\\\\b\\x3b true\x07\x1b]133;C\x07");
     await print("\x1b]633;P;Cwd=nowhere\x07\x1b]633;P;Cwd=/a\\x0ab\x07\x1b]133;D;0\x07");
     const cwd = "/srv/a;b";
     expect(learned).toEqual([
       { cwd, running: undefined },
-      { cwd, running: "echo a\\b; true" },
+      { cwd, running: "echo ä\\b; true" },
       { cwd, running: undefined },
     ]);
   });

@@ -15,12 +15,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tarEnd, tarHeader, tarPadding } from "sandbox-stdio/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readWorkingDirectory } from "../../src/terminal/shell-marks.ts";
 import {
   entryOf,
   pathsOf,
   planUpload,
   RECEIVE,
-  readWorkingDirectory,
   receiveAddress,
   typedPaths,
   UPLOAD_LIMITS,

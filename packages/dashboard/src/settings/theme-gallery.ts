@@ -1,6 +1,6 @@
 // Ten themes to choose from: our own schemes are apart. Colours are those that their authors published. Pure.
 
-import { COLOUR_NAMES, type Colours, type ThemeFile } from "./theme-import.ts";
+import { COLOUR_NAMES, type Colours, type ThemeFile } from "../terminal/theme-import.ts";
 
 /** Background, foreground, cursor, selection, then the sixteen colours. */
 type Row = readonly [name: string, base: string, dark: string, bright: string];

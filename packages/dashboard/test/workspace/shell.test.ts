@@ -1,0 +1,82 @@
+// The page's shell around its terminals: names, menus, what was closed, and where new shells begin. In a real browser.
+
+import { expect, test } from "vitest";
+import type { TerminalPage } from "../browser.ts";
+import { useBrowser } from "../fixture.ts";
+
+const browser = useBrowser();
+
+const prompt = (cwd: string) => `\x1b]633;P;Cwd=${cwd}\x07\x1b]133;A\x07$ \x1b]133;B\x07`;
+const tabs = ({ page }: TerminalPage) => page.getByRole("tab").allTextContents();
+const terminals = ({ page }: TerminalPage) => page.locator('.sbx-terminal[data-state="attached"]').count();
+
+test("a new shell begins in the folder of the focused one, and both are called by what runs and where", async () => {
+  const page = await browser.attached();
+  const main = browser.server.process("main");
+  main.print(`${prompt("/srv/my project")}vim\r\n\x1b]633;E;vim a.txt\x07\x1b]133;C\x07`);
+  await expect.poll(() => tabs(page)).toEqual(["vim a.txt · main"]);
+  await page.button("New tab");
+  await expect.poll(() => terminals(page)).toBe(2);
+  expect(browser.server.attaches.at(-1)?.get("cwd")).toBe("/srv/my project");
+  const made = browser.server.attaches.at(-1)?.get("session") ?? "";
+  browser.server.process(made).print(prompt("/srv/my project"));
+  await expect.poll(() => tabs(page)).toEqual(["vim a.txt · main", "my project"]);
+  expect(await page.page.getByRole("tab").last().getAttribute("title")).toBe(`default / ${made}`);
+  await page.page.locator('[data-focus="true"] .sbx-heading').dblclick();
+  await page.page.keyboard.type("my shell\n");
+  await expect.poll(() => tabs(page)).toEqual(["vim a.txt · main", "my shell"]);
+  // The keyboard is the shell's again.
+  await page.page.keyboard.type("k");
+  await expect.poll(() => browser.server.process(made).typed).toBe("k");
+});
+
+test("a closed pane is opened again by a button or a key, where it was", async () => {
+  const page = await browser.attached();
+  await page.type("");
+  await page.page.keyboard.press("Control+Shift+D");
+  await expect.poll(() => terminals(page)).toBe(2);
+  await page.page.keyboard.press("Control+Shift+X");
+  await expect.poll(() => page.page.locator(".sbx-pane").count()).toBe(1);
+  await page.button("Undo");
+  await expect.poll(() => terminals(page)).toBe(2);
+  expect(await page.page.getByRole("separator").count()).toBe(1);
+  await page.page.locator('[data-focus="true"] .xterm-helper-textarea').press("Control+Shift+X");
+  await expect.poll(() => page.page.locator(".sbx-pane").count()).toBe(1);
+  await page.page.locator('[data-focus="true"] .xterm-helper-textarea').press("Control+Shift+Z");
+  await expect.poll(() => terminals(page)).toBe(2);
+});
+
+test("the right button copies a selection by a menu, unless a program asked for the mouse", async () => {
+  const page = await browser.attached();
+  await page.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  browser.server.process("main").print("take these words\r\n");
+  await page.shows("take these words");
+  const screen = page.page.locator(".xterm-screen");
+  await screen.dblclick({ position: { x: 10, y: 8 } });
+  await screen.click({ button: "right", position: { x: 10, y: 8 } });
+  await page.page.getByRole("menuitem", { name: /^Copy Ctrl/ }).click();
+  await expect.poll(() => page.page.evaluate(() => navigator.clipboard.readText())).toBe("take");
+  await page.page.getByRole("menu").waitFor({ state: "detached" });
+  browser.server.process("main").print("\x1b[?1000h\x1b[?1006hmouse\r\n");
+  await page.shows("mouse");
+  await screen.click({ button: "right", position: { x: 10, y: 8 } });
+  await expect.poll(() => browser.server.process("main").typed).toContain("\x1b[<2;");
+  expect(await page.page.getByRole("menu").count()).toBe(0);
+});
+
+test("every command is in the list with its key, and all keys are on a sheet", async () => {
+  const page = await browser.attached();
+  await page.type("");
+  await page.page.keyboard.press("Control+Shift+Slash");
+  const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await sheet.getByText("Ctrl+Shift+F", { exact: true }).waitFor();
+  await page.page.keyboard.press("Escape");
+  await page.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
+  await page.page.keyboard.press("Control+Shift+P");
+  await page.page.getByRole("dialog").waitFor();
+  await page.page.keyboard.type(">colors");
+  await page.page.keyboard.press("Control+A");
+  await page.page.keyboard.type(">clr high\n");
+  await page.page.locator('main[data-scheme="contrast"]').waitFor();
+  page.problems.length = 0;
+});
