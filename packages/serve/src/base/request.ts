@@ -31,19 +31,12 @@ export type ServeRequest = ServerChoice & {
   readonly linkFile: string | undefined;
 };
 
-/** The server as a service: its program, with the words of the request. */
-export type InstallRequest = ServerChoice & {
-  readonly kind: "install";
-  /** Where relative paths among the words begin. */
-  readonly dir: string;
-  readonly command: readonly string[];
-};
-
 export type Role = "viewer" | "driver" | "admin";
 
 export type ServeCommand =
   | ServeRequest
-  | InstallRequest
+  /** Its program and words, whose relative paths begin at `dir`. */
+  | (ServerChoice & { readonly kind: "install"; readonly dir: string; readonly command: readonly string[] })
   | (ServerChoice & { readonly kind: "link"; readonly linkFile: string | undefined })
   | (ServerChoice & { readonly kind: "status" | "token" })
   | (ServerChoice & { readonly kind: "stop"; readonly isNow: boolean })

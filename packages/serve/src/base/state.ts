@@ -26,7 +26,6 @@ export type ServerFacts = {
   /** Of the page, with its query. */
   readonly path: string;
   readonly pid: number;
-  readonly innerPort: number;
   readonly version: string;
 };
 

@@ -70,7 +70,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
       },
     });
     await bridge.ready;
-    return await attend({ request, version, reach, state, system, innerPort, signal, say, startedAt });
+    return await attend({ request, version, reach, state, system, innerHost, signal, say, startedAt });
   } catch (error) {
     throw signal.aborted ? new ServeError("Stopped before everything was up") : error;
   } finally {
@@ -90,7 +90,7 @@ type Running = {
   readonly reach: Reach;
   readonly state: State;
   readonly system: System;
-  readonly innerPort: number;
+  readonly innerHost: string;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
   readonly startedAt: number;
@@ -98,10 +98,10 @@ type Running = {
 
 /** Tells the link, and waits for the end. */
 async function attend(running: Running): Promise<number> {
-  const { request, version, reach, state, system, innerPort, signal, say, startedAt } = running;
+  const { request, version, reach, state, system, innerHost, signal, say, startedAt } = running;
   const { program, isReadonly, isOnce, linkFile } = request;
   const api: Api = {
-    url: `http://127.0.0.1:${innerPort}`,
+    url: `http://${innerHost}`,
     token: () => system.mintToken({ ...owner(), scope: ROLES.admin.join(" ") }),
   };
   const shown = program ?? (isReadonly || isOnce ? { cmd: process.env.SHELL || "/bin/bash", args: [] } : undefined);
@@ -114,7 +114,7 @@ async function attend(running: Running): Promise<number> {
   const place = { linkFile, isTerminal: process.stdout.isTTY === true, columns: process.stdout.columns || 80 };
   const path = `/?${query}`;
   const { origin } = reach;
-  const facts: ServerFacts = { origin, path, pid: process.pid, innerPort, version };
+  const facts: ServerFacts = { origin, path, pid: process.pid, version };
   writeJson(state.serverFile, facts);
   const link = tellLink(origin, path, state.keysDir, place);
   say(`sbx-stdio serves ${reach.origin} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)\n${link}`);
