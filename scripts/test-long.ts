@@ -82,6 +82,13 @@ const PARTS: readonly Part[] = [
     env: { SBX_LOAD: "full", BIG_INPUT_MB: "2000", FUZZ_RUNS: "300" },
   },
   {
+    name: "recordings",
+    about: "a day's recording of 1 GiB: its size, screens and search; and real programs' screens at each kilobyte",
+    minutes: 15,
+    args: e2eFiles("programs/long-recording", "programs/recordings"),
+    env: { RECORDED_MB: "1024", RECORDED_KB: "1" },
+  },
+  {
     name: "hostile",
     about: "the searches for what one tenant, client or request can do to others, 20 times as long",
     minutes: 20,

@@ -14,6 +14,7 @@ const CHANGE_THE_WORKER = [
   "objects/own-bell",
   "objects/parking",
   "objects/recording",
+  "objects/recording-bucket",
   "preview/preview",
   "objects/waits",
 ];

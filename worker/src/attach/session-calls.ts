@@ -45,6 +45,8 @@ export type TicketListing = {
   readonly maker: string;
   readonly createdAt: string;
   readonly expiresAt: string;
+  /** It also gives the recording. */
+  readonly recording?: true;
 };
 
 export type NewShareTicket = {
@@ -54,6 +56,8 @@ export type NewShareTicket = {
   readonly maxClients: number;
   readonly maker: string;
   readonly expiresAtMs: number;
+  /** Whether it gives the recording of its process too (G8). */
+  readonly recording: boolean;
 };
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
@@ -85,6 +89,8 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   listRecordings(): RecordingListing[];
   /** @param incarnation Absent: the newest recording. */
   recordingIndex(incarnation: string | undefined): Promise<RecordingIndex>;
+  /** The process whose recording a share ticket gives. `revoked`: the ticket is not good. */
+  sharedRecording(ticket: string): { readonly incarnation: string } | "none" | "revoked";
   /** A segment as it is stored in the object; undefined if it is not, or no more. */
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined;
   /** Resolves once a recording goes on behind `offset`, or has ended, or after so long. */

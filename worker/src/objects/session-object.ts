@@ -260,6 +260,13 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return recordings.index(incarnation);
   }
 
+  sharedRecording(ticket: string): { readonly incarnation: string } | "none" | "revoked" {
+    const { store, tickets } = this.#parts;
+    const incarnation = store.record?.facts.incarnation;
+    if (incarnation === undefined || tickets.share(ticket, incarnation, Date.now()) === undefined) return "revoked";
+    return tickets.givesRecording(ticket) ? { incarnation } : "none";
+  }
+
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined {
     return this.#parts.recordings.stored(incarnation, from);
   }

@@ -227,7 +227,7 @@ function enter(c: AppContext, scope: SandboxScope): Promise<Authorized> {
 /** How the session's object is asked. */
 export async function at(
   c: AppContext,
-  who: Authorized,
+  who: Pick<Authorized, "who" | "project" | "actor" | "pass">,
   session: string,
 ): Promise<Reading & { readonly target: Target }> {
   const { env } = c;

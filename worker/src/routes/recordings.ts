@@ -3,12 +3,17 @@
 import { recordingSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";
 import { defined } from "sandbox-stdio/core";
-import { revocablePart } from "../attach/entry-limits.ts";
+import { attachRight, requireTarget } from "../attach/attach-right.ts";
+import { addressOf, revocablePart } from "../attach/entry-limits.ts";
 import type { Removal } from "../attach/recording-calls.ts";
 import type { SessionCalls } from "../attach/session-calls.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { requireScope, type SandboxScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
+import { openProject } from "../auth/project-gate.ts";
+import { readEntrySettings } from "../auth/provider.ts";
+import { requireUnrevoked } from "../guards/identify.ts";
+import { addressKey } from "../limits/address-key.ts";
 import { type Authorized, authorized, callerOf } from "../programs/authorized.ts";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import { parseBody, parseQuery } from "../programs/parse.ts";
@@ -17,6 +22,7 @@ import { castOf } from "../recordings/cast.ts";
 import { momentOf } from "../recordings/moment.ts";
 import { absent, type ReadingEnv, RecordingReading } from "../recordings/reading.ts";
 import { searched, targetOf } from "../recordings/search.ts";
+import { AuthFault } from "../refusal/fault.ts";
 import { at, type ProgramsEnv } from "./programs.ts";
 
 type RecordingsEnv = ProgramsEnv & ReadingEnv;
@@ -41,12 +47,13 @@ recordingRoutes.get(`${PATH}/recordings`, async (c) => {
 });
 
 recordingRoutes.get(`${PATH}/recording`, async (c) => {
-  const { session, who } = await enter(c, "sandbox:connect");
+  const reader = await readerOf(c);
   const query = parseQuery(c.req.raw, recordingSchemas.castQuery);
   if (!query.ok) return respond(query.answer);
   const { incarnation, ...asked } = query.value;
-  const reading = await RecordingReading.open(c.env, session, incarnation);
+  const reading = await openFor(c, reader, incarnation);
   if (!(reading instanceof RecordingReading)) return respond(reading);
+  const { session, who } = reader;
   const { enter: enterStream, leave, waitUntil, target } = await at(c, who, nameOf(c));
   const tenant = c.env.TENANT.getByName(who.pass.homeKey);
   const isGood = async () =>
@@ -57,23 +64,23 @@ recordingRoutes.get(`${PATH}/recording`, async (c) => {
 });
 
 recordingRoutes.get(`${PATH}/recording/screen`, async (c) => {
-  const { session } = await enter(c, "sandbox:connect");
+  const reader = await readerOf(c);
   const query = parseQuery(c.req.raw, recordingSchemas.momentQuery);
   if (!query.ok) return respond(query.answer);
   const { incarnation, offset, time, format, scrollback = 0 } = query.value;
-  return read(c, session, incarnation, async (reading) => {
+  return read(c, reader, incarnation, async (reading) => {
     const place = offset ?? (await reading.offsetAt(Date.parse(time ?? "")));
     return typeof place === "number" ? momentOf(reading, { offset: place, format, scrollback }) : place;
   });
 });
 
 recordingRoutes.get(`${PATH}/recording/search`, async (c) => {
-  const { session } = await enter(c, "sandbox:connect");
+  const reader = await readerOf(c);
   const query = parseQuery(c.req.raw, recordingSchemas.searchQuery);
   if (!query.ok) return respond(query.answer);
   const target = targetOf(query.value);
   if ("status" in target) return respond(target);
-  return read(c, session, query.value.incarnation, (reading) => searched(reading, target, query.value));
+  return read(c, reader, query.value.incarnation, (reading) => searched(reading, target, query.value));
 });
 
 recordingRoutes.delete(`${PATH}/recording`, async (c) => {
@@ -113,18 +120,57 @@ tenantRecordingRoutes.delete("/", async (c) => {
   return respond({ status: 202, body: { count } });
 });
 
-async function enter(c: AppContext, scope: SandboxScope): Promise<{ who: Authorized; session: Session }> {
+async function enter(
+  c: AppContext,
+  scope: SandboxScope,
+): Promise<{ readonly who: Authorized; readonly session: Session }> {
   const who = await authorized(c.req.raw, c.env, c.req.param("sandbox") ?? "", scope);
   return { who, session: c.env.SESSION.getByName(await who.project.sessionKey(nameOf(c))) };
 }
 
+type Caller = Pick<Authorized, "who" | "project" | "actor" | "pass">;
+/** `only`: the one process whose recording the caller may read. */
+type Reader = { readonly who: Caller; readonly session: Session; readonly only?: string };
+
+/** By token or cookie; or by a share ticket in its header, which was made to give the recording (G8). @throws {AuthFault} */
+async function readerOf(c: AppContext): Promise<Reader> {
+  const request = c.req.raw;
+  if (!request.headers.has("X-Stdio-Ticket")) return enter(c, "sandbox:connect");
+  const [sandbox, name] = [c.req.param("sandbox") ?? "", nameOf(c)];
+  const right = await attachRight(request, c.env, readEntrySettings(c.env));
+  requireTarget(right.only, { sandbox, session: name, role: "viewer" }, "wrong_ticket");
+  const { grant, tenant, asker } = right;
+  if (grant.share === undefined) throw new AuthFault("wrong_ticket", "The ticket is for an attach");
+  await requireUnrevoked(c.env, tenant, grant.subject, revocablePart(grant));
+  const project = await openProject(c.env, asker, sandbox);
+  const session = c.env.SESSION.getByName(await project.sessionKey(name));
+  const shared = await session.sharedRecording(grant.share.id);
+  if (shared === "revoked") throw new AuthFault("revoked", "The ticket was revoked, or is for an earlier process");
+  if (shared === "none") throw new AuthFault("wrong_ticket", "The ticket gives no recording");
+  const homeKey = await tenantKey(tenant);
+  const pass = { connection: crypto.randomUUID(), address: addressKey(addressOf(request)), homeKey };
+  const actor = {
+    tenant: tenant.tenantValue,
+    user: grant.subject,
+    address: addressOf(request),
+    ticket: grant.share.id,
+  };
+  return { session, only: shared.incarnation, who: { who: grant, project, actor, pass } };
+}
+
+/** @param incarnation As the caller asks for it. */
+async function openFor(c: AppContext, { session, only }: Reader, incarnation: string | undefined) {
+  if (only !== undefined && incarnation !== undefined && incarnation !== only) return absent("none");
+  return RecordingReading.open(c.env, session, only ?? incarnation);
+}
+
 async function read(
   c: AppContext,
-  session: Session,
+  reader: Reader,
   incarnation: string | undefined,
   answer: (reading: RecordingReading) => Promise<ProgramAnswer>,
 ): Promise<Response> {
-  const reading = await RecordingReading.open(c.env, session, incarnation);
+  const reading = await openFor(c, reader, incarnation);
   return respond(reading instanceof RecordingReading ? await answer(reading) : reading);
 }
 

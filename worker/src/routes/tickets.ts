@@ -79,15 +79,17 @@ export const shareRoutes = new Hono<Bindings>();
 shareRoutes.post("/:sandbox/sessions/:session/share", async (c) => {
   const settings = readEntrySettings(c.env);
   const { identity, user, actor, stub } = await sessionOf(c, c.req.param(), "sandbox:exec");
-  const body = await jsonBody(c.req.raw, ["role", "guests", "maxClients", "seconds"]);
+  const body = await jsonBody(c.req.raw, ["role", "guests", "maxClients", "seconds", "recording"]);
   // A caller that does not say gives away the least.
   const role = readRole(body, "viewer");
   const guests = bodyBoolean(body, "guests");
+  const recording = bodyBoolean(body, "recording");
   const maxClients = bodyInteger(body, "maxClients", SHARE_CLIENTS);
   const expiresAtMs = Date.now() + bodyInteger(body, "seconds", SHARE_SECONDS) * 1000;
   const id = ticketId();
   const where = target(identity, c.req.param("sandbox"), c.req.param("session"), role);
-  const outcome = await stub.addTicket({ id, role, guests, maxClients, maker: identity.subject, expiresAtMs }, actor);
+  const maker = identity.subject;
+  const outcome = await stub.addTicket({ id, role, guests, maxClients, maker, expiresAtMs, recording }, actor);
   if (outcome === "no_session") return noSession(c.req.param());
   if (outcome === "too_many") {
     const message = `the session has ${MAX_SHARE_TICKETS} tickets that are still good: revoke one`;

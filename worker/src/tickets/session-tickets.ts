@@ -12,6 +12,9 @@ export const MAX_SHARE_TICKETS = 100;
 /** A use is remembered past the ticket's end: the Worker may have found it good a moment ago. */
 const USED_KEEP_MS = 60_000;
 
+/** Keys of the tickets that give the recording: an earlier version's table has no column for it. */
+const WITH_RECORDING = "ticket with recording/";
+
 type Row = {
   readonly id: string;
   /** The process that it opens: another one under the session's name is none of its. */
@@ -29,17 +32,20 @@ export type TicketState = "good" | "used" | "revoked" | "removed" | "replaced";
 
 export class SessionTickets {
   readonly #sql: SqlStorage;
+  readonly #kv: SyncKvStorage;
   #hasTables: boolean | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql;
+    this.#kv = storage.kv;
   }
 
   /** Makes a ticket for this process count. @returns Whether there was room for it. */
   add(ticket: NewShareTicket, incarnation: string, nowMs: number): boolean {
     if (this.list(incarnation, nowMs).length >= MAX_SHARE_TICKETS) return false;
-    const { id, role, guests, maxClients, maker, expiresAtMs } = ticket;
+    const { id, role, guests, maxClients, maker, expiresAtMs, recording } = ticket;
     this.#makeTables();
+    if (recording) this.#kv.put(WITH_RECORDING + id, true);
     this.#sql.exec(
       `INSERT INTO shares (id, incarnation, role, guests, max_clients, maker, made_ms, expires_ms)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -55,6 +61,7 @@ export class SessionTickets {
     const rows = this.#sql.exec<Row>("SELECT * FROM shares ORDER BY made_ms, id").toArray();
     return rows.map(({ id, role, guests, max_clients, maker, made_ms, expires_ms }) => ({
       ...{ id, role, guests: guests !== 0, maxClients: max_clients, maker },
+      ...(this.givesRecording(id) ? { recording: true as const } : {}),
       createdAt: new Date(made_ms).toISOString(),
       expiresAt: new Date(expires_ms).toISOString(),
     }));
@@ -63,12 +70,20 @@ export class SessionTickets {
   /** @returns Whether there was such a ticket. */
   revoke(id: string): boolean {
     if (!this.#isUsed()) return false;
+    this.#kv.delete(WITH_RECORDING + id);
     return this.#sql.exec("DELETE FROM shares WHERE id = ? RETURNING id", id).toArray().length > 0;
   }
 
   /** The session is forgotten: no ticket of it opens another of the same name. */
   clear(): void {
-    if (this.#isUsed()) this.#sql.exec("DELETE FROM shares");
+    if (!this.#isUsed()) return;
+    this.#sql.exec("DELETE FROM shares");
+    for (const [key] of [...this.#kv.list({ prefix: WITH_RECORDING })]) this.#kv.delete(key);
+  }
+
+  /** Whether the ticket was made to give the recording, too. Says nothing of whether it is good. */
+  givesRecording(id: string): boolean {
+    return this.#kv.get(WITH_RECORDING + id) === true;
   }
 
   /** The share ticket of this id, where it is good now, and opens this process. */

@@ -1,5 +1,6 @@
 // Recordings in a session object's own storage, over the core's own end of the inner hop: told, kept, limited, and whole whenever the
 // object dies.
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { giveClock } from "../support/given-clock.ts";
 import { Bridge, LIMIT, open } from "../support/line-bridge.ts";
@@ -73,3 +74,66 @@ test("G2: the object dies again and again while segments are written: no byte is
   expect({ gaps, isInOrder, length: text.length }).toEqual({ gaps: [], isInOrder: true, length: written.length });
   expect(text === written).toBe(true);
 });
+
+test("G2: beyond the limit the oldest output goes, told as a gap; what is held stays, and is full", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  await open(stub, "plain", undefined, true);
+  let written = 0;
+  const write = async (bytes: number) => {
+    const text = noise(bytes);
+    written += text.length;
+    await inObject(stub, () => bridge.write(text));
+    await expect.poll(async () => (await stub.describe())?.offset, LIMIT).toBe(written);
+  };
+  for (let i = 0; i < 30; i += 1) await write(200_000);
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ open: [expect.anything()] });
+  const [listed] = await stub.listRecordings();
+  expect(listed?.bytes).toBeLessThanOrEqual(Number(RECORDING_SETTINGS.RECORDING_BYTES));
+  expect(listed?.gap?.from).toBe(0);
+  expect((await recorded(stub)).gaps).toEqual([listed?.gap]);
+  const by = { tenant: "t", user: "root", address: "" };
+  expect(await stub.holdRecording(undefined, "a case", by)).toBe("done");
+  for (let i = 0; i < 20; i += 1) await write(200_000);
+  const [held] = await stub.listRecordings();
+  // No older output goes, and of the newer there is what the log still has.
+  expect([held?.gap, held?.held?.reason]).toEqual([listed?.gap, "a case"]);
+  expect(await stub.removeRecordings(undefined, by, true)).toEqual({ kind: "held", reason: "a case" });
+  expect(await stub.holdRecording(undefined, undefined, by)).toBe("done");
+  expect(await stub.removeRecordings(undefined, { ...by, user: "mallory" }, false)).toEqual({ kind: "forbidden" });
+  expect(await stub.removeRecordings(undefined, { ...by, user: "alice" }, false)).toEqual({ kind: "done", count: 1 });
+  expect(await stub.recordingIndex(undefined)).toEqual({ kind: "removed" });
+  expect(await stub.listRecordings()).toEqual([]);
+  const kept = await runInDurableObject(stub, (_object, { storage }) => [
+    ...storage.kv.list({ prefix: "recording/segment/" }),
+    ...storage.kv.list({ prefix: "recording/blob/" }),
+  ]);
+  expect(kept).toEqual([]);
+});
+
+test("G2: output that has been kept for long enough goes, and at last the recording does", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  const client = await open(stub, "stdio", "alice", true);
+  client.type("one\n");
+  await expect.poll(() => client.output, LIMIT).toBe("got one\n");
+  await inObject(stub, () => bridge.exit(0));
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ isOver: true, open: [] });
+  const DAY_MS = 86_400_000;
+  const aged = async (days: number) => {
+    clock.putForward(days * DAY_MS);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    return (await stub.recordingIndex(undefined)).kind;
+  };
+  expect(await aged(6)).toBe("found");
+  expect(await aged(1)).toBe("removed");
+  expect(await aged(89)).toBe("removed");
+  expect(await aged(1)).toBe("none");
+});
+
+/** Characters that can't be compressed much. */
+function noise(bytes: number): string {
+  const random = new Uint8Array(bytes);
+  for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(random.subarray(at, at + 65_536));
+  return Array.from(random, (byte) => String.fromCharCode(33 + (byte % 90))).join("");
+}

@@ -10,7 +10,13 @@ import { Bridge, LIMIT, open, PARKING_SETTINGS } from "./line-bridge.ts";
 
 export const real = env as unknown as Env & Record<string, unknown>;
 /** They are fixed for all objects of a file. */
-export const RECORDING_SETTINGS = { ...PARKING_SETTINGS, PARK_SECONDS: "3600", RECORDING: "ask", AUDIT: "content" };
+export const RECORDING_SETTINGS = {
+  ...PARKING_SETTINGS,
+  PARK_SECONDS: "3600",
+  RECORDING: "ask",
+  RECORDING_BYTES: "4194304",
+  AUDIT: "content",
+};
 
 export type Stub = DurableObjectStub<SessionObject>;
 
