@@ -94,7 +94,7 @@ codexTicketRoutes.post("/:sandbox/codex-ticket", async (c) => {
   const sandbox = checkName("sandbox", c.req.param("sandbox"));
   const id = ticketId();
   const { issuer, tenantClaim, tenantValue, subject: maker, tokenId, issuedAt } = identity;
-  const listed = { id, role: "driver", guests: false, maxClients: 1, maker, expiresAtMs } as const;
+  const listed = { id, role: "driver", guests: false, maxClients: 1, maker, expiresAtMs, recording: false } as const;
   if ((await stub.addTicket(listed, actor, CODEX)) !== "added") {
     const message = `the sandbox has ${MAX_SHARE_TICKETS} tickets that are still good: revoke one`;
     return refuseHttp({ code: CLOSE.conflict, error: "too_many_tickets", message });

@@ -4,7 +4,7 @@ import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import type { SandboxScope } from "../auth/identity.ts";
 import { type Tenant, tenantKey } from "../auth/names.ts";
-import { openProject, type ProjectEnv } from "../auth/project-gate.ts";
+import type { ProjectEnv } from "../auth/project-gate.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { IdentifyEnv } from "../guards/identify.ts";
 import type { TenantCalls, TenantsEnv } from "../limits/limit-calls.ts";
@@ -27,14 +27,11 @@ export async function enter(
   scope: SandboxScope,
 ): Promise<Authorized | Response> {
   const who = await authorized(request, env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
-  const isThere = await hasMade(env, who.identity, sandbox);
+  const isThere = MADE_ID.test(sandbox) && (await hasMade(env, who.identity, who.project.sandboxKey));
   return isThere ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
 }
 
-export async function hasMade(env: TenantsEnv & ProjectEnv, tenant: Tenant, sandbox: string): Promise<boolean> {
-  // None is made where a Project Service says which there are.
-  if (!MADE_ID.test(sandbox) || env.PROJECT_SERVICE_URL) return false;
-  const { sandboxKey } = await openProject(env, { tenant, asked: { user: undefined } }, sandbox);
+export async function hasMade(env: TenantsEnv, tenant: Tenant, sandboxKey: string): Promise<boolean> {
   return (await tenantOf(env, tenant)).hasMadeSandbox(sandboxKey);
 }
 

@@ -48,8 +48,11 @@ export class Outgoing {
     if (message.type === "hello") this.#offset = message.offset;
     else if (message.type === "gap") this.#offset = message.to;
     this.say(message);
-    if (message.type === "hello") this.#passed(0);
-    else if (message.type === "gap") this.#passed(message.to - message.from);
+    if (message.type === "hello") {
+      // The screen follows, and stands for all that there is.
+      const isScreenDue = this.#dialect.wantsScreen === true && message.offset > 0 && message.live === message.offset;
+      if (!isScreenDue) this.#passed(0);
+    } else if (message.type === "gap") this.#passed(message.to - message.from);
   }
 
   output(frame: Uint8Array, nowMs: number): void {
@@ -78,6 +81,7 @@ export class Outgoing {
   snapshot(frame: Uint8Array): void {
     const redraw = this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1));
     this.say({ type: "output", frame: redraw, end: this.#offset, isRedraw: true });
+    this.#passed(0);
   }
 
   /** Nothing follows: bytes that were held back are sent. */
