@@ -267,6 +267,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
       await lifecycle.reaching.reachSoon();
       this.#changed();
     }
+    lifecycle.settleRecording();
     return recordings.index(incarnation);
   }
 

@@ -3,19 +3,33 @@
 
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
-import { limitWork, mendEraseToCursor, screenFacts, textsOf, visibleRuns, xtermCoreOf } from "sandbox-stdio/core";
+import {
+  limitWork,
+  mendEraseToCursor,
+  screenFacts,
+  textsOf,
+  visibleRuns,
+  worstNsPerByte,
+  xtermCoreOf,
+} from "sandbox-stdio/core";
 import { gapsWithin, type Segment, startFor } from "sandbox-stdio/recording";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import type { RecordingReading } from "./reading.ts";
 
 /** Output behind the last key frame. Where there is none, drawing it would take too long. */
 const MOST_BYTES = 32 * 1024 * 1024;
+/** The same, by the clock. */
+const MOST_MS = 20_000;
+/** Drawing takes no longer than this before others have their turn, whatever is drawn. */
+const TURN_NS = 250_000_000;
 const PIECE_BYTES = 65_536;
+const LEAST_BYTES = 512;
 const MOST_ABOVE = 1_000;
 
 export type Moment = { readonly offset: number; readonly format: "text" | "json"; readonly scrollback: number };
 
-export async function momentOf(reading: RecordingReading, moment: Moment): Promise<ProgramAnswer> {
+/** @param mostMs How long drawing may take. */
+export async function momentOf(reading: RecordingReading, moment: Moment, mostMs = MOST_MS): Promise<ProgramAnswer> {
   const { offset, format, scrollback } = moment;
   const { index, segments } = reading;
   if (!index.isTty) return refused(409, "no_screen", "the process has pipes: there is no screen");
@@ -34,7 +48,7 @@ export async function momentOf(reading: RecordingReading, moment: Moment): Promi
       `no screen is kept within ${MOST_BYTES} bytes before ${offset}: ask for another`,
     );
   }
-  const drawn = new Drawing();
+  const drawn = new Drawing(Date.now() + mostMs);
   try {
     for (let at = start.index; drawn.offset < offset || at === start.index; at += 1) {
       const segment = await reading.segment(at);
@@ -44,6 +58,7 @@ export async function momentOf(reading: RecordingReading, moment: Moment): Promi
         return refused(410, "gap", `a segment of the recording is damaged`, { from: lost.from, to: lost.to });
       }
       await drawn.draw(segment, at === start.index ? start.frame : undefined, offset);
+      if (drawn.isLate) return refused(503, "no_screen_yet", "this screen takes too long to draw: ask for another");
     }
     const at = new Date(await reading.timeAt(offset)).toISOString();
     const more = start.isExact && !drawn.hasFault ? { at } : { at, approximate: true };
@@ -58,6 +73,16 @@ class Drawing {
   /** Output before this is drawn. */
   offset = 0;
   hasFault = false;
+  readonly #untilMs: number;
+
+  constructor(untilMs: number) {
+    this.#untilMs = untilMs;
+  }
+
+  /** Whether there was no time to draw all of it. */
+  get isLate(): boolean {
+    return Date.now() > this.#untilMs;
+  }
 
   /** @param frame The offset of the key frame to begin with; absent: an empty screen, or what is drawn. @param to Where to end. */
   async draw(segment: Segment, frame: number | undefined, to: number): Promise<void> {
@@ -112,8 +137,11 @@ class Drawing {
 
   /** In pieces, between which others have their turn. */
   async #write(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
-      let end = Math.min(bytes.length, at + PIECE_BYTES);
+    const { cols = 1, rows = 1 } = this.#terminal ?? {};
+    const most = Math.floor(TURN_NS / worstNsPerByte({ cols, rows, markers: [] }));
+    const piece = Math.max(LEAST_BYTES, Math.min(PIECE_BYTES, most));
+    for (let at = 0; at < bytes.length && !this.isLate; ) {
+      let end = Math.min(bytes.length, at + piece);
       // The emulator loses some characters that are cut.
       while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
       if (this.#terminal !== undefined) await written(this.#terminal, bytes.subarray(at, end));

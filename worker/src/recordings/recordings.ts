@@ -196,17 +196,30 @@ export class Recordings {
       this.#current = { incarnation, isTty: facts.isTty, recorder: new Recorder(from, redactor) };
       this.#current.recorder.came(output.endOffset, output, nowMs);
     }
-    if (exit !== undefined) this.#take(output, true, { ...exit, atMs: nowMs });
-    else {
-      this.#take(output, true);
-      store.put({ ...facts, endedAtMs: nowMs });
-    }
+    this.#take(output, true, exit && { ...exit, atMs: nowMs });
+    // There was no room for it: that is a gap.
+    if (this.#current.recorder.offset < output.endOffset) store.put({ ...facts, to: output.endOffset });
     this.#unwatch?.();
     this.#unwatch = undefined;
     this.#session = undefined;
     this.#current = undefined;
     this.#tellWaiters();
-    this.#ports.waitUntil(this.#writer.settled().then(() => this.#reportLast(incarnation)));
+    // Should the object die before that, its next life ends the recording.
+    this.#ports.waitUntil(this.#writer.settled().then(() => this.#ended(incarnation, nowMs)));
+  }
+
+  #ended(incarnation: string, nowMs: number): void {
+    const { store, alarm } = this.#ports;
+    const facts = store.get(incarnation);
+    if (facts !== undefined && this.isOpen(incarnation)) store.put({ ...facts, endedAtMs: nowMs });
+    this.#reportLast(incarnation);
+    alarm();
+  }
+
+  /** Whether the recording of this process goes on, as far as is known. */
+  isOpen(incarnation: string): boolean {
+    const facts = this.#ports.store.get(incarnation);
+    return facts !== undefined && facts.removedAtMs === undefined && facts.endedAtMs === undefined;
   }
 
   // ---- What is due -------------------------------------------------------------------------------------------------
@@ -218,7 +231,8 @@ export class Recordings {
 
   /** Whether anything is being stored. */
   get isBusy(): boolean {
-    return !this.#writer.isIdle || this.#current?.recorder.dueMs !== undefined;
+    // Without room nothing is taken, however long it is waited for.
+    return !this.#writer.isIdle || (!this.#isFull && this.#current?.recorder.dueMs !== undefined);
   }
 
   /** Whether what a bridge calls for must be fetched at once. */

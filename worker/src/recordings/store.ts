@@ -79,7 +79,7 @@ export class RecordingStore {
     const key = `${facts.incarnation}/${padded(segment.from)}`;
     const link = chained(facts.chain, segment);
     const chain = { seq: link.seq, hash: link.hash };
-    const now = { ...facts, chain, to: segment.to, bytes: facts.bytes + segment.bytes };
+    const now = { ...facts, chain, to: Math.max(facts.to, segment.to), bytes: facts.bytes + segment.bytes };
     const entries: Record<string, unknown> = { [FACTS + facts.incarnation]: now, [SEGMENT + key]: link };
     if (blob !== undefined) entries[BLOB + key] = blob;
     const stored = this.#storage.put(entries, UNCONFIRMED).then(() => this.#storage.sync());

@@ -230,6 +230,15 @@ export class SessionLifecycle {
     await Promise.all([this.#directory(record).remove(record.facts.session), this.processEnded(record)]);
   }
 
+  /** The object may have died between the end of a process and that of its recording. */
+  settleRecording(): void {
+    const { store, recordings } = this.#ports;
+    const { record } = store;
+    if (record !== undefined && isOver(record) && recordings.isOpen(record.facts.incarnation)) {
+      this.#finishRecording(record);
+    }
+  }
+
   /** A recording outlives its session, and ends with it. */
   #finishRecording(record: SessionRecord): void {
     const log = this.#session?.log ?? this.keptLog(record);
@@ -252,6 +261,7 @@ export class SessionLifecycle {
   /** Makes the session of a process that has ended. */
   restoreEnded(record: SessionRecord): RelaySession {
     this.#session = this.#maker.ended(record);
+    this.#session.state.recording = record.recording;
     return this.#session;
   }
 

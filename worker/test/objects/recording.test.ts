@@ -2,10 +2,12 @@
 // object dies.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { momentOf } from "../../src/recordings/moment.ts";
 import { giveClock } from "../support/given-clock.ts";
 import { Bridge, LIMIT, open } from "../support/line-bridge.ts";
 import {
   inObject,
+  kill,
   RECORDING_SETTINGS,
   readingOf,
   real,
@@ -137,3 +139,31 @@ function noise(bytes: number): string {
   for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(random.subarray(at, at + 65_536));
   return Array.from(random, (byte) => String.fromCharCode(33 + (byte % 90))).join("");
 }
+
+test("G4: what takes too long to draw is refused, and nothing else waits for it", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  await open(stub, "plain", undefined, true);
+  await inObject(stub, () => bridge.write("\x1b[2J\x1b[H".repeat(2_000)));
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ end: 14_000 });
+  const reading = await readingOf(stub);
+  const moment = { offset: 14_000, format: "text", scrollback: 0 } as const;
+  expect(await momentOf(reading, moment, -1)).toMatchObject({ status: 503, body: { error: "no_screen_yet" } });
+  expect(await momentOf(reading, moment)).toMatchObject({
+    status: 200,
+    body: { offset: 14_000, cursor: { x: 0, y: 0 } },
+  });
+});
+
+test("G2: a process that ended while the object was dead has its end in the recording, once it is asked for", async () => {
+  const name = crypto.randomUUID();
+  const bridge = new Bridge(stubOf(name), true);
+  await open(stubOf(name), "plain", undefined, true);
+  await inObject(stubOf(name), () => bridge.write("before\n"));
+  await expect.poll(() => stubOf(name).recordingIndex(undefined), LIMIT).toMatchObject({ end: 7 });
+  await kill(stubOf(name));
+  bridge.write("after\n");
+  bridge.exit(3);
+  await expect.poll(() => stubOf(name).recordingIndex(undefined), LIMIT).toMatchObject({ isOver: true, open: [] });
+  expect(await recorded(stubOf(name))).toMatchObject({ text: "before\nafter\n", gaps: [] });
+});

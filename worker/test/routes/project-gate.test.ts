@@ -17,6 +17,7 @@ const OF_NO_PROJECT = [
   "ALL /terminal/*",
   "POST /api/revocations",
   "GET /api/audit",
+  "DELETE /api/recordings",
   "GET /login",
   "GET /callback",
   "GET /logout",
