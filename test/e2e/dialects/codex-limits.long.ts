@@ -1,7 +1,7 @@
 // The limits of codex' exec-server that take long to reach.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { RawCodex } from "../support/codex/codex-raw.ts";
+import { RawCodex } from "../support/agents/codex-raw.ts";
 import { fresh } from "../support/system/system.ts";
 import { within } from "../support/system/wait.ts";
 

@@ -1,6 +1,6 @@
 // codex' exec-server over the real system (section 12), by a client without a library.
 import { expect, test } from "vitest";
-import { type Chunk, codexAt, codexUrl, RawCodex, textOf } from "../support/codex/codex-raw.ts";
+import { type Chunk, codexAt, codexUrl, RawCodex, textOf } from "../support/agents/codex-raw.ts";
 import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
 

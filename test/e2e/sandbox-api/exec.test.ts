@@ -1,6 +1,6 @@
 // Sandboxes and execs of `/v1/sandbox` (V1 to V3), by plain requests.
 import { expect, test } from "vitest";
-import { ApiSandbox, refusedAs } from "../support/clients/sandbox-api.ts";
+import { ApiSandbox, refusedAs } from "../support/agents/sandbox-api.ts";
 import {
   api,
   cutInnerHop,

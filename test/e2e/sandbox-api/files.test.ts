@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { tarHeader } from "sandbox-stdio/core";
 import { expect, onTestFinished, test } from "vitest";
 import { archive } from "../../../sandbox/test/files/hostile-archives.ts";
-import { ApiSandbox, refusedAs } from "../support/clients/sandbox-api.ts";
+import { ApiSandbox, refusedAs } from "../support/agents/sandbox-api.ts";
 import { api, type Person, person, system } from "../support/system/system.ts";
 
 const MIB = 1024 * 1024;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Programs } from "../support/clients/programs.ts";
-import { ApiSandbox } from "../support/clients/sandbox-api.ts";
+import { ApiSandbox } from "../support/agents/sandbox-api.ts";
 import { person, restartBridge, system } from "../support/system/system.ts";
 
 function folder({ id }: ApiSandbox): string {
