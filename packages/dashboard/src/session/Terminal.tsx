@@ -115,6 +115,7 @@ export function Terminal(props: TerminalProps) {
     : undefined;
   const peopleBar = bars.people ? (
     <ParticipantsBar
+      key="people"
       room={live?.room}
       state={people}
       obstacle={obstacle}
@@ -128,6 +129,7 @@ export function Terminal(props: TerminalProps) {
   ) : null;
   const statusBar = (
     <StatusBar
+      key="status"
       status={status}
       remedies={status.name === "refused" ? [] : remedies}
       onRemedy={remedy}
@@ -191,8 +193,8 @@ export function Terminal(props: TerminalProps) {
           ) : null}
         </div>
         {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} onDone={focus} /> : null}
-        {isCompact ? inPlace(peopleBar, props.statusBar) : null}
-        {bars.status ? inPlace(statusBar, props.statusBar) : null}
+        {/* Through one portal, which keeps their order. */}
+        {inPlace([isCompact ? peopleBar : null, bars.status ? statusBar : null], props.statusBar)}
       </section>
     </TextsContext>
   );
