@@ -39,7 +39,9 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
   await pane(tab, "%1").waitFor({ state: "detached" });
   tmux.run("new-window", "sh");
   await agree(tab, tmux);
-  await expect.poll(() => tab.page.getByRole("tab", { selected: true }).getAttribute("data-window")).toBe("@1");
+  await expect
+    .poll(() => tab.page.locator(".sbx-tmux-windows").getByRole("tab", { selected: true }).getAttribute("data-window"))
+    .toBe("@1");
   await inPane(tab, "%3", "echo at-$((40+3)); exit");
   await agree(tab, tmux);
   await inPane(tab, "%0", "echo back-$((40+4))");
@@ -51,6 +53,7 @@ test("panes that others split, resize, zoom and close in tmux are drawn where tm
 test("panes are split, resized, moved, zoomed and closed by the page's buttons, borders and keys", async () => {
   const { tab, tmux, sandbox } = await paned(browser);
   const { page } = tab;
+  const windows = page.locator(".sbx-tmux-windows");
   const press = (name: string | RegExp) => page.getByRole("button", { name }).click();
   const widths = () => tmux.run("list-panes", "-F", "#{pane_id}:#{pane_width}").trimEnd().split("\n");
   const order = () => tmux.run("list-panes", "-s", "-F", "#{pane_id}").trimEnd().split("\n");
@@ -104,33 +107,33 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press("Zoom pane");
   await agree(tab, tmux);
   await press(/^Move pane to a new window/);
-  await expect.poll(() => page.getByRole("tab").count()).toBe(2);
+  await expect.poll(() => windows.getByRole("tab").count()).toBe(2);
   // Before the step has been taken, both agree on what was.
   await expect.poll(async () => (await seenPanes(tab)).length).toBe(1);
   await agree(tab, tmux);
-  await page.getByRole("tab").first().click();
+  await windows.getByRole("tab").first().click();
   // Before the step has been taken, both agree on what was.
   await expect.poll(async () => (await seenPanes(tab)).length).toBe(2);
   await agree(tab, tmux);
   const chosen = tmux.run("display-message", "-p", "#{pane_id}").trim();
   await inPane(tab, chosen, "");
   await press(/^New window/);
-  await expect.poll(() => page.getByRole("tab").count()).toBe(3);
+  await expect.poll(() => windows.getByRole("tab").count()).toBe(3);
   await agree(tab, tmux);
   await press(/^Close pane/);
   expect(order().length).toBe(4);
   // The question is about its pane, wherever the focus goes meanwhile.
   const closing = tmux.run("display-message", "-p", "#{pane_id}").trim();
   await pane(tab, closing).locator("textarea").focus();
-  await page.getByRole("tab").first().click();
+  await windows.getByRole("tab").first().click();
   await agree(tab, tmux);
   await press("End program");
   await expect.poll(order).not.toContain(closing);
-  await expect.poll(() => page.getByRole("tab").count()).toBe(2);
+  await expect.poll(() => windows.getByRole("tab").count()).toBe(2);
   await agree(tab, tmux);
 
   // Windows are named and moved, and a pane goes into another window, and back by the mouse.
-  const tabs = page.getByRole("tab");
+  const tabs = windows.getByRole("tab");
   await press(/^Rename window/);
   await page.getByLabel("Window name").fill("my logs");
   await page.keyboard.press("Enter");
@@ -156,7 +159,7 @@ test("panes are split, resized, moved, zoomed and closed by the page's buttons, 
   await press(/^New window/);
   await expect.poll(() => tabs.count()).toBe(2);
   await agree(tab, tmux);
-  await page.getByRole("button", { name: /^Swap with/ }).dragTo(page.getByRole("tab", { selected: false }));
+  await page.getByRole("button", { name: /^Swap with/ }).dragTo(windows.getByRole("tab", { selected: false }));
   await expect.poll(() => tabs.count()).toBe(1);
   await agree(tab, tmux);
 

@@ -131,6 +131,7 @@ export function Terminal(props: TerminalProps) {
     : undefined;
   const peopleBar = bars.people ? (
     <ParticipantsBar
+      key="people"
       room={live?.room}
       state={people}
       obstacle={obstacle}
@@ -144,6 +145,7 @@ export function Terminal(props: TerminalProps) {
   ) : null;
   const statusBar = (
     <StatusBar
+      key="status"
       status={status}
       remedies={status.name === "refused" ? [] : remedies}
       onRemedy={remedy}
@@ -224,8 +226,8 @@ export function Terminal(props: TerminalProps) {
           </Suspense>
         ) : null}
         {bars.keys ? <KeysBar session={standIn ?? live} mayType={!isReadOnly} onDone={focus} /> : null}
-        {isCompact ? inPlace(peopleBar, props.statusBar) : null}
-        {bars.status ? inPlace(statusBar, props.statusBar) : null}
+        {/* Through one portal, which keeps their order. */}
+        {inPlace([isCompact ? peopleBar : null, bars.status ? statusBar : null], props.statusBar)}
       </section>
     </TextsContext>
   );

@@ -364,7 +364,7 @@ export const ENGLISH = {
     pane: (place: string) => `Pane ${place}`,
     sessions: "Sessions",
     new: "New tab",
-    split: "Split right",
+    split: "Split pane",
     search: "Search",
     paneMenu: "Pane menu",
     terminalMenu: { openLink: "Open link…", copyLink: "Copy link address", copy: "Copy", paste: "Paste" },

@@ -34,7 +34,7 @@ test("is shown at the cursor in the terminal's type and colours, and typed once 
     };
   });
   expect(look).toEqual({
-    colours: ["rgb(38, 38, 60)", "rgb(251, 251, 254)"],
+    colours: ["rgb(30, 32, 38)", "rgb(255, 255, 255)"],
     isOfTheRows: true,
     column: 6,
     row: 0,
