@@ -69,6 +69,9 @@ async function ask(at: Programs, method: string, rest: string, body?: object, ex
     expect([text, answer?.content]).toEqual(["", undefined]);
     return {};
   }
+  if (status < 400 && answer?.content?.["application/x-asciicast"] !== undefined) {
+    return JSON.parse(text.slice(0, text.indexOf("\n"))) as Json;
+  }
   const schema = status < 400 ? answer?.content?.["application/json"]?.schema : document.components.schemas.Error;
   const parsed = JSON.parse(text) as Json;
   const check = ajv.compile(closed(schema) as Json);
@@ -92,6 +95,29 @@ test("the document is OpenAPI 3.1 for this server, and its schemas compile", () 
   }
 });
 
+/** What is asked of the recording of `sh`. */
+async function recordings(
+  at: Programs,
+  to: (method: string, rest: string, body?: object, status?: number) => Promise<Json>,
+) {
+  const admin = new Programs(await person({ org: at.who.org, scope: "sandbox:admin sandbox:connect" }), at.sandbox);
+  const ofSh = "/sessions/sh/recording";
+  expect(await to("GET", `${ofSh}s?limit=3`, undefined, 200)).toMatchObject({ recordings: [{ bytes: 0 }] });
+  await to("GET", `${ofSh}s?limit=0`, undefined, 400);
+  expect(await to("GET", `${ofSh}?from=0&idleLimit=5`, undefined, 200)).toMatchObject({ version: 3 });
+  await to("GET", `${ofSh}?from=never`, undefined, 400);
+  await to("GET", `${ofSh}/screen?offset=5&format=json&scrollback=3`, undefined, 200);
+  await to("GET", `${ofSh}/screen?time=2020-01-01T00:00:00Z`, undefined, 400);
+  expect(await to("GET", `${ofSh}/search?match=done-%5Cd%2B`, undefined, 200)).toMatchObject({ hits: [{}] });
+  await to("GET", `${ofSh}/search?match=%28`, undefined, 400);
+  await to("POST", `${ofSh}/hold`, { reason: "a case" }, 403);
+  await ask(admin, "POST", `${ofSh}/hold`, { reason: "a case" }, 204);
+  await to("DELETE", `${ofSh}?all=1`, undefined, 409);
+  await to("DELETE", `${ofSh}/hold`, undefined, 403);
+  await ask(admin, "DELETE", `${ofSh}/hold`, undefined, 204);
+  await to("DELETE", `${ofSh}?all=1`, undefined, 204);
+}
+
 test("every operation answers, and refuses, as the document says, with no field that it does not name", async () => {
   const at = new Programs(await person());
   const to = (method: string, rest: string, body?: object, status?: number) => ask(at, method, rest, body, status);
@@ -100,7 +126,7 @@ test("every operation answers, and refuses, as the document says, with no field 
   await to("POST", "/run", { cmd: "cat", stdin: null, waitMs: 0, session: "cat" }, 200);
   await to("POST", "/run", { cmd: "sh", args: ["-c", "kill -9 $$"] }, 200);
   await to("POST", "/run", {}, 400);
-  await to("PUT", "/sessions/sh", { cmd: "bash", tty: true, cols: 60, rows: 10, mode: "exclusive" }, 201);
+  await to("PUT", "/sessions/sh", { cmd: "bash", tty: true, cols: 60, rows: 10, mode: "exclusive", record: true }, 201);
   await to("PUT", "/sessions/sh", { cmd: "bash", tty: true, cols: 60, rows: 10, mode: "exclusive" }, 200);
   await to("PUT", "/sessions/sh", { cmd: "other" }, 409);
   await to("POST", "/sessions", { cmd: "true" }, 201);
@@ -143,6 +169,7 @@ test("every operation answers, and refuses, as the document says, with no field 
   expect(await to("POST", "/sessions/deaf/input", input, 202)).toBeDefined();
   await to("GET", "/sessions?limit=2", undefined, 200);
   await to("GET", "/sessions?limit=0", undefined, 400);
+  await recordings(at, to);
   await to("DELETE", "/sessions/sh", undefined, 204);
   await to("DELETE", "/sessions/sh", undefined, 404);
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));

@@ -102,13 +102,15 @@ const UPGRADES: Readonly<Record<string, string>> = {
   "/terminal/:project/ws": "/terminal/S/ws?session=N",
 };
 
-const READS = ["output", "screen", "commands", "audit", "tickets"];
-const ACTS = ["wait", "signal", "resize", "keyboard", "input", "share"];
+const RECORDED = ["recordings", "recording", "recording/screen", "recording/search"];
+const READS = ["output", "screen", "commands", "audit", "tickets", ...RECORDED];
+const ACTS = ["wait", "signal", "resize", "keyboard", "input", "share", "recording/hold"];
 const CALLS = ["", "/N", "/N/tickets/I", ...[...READS, ...ACTS].map((name) => `/N/${name}`)].map(
   (rest) => `/api/sandboxes/S/sessions${rest}?`,
 );
 const OTHER_CALLS = [
   ...["/api/sandboxes/S/run?", "/api/sandboxes?", "/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?"],
+  "/api/recordings?",
   ...[
     "/api/layout?",
     "/api/preferences?",
