@@ -218,4 +218,23 @@ test("a session that is recorded: its timeline is offered, searched and linked t
   expect(cast).toContain("first-mark");
   const player = await playWith(browser, page.context(), cast);
   await shows(player, "second-42");
+
+  // A visitor whose link gives the recording sees it too, at the moment that they are told.
+  const shared = await page.evaluate(async () => {
+    const sandbox = new URLSearchParams(location.search).get("sandbox");
+    const body = JSON.stringify({ guests: true, recording: true });
+    const headers = { "Content-Type": "application/json" };
+    return (await fetch(`/api/sandboxes/${sandbox}/sessions/main/share`, { method: "POST", body, headers })).json();
+  });
+  const { url } = shared as { url: string };
+  const moment = new URL(url);
+  moment.searchParams.set("at", (await bar.locator("time").getAttribute("datetime")) ?? "");
+  const guest = await browser.open(
+    await browser.profile(),
+    `${moment.pathname}${moment.search}&renderer=dom${moment.hash}`,
+  );
+  await guest.page.locator(".sbx-replay .xterm-rows").getByText("second-42").waitFor();
+  await guest.page.getByLabel("Search the recording").fill("first-mark");
+  await guest.page.getByLabel("Search the recording").press("Enter");
+  await guest.page.getByText("1 match").waitFor();
 });

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { CLI, cliEnv, exitCode, runCli } from "../support/clients/cli.ts";
 import { guidedConfig, installCli } from "../support/agents/codex.ts";
 import { CodexCli } from "../support/agents/codex-cli.ts";
 import { type Chunk, codexUrl, textOf } from "../support/agents/codex-raw.ts";
+import { CLI, cliEnv, exitCode, runCli } from "../support/clients/cli.ts";
 import { cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
 

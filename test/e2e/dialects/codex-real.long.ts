@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { guidedConfig, installCli, type Reply, runCodex, standInModel, type Turn } from "../support/agents/codex.ts";
 import { CodexCli } from "../support/agents/codex-cli.ts";
 import { codexUrl } from "../support/agents/codex-raw.ts";
 import { Outage } from "../support/agents/outage.ts";
+import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { cutInnerHop, cutRelay, fresh, person, restartWorker, system } from "../support/system/system.ts";
 
 /** Of each hop; the task takes about so many fifths of a second. */

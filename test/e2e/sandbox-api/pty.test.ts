@@ -1,7 +1,7 @@
 // The terminal of `/v1/sandbox` (V5), as its clients speak it.
 import { expect, test } from "vitest";
-import { foreign, foreignRefused } from "../support/clients/foreign-client.ts";
 import { ApiSandbox } from "../support/agents/sandbox-api.ts";
+import { foreign, foreignRefused } from "../support/clients/foreign-client.ts";
 import { shows } from "../support/generators/foreign-routes.ts";
 import { type Person, person } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";

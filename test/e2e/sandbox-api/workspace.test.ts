@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Programs } from "../support/clients/programs.ts";
 import { ApiSandbox } from "../support/agents/sandbox-api.ts";
+import { Programs } from "../support/clients/programs.ts";
 import { person, restartBridge, system } from "../support/system/system.ts";
 
 function folder({ id }: ApiSandbox): string {

@@ -64,7 +64,7 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
     attachUrl: `/attach?${attach}`,
     search: `?${params}`,
     actions: actionsOf(attach),
-    moment: ticket === undefined ? momentOf(params) : undefined,
+    moment: momentOf(params),
     renderer: rendererOf(params.get("renderer")),
     isDebug: params.get("debug") === "1",
     hasTabs: ticket === undefined && params.get(TABS) === "1",

@@ -19,14 +19,14 @@ export async function callApi(
   method: string,
   path: string,
   body?: unknown,
-  options: Pick<RequestInit, "signal" | "keepalive"> = {},
+  { ticket, ...options }: Pick<RequestInit, "signal" | "keepalive"> & { readonly ticket?: string | undefined } = {},
 ): Promise<Answer<unknown>> {
   try {
     const response = await fetch(path, {
       method,
       headers: {
         Accept: "application/json",
-        ...defined({ "Content-Type": body === undefined ? undefined : "application/json" }),
+        ...defined({ "Content-Type": body === undefined ? undefined : "application/json", "X-Stdio-Ticket": ticket }),
       },
       cache: "no-store",
       ...options,

@@ -7,12 +7,14 @@ import type { SessionTarget } from "../connection/session-target.ts";
 import type { Look } from "../terminal/terminal-look.ts";
 import { TerminalView } from "../terminal/terminal-view.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { type Moment, RecordingModel } from "./recording-model.ts";
+import { type Moment, RecordingModel, type SharedRecording } from "./recording-model.ts";
 
 export type RecordingPanelProps = {
   readonly target: SessionTarget;
   /** undefined: from the start. */
   readonly moment: Moment | undefined;
+  /** undefined: the cookie is the way in. */
+  readonly shared: SharedRecording | undefined;
   readonly look: Look;
   /** The live screen, over which the recording's is drawn. */
   readonly stage: RefObject<HTMLElement | null>;
@@ -25,16 +27,16 @@ const MAX_WAITING = 262_144;
 const ignore = (): undefined => undefined;
 const NO_EVENTS = { fits: ignore, changed: ignore, link: ignore, follow: ignore, followText: ignore };
 
-export default function RecordingPanel({ target, moment, look, stage, onClose }: RecordingPanelProps) {
+export default function RecordingPanel({ target, moment, shared, look, stage, onClose }: RecordingPanelProps) {
   const words = useTexts().recording;
   const screen = useRef<HTMLDivElement>(null);
   const [model, setModel] = useState<RecordingModel>();
   // A look or moment that changes later is not worth another start.
-  const first = useRef({ look, moment, label: words.label });
+  const first = useRef({ look, moment, shared, label: words.label });
   const { sandbox, session } = target;
   useEffect(() => {
     if (screen.current === null) return;
-    const { look, moment, label } = first.current;
+    const { look, moment, shared, label } = first.current;
     const view = new TerminalView(screen.current, { renderer: "dom", label, look }, NO_EVENTS);
     const { terminal } = view;
     terminal.options.disableStdin = true;
@@ -53,6 +55,7 @@ export default function RecordingPanel({ target, moment, look, stage, onClose }:
           return event.type === "o" ? screenOrder.write(event.text) : undefined;
         },
       },
+      shared,
     );
     setModel(made);
     void made.open(moment);
@@ -175,9 +178,11 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
       <button type="button" className="sbx-quiet" onClick={copy}>
         {words.link}
       </button>
-      <a className="sbx-quiet" href={model.download} download={`${session}.cast`}>
-        {words.download}
-      </a>
+      {model.download === undefined ? null : (
+        <a className="sbx-quiet" href={model.download} download={`${session}.cast`}>
+          {words.download}
+        </a>
+      )}
       <span role="status">{fault === undefined ? said : words.failed(fault)}</span>
     </>
   );

@@ -5,7 +5,12 @@ import { type CastEvent, type CastInfo, CastReader } from "sandbox-stdio/recordi
 import { callApi, textOf } from "../connection/api.ts";
 import { pathOf, type SessionTarget } from "../connection/session-target.ts";
 
-export type Listed = { readonly incarnation: string; readonly startMs: number; readonly endMs: number | undefined };
+/** Without `incarnation` that of the link. */
+export type Listed = {
+  readonly incarnation: string | undefined;
+  readonly startMs: number;
+  readonly endMs: number | undefined;
+};
 
 /** A place in a recording: an offset of the log or an ISO time, and when that was. */
 export type Place = { readonly from: string; readonly atMs: number };
@@ -17,8 +22,8 @@ export type Mark = Place & { readonly label: string };
 const MAX_HITS = 1_000;
 
 /** @throws {Error} With the server's words. */
-async function ask(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await callApi("GET", path);
+async function ask(path: string, ticket: string | undefined): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await callApi("GET", path, undefined, { ticket });
   if (!answer.ok) throw new Error(answer.reason ?? "the server sent an invalid response");
   if (!isRecord(answer.value)) throw new Error("the server sent an invalid response");
   return answer.value;
@@ -26,14 +31,17 @@ async function ask(path: string): Promise<Readonly<Record<string, unknown>>> {
 
 export class RecordingCalls {
   readonly #path: string;
+  readonly #ticket: string | undefined;
 
-  constructor(target: SessionTarget) {
+  /** @param ticket The share ticket of a visitor, which may give the recording of its process. */
+  constructor(target: SessionTarget, ticket: string | undefined) {
     this.#path = pathOf(target);
+    this.#ticket = ticket;
   }
 
   /** The recording of this process, or the newest. @throws {Error} Also if there is none. */
   async find(incarnation: string | undefined): Promise<Listed> {
-    const { recordings } = await ask(`${this.#path}/recordings?limit=1000`);
+    const { recordings } = await ask(`${this.#path}/recordings?limit=1000`, this.#ticket);
     for (const one of Array.isArray(recordings) ? recordings : []) {
       const [id, startMs] = [textOf(one, "incarnation"), timeOf(one, "startedAt")];
       if (id === undefined || startMs === undefined || (incarnation !== undefined && id !== incarnation)) continue;
@@ -51,7 +59,11 @@ export class RecordingCalls {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): AsyncGenerator<readonly [CastInfo, readonly CastEvent[]]> {
-    const response = await fetch(this.address(query), { cache: "no-store", signal });
+    const response = await fetch(this.address(query), {
+      cache: "no-store",
+      signal,
+      headers: defined({ "X-Stdio-Ticket": this.#ticket }),
+    });
     if (!response.ok) {
       const value: unknown = await response.json().catch(() => undefined);
       throw new Error(textOf(value, "message") ?? `HTTP ${response.status}`);
@@ -74,11 +86,11 @@ export class RecordingCalls {
   }
 
   /** @throws {Error} */
-  async search(incarnation: string, text: string, signal: AbortSignal): Promise<Mark[]> {
+  async search(incarnation: string | undefined, text: string, signal: AbortSignal): Promise<Mark[]> {
     const hits: Mark[] = [];
     for (let from: unknown = 0; typeof from === "number" && hits.length < MAX_HITS && !signal.aborted; ) {
-      const query = new URLSearchParams({ incarnation, text, from: String(from), limit: String(MAX_HITS) });
-      const answer = await ask(`${this.#path}/recording/search?${query}`);
+      const asked = defined({ incarnation, text, from: String(from), limit: String(MAX_HITS) });
+      const answer = await ask(`${this.#path}/recording/search?${new URLSearchParams(asked)}`, this.#ticket);
       hits.push(...marksOf(answer.hits, "offset", "time", (one) => textOf(one, "line") ?? ""));
       from = answer.next;
     }
@@ -100,6 +112,6 @@ function marksOf(list: unknown, offset: string, time: string, label: (one: unkno
 }
 
 /** The query of a recording from a place on. */
-export function queryOf(incarnation: string, place: Place | undefined, follows: boolean) {
+export function queryOf(incarnation: string | undefined, place: Place | undefined, follows: boolean) {
   return defined({ incarnation, from: place?.from, follow: follows ? "1" : undefined });
 }

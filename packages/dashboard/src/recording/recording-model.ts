@@ -1,5 +1,6 @@
 // A session's recording on the page: what is shown of it and where, and the ways through it. No React.
 
+import { defined } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { Store } from "../ui/store.ts";
 import { Playback, type PlaybackPorts } from "./playback.ts";
@@ -7,6 +8,9 @@ import { type Listed, type Mark, type Place, queryOf, RecordingCalls } from "./r
 
 /** A moment that a link names. */
 export type Moment = { readonly atMs: number; readonly incarnation: string | undefined };
+
+/** The way in of a visitor who came by a link: the ticket, and when the recording began. */
+export type SharedRecording = { readonly ticket: string; readonly startMs: number };
 
 export type RecordingState = {
   /** undefined: it is asked for. */
@@ -41,12 +45,14 @@ export class RecordingModel extends Store<RecordingState> {
   readonly #calls: RecordingCalls;
   readonly #target: SessionTarget;
   readonly #playback: Playback;
+  readonly #shared: SharedRecording | undefined;
   #search = new AbortController();
 
-  constructor(target: SessionTarget, ports: Pick<PlaybackPorts, "reset" | "show">) {
+  constructor(target: SessionTarget, ports: Pick<PlaybackPorts, "reset" | "show">, shared?: SharedRecording) {
     super(FIRST);
     this.#target = target;
-    this.#calls = new RecordingCalls(target);
+    this.#shared = shared;
+    this.#calls = new RecordingCalls(target, shared?.ticket);
     this.#playback = new Playback({ ...ports, changed: () => this.#changed() });
     this.#playback.skipsIdle = FIRST.skipsIdle;
   }
@@ -54,10 +60,13 @@ export class RecordingModel extends Store<RecordingState> {
   /** Finds the recording, and shows it at this moment, or at its start. */
   async open(moment: Moment | undefined): Promise<void> {
     await this.#orFault(async () => {
-      const recording = await this.#calls.find(moment?.incarnation);
+      const shared = this.#shared && { ...this.#shared, incarnation: undefined, endMs: undefined };
+      const recording = shared ?? (await this.#calls.find(moment?.incarnation));
       const endMs = recording.endMs ?? Date.now();
       this.change({ recording, endMs, atMs: recording.startMs });
-      void this.#calls.commands(recording.incarnation).then((commands) => this.change({ commands }));
+      const { incarnation } = recording;
+      if (incarnation !== undefined)
+        void this.#calls.commands(incarnation).then((commands) => this.change({ commands }));
       const atMs = Math.min(Math.max(moment?.atMs ?? recording.startMs, recording.startMs), endMs);
       await this.#start(moment === undefined ? undefined : placeAt(atMs), atMs);
     });
@@ -118,13 +127,17 @@ export class RecordingModel extends Store<RecordingState> {
     const url = new URL("/", page);
     const { recording, atMs } = this.state;
     const query = { ...this.#target, role: "viewer", at: new Date(atMs).toISOString() };
-    url.search = new URLSearchParams({ ...query, of: recording?.incarnation ?? "" }).toString();
+    url.search = new URLSearchParams(defined({ ...query, of: recording?.incarnation })).toString();
+    if (this.#shared !== undefined) url.hash = `ticket=${this.#shared.ticket}`;
     return url.href;
   }
 
-  get download(): string {
+  /** Its address; undefined for visitors: a browser sends no ticket with it. */
+  get download(): string | undefined {
     const { recording } = this.state;
-    return this.#calls.address(recording === undefined ? {} : { incarnation: recording.incarnation });
+    return this.#shared === undefined
+      ? this.#calls.address(defined({ incarnation: recording?.incarnation }))
+      : undefined;
   }
 
   dispose(): void {

@@ -24,6 +24,7 @@ import {
 } from "react";
 import { createPortal } from "react-dom";
 import { defined, keyboardStateOf, mayType } from "sandbox-stdio/core";
+import { ticketOf } from "../connection/attach-address.ts";
 import { obstacleText, type Remedy } from "../connection/status.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
@@ -123,8 +124,10 @@ export function Terminal(props: TerminalProps) {
   };
 
   const [isReplay, setReplay] = useState(props.moment !== undefined);
-  // The calls about it are authenticated by the cookie.
-  const recorded = isByLink || props.token !== undefined ? undefined : live?.connection.recording;
+  // The calls about it are authenticated by the cookie, or the link's ticket.
+  const recorded = props.token === undefined ? live?.connection.recording : undefined;
+  const ticket = ticketOf(wsUrl, location.href);
+  const shared = ticket !== undefined && recorded !== undefined && { ticket, startMs: Date.parse(recorded.since) };
   const [standIn, setStandIn] = useState<TerminalSession>();
   const paper: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
@@ -211,11 +214,12 @@ export function Terminal(props: TerminalProps) {
             <RefusalCard status={status} remedies={remedies} onRemedy={remedy} hasBegun={view?.hasBegun ?? false} />
           ) : null}
         </div>
-        {isReplay && view !== undefined ? (
+        {isReplay && view !== undefined && !(isByLink && recorded === undefined) ? (
           <Suspense fallback={null}>
             <RecordingPanel
               target={{ sandbox: view.sandbox, session: view.session }}
               moment={props.moment}
+              shared={shared || undefined}
               look={{ scheme, ...defined({ theme, font: props.font }) }}
               stage={stage}
               onClose={() => {

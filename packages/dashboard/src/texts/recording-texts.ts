@@ -5,10 +5,10 @@ const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "short", timeStyle: 
 export const RECORDING_TEXTS = {
   /** The button in the status bar. */
   open: "Recording",
-  openTitle: "This session is recorded: show its timeline",
-  openRedactedTitle: "This session is recorded, with parts hidden: show its timeline",
+  openTitle: "Recorded: show the timeline",
+  openRedactedTitle: "Recorded, parts hidden: show the timeline",
   label: "Recording",
-  loading: "Loading the recording…",
+  loading: "Loading…",
   failed: (reason: string) => `Recording: ${reason}`,
   play: ["▶", "Play"],
   pause: ["⏸", "Pause"],
@@ -26,7 +26,7 @@ export const RECORDING_TEXTS = {
   searching: "Searching…",
   link: "Link to this moment",
   copied: "Link copied",
-  notCopied: (link: string) => `Copy this link: ${link}`,
+  notCopied: (link: string) => `Copy: ${link}`,
   download: "Download",
   live: "Back to live",
 } as const;

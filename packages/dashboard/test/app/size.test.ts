@@ -37,5 +37,7 @@ test("what the page names at its start is its own code and the terminal's: addon
   const named = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
   const names = named.map((path) => path.replace(/assets\/|-[\w-]{8}(?=\.)/g, ""));
   expect(names).toEqual(expect.arrayContaining(["index.css", "index.js", "xterm.js"]));
-  expect(names.filter((name) => /^(?:addon|Palette|SettingsDialog|ShareDialog|KeySheet)/.test(name))).toEqual([]);
+  expect(
+    names.filter((name) => /^(?:addon|Palette|SettingsDialog|ShareDialog|KeySheet|RecordingPanel)/.test(name)),
+  ).toEqual([]);
 });

@@ -111,6 +111,32 @@ test("a link names session, time and process, looks on, and is read back; a new 
   expect(made.download).toBe(`${BASE}/recording?incarnation=i2`);
 });
 
+test("a visitor comes by the link's ticket, which goes in a header, and passes it on", async () => {
+  const headers: unknown[] = [];
+  const answer = globalThis.fetch;
+  vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
+    headers.push((init.headers as Record<string, string>)["X-Stdio-Ticket"]);
+    return answer(path, init);
+  });
+  const made = new RecordingModel(
+    { sandbox: "dev", session: "main" },
+    { reset: () => undefined, show: () => undefined },
+    { ticket: "s.x", startMs: Date.parse(START) },
+  );
+  void made.open({ atMs: Date.parse(time(20)), incarnation: undefined });
+  await made.find("x");
+  expect(made.getState().hits?.length).toBe(2);
+  expect(asked.map((path) => path.split("?")[0])).toEqual([
+    `${BASE}/recording`,
+    `${BASE}/recording/search`,
+    `${BASE}/recording`,
+  ]);
+  expect(headers).toEqual(["s.x", "s.x", "s.x"]);
+  const link = new URL(made.link("https://host.example/"));
+  expect([link.hash, link.searchParams.has("of"), made.download]).toEqual(["#ticket=s.x", false, undefined]);
+  expect(readPageAddress(link.search, () => "new", "s.x").moment?.atMs).toBe(made.getState().atMs);
+});
+
 test("says what the server said: no recording, a refusal, a recording with lies in it", async () => {
   answers[`${BASE}/recordings`] = () => Response.json({ recordings: [] });
   const { made: none } = model();
