@@ -47,9 +47,10 @@ const PARTS: readonly Part[] = [
   },
   {
     name: "model",
-    about: "the model of resume, acknowledgement, parking and incarnations, whole within larger bounds",
+    about:
+      "the model of resume, acknowledgement, parking and incarnations, whole within larger bounds, and runs replayed in it",
     minutes: 10,
-    args: unitFile("sandbox-stdio", "test/model/model.test.ts"),
+    args: unitFile("sandbox-stdio", "test/model/"),
     env: { MODEL: "whole" },
   },
   {

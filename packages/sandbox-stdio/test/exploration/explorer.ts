@@ -119,14 +119,17 @@ class Merged extends Error {}
 export class Explorer {
   readonly #plan: Plan;
   readonly #faults: readonly Fault[];
+  readonly #onRun: ((trace: readonly string[], faults: string) => void) | undefined;
   /** With how few faults each state was reached. */
   readonly #seen = new Map<string, number>();
   #runs = 0;
   #merged = 0;
 
-  constructor(plan: Plan, faults: readonly Fault[]) {
+  /** @param onRun Told of the steps of each run, which it judges in place of the simulation's own promises. */
+  constructor(plan: Plan, faults: readonly Fault[], onRun?: (trace: readonly string[], faults: string) => void) {
     this.#plan = plan;
     this.#faults = faults;
+    this.#onRun = onRun;
   }
 
   /** @param most Faults in one run, at most. @throws {Error} The first broken promise, with the faults that lead there. */
@@ -154,11 +157,13 @@ export class Explorer {
     const time = new Scheduler();
     const calm = new Calm();
     const histories = new Histories(time, calm);
+    const trace: string[] = [];
     const world: Chance = {
       time,
       random: calm,
       witness: {
         made: (connection) => histories.made(connection),
+        noted: (step) => trace.push(step),
         heard: ({ owner = "" }, item) => {
           time.turn = owner;
           histories.note(owner, "code" in item ? `closed ${item.code}` : String(item.frame));
@@ -187,15 +192,15 @@ export class Explorer {
       this.#seen.set(state, applied);
       fresh.push(boundary);
     };
+    const faults = placements.map(({ boundary: at, fault }) => `${fault.name} at ${at}`).join(", ");
     try {
       simulation.run((error) => !(error instanceof Merged));
     } catch (error) {
       if (error instanceof Merged) this.#merged += 1;
-      else {
-        const faults = placements.map(({ boundary: at, fault }) => `${fault.name} at ${at}`).join(", ");
+      else if (this.#onRun === undefined)
         throw new Error(`after [${faults}]: ${error instanceof Error ? error.message : String(error)}`);
-      }
     }
+    this.#onRun?.(trace, faults);
     return fresh;
   }
 }

@@ -8,11 +8,19 @@ const timeout = 7_200_000;
 const SEEDS = process.env.MUTANT_SEEDS ?? "20";
 
 test.each(MUTANTS)("the exploration finds: $bug", { timeout }, async (mutant) => {
-  const { code, said } = await runMutated([mutant], "explore-one.ts", mutant.scenario, String(mutant.faults));
+  const { code, said } = await runMutated(
+    [mutant],
+    "exploration/explore-one.ts",
+    mutant.scenario,
+    String(mutant.faults),
+  );
   expect(said).toContain(mutant.finds);
   expect(code).toBe(1);
 });
 
 test(`${SEEDS} random seeds miss all of these bugs together`, { timeout }, async () => {
-  expect(await runMutated(MUTANTS, "run-seeds.ts", SEEDS)).toEqual({ code: 0, said: `${SEEDS} seeds passed\n` });
+  expect(await runMutated(MUTANTS, "exploration/run-seeds.ts", SEEDS)).toEqual({
+    code: 0,
+    said: `${SEEDS} seeds passed\n`,
+  });
 });

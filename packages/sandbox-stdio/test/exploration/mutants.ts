@@ -7,13 +7,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export type Mutant = {
-  /** What goes wrong, for people. */
-  readonly bug: string;
+/** A change of the core. */
+export type Change = {
   /** Below `src`. */
   readonly file: string;
   readonly right: string;
   readonly wrong: string;
+};
+
+export type Mutant = Change & {
+  /** What goes wrong, for people. */
+  readonly bug: string;
   /** The scenario that finds it, and how many faults that takes. */
   readonly scenario: string;
   readonly faults: number;
@@ -55,22 +59,22 @@ export const MUTANTS: readonly Mutant[] = [
 
 const PACKAGE = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Copies the core and its simulation, with these bugs, and runs an entry there. @returns Its exit code, and all that it said. */
+/** Copies the core and its simulation, changed so, and runs an entry below `test`. @returns Its exit code, and all that it said. */
 export async function runMutated(
-  mutants: readonly Mutant[],
+  changes: readonly Change[],
   entry: string,
   ...args: readonly string[]
 ): Promise<{ code: number | null; said: string }> {
   const root = mkdtempSync(join(tmpdir(), "sbx-mutant-"));
   try {
     const copy = join(root, "packages/sandbox-stdio");
-    for (const part of ["src", "test/exploration", "test/simulation"])
+    for (const part of ["src", "test/exploration", "test/model", "test/simulation"])
       cpSync(join(PACKAGE, part), join(copy, part), { recursive: true });
     const random = join(root, "packages/local/src/base/random.ts");
     mkdirSync(dirname(random), { recursive: true });
     cpSync(join(PACKAGE, "../local/src/base/random.ts"), random);
     writeFileSync(join(root, "package.json"), '{"type":"module"}');
-    for (const { file, right, wrong } of mutants) {
+    for (const { file, right, wrong } of changes) {
       const path = join(copy, "src", file);
       const text = readFileSync(path, "utf8");
       if (text.split(right).length !== 2) throw new Error(`${file} does not have once: ${right}`);
@@ -79,7 +83,7 @@ export async function runMutated(
         text.replace(right, () => wrong),
       );
     }
-    const child = spawn(process.execPath, [join(copy, "test/exploration", entry), ...args]);
+    const child = spawn(process.execPath, [join(copy, "test", entry), ...args]);
     let said = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {

@@ -45,6 +45,16 @@ const live: PartyPlan = { ...DRIVER, delivery: "live" };
 const second: PartyPlan = { ...DRIVER, who: 1, inputBytes: 2 };
 const viewer: PartyPlan = { ...live, who: 1, role: "viewer", inputBytes: 0 };
 
+/** What is replayed in the model (test/model): so small that it can choose among all of its own steps. No empty screens, which it has not. */
+export const TRACED: Scenario = {
+  name: "a driver on pipes, of few bytes",
+  plan: exchange(
+    { outputBytes: 2, chunkBytes: 1, pipeBytes: 1 },
+    { parties: [{ ...DRIVER, inputBytes: 2, pieceBytes: 1 }] },
+  ),
+  faults: allFaults(1).filter(({ isPlain, name }) => isPlain && !name.includes("empty true")),
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   { name: "a driver on pipes", plan: exchange({}), faults: allFaults(1) },
   {

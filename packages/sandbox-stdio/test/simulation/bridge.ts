@@ -100,6 +100,7 @@ export class SimProcess {
   }
 
   #take(who: number, start: number, bytes: Uint8Array): void {
+    for (let i = 0; i < bytes.length; i += 1) this.#world.witness?.noted?.(`reads ${start + i}`);
     const at = this.taken[who] ?? 0;
     const written = this.#setup.written[who];
     const maySkip = this.#setup.isLoose || written?.rebirths.includes(start) === true;
@@ -139,6 +140,7 @@ export class SimProcess {
         const memory = log.reserve(Math.min(wanted, isWatched ? log.frameBytes : MAX_FRAME_BYTES));
         memory.set(outputBytes(offset, memory.length));
         log.commit(memory.length, this.plan.tty ? 1 : streamAt(offset));
+        for (let i = 0; i < memory.length; i += 1) this.#world.witness?.noted?.(`writes ${offset + i}`);
         left -= memory.length;
         if (isWatched || random.chance(0.5)) this.#bridge.appended();
       }
@@ -147,6 +149,7 @@ export class SimProcess {
       const isDone = log.endOffset >= this.plan.outputBytes && (!this.plan.waitsForEof || this.eofs > 0);
       if (isDone && random.chance(0.3)) {
         this.hasEnded = true;
+        this.#world.witness?.noted?.("exits");
         this.#bridge.ended(this.plan.exit);
         return;
       }

@@ -15,8 +15,13 @@ export type LinkProfile = {
 export type Chance = {
   readonly time: Scheduler;
   readonly random: Random;
-  /** Told of each connection that is made, and of each message as it comes. */
-  readonly witness?: { made(connection: Connection): void; heard(listener: Listener, item: Item): void };
+  readonly witness?: {
+    /** Told of each connection that is made, and of each message as it comes. */
+    made(connection: Connection): void;
+    heard(listener: Listener, item: Item): void;
+    /** Told of what a client's program and the process see and do, byte by byte: the steps of test/model. */
+    noted?(step: string): void;
+  };
 };
 
 /** What an end of a connection hears. After `closed` it hears nothing more. */

@@ -176,6 +176,7 @@ export class Party {
   }
 
   #comeBack(offset: number): void {
+    this.#note("dies");
     if (this.#undrawnAt !== undefined && offset >= this.#undrawnAt) {
       throw new Error(`would come back at ${offset} without the screen of ${this.#undrawnAt}`);
     }
@@ -224,6 +225,7 @@ export class Party {
           if (state.end.kind === "exit") {
             this.#goOn();
             const { kind: _, ...exit } = state.end;
+            this.#note("hears exit");
             this.exit = exit;
           } else if (state.end.kind === "refused") {
             throw new Error(`party ${this.plan.who} was refused: ${state.end.code} ${state.end.reason}`);
@@ -257,10 +259,20 @@ export class Party {
     );
   }
 
+  #note(step: string): void {
+    this.#world.witness?.noted?.(step);
+  }
+
+  #noteSettled(text: string): void {
+    const settled = /^{"type":"stdin_ack","offset":(\d+)/.exec(text);
+    if (settled !== null) this.#note(`settled ${settled[1]}`);
+  }
+
   #connect(query: ReadonlyMap<string, string>, events: ClientSocketEvents, isCurrent: () => boolean): ClientSocket {
     const { role, delivery } = this.plan;
     const request = { name: nameOf(this.plan.who, role), role, isAdmin: false, delivery };
     let hasExited = false;
+    this.#note("connects");
     const connection = this.#dial(request, query, {
       owner: request.name,
       opened: () => isCurrent() && events.open(),
@@ -270,6 +282,7 @@ export class Party {
         if (hasExited) throw new Error(`something came after the exit: ${describe(frame)}`);
         if (typeof frame === "string") {
           hasExited = frame.startsWith('{"type":"exit"');
+          this.#noteSettled(frame);
           if (/^{"type":"(hello|gap)"/.test(frame)) this.#isApproximate = frame.includes('"approximate":true');
           events.text(frame);
         } else events.binary(frame);
@@ -288,6 +301,8 @@ export class Party {
     this.attaches += 1;
     this.ids.push(hello.you.id);
     const lost = hello.gap ?? 0;
+    this.#note(`greeted ${hello.offset - lost}`);
+    this.#note(`settled ${hello.stdin}`);
     // Whoever was greeted at a snapshot that never came has nothing yet, as one that comes for the first time.
     if (this.#isFresh && (!isGreeted || (this.#owesScreen && lost === 0))) {
       this.position = hello.offset - lost;
@@ -331,6 +346,7 @@ export class Party {
   #output(stream: OutputStream, bytes: Uint8Array, end: number, isCurrent: () => boolean): void {
     const { time, random } = this.#world;
     const from = end - bytes.length;
+    for (let at = from; at < end; at += 1) this.#note(`hears ${at}`);
     this.#goOn();
     if (from !== this.position) throw new Error(`output at ${from}, expected at ${this.position}`);
     const { cols, rows, until } = this.#bridge().sizeAt(from);
@@ -349,6 +365,7 @@ export class Party {
     time.after(this.#dealtAt - time.now, () => {
       if (!isCurrent()) return;
       this.#undealt -= bytes.length;
+      for (let at = from; at < end; at += 1) this.#note(`processes ${at}`);
       client.dealtWith(end);
     });
   }
@@ -363,6 +380,7 @@ export class Party {
       this.#isWriting = false;
       const count = Math.min(random.int(1, this.plan.pieceBytes), this.plan.inputBytes - this.#written);
       const bytes = inputBytes(this.plan.who, this.#written, count);
+      for (let i = 0; i < count; i += 1) this.#note(`types ${this.#written + i}`);
       this.#written += count;
       this.#sink.end = Math.max(this.#sink.end, this.#written);
       if (this.client.write(bytes)) this.#writeLater(life);

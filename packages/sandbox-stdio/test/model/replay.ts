@@ -1,0 +1,98 @@
+// What a run of the simulation did, replayed in the model: after each step of the client's program and of the process, which states
+// can the model be in? None: the model does not allow the step. Steps between, on both hops, are the model's own to choose.
+
+import type { Model } from "./checker.ts";
+import { type State, streamModel } from "./stream.ts";
+
+/** The model's own steps: nobody outside sees them. A run has no parking here. */
+const HIDDEN = new Set([
+  ...["the object hears the client", "the object opens the inner hop", "the object hears the bridge"],
+  ...["the object sends a byte", "the object tells the exit", "the bridge sends a byte", "the bridge tells the exit"],
+  ...["the bridge hears", "the inner hop breaks", "the object dies"],
+]);
+const HEARS = "the client hears";
+const BREAKS = "the outer hop breaks";
+
+type States = Map<string, State>;
+
+export type Traced = { readonly output: number; readonly input: number };
+
+/** @param hidden How many breaks of the inner hop and deaths of the object there may have been. @throws {Error} The step that is not allowed. */
+export function replay(trace: readonly string[], { output, input }: Traced, hidden: number): void {
+  // A connection that is made anew, and a program that is, break the outer hop first.
+  let visible = trace.filter((step) => step === "connects" || step === "dies").length;
+  const bounds = { output, input, window: output + 1, log: output + 2, faults: visible + hidden, losses: 0 };
+  const model = streamModel(bounds);
+  let states: States = new Map([[JSON.stringify(model.start), model.start]]);
+  for (const [i, step] of trace.entries()) {
+    if (step === "connects" || step === "dies") visible -= 1;
+    states = after(model, closure(model, states, visible), step);
+    if (states.size === 0) {
+      const before = trace.slice(Math.max(0, i - 8), i).join(", ");
+      throw new Error(`the model does not allow: ${step}; before it: ${before}`);
+    }
+  }
+}
+
+/** All states that the model's own steps lead to. */
+function closure(model: Model<State>, states: States, faultsToCome: number): States {
+  const all: States = new Map(states);
+  for (const state of all.values()) {
+    for (const { name, to } of model.steps(state)) {
+      const isOwn = HIDDEN.has(name) || (name === HEARS && state.toClient[0]?.t === "settled");
+      if (!isOwn || to.faults < faultsToCome || model.broken(to) !== undefined) continue;
+      const key = JSON.stringify(to);
+      if (!all.has(key)) all.set(key, to);
+    }
+  }
+  return all;
+}
+
+/** The states after a step that was seen. */
+function after(model: Model<State>, states: States, seen: string): States {
+  const next: States = new Map();
+  for (const state of states.values()) {
+    for (const to of follow(model, state, seen)) if (model.broken(to) === undefined) next.set(JSON.stringify(to), to);
+  }
+  return next;
+}
+
+function follow(model: Model<State>, state: State, seen: string): State[] {
+  const [what = "", at = ""] = seen.split(" ");
+  const number = Number(at);
+  const { client, bridge, toClient } = state;
+  const by = (name: string, from = state) =>
+    model
+      .steps(from)
+      .filter((step) => step.name === name)
+      .map(({ to }) => to);
+  const [first] = toClient;
+  switch (what) {
+    case "connects": {
+      const before = client.isConnected ? by(BREAKS) : [state];
+      return before.flatMap((one) => by("the client connects", one));
+    }
+    case "dies":
+      return by("the client's program dies");
+    case "types":
+      // A life that writes again what was kept says nothing new.
+      return number < client.written ? [state] : by("the client types");
+    case "processes":
+      return number < client.dealt ? [state] : by("the client processes a byte");
+    case "greeted":
+      return first?.t === "hello" && first.at === number ? by(HEARS) : [];
+    case "settled":
+      return client.settled >= number ? [state] : [];
+    case "hears":
+      if (at === "exit") return first?.t === "exit" ? by(HEARS) : [];
+      return first?.t === "out" && first.byte === number ? by(HEARS) : [];
+    case "writes":
+      return bridge.end === number ? by("the process writes") : [];
+    case "reads":
+      return bridge.waiting[0] === number ? by("the process reads") : [];
+    case "exits":
+      return by("the process exits");
+    default:
+      throw new Error(`The model has no step for ${seen}`);
+  }
+}

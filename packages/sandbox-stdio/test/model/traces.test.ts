@@ -1,0 +1,83 @@
+// What runs of the simulation did, replayed in the model: it must allow every step. `MODEL=whole` (test:long) replays each plain fault at
+// each boundary, else one. And in copies of the core that break a rule each, a step must be found that it does not allow.
+
+import { expect, test } from "vitest";
+import { type Change, runMutated } from "../exploration/mutants.ts";
+
+const timeout = 3_600_000;
+const isWhole = process.env.MODEL === "whole";
+const menu = isWhole ? "whole" : "cut outer 0 loses true,true heard true,true";
+
+test("the model allows each step of the core, whatever breaks", { timeout }, async () => {
+  const { code, said } = await runMutated([], "model/trace-one.ts", menu);
+  console.log(said);
+  expect([code, said]).toEqual([0, expect.stringMatching(/^{"runs":\d{2,},"steps":\d{3,}}\n$/)]);
+});
+
+const BROKEN: readonly [string, string, readonly Change[]][] = [
+  [
+    "R1: output continues at the log's start, and not where the client asks",
+    "greeted 0",
+    [
+      {
+        file: "session/attach.ts",
+        right: "Math.max(request.offset ?? 0, log.startOffset)",
+        wrong: "log.startOffset",
+      },
+    ],
+  ],
+  [
+    "I2: input is settled when it was received",
+    "settled",
+    [
+      {
+        file: "session/client-input.ts",
+        right: "Math.min(client.input.taken, recorder?.storedUpTo(client.id) ?? client.input.taken)",
+        wrong: "recorder === undefined ? client.input.received : client.input.taken",
+      },
+    ],
+  ],
+  [
+    "I5: input that comes again is taken again",
+    "reads",
+    [
+      { file: "session/client-input.ts", right: "if (isDuplicate) {", wrong: "if (isDuplicate && length === 0) {" },
+      {
+        file: "input/input-queue.ts",
+        right: "const fresh = offset + bytes.length - this.#received;",
+        wrong: "const fresh = bytes.length;",
+      },
+    ],
+  ],
+  [
+    "H4: after a break of the inner hop output goes on a byte too late",
+    "hears",
+    [
+      {
+        file: "hop/inner-server.ts",
+        right: "const offset = Math.max(asked ?? 0, this.#end.session.log.startOffset);",
+        wrong: "const { log } = this.#end.session;\n    const offset = Math.min((asked ?? -1) + 1, log.endOffset);",
+      },
+    ],
+  ],
+  [
+    "R1: a client asks again for what it has received and not processed",
+    "greeted",
+    [
+      {
+        file: "client/client.ts",
+        right: 'resume.set("offset", String(this.#output.received))',
+        wrong: 'resume.set("offset", String(this.#output.dealt))',
+      },
+    ],
+  ],
+];
+
+/** Those that show at the first boundaries. */
+const EARLY = BROKEN.filter(([rule]) => /^(I2|H4)/.test(rule));
+
+test.each(isWhole ? BROKEN : EARLY)("the model does not allow: %s", { timeout }, async (_rule, step, changes) => {
+  const { code, said } = await runMutated(changes, "model/trace-one.ts", "some");
+  expect(said).toMatch(new RegExp(`the model does not allow: ${step}`));
+  expect(code).toBe(1);
+});
