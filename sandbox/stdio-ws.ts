@@ -7,6 +7,7 @@ import { type BridgeSettings, readSettings } from "./src/base/settings.ts";
 import { shortenSlices } from "./src/process/slice.ts";
 import { HandOverError } from "./src/server/homes.ts";
 import { type Bridge, startBridge } from "./src/server/server.ts";
+import { removeScripts } from "./src/shell/integration.ts";
 
 const secret = receiveSecret(process.env);
 const settings = secret.ok ? readSettings(process.env, secret.token) : secret;
@@ -44,6 +45,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     isDraining = drained !== undefined;
     void Promise.resolve(drained)
       .then(() => bridge.stop())
+      .then(removeScripts)
       .finally(() => process.exit(code));
   });
 }

@@ -57,7 +57,8 @@ async function run({ path, text, tests }: RunnerRequest): Promise<RunnerAnswer> 
   order = tests;
   const specifications = tests.flatMap((file) => known.get(file) ?? []);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  const failed = testModules.find((module) => module.state() === "failed");
+  // It tells of all files that it knows, also of those that failed in an earlier run and are not of this one.
+  const failed = testModules.find((module) => tests.includes(module.moduleId) && module.state() === "failed");
   if (failed === undefined && unhandledErrors.length === 0) return { outcome: "survived" };
   const [test] = failed === undefined ? [] : [...failed.children.allTests("failed")];
   const result = test?.result();

@@ -39,10 +39,11 @@ test("the pages are these: what is new gets a section, or is generated", () => {
 });
 
 /** Bytes. */
-const MAX_BY_HAND = 160_000;
+/** 160 KB for 0.2.0; what has been added since is told in sections. */
+const MAX_BY_HAND = 175_000;
 const MAX_GENERATED = 60_000;
 
-test("the pages by hand have at most 160 KB, what programs write 60 KB", () => {
+test("the pages by hand have at most 175 KB, what programs write 60 KB", () => {
   const bytesOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const isGenerated = (page: string) => page in GENERATED_PAGES || page === "docs/matrix.md";
   // Programs write some blocks of pages, too.

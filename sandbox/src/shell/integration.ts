@@ -64,6 +64,12 @@ export function scripts(): string | undefined {
   }
 }
 
+/** For a bridge that stops, once its shells have ended. */
+export function removeScripts(): void {
+  if (written !== undefined) rmSync(written, { recursive: true, force: true });
+  written = undefined;
+}
+
 /**
  * How to start `cmd` on a PTY so that it marks its commands; undefined if it is not a known shell, or runs a script.
  *

@@ -1,7 +1,7 @@
 // The bridge is told to stop, as a container is: what its clients hear, and how long that may take.
 
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type BridgeProcess, HEADERS, order, SECRET, startBridgeProcess, temporary } from "../support/bridge.ts";
@@ -76,6 +76,16 @@ test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is starte
   expect(await answer.json()).toEqual({ error: "unavailable", message: "the bridge is shutting down" });
   await stopped;
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 137, signal: "SIGKILL", offset: 6 });
+});
+
+test("a bridge that was told to stop leaves none of its scripts for shells behind", async () => {
+  const TMPDIR = temporary();
+  const bridge = await start({ TMPDIR });
+  const shell = await PlainClient.attach(bridge.url, SECRET, { session: "shell", cmd: "bash", tty: "1" });
+  await shell.until(() => shell.output !== "");
+  expect(readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^stdio-shell-/)]);
+  await stop(bridge);
+  expect(readdirSync(TMPDIR)).toEqual([]);
 });
 
 test("a shell that is hung up on as it draws its prompt ends of that, 30 times", async () => {

@@ -1,7 +1,7 @@
 // Walks through what becomes of connections and logins, of a page that has neither, and of who has the keyboard.
 import { api, fresh, holdInnerHop, person, releaseInnerHop } from "../../e2e/support/system/system.ts";
 import type { Fixture } from "./fixture.ts";
-import { changeMe, member, playConnections, sandboxOf, shell, type Walk } from "./view.ts";
+import { changeMe, member, playConnections, press, sandboxOf, shell, type Walk } from "./view.ts";
 
 export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
   "a login that ends, and a sandbox": async (see) => {
@@ -105,8 +105,11 @@ export const connectionWalks = (browser: Fixture): Readonly<Record<string, Walk>
     await ann.find(/^\$ npm test$/);
     await ann.page.getByText("typed npm test").first().waitFor({ state: "attached" });
     await see("a keyboard that a program has", ann);
-    await ann.page.keyboard.press("F2");
-    await ann.run("clear");
+    await press(ann, "F2");
+    await ann.page.getByRole("button", { name: "Release" }).waitFor();
+    // What the program had typed goes, else it would be the beginning of the next command.
+    await press(ann, "Control+U");
+    await ann.prompt();
     await bob.page.getByRole("button", { name: "Ask" }).click();
     await bob.page.getByRole("button", { name: "Ask again" }).waitFor();
     await see("a keyboard that another has", bob);

@@ -147,13 +147,26 @@ answer everybody alike share a row.
 
 The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
 and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
-"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. \`no\`: 401 with \`expired\` or \`revoked\` (logged out too), else with
-\`no_token\`. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+
+The usual code of an error is left out: of 403 \`insufficient_scope\`, of 404 \`not_found\`, of 401 \`expired\` for the expired, \`revoked\` for the
+revoked and the logged out, else \`no_token\`.
 `;
 
-/** What most routes answer to a kind of identity that they don't let in: the table's `no`. */
-const USUAL: Readonly<Record<string, string>> = { expired: "expired", revoked: "revoked", "logged out": "revoked" };
-const usualRefusal = (name = ""): string => `401 ${USUAL[name] ?? "no_token"}`;
+function usualCode(status: string, name: string): string | undefined {
+  if (status === "403") return "insufficient_scope";
+  if (status === "404") return "not_found";
+  if (status !== "401") return undefined;
+  return { expired: "expired", revoked: "revoked", "logged out": "revoked" }[name] ?? "no_token";
+}
+
+/** An answer without its usual code. */
+function shortened(answer: string, name: string): string {
+  const [status = "", code] = answer.split(" ");
+  const usual = usualCode(status, name);
+  if (usual === undefined) return answer;
+  return code === undefined ? `${status} without a code` : code === usual ? status : answer;
+}
 
 /** Rows of the table: what is answered alike shares one. */
 function rowsOf(asked: readonly (readonly [what: string, answers: string])[]): string[] {
@@ -208,12 +221,10 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
       // Where the bridges are in containers nobody calls there: the route is not there for anybody.
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
-      const others = told.filter((answer) => answer !== told[0]);
-      const cells = told.map((answer, index) => (answer === usualRefusal(names[index]) ? "no" : answer));
-      const [other, more] = others;
-      const but = other === undefined ? "" : `, but ${names[told.indexOf(other)]}: ${other}`;
-      const shown = more === undefined ? `${told[0]} for all${but}` : cells.join(" | ");
-      asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
+      const isSame = told.every((answer) => answer === told[0]);
+      const shown = told.map((answer, at) => shortened(answer, names[at] ?? ""));
+      const cells = isSame ? `${shown[0]} for all` : shown.join(" | ");
+      asked.push([question.what === undefined ? path : `${path} ${question.what}`, cells]);
     }
   }
   const head = [`| asked | ${names.join(" | ")} |`, `|---${"|---".repeat(names.length)}|`];

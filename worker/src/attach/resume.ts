@@ -35,6 +35,12 @@ export class ResumeSigner {
     return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
   }
 
+  /** Says of a session's clients whether they are one person's, and not whose (K4a). */
+  personId(subject: string): string {
+    const whose = JSON.stringify(["person", subject]);
+    return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
+  }
+
   /** The id of the client that a program's writer is (W2). */
   writerId(incarnation: string, { issuer, subject }: Asker, writer: string): string {
     const whose = JSON.stringify(["writer", incarnation, issuer, subject, writer]);

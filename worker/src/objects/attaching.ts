@@ -189,6 +189,8 @@ export class Attaching {
       delivery: query.delivery,
       isResume: admission.isResume,
       ...defined({ party }),
+      // Guests of one link are several people under one subject.
+      person: query.fit === "latest" && who.share === undefined ? signer.personId(who.subject) : undefined,
       mayUseKept: party === undefined && query.role === "driver",
       ...placeOf(query),
     };

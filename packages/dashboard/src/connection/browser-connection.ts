@@ -238,6 +238,8 @@ export class BrowserConnection {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));
           if (protocols === undefined) return failSocket(events, words.badCredential);
           const params = new Map(query);
+          // A terminal of another size is shown scaled here.
+          params.set("fit", "latest");
           if (isStart) params.set("ended", "replace");
           // After a reload the screen is empty: replay the log if it is complete.
           if (resume !== undefined && client.hello === undefined) params.set("offset", "0");

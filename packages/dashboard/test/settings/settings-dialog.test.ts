@@ -59,10 +59,21 @@ test("what a person chooses is there in their other browsers; what can't be read
   await expect.poll(() => other.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
   expect(await other.page.getByLabel("Size in pixels").inputValue()).toBe("14");
   expect(await other.page.getByLabel("Font", { exact: true }).inputValue()).toBe("");
-  // One that leaves at once has kept its choice, too.
-  await other.page.getByRole("combobox", { name: "Cursor" }).selectOption("underline");
-  await other.page.close();
-  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("underline");
+});
+
+test("a choice is kept at once, of a browser that dies, too; the next ones within a second, or when the page goes", async () => {
+  const page = await settings();
+  const cursor = page.page.getByRole("combobox", { name: "Cursor" });
+  const kept = () => browser.server.preferences?.cursorStyle;
+  await cursor.selectOption("bar");
+  await expect.poll(kept).toBe("bar");
+  for (const style of ["block", "underline"]) await cursor.selectOption(style);
+  await page.page.reload();
+  await expect.poll(kept).toBe("underline");
+  await page.button("Settings");
+  await cursor.selectOption("bar");
+  await page.page.goto("chrome://crash").catch(() => undefined);
+  await expect.poll(kept).toBe("bar");
 });
 
 test("what is exported in one browser is imported in another", async () => {

@@ -217,7 +217,9 @@ export class StdioClient {
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
-      if (this.#output.received !== undefined) resume.set("offset", String(this.#output.received));
+      const { received, dealt } = this.#output;
+      if (received !== undefined) resume.set("offset", String(received));
+      if (received !== undefined && dealt < received) resume.set("acked", String(dealt));
       if (this.#input.resumeAt !== undefined) resume.set("stdin", this.#input.resumeAt);
     }
     this.#connection.open(resume);

@@ -23,7 +23,7 @@ export function sendAttach(hop: HopState, client: ClientRecord): void {
     admin: client.isAdmin,
     delivery: client.delivery,
     acknowledges: client.acknowledges,
-    ...defined({ alone: client.holdsAlone || undefined }),
+    ...defined({ alone: client.holdsAlone || undefined, person: client.person }),
     acked: client.acked,
     window: client.windowBytes,
     ...client.size,

@@ -268,6 +268,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
         delivery: command.delivery,
         acknowledges: command.acknowledges,
         holdsAlone: command.alone,
+        person: command.person,
         acked: command.acked,
         windowBytes: command.window,
         isResume: false,

@@ -245,9 +245,7 @@ export class OutputLog {
     if (offset <= this.#start) return;
     this.#start = offset;
     // Marks at the new start itself stay: a reader that stands there has not been told of them.
-    while (this.#marks.length > 0) {
-      const oldest = this.#marks[0];
-      if (oldest === undefined || oldest.offset >= offset) break;
+    for (let oldest = this.#marks[0]; oldest !== undefined && oldest.offset < offset; oldest = this.#marks[0]) {
       this.#sizeAtStart = { cols: oldest.cols, rows: oldest.rows };
       this.#marks.shift();
     }

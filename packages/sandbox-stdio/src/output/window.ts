@@ -89,13 +89,23 @@ export class Window implements Flow {
   /** Something was skipped since the last acknowledgement. */
   #hasMissed = false;
 
-  /** @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts. */
-  constructor(acked: number, maxBytes = MAX_WINDOW_BYTES, role: Role = "driver", observer?: OutputObserver) {
+  /**
+   * @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts.
+   * @param inFlight What an earlier connection was sent and is not acknowledged. The window is not less: a process that waits
+   * for it has more to send, or it would be waited for without a limit.
+   */
+  constructor(
+    acked: number,
+    maxBytes = MAX_WINDOW_BYTES,
+    role: Role = "driver",
+    observer?: OutputObserver,
+    inFlight = 0,
+  ) {
     this.#observer = observer;
     this.maxBytes = maxBytes;
     this.#isViewer = role === "viewer";
     this.#acked = acked;
-    this.#bytes = Math.min(FIRST_WINDOW_BYTES, maxBytes);
+    this.#bytes = Math.min(Math.max(FIRST_WINDOW_BYTES, inFlight), maxBytes);
     this.#roundEnd = acked + this.#bytes;
   }
 

@@ -24,8 +24,13 @@ export function attach(session: SessionState, request: AttachRequest, peer: Peer
   if (refusal !== undefined) return refusal;
   const usual = facts.tty ? "live" : "lossless";
   const delivery = request.role === "viewer" ? "live" : (request.delivery ?? usual);
-  const acked = startOf(request, undefined, log);
-  const opening: Opening = { phase: "opening", peer, acked, windowBytes: FIRST_WINDOW_BYTES };
+  const start = startOf(request, undefined, log);
+  const opening: Opening = {
+    phase: "opening",
+    peer,
+    acked: start - inFlightAt(start, request, log),
+    windowBytes: FIRST_WINDOW_BYTES,
+  };
   const client = admit(session, { ...request, delivery }, opening);
   const greetNow = (screen?: SnapshotFrame) => {
     // The client may have left meanwhile, or come back with another connection.
@@ -45,7 +50,9 @@ function greet(
   request: AttachRequest,
   screen: SnapshotFrame | undefined,
 ): void {
-  const reader = readerAt(session, startOf(request, screen, session.log), client, peer, screen);
+  const start = startOf(request, screen, session.log);
+  const inFlight = inFlightAt(start, request, session.log);
+  const reader = readerAt(session, { start, inFlight }, client, peer, screen);
   const settled = settledInput(session, client);
   const inputStart = inputStartOf(request, client, settled);
   const inputAcks = { sent: settled, dueMs: undefined };
@@ -134,6 +141,14 @@ function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecor
 /** Where a client's output starts: with the snapshot, else where it asks for it, else at the oldest byte held. */
 function startOf(request: AttachRequest, screen: SnapshotFrame | undefined, log: OutputLog): number {
   return screen?.offset ?? Math.max(request.offset ?? 0, log.startOffset);
+}
+
+/**
+ * What came to an earlier connection of this client and is not dealt with: it stays, since the client's next life may ask for
+ * it again (R1). More than a window can't have been in flight.
+ */
+function inFlightAt(start: number, { isResume, offset, acked = start }: AttachRequest, log: OutputLog): number {
+  return isResume && offset === start ? Math.min(log.windowBytes, Math.max(0, start - acked)) : 0;
 }
 
 /** The greeting of a client whose output `reader` sends, and whose input is numbered from `inputStart` on. */

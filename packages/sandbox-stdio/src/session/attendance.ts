@@ -7,6 +7,7 @@ import {
   PROGRAM_GRACE_MS,
   PUT_ASIDE_GRACE_MS,
   RESUME_GRACE_MS,
+  TOLD_EXIT_GRACE_MS,
 } from "../wire/constants.ts";
 import { chooseAnswerer } from "./answerer.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
@@ -86,6 +87,16 @@ export function vanish(session: SessionState, client: ClientRecord, isSure = fal
   else if (session.ending === undefined) chooseAnswerer(session);
 }
 
+/** The client was told the exit. It may still come back for bytes that got lost, but nobody waits for that. */
+export function finish(session: SessionState, client: ClientRecord): void {
+  vanish(session, client, true);
+  shortenGrace(client, TOLD_EXIT_GRACE_MS);
+}
+
+function shortenGrace(client: ClientRecord, graceMs: number): void {
+  if (client.presence.phase === "vanished") client.presence = { ...client.presence, graceMs };
+}
+
 /**
  * The client's connection has ended. Its input that the process has no room for yet is still accepted, unless none is taken for
  * the length of a grace.
@@ -96,15 +107,13 @@ export function disconnect(session: SessionState, client: ClientRecord, how: "le
     chooseAnswerer(session);
   } else if (how === "left") leave(session, client);
   else vanish(session, client);
-  if (how === "put aside" && client.presence.phase === "vanished") {
-    client.presence = { ...client.presence, graceMs: PUT_ASIDE_GRACE_MS };
-  }
+  if (how === "put aside") shortenGrace(client, PUT_ASIDE_GRACE_MS);
 }
 
 /** At the bridge: the session object has parked. It comes back with this client, and the other clients are not told. */
 export function park(session: SessionState, client: ClientRecord, graceMs: number): void {
   loseConnection(session, client, false);
-  if (client.presence.phase === "vanished") client.presence = { ...client.presence, graceMs };
+  shortenGrace(client, graceMs);
 }
 
 function loseConnection({ now }: SessionState, client: ClientRecord, isLeaving: boolean): void {

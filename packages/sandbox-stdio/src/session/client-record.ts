@@ -31,6 +31,7 @@ export type ClientWho = {
   readonly holdsAlone?: boolean | undefined;
   readonly canResume?: boolean | undefined;
   readonly party?: Party | undefined;
+  readonly person?: string | undefined;
   readonly mayUseKept?: boolean | undefined;
   readonly keeps?: number | undefined;
 };
@@ -39,8 +40,12 @@ const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "liv
 
 /** All in one shape, whatever was said of the client and wherever: it is asked at every key, and what is asked is compiled for a shape. */
 function shaped(who: ClientWho): ClientWho {
-  const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume, party, mayUseKept, keeps } = who;
-  return { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume, party, mayUseKept, keeps };
+  const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume } = who;
+  const { party, person, mayUseKept, keeps } = who;
+  return {
+    ...{ name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume },
+    ...{ party, person, mayUseKept, keeps },
+  };
 }
 
 /** To be attached at once. */
@@ -55,6 +60,8 @@ export class ClientRecord implements Paced {
   /** As it said when it attached last. */
   #who: ClientWho = NOBODY;
   size: TerminalSize | undefined;
+  /** When it was used last, in the order of uses; counted only with a {@link person}, and at the bridge. */
+  lastUse = 0;
   /** A program's last write, so that the same one, sent again over a new hop, is answered in the same way. */
   lastWrite: LastWrite | undefined;
   /** Its newest connection, as it has numbered it. */
@@ -121,6 +128,11 @@ export class ClientRecord implements Paced {
   /** The party that it came with, by its id. */
   get party(): string | undefined {
     return this.#who.party?.id;
+  }
+
+  /** Of the clients with the same person only the one that was used last counts for the terminal's size. */
+  get person(): string | undefined {
+    return this.#who.person;
   }
 
   get mayUseKept(): boolean {

@@ -7,7 +7,7 @@ import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { Window } from "../output/window.ts";
 import { CLOSE, LOST_REASON, PLAIN_STALL_MS, STALL_MS } from "../wire/constants.ts";
 import type { Role } from "../wire/terms.ts";
-import { refuse, vanish } from "./attendance.ts";
+import { finish, refuse, vanish } from "./attendance.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { Peer } from "./presence.ts";
 import type { SessionState } from "./session-state.ts";
@@ -18,19 +18,22 @@ const RATE_TICK_MS = 10;
 /** The kind of client that a reader is made for. */
 type Reading = { readonly acknowledges: boolean; readonly role: Role };
 
-/** A reader for a client that starts at `offset`, or with a snapshot at that offset. */
+/**
+ * A reader for a client that starts at `start`, or with a snapshot at that offset, and has yet to deal with `inFlight` bytes
+ * that came before.
+ */
 export function readerAt(
   session: SessionState,
-  offset: number,
+  { start, inFlight }: { readonly start: number; readonly inFlight: number },
   client: Reading,
   peer: Peer,
   screen?: TerminalSize,
 ): OutputReader {
   const { log, frames, observer, now, plainBytesPerSecond } = session;
   const flow = client.acknowledges
-    ? new Window(offset, log.windowBytes, client.role, observer)
-    : new RatedFlow(offset, now(), plainBytesPerSecond);
-  return new OutputReader(log, frames, offset, flow, peer, screen);
+    ? new Window(start - inFlight, log.windowBytes, client.role, observer, inFlight)
+    : new RatedFlow(start, now(), plainBytesPerSecond);
+  return new OutputReader(log, frames, start, flow, peer, screen);
 }
 
 /** The client has been greeted: sends its snapshot, if it starts with one, and the output that there is. */
@@ -157,8 +160,7 @@ function pump(session: SessionState, client: ClientRecord, reader: OutputReader,
   if (!hasExited) return;
   if (ending === "lost") client.peer?.bye(CLOSE.notFound, LOST_REASON, "never");
   else client.peer?.finish();
-  // As far as is known it has everything. Others may have its place, and it may still come back for bytes that got lost.
-  vanish(session, client, true);
+  finish(session, client);
 }
 
 /** How the process ended, if this client may be told now: the acknowledgements of its input come first (I10). */

@@ -29,6 +29,7 @@ export type RemoteRequest = AttachRequest & {
 export class ProcessSession extends SessionCore {
   /** The size that fits the clients, as the process was last asked to have it. */
   #size: TerminalSize;
+  #uses = 1;
   readonly #unattended: UnattendedBudget;
 
   constructor(options: SessionOptions) {
@@ -51,6 +52,7 @@ export class ProcessSession extends SessionCore {
     const inputAcks = { sent: old?.input.taken ?? 0, dueMs: undefined };
     const client = admit(this.state, request, { phase: "remote", peer, acked, windowBytes, inputAcks });
     chooseAnswerer(this.state);
+    if (old === undefined) this.#noteUse(client);
     return { ok: true, client };
   }
 
@@ -123,6 +125,7 @@ export class ProcessSession extends SessionCore {
   /** The first `count` bytes of the client's oldest entry were written to the process. */
   wrote(client: ClientRecord, count: number): void {
     takeInput(this.state, client, count);
+    this.#noteUse(client);
   }
 
   /** The client's oldest entry was an end of input, and the process has it. */
@@ -176,7 +179,8 @@ export class ProcessSession extends SessionCore {
     return new InputQueue("process");
   }
 
-  override resizeWindow(): void {
+  override resizeWindow(client: ClientRecord): void {
+    this.#noteUse(client);
     this.#fitSize();
   }
 
@@ -200,6 +204,13 @@ export class ProcessSession extends SessionCore {
     return this.log.endOffset;
   }
 
+  /** The client types, comes or says a size: of its person's windows it is the one that counts (K4a). */
+  #noteUse(client: ClientRecord): void {
+    if (client.person === undefined || client.lastUse === this.#uses) return;
+    client.lastUse = ++this.#uses;
+    this.#fitSize();
+  }
+
   /** The PTY has the size that fits the clients that are here. */
   #fitSize(): void {
     if (!this.facts.tty || this.exit !== undefined) return;
@@ -213,12 +224,19 @@ export class ProcessSession extends SessionCore {
   }
 }
 
-/** Exclusive: the holder's size. Collaborative: the smallest among the drivers that gave one. undefined if no client gave one. */
+/**
+ * Exclusive: the holder's size. Collaborative: the smallest among the drivers that gave one, of a person's windows that of the one
+ * used last. undefined if no client gave one.
+ */
 function fittedSize({ clients, keyboard, facts }: SessionState): TerminalSize | undefined {
+  const drivers = [...clients.present()].filter(({ role, size }) => role === "driver" && size !== undefined);
+  const isOutdated = ({ person, lastUse }: ClientRecord) =>
+    person !== undefined && drivers.some((other) => other.person === person && other.lastUse > lastUse);
   let fitted: TerminalSize | undefined;
-  for (const { id, role, size } of clients.present()) {
-    if (role !== "driver" || size === undefined) continue;
-    if (facts.mode === "exclusive" && id !== keyboard.holder) continue;
+  for (const client of drivers) {
+    const { id, size } = client;
+    if (size === undefined) continue;
+    if (facts.mode === "exclusive" ? id !== keyboard.holder : isOutdated(client)) continue;
     fitted = {
       cols: Math.min(fitted?.cols ?? size.cols, size.cols),
       rows: Math.min(fitted?.rows ?? size.rows, size.rows),

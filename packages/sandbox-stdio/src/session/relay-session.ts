@@ -221,7 +221,7 @@ export class RelaySession extends SessionCore {
     peer: Peer,
   ): void {
     const { who, order, offset, toldSize, inputStart } = at;
-    const reader = readerAt(this.state, offset, who, peer, toldSize);
+    const reader = readerAt(this.state, { start: offset, inFlight: 0 }, who, peer, toldSize);
     const inputAcks = { sent: client.input.received, dueMs: undefined };
     client.attach(who, order, { phase: "greeted", peer, reader, inputStart, inputAcks });
     this.state.clients.add(client);

@@ -51,12 +51,16 @@ export type AttachRequest = {
   readonly size?: TerminalSize;
   /** The offset it asks for; absent: on a PTY the screen, on pipes all that is held. */
   readonly offset?: number;
+  /** Up to where it has dealt with what came before `offset`. Absent: with all of it. */
+  readonly acked?: number;
   /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after the input that has been taken. */
   readonly stdin?: number | "new";
   /** How much unacknowledged input it can keep. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
   readonly keeps?: number;
   /** Which of its connections this is, if it says so. */
   readonly attempt?: Attempt;
+  /** The person whose windows don't limit each other's size (K4a): opaque. Absent: it counts by itself. */
+  readonly person?: string | undefined;
   /** The clients that come by one link: only so many may be here at one time. */
   readonly party?: Party;
   /** Whether it may have one of the places that are kept. Absent: it may. */

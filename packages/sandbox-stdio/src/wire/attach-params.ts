@@ -115,6 +115,10 @@ export const CLIENT_PARAMS = {
   role: { option: "role", on: "attach", field: usually(choice("driver", "viewer"), "driver", "a viewer only reads") },
   wake: { field: usually(flag, true) },
   offset: { field: optional(offset) },
+  /** Output from there to `offset` has come to a client that resumes, and is not dealt with (R1). Absent: all of it is. */
+  acked: { field: optional(offset) },
+  /** `latest`: of this person's windows that say so only the one that was used last counts for the terminal's size (K4a). */
+  fit: { field: optional(choice("smallest", "latest")) },
   /** Where a client that resumes goes on with its own input: its kept input starts there, or `new`: it has kept none. */
   // Room for the input after it: offsets stay safe integers.
   stdin: {

@@ -63,9 +63,10 @@ export function placeOf({
   offset,
   stdin,
   keeps,
+  acked,
   attempt,
-}: AttachQuery): Pick<AttachQuery, "size" | "offset" | "stdin" | "keeps" | "attempt"> {
-  return defined({ size, offset, stdin, keeps, attempt });
+}: AttachQuery): Pick<AttachQuery, "size" | "offset" | "acked" | "stdin" | "keeps" | "attempt"> {
+  return defined({ size, offset, acked, stdin, keeps, attempt });
 }
 
 /** Characters that are not seen in a name, or move a cursor. */

@@ -86,6 +86,8 @@ export const PROGRAM_GRACE_MS = 60_000;
 export const PUT_ASIDE_CODE = 4001;
 /** A page that has been put aside keeps its place for so long: as long as a reload takes. */
 export const PUT_ASIDE_GRACE_MS = 3_000;
+/** So long the session of a client that was told the exit counts as attended: as long as a new connection takes. */
+export const TOLD_EXIT_GRACE_MS = 2_000;
 /** How long a vanished client keeps cursor, pacing, keyboard and size. */
 export const RESUME_GRACE_MS = 30_000;
 /** A lossless client that leaves its window full for this long is closed with 1011. */

@@ -52,6 +52,7 @@ export type InnerCommand =
       readonly delivery: Delivery;
       readonly acknowledges: boolean;
       readonly alone?: boolean;
+      readonly person?: string;
       readonly acked: number;
       readonly window: number;
       readonly cols?: number;
@@ -214,6 +215,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
     delivery: isOneOf("live", "lossless"),
     acknowledges: isBoolean,
     "alone?": isBoolean,
+    "person?": isString(64),
     acked: isOffset,
     window: isNumber,
     "cols?": isInteger(1, MAX_COLS),

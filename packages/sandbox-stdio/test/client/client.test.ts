@@ -10,7 +10,10 @@ describe("coming", () => {
     const { output, sockets, cut } = attached({ offset: 100, live: 100 });
     output("abc");
     cut();
-    expect(sockets.map(({ query }) => query)).toEqual(["session=main", "session=main&resume=r-a&offset=103&stdin=0"]);
+    expect(sockets.map(({ query }) => query)).toEqual([
+      "session=main",
+      "session=main&resume=r-a&offset=103&acked=100&stdin=0",
+    ]);
     expect(sockets.map(({ attempt }) => attempt)).toEqual(["10000000.1", "10000000.3"]);
   });
 
@@ -283,6 +286,17 @@ describe("the end", () => {
     client.suspend();
     expect([socket().closed, client.state]).toEqual(["abort", { phase: "ended", end: { kind: "left" } }]);
     expect(client.resumePoint).toEqual({ session: "main", resume: "r-a", offset: 4 });
+  });
+
+  test("a client that was suspended hears nothing more of its connection, and makes no other", () => {
+    const { client, output, say, seen, socket, sockets, wait } = attached(PIPES);
+    client.suspend();
+    const before = [seen.length, socket().sent.length];
+    output("late");
+    say({ type: "exit", code: 0, offset: 4 });
+    socket().events.closed(1006, "cut");
+    wait(600_000);
+    expect([[seen.length, socket().sent.length], sockets.length]).toEqual([before, 1]);
   });
 
   test("a server that says what can't be read is dropped: browsers can't close with 1008", () => {

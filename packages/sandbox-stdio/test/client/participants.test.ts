@@ -16,6 +16,7 @@ import {
   participantsOf,
   type ServerMessage,
   stoppingWords,
+  yieldsKeyboard,
 } from "../../src/index.ts";
 import { hello } from "../support/hello.ts";
 
@@ -96,6 +97,17 @@ describe("the keyboard", () => {
     const participants: Participant[] = [ann, bob, { ...cleo, role: "driver" }];
     const before = people(cleo, { participants, mode: "collaborative", holder: "" });
     expect(hear(before, ...given).words).toEqual(["-", "-"]);
+  });
+
+  test("K2d: is a program's that yields it to a person, and to no guest or program", () => {
+    const program: Participant = { id: "p", name: "deploy", role: "driver", kind: "program" };
+    const yields = (you: Participant, holder = "p") =>
+      yieldsKeyboard(people(you, { participants: [ann, you, program], holder }));
+    const kinds = ["person", "guest", "program"] as const;
+    expect([bob, ...kinds.map((kind) => ({ ...bob, kind }))].map((you) => yields(you))).toEqual([
+      ...[true, true, false, false],
+    ]);
+    expect([yields(bob, "a"), yields(bob, ""), yields({ ...bob, role: "viewer" })]).toEqual([false, false, false]);
   });
 
   test("can be given to the other drivers", () => {

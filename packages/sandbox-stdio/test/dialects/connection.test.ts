@@ -26,6 +26,15 @@ const COUNTING: Dialect<number> = {
   },
 };
 
+/** One that passes on output, and says when the replay is over. */
+const TELLING: Dialect<number> = {
+  ...COUNTING,
+  encode: (event, state) => ({
+    frames: event.type === "output" ? [text(event.frame.subarray(1))] : event.type === "live" ? ["LIVE"] : [],
+    state,
+  }),
+};
+
 const PTY_SESSION = { tty: true };
 
 function counting(dialect: Dialect<number> = COUNTING, at = rig(PTY_SESSION)) {
@@ -66,21 +75,28 @@ describe("D2: a client that speaks first", () => {
 });
 
 test("D1: that the replay is over is said once, behind its last byte, counting queries that were taken out of it", () => {
-  const telling: Dialect<number> = {
-    ...COUNTING,
-    encode: (event, state) => ({
-      frames: event.type === "output" ? [text(event.frame.subarray(1))] : event.type === "live" ? ["LIVE"] : [],
-      state,
-    }),
-  };
-  const fresh = counting(telling);
+  const fresh = counting(TELLING);
   fresh.attach();
   output(fresh.at, "x\u001b[c\u001b[6ny");
   expect(fresh.frames[0]).toBe("LIVE");
-  const late = counting(telling, fresh.at);
+  const late = counting(TELLING, fresh.at);
   late.attach();
   output(late.at, "z");
   expect(late.frames).toEqual(["xy", "LIVE", "z"]);
+});
+
+test("D1: what else is told during a replay does not end it; what of it is gone counts", () => {
+  const log = rig(PTY_SESSION, { logBytes: 65_536 });
+  output(log, "old");
+  const late = counting(TELLING, log);
+  late.socket.isStuffed = true;
+  late.attach();
+  join(log.session, "other");
+  expect(late.frames).toEqual([]);
+  output(log, "x".repeat(70_000));
+  late.socket.isStuffed = false;
+  pass(log, 1_000);
+  expect(late.frames.map((frame) => frame.slice(0, 4))).toEqual(["LIVE", "xxxx", "xxxx"]);
 });
 
 describe("D11: a piece of a character that waits", () => {

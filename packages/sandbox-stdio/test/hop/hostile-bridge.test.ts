@@ -26,6 +26,14 @@ describe("H15: a connection ends by", () => {
     expect(hop.byes).toMatchObject([{ code: 1008 }]);
   });
 
+  test("a second greeting: it would replace a session that goes on", () => {
+    const { hop, say } = attached();
+    const { session } = hop;
+    say({ ...hop.hello });
+    expect(hop.byes).toEqual([{ code: 1008, reason: "Cannot follow the bridge: it greets twice" }]);
+    expect(hop.session).toBe(session);
+  });
+
   test("a text that is a byte too long, also one of a later version", () => {
     const { hop, say } = attached();
     const text = "x".repeat(MAX_CONTROL_OUT_BYTES - '{"type":"later","text":""}'.length);

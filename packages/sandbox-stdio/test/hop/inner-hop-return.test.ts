@@ -54,6 +54,22 @@ describe("H6: who is known", () => {
   });
 });
 
+test("H20: a client of an object that has parked keeps its place for as long as was asked, and its input's after that", () => {
+  const { hop, client } = joined();
+  hop.session.stdin(client, bytes("abc"));
+  hop.flush();
+  takeAll(hop.bridge.session, hop.remote("a"));
+  hop.inner.park({ offset: 0, seconds: 600, after: 0, bell: "main" });
+  hop.flush().cut();
+  const phaseAfter = (ms: number) => {
+    pass(hop.bridge, ms);
+    return hop.remote("a").presence.phase;
+  };
+  expect([phaseAfter(599_999), phaseAfter(1)]).toEqual(["vanished", "absent"]);
+  const next = hop.restarted().connect().flush();
+  expect(join(next.session, "a", { isResume: true }).peer.hello.stdin).toBe(3);
+});
+
 describe("H7: after a restart of the Durable Object", () => {
   test("clients are known by name, delivery and place in their input; new input comes after what waits at the bridge", () => {
     const { hop, client } = joined({}, { name: "Alice" });

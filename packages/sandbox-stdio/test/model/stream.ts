@@ -10,8 +10,7 @@
 //   client.settled <= bridge.taken <= bridge.received <= copy.received <= client.written,
 // the client keeps all behind settled, and a receiver drops bytes before its own count.
 //
-// The product does not keep the first rule yet: a resume counts the output before `offset` as acknowledged, since a client of
-// another maker that acknowledged it before the cut need not say so again (seed 2143829497 loses output that way).
+// A client says in `acked` what it has processed when it resumes (R1). One that does not say so has processed all before `offset`.
 
 import type { Model, Step } from "./checker.ts";
 

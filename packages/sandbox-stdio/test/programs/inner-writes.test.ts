@@ -4,11 +4,12 @@ import { expect, test } from "vitest";
 import {
   PROGRAM_GRACE_MS,
   type ProgramHost,
+  RESUME_GRACE_MS,
   type SessionFacts,
   type WriteOutcome,
   type WriteSpec,
 } from "../../src/index.ts";
-import { InnerRig, join, output, takeAll } from "../support/fixtures.ts";
+import { bytes, InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;
 
@@ -72,6 +73,35 @@ test.each([
   await answer;
   expect(told).toMatchObject([{ type: "written", from: 0, to: 4 }]);
   expect(takeAll(hop.bridge.session, hop.remote("p"))).toBe("once");
+});
+
+test("K9: what a program types is told to the people that may type, and to nobody else", () => {
+  const { hop, client } = calling(LIVE);
+  const joined = {
+    ann: join(hop.session, "ann", { kind: "person" }),
+    viewer: join(hop.session, "viewer", { role: "viewer", kind: "person" }),
+    guest: join(hop.session, "guest", { kind: "guest" }),
+    plain: join(hop.session, "plain", { acknowledges: false, delivery: "live", kind: "person" }),
+  };
+  hop.session.programs.recordWrite(client, 0, bytes("ls\n"), "typed");
+  const told = Object.entries(joined).map(([name, { peer }]) => [name, peer.of("typed")]);
+  expect(Object.fromEntries(told)).toEqual({
+    ...{ ann: [{ type: "typed", id: "p", text: "ls⏎" }], viewer: [], guest: [], plain: [] },
+  });
+});
+
+test("a session is attended by a client that is here, or within its grace, and not by a program", () => {
+  const { hop } = calling();
+  expect(hop.session.isAttended).toBe(false);
+  const { client } = join(hop.session, "a");
+  hop.session.stdin(client, bytes("x"));
+  const seen = [hop.session.isAttended];
+  hop.session.vanish(client);
+  seen.push(hop.session.isAttended);
+  hop.bridge.clock.ms += RESUME_GRACE_MS;
+  hop.session.tick();
+  seen.push(hop.session.isAttended);
+  expect(seen).toEqual([true, true, false]);
 });
 
 test("W3: a repeated call after a restart of the Durable Object is a duplicate, whatever its body", async () => {

@@ -12,6 +12,7 @@ import {
   ServerConnection,
   STDIO,
 } from "../../src/index.ts";
+import { Budget } from "../../src/session/budget.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
 import { harness } from "../support/client-harness.ts";
 import { bytes, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
@@ -264,6 +265,20 @@ describe("L10c: input that was on its way when the right to type was taken", () 
     expect([one.closes, one.client.feed.bytes]).toEqual([[], 0]);
     expect(one.hear(new Uint8Array(262_145), 2)).toBe(1);
   });
+});
+
+test("a budget is rested once all is there again, and 20 ms after an acknowledgement", () => {
+  const start = 1_000;
+  const limits = { messagesPerSecond: 10, messageBurst: 5, refusedBytesPerSecond: 100, refusedBurstBytes: 50 };
+  const restedAfter = (spend: (budget: Budget) => void, ...ms: number[]) => {
+    const budget = new Budget(limits, start);
+    spend(budget);
+    return ms.map((each) => budget.isRested(start + each));
+  };
+  expect(restedAfter(() => undefined, 0)).toEqual([true]);
+  expect(restedAfter((budget) => budget.message(start), 0, 99, 100)).toEqual([false, false, true]);
+  expect(restedAfter((budget) => budget.message(start, 25), 100, 249, 250)).toEqual([false, false, true]);
+  expect(restedAfter((budget) => budget.ack(start, true), 19, 20)).toEqual([false, true]);
 });
 
 test("L9: what a viewer sends, or a driver without the keyboard, is no activity; what counts is, and so is output", () => {

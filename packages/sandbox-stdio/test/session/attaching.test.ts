@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { type AttachRequest, MAX_CLIENTS, RESUME_GRACE_MS, type SessionCore } from "../../src/index.ts";
-import { bytes, FakePeer, join, output, pass, request, rig } from "../support/fixtures.ts";
+import { TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
+import { bytes, FakePeer, InnerRig, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
 import { heard, PTY } from "../support/screens.ts";
 
 type Wish = Partial<AttachRequest>;
@@ -70,6 +71,11 @@ describe("what is sent first", () => {
       const { peer } = join(at.session, id, { isResume: true, offset: 2 });
       expect([peer.output, peer.of("exit"), peer.end]).toEqual(["e", [exit], "finished"]);
     }
+    pass(at, TOLD_EXIT_GRACE_MS - 1);
+    expect(at.session.isAttended).toBe(true);
+    pass(at, 1);
+    expect(at.session.isAttended).toBe(false);
+    expect(join(at.session, "a", { isResume: true, offset: 2 }).peer.of("exit")).toEqual([exit]);
   });
 
   test("A13b: the end of output is told behind the last byte, once on each connection, and the exit after it", () => {
@@ -233,6 +239,29 @@ describe("K4: the size of the PTY", () => {
     at.session.leave(c.client);
     at.session.leave(a.client);
     expect(size(at)).toEqual(["100x20", "60x20", "60x25", "90x25"]);
+  });
+
+  test("K4a: of a person's windows that of the one that was used last counts, and those of others as ever", () => {
+    const at = new InnerRig(PTY).connect().flush();
+    const sizes = () => at.bridge.upstream.of("resize").map(([, , cols, rows]) => `${cols}x${rows}`);
+    const [person, typed] = ["ann", new Uint8Array(1)];
+    const desk = join(at.session, "desk", { person, size: { cols: 200, rows: 60 } });
+    const phone = join(at.session, "phone", { person, size: { cols: 40, rows: 80 } });
+    at.flush();
+    expect(sizes()).toEqual(["200x60", "40x80"]);
+    at.session.stdin(desk.client, typed);
+    at.flush();
+    for (const client of at.bridge.session.clients) takeAll(at.bridge.session, client);
+    expect(sizes().slice(2)).toEqual(["200x60"]);
+    // Coming back is no use, somebody else limits her, and her other window counts when she leaves.
+    at.session.vanish(phone.client);
+    join(at.session, "phone", { person, isResume: true, size: { cols: 40, rows: 80 } });
+    join(at.session, "bob", { size: { cols: 100, rows: 100 } });
+    at.flush();
+    expect(sizes().slice(3)).toEqual(["100x60"]);
+    at.session.leave(desk.client);
+    at.flush();
+    expect(sizes().slice(4)).toEqual(["40x80"]);
   });
 
   test("is the holder's in an exclusive session, and changes with the keyboard", () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { newHop } from "../../src/hop/hop-state.ts";
-import { noteAttached, relayAck } from "../../src/hop/relayed-acks.ts";
+import { forgetAcks, noteAttached, relayAck } from "../../src/hop/relayed-acks.ts";
 import {
   type ClientRecord,
   describePace,
@@ -184,4 +184,12 @@ test("W9a: once nobody has to be waited for, each lossless driver of whom less w
   relayAck(hop, a);
   // The bridge would wait for b, which has nothing left to acknowledge.
   expect(said.splice(0)).toEqual([a, b].map((client) => ({ type: "ack", client: client.id, ...real(client) })));
+  // Nothing more is said of one that has gone meanwhile.
+  Object.assign(pace, { pressure: "waiting", effective: () => least });
+  for (const client of [b, a]) relayAck(hop, client);
+  forgetAcks(hop, "b");
+  said.length = 0;
+  Object.assign(pace, { pressure: "none", effective: real });
+  relayAck(hop, a);
+  expect(said).toEqual([{ type: "ack", client: "a", ...real(a) }]);
 });

@@ -24,6 +24,56 @@ describe("readers", () => {
     expect(at.session.shouldHold).toBe(false);
   });
 
+  test("R1: output that a client received and did not process stays, however often its connection breaks", () => {
+    const at = rig({}, { logBytes: 100_000 });
+    let { client, peer } = join(at.session, "a");
+    let received = 0;
+    for (let life = 0; life < 5; life += 1) {
+      while (!at.session.shouldHold) output(at, "x".repeat(5_000));
+      received += peer.output.length;
+      at.session.vanish(client);
+      ({ client, peer } = join(at.session, "a", { isResume: true, offset: received, acked: 0 }));
+      expect([client.acked, client.greeted?.reader.cursor]).toEqual([0, received]);
+    }
+    // Its program dies with what it had received, and the next one asks from the last byte that was processed.
+    const next = join(at.session, "a", { isResume: true, offset: 0 });
+    expect([next.peer.hello.offset, next.peer.hello.gap]).toEqual([0, undefined]);
+  });
+
+  test("R1: a client that has acknowledged before it came back, and says nothing more, is waited for no longer", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a");
+    fill(at);
+    const received = peer.output.length;
+    at.session.vanish(client);
+    const back = join(at.session, "a", { isResume: true, offset: received });
+    expect([received, back.client.acked, back.peer.output.length]).toEqual([
+      65_536,
+      received,
+      at.log.endOffset - received,
+    ]);
+  });
+
+  test("R1, W7: a client that came back and processes nothing is given up, with more in flight than a first window", () => {
+    const at = rig();
+    const { client, peer } = join(at.session, "a", { delivery: "lossless" });
+    // Its window has grown.
+    for (let round = 0; round < 20; round += 1) {
+      fill(at);
+      pass(at, 10);
+      at.session.command(client, { type: "ack", offset: peer.output.length });
+    }
+    const acked = peer.output.length;
+    fill(at);
+    const received = peer.output.length;
+    expect(received - acked).toBeGreaterThan(65_536);
+    at.session.vanish(client);
+    const back = join(at.session, "a", { isResume: true, delivery: "lossless", offset: received, acked });
+    fill(at);
+    pass(at, STALL_MS + 1_000);
+    expect(back.peer.end).toMatchObject({ code: 1011, retry: "now" });
+  });
+
   test("F5: what is still being read is not cut in two by an acknowledgement, nor by whoever comes meanwhile", () => {
     const at = rig();
     const { client, peer } = join(at.session, "a");

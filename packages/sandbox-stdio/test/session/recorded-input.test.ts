@@ -121,6 +121,19 @@ describe("where a record is kept", () => {
     expect([confirmAll(session, client), recorder.given]).toEqual(["xyz", [[2, "xyz", "typed"]]]);
   });
 
+  test("empty input is on no record", () => {
+    const { session, recorder } = recorded();
+    let records = 0;
+    recorder.input = () => {
+      records += 1;
+    };
+    for (const role of ["driver", "viewer"] as const) {
+      const { client } = join(session, role, { role });
+      session.stdin(client, new Uint8Array(0), 0);
+    }
+    expect(records).toBe(0);
+  });
+
   test("I10: input that is refused is on record as such", () => {
     const { session, recorder } = recorded();
     const { client } = join(session, "v", { role: "viewer" });

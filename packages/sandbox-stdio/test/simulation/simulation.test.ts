@@ -86,6 +86,10 @@ test("L7: of a log of any size nothing is lost to whoever is waited for", { time
   new Simulation(sizedPlan(81, 65_536)).run();
 });
 
+test("seed 2143829497: output that had been received and not processed was gone for a later life", () => {
+  new Simulation(sizedPlan(2_143_829_497)).run();
+});
+
 test("seed 2143831020: a life typed a window to a process that takes no more, as the one before, and was closed", () => {
   new Simulation(parkingPlan(2_143_831_020)).run();
 });

@@ -176,7 +176,7 @@ export class Simulation {
   #dial: Dial = (request, query, listener) => {
     const { time, random } = this.#world;
     const { tty } = this.#facts;
-    const { resume: proof, offset, stdin, attempt } = readQuery(query);
+    const { resume: proof, offset, acked, stdin, attempt } = readQuery(query);
     const id = proof?.split(":")[1] ?? this.#idOf(attempt);
     const attach: AttachRequest = {
       ...request,
@@ -184,7 +184,7 @@ export class Simulation {
       acknowledges: true,
       isResume: proof !== undefined,
       resume: `${this.#facts.incarnation}:${id}`,
-      ...defined({ offset, attempt, stdin, keeps: this.plan.keeps }),
+      ...defined({ offset, acked, attempt, stdin, keeps: this.plan.keeps }),
       ...(tty && random.chance(0.3) ? { size: { cols: random.int(20, 200), rows: random.int(5, 60) } } : {}),
     };
     const server = this.#serverEnd(STDIO, attach);

@@ -5,6 +5,7 @@ import {
   CLOSE,
   type ClientEnd,
   type ClientState,
+  defined,
   followParticipants,
   type Hello,
   LOST_REASON,
@@ -39,7 +40,7 @@ import { PipeFront } from "./pipe-front.ts";
 import type { ResumeState } from "./resume-state.ts";
 import { SECRET_ON, TerminalFront } from "./terminal-front.ts";
 
-/** Failed attempts before the first greeting: few, so that a wrong address is reported soon. */
+/** Failed attempts before the first greeting: few, so that a wrong address is reported soon. No limit once it has started a process. */
 const FIRST_ATTEMPTS = 3;
 /** Limit of a clean close towards the server, and towards a reader that stopped reading. */
 const FAREWELL_MS = 1_000;
@@ -126,7 +127,7 @@ export class Attachment {
     this.#client = new StdioClient(
       {
         session: this.#session,
-        firstAttempts: FIRST_ATTEMPTS,
+        ...defined({ firstAttempts: isOurs || run !== undefined ? undefined : FIRST_ATTEMPTS }),
         giveUpMs: (request.giveUp ?? Math.max(GIVE_UP_SECONDS, request.keep ?? 0)) * 1_000,
         bornAtMs: Date.now(),
         keepsKeys: request.keepsKeys === true,
@@ -212,9 +213,7 @@ export class Attachment {
     if (this.#front instanceof TerminalFront) this.#front.participants.state(state);
     if (state.phase === "attached") {
       if (this.#run !== undefined && state.hello.incarnation !== this.#run.incarnation) {
-        this.#endings.add({ kind: "client", end: { kind: "refused", code: CLOSE.notFound, reason: LOST_REASON } });
-        this.#isEnded = true;
-        this.#client.leave();
+        this.#giveUp(CLOSE.notFound, LOST_REASON);
         return;
       }
       this.#people = participantsOf(state.hello);
@@ -227,6 +226,12 @@ export class Attachment {
       this.#endInTime();
     } else if (state.phase === "ended" && !this.#isEnded) this.#endings.add({ kind: "client", end: state.end });
     else this.#endInTime();
+  }
+
+  #giveUp(code: number, reason: string): void {
+    this.#endings.add({ kind: "client", end: { kind: "refused", code, reason } });
+    this.#isEnded = true;
+    this.#client.leave();
   }
 
   // ---- Time limit of `run` -----------------------------------------------------------------------------------------
@@ -243,8 +248,10 @@ export class Attachment {
   /** After the limit, prints the output that existed at the greeting, and does not wait for a lost connection. */
   #endInTime(): void {
     const { hello, state } = this.#client;
-    if (!this.#isTimeOver || hello === undefined) return;
-    if (state.phase !== "attached" || this.#writtenTo >= hello.live || hello.live === hello.offset)
+    if (!this.#isTimeOver || this.#isEnded) return;
+    if (hello === undefined) {
+      if (state.phase === "waiting") this.#giveUp(CLOSE.tryLater, state.reason);
+    } else if (state.phase !== "attached" || this.#writtenTo >= hello.live || hello.live === hello.offset)
       this.#endings.add({ kind: "time" });
   }
 
@@ -383,7 +390,8 @@ export class Attachment {
     }
     if (end.kind === "refused") {
       if (this.#client.resumePoint !== undefined) this.#resume?.file.save();
-      const session = this.#front === undefined ? undefined : this.#session;
+      const isKnown = this.#front !== undefined || this.#run !== undefined;
+      const session = isKnown ? this.#session : undefined;
       const hasPosition = session !== undefined || this.#resume?.earlier?.resume !== undefined;
       const file = hasPosition ? this.#request.resumeFile : undefined;
       const server = this.#request.endpoint.httpBase;

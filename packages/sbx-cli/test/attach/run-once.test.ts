@@ -8,7 +8,8 @@ import { sandbox } from "sandbox-stdio/client";
 import { expect, onTestFinished, test } from "vitest";
 import { startOnce } from "../../src/attach/start-once.ts";
 import { fetchUnlessSilent } from "../../src/connection/silence.ts";
-import { runCli } from "../fixture/cli.ts";
+import { collect, runCli, startCli, until } from "../fixture/cli.ts";
+import { startServer } from "../fixture/server.ts";
 
 type Reply = { readonly status?: number; readonly body: object } | "cut";
 const RUNS = { session: "s", incarnation: "one", state: "running", from: 0, next: 0, end: 0, output: "", stdout: "" };
@@ -117,5 +118,33 @@ test("a server that is silent is asked once", async () => {
   expect(await startedAfter(undefined, 20)).toMatchObject({
     ended: { code: "unreachable", message: expect.stringContaining("no response for") },
     calls: 1,
+  });
+});
+
+/** A server that starts processes, and then refuses who attaches, as one that restarts. */
+async function restartingServer() {
+  const server = await startServer();
+  onTestFinished(() => server.close());
+  server.refusal = { status: 503, body: '{"error":"unavailable","message":"the server restarts"}' };
+  return server;
+}
+
+test("a process that it has started is attached to when the server is back, however many attempts that takes", async () => {
+  const server = await restartingServer();
+  const ended = collect(startCli(["run", server.url, "--", "sh", "-c", "echo begun; exit 6"]));
+  await until(
+    () => server.tokens.length > 3,
+    () => `${server.tokens.length} attempts`,
+  );
+  server.refusal = undefined;
+  expect(await ended).toEqual({ code: 6, signal: null, stdout: "begun\n", stderr: "" });
+});
+
+test("a wait that is over before the server is back says why, and which session may still be running", async () => {
+  const { url } = await restartingServer();
+  const words = ["--session", "s", "--wait", "500ms", "--", "sh", "-c", "read x"];
+  expect(await runCli(["run", url, ...words])).toEqual({
+    ...{ code: 255, signal: null, stdout: "" },
+    stderr: "sbx-stdio: the server restarts; session s may still be running\n",
   });
 });

@@ -46,7 +46,7 @@ test.each<[string, () => string[], RegExp]>([
   await new Promise<void>((resolve) => {
     child.stderr?.on("data", (chunk: Buffer) => {
       said += chunk;
-      if (/so far/.test(said)) resolve();
+      if (line.test(said)) resolve();
     });
     child.once("close", () => resolve());
   });
