@@ -45,24 +45,24 @@ export function addServe(program: Command, words: Words, done: Done): void {
     )
     .argument("[name]", "of the user")
     .option("--port <port>", "port to listen on", DEFAULT_PORT)
-    .option("--state <folder>", "folder of its state (default: for each port, in ~/.local/state/sbx-stdio)")
+    .option("--state <folder>", "folder of its state (default: by port, below ~/.local/state)")
     .option(
       "--bind <address>",
-      "address to listen on, * for any; others than loopback need TLS, a proxy or --insecure",
+      "address to listen on, * for any; beyond loopback with TLS, a proxy or --insecure",
       "localhost",
     )
-    .option("--origin <url>", "the address that people use, as at a proxy")
+    .option("--origin <url>", "the public address, as at a proxy")
     .option("--dir <folder>", "where processes start (default: the current folder)")
-    .option("--readonly", "people look on and type nothing")
+    .option("--readonly", "people only look on")
     .option("--once", "end with the program and its exit code")
     .option("--tls-cert <file>", "certificate chain, PEM")
     .option("--tls-key <file>", "its private key, PEM")
     .option("--trust-proxy <address...>", "believe this proxy's X-Forwarded-For")
     .option("--insecure", "plain HTTP beyond this machine")
-    .option("--link-file <file>", "write the link there instead of printing it")
+    .option("--link-file <file>", "write the link there")
     .addOption(new Option("--role <role>", "what the user may do").choices(ROLES).default("driver"))
     .option("--remove", "remove the user")
-    .option("--install", "write a service file for systemd or launchd, with these options")
+    .option("--install", "write a service file for systemd or launchd")
     .option("--now", "stop: end sessions without a question")
     .action((action: Action | undefined, name: string | undefined, flags: ServeFlags) => {
       const { afterDashes } = words;

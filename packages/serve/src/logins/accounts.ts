@@ -39,8 +39,8 @@ export class AccountFile {
   /** One after another: each takes its memory and a processor for a moment. */
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  /** A name without an account takes as long as one with it. */
-  readonly #decoy = hashOf(randomBytes(16).toString("hex"));
+  /** A name without an account takes as long as one with it. Made at the first login: it takes as long as one. */
+  #decoy: Promise<string> | undefined;
 
   constructor(file: string) {
     this.#file = file;
@@ -65,8 +65,9 @@ export class AccountFile {
     const account = this.roleOf(name) === undefined ? undefined : this.#read()[name];
     this.#waiting += 1;
     const checked = this.#last.then(async () => {
-      const hash = account?.hash ?? (await this.#decoy);
-      return argon2Verify({ password: password.slice(0, MOST_CHARACTERS) || " ", hash });
+      this.#decoy ??= hashOf(randomBytes(16).toString("hex"));
+      const decoy = await this.#decoy;
+      return argon2Verify({ password: password.slice(0, MOST_CHARACTERS) || " ", hash: account?.hash ?? decoy });
     });
     this.#last = checked.catch(() => undefined);
     try {
