@@ -23,6 +23,7 @@ export const LEFT_OUT_FILES: Readonly<Record<string, Reason>> = {
   "packages/own-worker": OWN_SYSTEM,
   "packages/packed": OWN_SYSTEM,
   "programs/mcp-servers": OUR_FILES,
+  "sandbox-api/workspace": OUR_FILES,
   "stream/big-input": "looks at the bridge's own memory",
   "stream/lives": OWN_SYSTEM,
   "stream/parking": OWN_SYSTEM,
@@ -74,6 +75,11 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
   },
   "programs/panes": { "B2, B4, B8, B9: split, resized": OUR_FILES, "B4: ": LOSES_CONTAINERS },
   "programs/output": { "D6: a stream goes on at Last-Event-ID over a restart": LOSES_CONTAINERS },
+  "sandbox-api/exec": {
+    // As above.
+    "V3: a client that goes away": LOCAL_SERVER,
+    "V2: sandboxes that were made count": LOSES_CONTAINERS,
+  },
   "stream/connect": { "R1, I5: bytes pass both ways": LOSES_CONTAINERS },
   "stream/foreign-endings": { "frames that break the protocol end their connection": LOCAL_SERVER },
   "stream/log-size": { "P1: of a log of 100,000 bytes so much is held": LOSES_CONTAINERS },

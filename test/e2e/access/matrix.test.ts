@@ -11,6 +11,7 @@ import { routesOfCode } from "../support/generators/routes-of-code.ts";
 import { fresh, type Person, person, restartBridge, sessionsInBridge, system } from "../support/system/system.ts";
 
 const AT = "/api/sandboxes/:sandbox/sessions";
+const BOX = "/v1/sandbox/:sandbox";
 const HELLO = '{"type":"ping"}';
 const TTYD_HELLO = '{"AuthToken":"","columns":80,"rows":24}';
 
@@ -25,6 +26,11 @@ const terminal = (part: string, role?: string) => (place: Place) =>
 const ANSWERING = 'read -r line; echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}"; cat';
 const server = ({ sandbox }: Place) =>
   `/mcp/${sandbox}/server?cmd=sh&arg=-c&arg=${encodeURIComponent(ANSWERING)}&keep=1`;
+
+const made =
+  (rest: string) =>
+  ({ sandbox }: Place) =>
+    `/v1/sandbox/${sandbox}${rest}`;
 
 const stdio = { protocol: "stdio.v1", first: HELLO };
 const ttyd = { protocol: "tty", first: TTYD_HELLO };
@@ -119,6 +125,21 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     upgrade("pty: look on", ({ sandbox }) => sharedPath(sandbox, { role: "viewer" }), { about: "pty" }),
     upgrade("pty: drive", ({ sandbox }) => sharedPath(sandbox, { role: "driver" }), { about: "pty" }),
   ],
+  // Of a sandbox that was never made.
+  [`GET ${BOX}/pty`]: [upgrade("sandbox: make", ({ sandbox }) => `/v1/sandbox/${sandbox}/pty`)],
+  "GET /v1/openapi.json": [http("GET", "/v1/openapi.json")],
+  "POST /v1/sandbox": [http("POST", "/v1/sandbox", {})],
+  [`DELETE ${BOX}`]: [http("DELETE", made(""))],
+  [`GET ${BOX}/running`]: [http("GET", made("/running"))],
+  [`POST ${BOX}/exec`]: [http("POST", made("/exec"), { argv: ["true"] })],
+  [`POST ${BOX}/session`]: [http("POST", made("/session"), {})],
+  [`DELETE ${BOX}/session/:session`]: [http("DELETE", made("/session/none"))],
+  [`GET ${BOX}/file/*`]: [http("GET", made("/file/workspace/none"))],
+  [`PUT ${BOX}/file/*`]: [http("PUT", made("/file/workspace/none"), {})],
+  [`POST ${BOX}/persist`]: [http("POST", made("/persist"), {})],
+  [`POST ${BOX}/hydrate`]: [http("POST", made("/hydrate"), {})],
+  [`POST ${BOX}/:mount{(un)?mount}`]: [http("POST", made("/mount"), {})],
+  "ALL /v1/sandbox/*": [http("GET", "/v1/sandbox/no/such")],
   "GET /sandbox/terminal": [
     upgrade("json: look on", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=viewer`),
     upgrade("json: drive", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=driver`),
@@ -147,7 +168,8 @@ answer everybody alike share a row.
 
 The driver's token is of the sandbox's tenant, with \`sandbox:exec\`, and made the ticket. The admin has \`sandbox:admin\`, and so had the revoked
 and the expired; the viewer has \`sandbox:connect\`. In another tenant the same names mean other, empty sandboxes. The guest link is for viewing.
-"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`.
+"Logged out" is a copy of a cookie, from our own page. \`in\`: attached. Four digits are a close's code. \`…\` is \`/api/sandboxes/:sandbox/sessions\`,
+\`§\` \`/v1/sandbox/:sandbox\`, \`scope\` \`insufficient_scope\`, \`none\` \`no_token\`.
 `;
 
 /** Rows of the table: what is answered alike shares one. */
@@ -198,13 +220,15 @@ test("every route and dialect answers every kind of identity as docs/matrix.md s
   const asked: [string, string][] = [];
   for (const [route, questions] of Object.entries(QUESTIONS)) {
     for (const question of questions) {
-      const path = `\`${route.replace(AT, "…")}\``;
+      const path = `\`${route.replace(AT, "…").replace(BOX, "§")}\``;
       const answers = await Promise.all(everybody.map((kind) => ask(question, kind, owner, lives)));
       // Where the bridges are in containers nobody calls there: the route is not there for anybody.
       const isUncalled = route === "POST /internal/bell" && system.bridgeUrl === "";
       const told = isUncalled ? answers.map((answer) => (answer === "404" ? "401" : answer)) : answers;
       const isSame = told.every((answer) => answer === told[0]);
-      const shown = isSame ? `${told[0]} for all` : told.join(" | ");
+      const shown = isSame
+        ? `${told[0]} for all`
+        : told.join(" | ").replaceAll("insufficient_scope", "scope").replaceAll("no_token", "none");
       asked.push([question.what === undefined ? path : `${path} ${question.what}`, shown]);
     }
   }

@@ -96,15 +96,18 @@ test.each(["worker", "bridge"] as const)(
         throw new Error(`${what} was not answered:\n${textOf(entry)}`, { cause: error });
       });
       const { status, body, code } = answer;
-      const error = /"error":"(\w+)"/.exec(body)?.[1] ?? "";
+      const error = /"(?:error|code)":"(\w+)"/.exec(body)?.[1] ?? "";
       const kind = `${status} ${code ?? error}`.trim();
       kinds[kind] = (kinds[kind] ?? 0) + 1;
       // Of the 5xx, only what the contract has: it is not there now, come again; and 505, by which Bun's parser tells of a blank
       // or a control character in the target. Of closes, none of our own fault.
       // Of `*` the runtime says 500 by itself.
       const isOurs = entry.line !== `${method} *`;
-      // An MCP server that ends at once is one of the contract's, too.
-      const isToldSo = (status === 503 && error !== "") || (status === 502 && error === "server_ended");
+      // An MCP server that ends at once is one of the contract's, too, and what the sandbox API has not.
+      const isToldSo =
+        (status === 503 && error !== "") ||
+        (status === 502 && error === "server_ended") ||
+        (status === 501 && error === "unsupported");
       const isFault = isOurs && ((status >= 500 && status !== 505 && !isToldSo) || code === 1011);
       if (isFault) throw new Error(`${what} was answered with ${kind}: ${body.slice(0, 200)}\n${textOf(entry)}`);
       return kind;

@@ -110,9 +110,9 @@ test("V2: a sandbox is found until it is deleted, by its own tenant alone, and i
   const who = await person();
   const box = await ApiSandbox.make(who);
   expect(box.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-  expect(await (await box.fetch("GET", "/running")).json()).toEqual({ running: true });
   const running = box.exec(["sleep", "3600"]);
   await until("it runs", async () => (await box.alive()) === 1);
+  expect(await (await box.fetch("GET", "/running")).json()).toEqual({ running: true });
   const stranger = await person();
   const all = (as: Person) => [
     box.fetch("GET", "/running", {}, as),

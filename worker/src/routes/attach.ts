@@ -75,9 +75,6 @@ async function attachRoute(
       const message = `none of the subprotocols offered is spoken here; ${spoken} is`;
       return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
     }
-    if (row.dialect === SANDBOX_PTY && !(await hasMade(c.env, right.tenant, c.req.param("sandbox") ?? ""))) {
-      return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "there is no such sandbox" });
-    }
     const search = completeQuery(new URL(request.url).searchParams, right.only, otherSession(row));
     const wish = row.wish({ params: c.req.param(), search });
     if (!wish.ok) {
@@ -125,6 +122,9 @@ async function attach(
 ): Promise<Response> {
   const { tenant, grant } = right;
   const { question, sandboxKey, sessionKey } = await nameProject(env, right.asker, query.sandbox);
+  if (row.dialect === SANDBOX_PTY && !(await hasMade(env, tenant, sandboxKey))) {
+    return refuseHttp({ code: CLOSE.notFound, error: "not_found", message: "there is no such sandbox" });
+  }
   const wrongRole = typeof question === "function" ? roleRefusal(query.role, grant) : undefined;
   if (wrongRole !== undefined) return refuseUpgrade(answering(row, offered), wrongRole);
   const session = query.session ?? crypto.randomUUID().replaceAll("-", "").slice(0, 20);

@@ -49,17 +49,9 @@ sandboxApiRoutes.post(BASE, async (c) => {
   return refuse(502, "no_workspace", `the sandbox can't have a folder /workspace of its own: ${fault}`);
 });
 
-/** Before `:sandbox`, which would take their names for ids. */
-for (const path of [`${BASE}/pool`, `${BASE}/pool/*`]) {
-  sandboxApiRoutes.all(path, async (c) => {
-    await callerOf(c.req.raw, c.env, "sandbox:exec");
-    return unsupported("pools");
-  });
-}
-
-for (const what of ["mount", "unmount"]) {
-  sandboxApiRoutes.post(`${ONE}/${what}`, (c) => entered(c, "sandbox:exec", async () => unsupported("mounts")));
-}
+sandboxApiRoutes.post(`${ONE}/:mount{(un)?mount}`, (c) =>
+  entered(c, "sandbox:exec", async () => unsupported("mounts")),
+);
 
 sandboxApiRoutes.get(`${ONE}/running`, (c) =>
   entered(c, "sandbox:connect", async (who) => c.json({ running: await isRunning(c.env, who) })),
@@ -119,7 +111,12 @@ sandboxApiRoutes.put(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) =>
 sandboxApiRoutes.post(`${ONE}/persist`, (c) => entered(c, "sandbox:exec", (who) => persist(c.req.raw, c.env, who)));
 sandboxApiRoutes.post(`${ONE}/hydrate`, (c) => entered(c, "sandbox:exec", (who) => hydrate(c.req.raw, c.env, who)));
 
-sandboxApiRoutes.all("/v1/sandbox/*", (c) => refuse(404, "not_found", `no ${c.req.method} ${c.req.path}`));
+sandboxApiRoutes.all(`${BASE}/*`, async (c) => {
+  const { method, path } = c.req;
+  if (!`${path}/`.startsWith(`${BASE}/pool/`)) return refuse(404, "not_found", `no ${method} ${path}`);
+  await callerOf(c.req.raw, c.env, "sandbox:exec");
+  return unsupported("pools");
+});
 
 // ---- What they share ---------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import type { SandboxScope } from "../auth/identity.ts";
-import { sandboxKey, type Tenant, tenantKey } from "../auth/names.ts";
+import { type Tenant, tenantKey } from "../auth/names.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { IdentifyEnv } from "../guards/identify.ts";
@@ -27,13 +27,12 @@ export async function enter(
   scope: SandboxScope,
 ): Promise<Authorized | Response> {
   const who = await authorized(request, env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
-  const isThere = await hasMade(env, who.identity, sandbox);
+  const isThere = MADE_ID.test(sandbox) && (await hasMade(env, who.identity, who.project.sandboxKey));
   return isThere ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
 }
 
-export async function hasMade(env: TenantsEnv, tenant: Tenant, sandbox: string): Promise<boolean> {
-  if (!MADE_ID.test(sandbox)) return false;
-  return (await tenantOf(env, tenant)).hasMadeSandbox(await sandboxKey(tenant, sandbox));
+export async function hasMade(env: TenantsEnv, tenant: Tenant, sandboxKey: string): Promise<boolean> {
+  return (await tenantOf(env, tenant)).hasMadeSandbox(sandboxKey);
 }
 
 /** A WebSocket of a client that can't set headers has its `Authorization` in the query: nothing reads it there from here on. */

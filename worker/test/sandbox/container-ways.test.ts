@@ -2,7 +2,7 @@
 // what listens in the container. Only the container is a stand-in.
 
 import { env } from "cloudflare:workers";
-import { MIB, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, MIB, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { orderBody, type StartOrder } from "sandbox-stdio/programs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { orderProcess } from "../../src/bridge/order.ts";
@@ -152,6 +152,36 @@ describe.each(WAYS)("by %s", (_, way, Sandbox) => {
     expect(await isAwake(ours, key)).toBe(true);
     expect((await askBridge(ours, key, { ask: "sessions" }))?.text).toBe('{"said":"GET /sessions"}');
     expect((await askBridge(ours, key, { ask: "end", session: "s" }))?.text).toBe('{"said":"DELETE /sessions/s"}');
+  });
+
+  test("an archive is passed on in pieces, to the container and from it", async () => {
+    listenIn(key, async (request) => {
+      if (request.method === "POST") return new Response(new Uint8Array(4 * MIB).fill(1));
+      let bytes = 0;
+      for await (const piece of request.body as ReadableStream<Uint8Array>) bytes += piece.length;
+      return Response.json({ bytes });
+    });
+    const { readable, writable } = new IdentityTransformStream();
+    const path = `${ARCHIVE_PATH}?sandbox=s`;
+    const answered = fetchBridge(ours, key, path, { method: "PUT", body: readable });
+    const writer = writable.getWriter();
+    for (let at = 0; at < 4; at += 1) await writer.write(new Uint8Array(MIB));
+    await writer.close();
+    expect(await (await answered).json()).toEqual({ bytes: 4 * MIB });
+    const packed = await fetchBridge(ours, key, path, { method: "POST" });
+    expect((await packed.arrayBuffer()).byteLength).toBe(4 * MIB);
+  });
+
+  test("a container is ended, and the next request starts another", async () => {
+    listenIn(key, () => new Response("served"));
+    const container = ours.Sandbox.getByName(key);
+    await container.endContainer();
+    expect(await isAwake(ours, key)).toBe(false);
+    await start();
+    expect(await isAwake(ours, key)).toBe(true);
+    await container.endContainer();
+    expect(await isAwake(ours, key)).toBe(false);
+    expect(await (await fetchBridge(ours, key, "/sessions", {})).text()).toBe("served");
   });
 
   test("a ttyd is asked and connected to, at its own port", async () => {

@@ -2,6 +2,7 @@
 // `resize`. What the terminal shows already comes before `ready`.
 
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
+import { CLOSE } from "../wire/constants.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
@@ -40,13 +41,16 @@ export const SANDBOX_PTY: Dialect<undefined> = {
   decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
 };
 
+/** The ids of the sandbox API. */
+const ID = /^[0-9a-f]{32}$/;
+
 function wish({ params, search }: RouteRequest): AttachWish {
+  const sandbox = params.sandbox ?? "";
+  if (!ID.test(sandbox)) return { ok: false, code: CLOSE.notFound, error: "not_found", detail: "no such sandbox" };
   const session = search.get("session") ?? "";
   const place = session === "" ? { keep: "0" } : { session };
-  const wished = terminalQuery(
-    { sandbox: params.sandbox ?? "", role: "driver", tty: "1", shell_integration: "0", ...place },
-    search,
-  );
+  const own = { sandbox, role: "driver", tty: "1", shell_integration: "0", ...place };
+  const wished = terminalQuery(own, search);
   const shell = search.get("shell") || undefined;
   return wished.ok && shell !== undefined ? { ...wished, command: [shell] } : wished;
 }

@@ -41,8 +41,11 @@ export class Outgoing {
     const held = this.#gate?.note(message);
     if (held !== undefined) this.say({ type: "output", frame: held });
     this.say(message);
-    if (message.type === "hello") this.#passed(0);
-    else if (message.type === "gap") this.#passed(message.to - message.from);
+    if (message.type === "hello") {
+      // The screen follows, and stands for all that there is.
+      const isScreenDue = this.#dialect.wantsScreen === true && message.offset > 0 && message.live === message.offset;
+      if (!isScreenDue) this.#passed(0);
+    } else if (message.type === "gap") this.#passed(message.to - message.from);
   }
 
   output(frame: Uint8Array, nowMs: number): void {
@@ -69,6 +72,7 @@ export class Outgoing {
   /** A redraw of the screen is output to a client that knows no snapshots. */
   snapshot(frame: Uint8Array): void {
     this.say({ type: "output", frame: this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1)) });
+    this.#passed(0);
   }
 
   /** Nothing follows: bytes that were held back are sent. */

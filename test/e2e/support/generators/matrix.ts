@@ -95,7 +95,7 @@ export function http(method: string, path: At<string>, body?: At<object>): Quest
       const init = { method, headers: { ...headers }, ...(said === undefined ? {} : { body: JSON.stringify(said) }) };
       const response = await api(undefined, withQuery(at(path, place), query), init);
       const text = await response.text();
-      const error = /"error":"(\w+)"|\((bad_\w+)\)/.exec(text);
+      const error = /"(?:error|code)":"(\w+)"|\((bad_\w+)\)/.exec(text);
       return [response.status, error?.[1] ?? error?.[2]].filter((part) => part !== undefined).join(" ");
     },
   };
@@ -131,7 +131,8 @@ export function upgrade(what: string, path: (place: Place) => string, options: U
         return outcome;
       } catch (error) {
         if (!(error instanceof HttpRefusal)) throw error;
-        return `${error.status} ${(JSON.parse(error.body) as { error: string }).error}`;
+        const said = JSON.parse(error.body) as { error: string; code?: string };
+        return `${error.status} ${said.code ?? said.error}`;
       }
     },
   };

@@ -23,7 +23,7 @@ export function routesWithout(requests: readonly string[], routes: readonly stri
     const [method = "", path = ""] = route.split(" ");
     const form = path
       .replace(/[.]/g, "\\.")
-      .replace(/:[a-z]+/g, "[^/?]+")
+      .replace(/:[a-z]+(\{.*?\})?/g, "[^/?]+")
       .replace("*", ".*");
     const asked = new RegExp(`^${method === "ALL" ? "[A-Z]+" : method} ${form}(\\?|$)`);
     return !requests.some((request) => asked.test(request));
