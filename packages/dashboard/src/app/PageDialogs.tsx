@@ -76,7 +76,7 @@ export function PageDialogs({
     case "palette":
       return (
         <Palette
-          sandboxes={rights.mayStartAnother ? [...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])] : []}
+          sandboxes={[...new Set([...sandboxes, ...all.map(({ sandbox }) => sandbox)])]}
           open={new Set(all.map(paneIdOf))}
           names={names}
           onRename={(of, name) => void workspace.rename(of, name)}

@@ -30,7 +30,7 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 };
 
 /** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
-const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme", "palette"];
+const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme"];
 
 export function useCommands({ page, state, actions, live, dialog, setDialog, setNaming }: CommandsOptions): Run {
   const { user, rights, workspace } = state;

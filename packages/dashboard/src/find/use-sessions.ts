@@ -49,11 +49,8 @@ export function useSessions(
   const all = [...new Set([...knownHere, ...(listedSandboxes ?? [])])];
   const sandboxes = all.slice(0, MAX_SANDBOXES);
   const key = sandboxes.join(" ");
-  /** A guest has no list, only commands. */
-  const isOff = knownHere.length === 0;
 
   useEffect(() => {
-    if (isOff) return;
     const stop = new AbortController();
     void (async () => {
       const answer = await listSandboxes(stop.signal);
@@ -61,7 +58,7 @@ export function useSessions(
       if (!stop.signal.aborted) setListedSandboxes((before) => (answer.ok ? answer.value : (before ?? [])));
     })();
     return () => stop.abort();
-  }, [reloads, isOff]);
+  }, [reloads]);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -71,7 +68,7 @@ export function useSessions(
       const listing = answer.ok ? { sessions: answer.value } : { problem: answer.reason ?? unreadable };
       setListings((before) => new Map(before).set(sandbox, listing));
     };
-    for (const sandbox of key.split(" ").filter((each) => each !== "")) void load(sandbox);
+    for (const sandbox of key.split(" ")) void load(sandbox);
     return () => stop.abort();
   }, [key, reloads, unreadable]);
 
@@ -119,6 +116,6 @@ export function useSessions(
   const problems = known.flatMap(([sandbox, listing]) =>
     listing !== undefined && "problem" in listing ? [[sandbox, listing.problem] as const] : [],
   );
-  const isLoading = (!isOff && listedSandboxes === undefined) || known.some(([, listing]) => listing === undefined);
+  const isLoading = listedSandboxes === undefined || known.some(([, listing]) => listing === undefined);
   return { sandboxes, unasked: all.length - sandboxes.length, listed, isLoading, problems, screens, refresh };
 }
