@@ -47,6 +47,9 @@ const ROUTES = [...new Set(ALL.map(({ method, path }) => `${method} ${path}`))].
   (route) => !OF_NO_PROJECT.includes(route),
 );
 
+/** The close codes of the dialect whose player knows no others. */
+const ALIS_STATUS: Readonly<Record<number, number>> = { 4001: 401, 1013: 503 };
+
 type Said = { readonly status: number; readonly error: string; readonly retryAfter: string | null };
 
 /** Asks at a route as somebody whose token allows everything. */
@@ -61,9 +64,10 @@ async function ask(realm: Realm, route: string): Promise<Said> {
     path === "/sandbox/terminal" ? "sessionId=dev:main" : path === "/ws/terminal" ? "id=dev" : "sandbox=dev";
   const token = await realm.sign({ scope: "sandbox:admin" });
   const isApi = path.startsWith("/api/") || path.startsWith("/mcp/");
+  const protocol = path.startsWith("/watch/") ? { "Sec-WebSocket-Protocol": "v1.alis" } : {};
   const init = {
     method,
-    headers: { Authorization: `Bearer ${token}`, ...(isApi ? {} : { Upgrade: "websocket" }) },
+    headers: { Authorization: `Bearer ${token}`, ...(isApi ? {} : { Upgrade: "websocket" }), ...protocol },
     ...(method === "POST" ? { body: JSON.stringify({ sandbox: "dev", session: "main" }) } : {}),
   };
   const bindings = {
@@ -79,7 +83,7 @@ async function ask(realm: Realm, route: string): Promise<Said> {
     const closed = new Promise<CloseEvent>((resolve) => webSocket.addEventListener("close", resolve));
     webSocket.accept();
     const { code, reason } = await closed;
-    return { status: code - 4000, error: reason, retryAfter: null };
+    return { status: ALIS_STATUS[code] ?? code - 4000, error: reason, retryAfter: null };
   }
   const { error } = (await response.json()) as { error: string };
   return { status: response.status, error, retryAfter: response.headers.get("Retry-After") };
@@ -94,16 +98,19 @@ test.each(ROUTES)(
   "%s is closed to whom the Project Service refuses, and told apart while it is down",
   async (route) => {
     const realm = newRealm();
+    const isAlis = route.startsWith("GET /watch/");
     const isTtyd = route.startsWith("GET /terminal/");
-    expect(await ask(realm, route)).toMatchObject({ status: 401, error: isTtyd ? "Unauthorized" : "not_owner" });
+    const isClosed = isTtyd || isAlis;
+    const words = (ttyds: string, usual: string) => (isAlis ? expect.any(String) : isTtyd ? ttyds : usual);
+    expect(await ask(realm, route)).toMatchObject({ status: 401, error: words("Unauthorized", "not_owner") });
     for (const validate of [
       { status: 500, body: {} },
       { status: 200, body: {} },
       { status: 302, body: { user_id: "u" } },
     ]) {
       await realm.set({ validate });
-      const unavailable = isTtyd ? "Project Service unavailable" : "validator_unavailable";
-      expect(await ask(realm, route)).toEqual({ status: 503, error: unavailable, retryAfter: isTtyd ? null : "5" });
+      const unavailable = words("Project Service unavailable", "validator_unavailable");
+      expect(await ask(realm, route)).toEqual({ status: 503, error: unavailable, retryAfter: isClosed ? null : "5" });
     }
     expect((await realm.counts()).validate).toBe(4);
   },
