@@ -277,8 +277,7 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
         if (mayDriveOrTell(session, client)) upstream.pane(client, { type: "resize", pane, cols, rows });
         return;
       }
-      client.size = { cols: message.cols, rows: message.rows };
-      hop.resizeWindow(client, client.size);
+      hop.resizeWindow(client, { cols: message.cols, rows: message.rows });
       return;
     case "signal":
       if (mayDriveOrTell(session, client)) upstream.signal(client, message.signal);

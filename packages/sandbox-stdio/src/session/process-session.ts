@@ -179,8 +179,11 @@ export class ProcessSession extends SessionCore {
     return new InputQueue("process");
   }
 
-  override resizeWindow(client: ClientRecord): void {
-    this.#noteUse(client);
+  override resizeWindow(client: ClientRecord, size: TerminalSize): void {
+    // Each new connection says the size again.
+    const isNew = client.size?.cols !== size.cols || client.size.rows !== size.rows;
+    client.size = size;
+    if (isNew) this.#noteUse(client);
     this.#fitSize();
   }
 

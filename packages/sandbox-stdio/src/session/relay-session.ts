@@ -316,6 +316,7 @@ export class RelaySession extends SessionCore {
   }
 
   override resizeWindow(client: ClientRecord, size: TerminalSize): void {
+    client.size = size;
     this.state.upstream.resize(client, size);
   }
 

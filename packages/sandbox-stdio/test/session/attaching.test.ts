@@ -255,7 +255,8 @@ describe("K4: the size of the PTY", () => {
     expect(sizes().slice(2)).toEqual(["200x60"]);
     // Coming back is no use, somebody else limits her, and her other window counts when she leaves.
     at.session.vanish(phone.client);
-    join(at.session, "phone", { person, isResume: true, size: { cols: 40, rows: 80 } });
+    const back = join(at.session, "phone", { person, isResume: true, size: { cols: 40, rows: 80 } });
+    at.session.command(back.client, { type: "resize", cols: 40, rows: 80 });
     join(at.session, "bob", { size: { cols: 100, rows: 100 } });
     at.flush();
     expect(sizes().slice(3)).toEqual(["100x60"]);
