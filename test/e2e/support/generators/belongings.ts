@@ -91,7 +91,7 @@ export function heardSince({ client }: Belongings, count: number): readonly Rece
   return client.received.slice(count).filter((one) => !isPong(one));
 }
 
-/** Upgrades at each path of the dialects' table. `S` is the sandbox and `N` the session. */
+/** Upgrades at each path where there are any. `S` is the sandbox and `N` the session. */
 const UPGRADES: Readonly<Record<string, string>> = {
   "/attach": "/attach?sandbox=S&session=N&keep=0",
   "/ws/terminal": "/ws/terminal?id=S&session=N",
@@ -100,6 +100,9 @@ const UPGRADES: Readonly<Record<string, string>> = {
   "/sandbox/terminal": "/sandbox/terminal?sessionId=S:N",
   "/terminal/:project": "/terminal/S?session=N",
   "/terminal/:project/ws": "/terminal/S/ws?session=N",
+  "/watch/:sandbox/:session": "/watch/S/N?",
+  "/v1/sandbox/:sandbox/pty": "/v1/sandbox/S/pty?session=N",
+  "/codex/:sandbox": "/codex/S?",
 };
 
 const RECORDED = ["recordings", "recording", "recording/screen", "recording/search"];
@@ -111,6 +114,11 @@ const CALLS = ["", "/N", "/N/tickets/I", ...[...READS, ...ACTS].map((name) => `/
 const OTHER_CALLS = [
   ...["/api/sandboxes/S/run?", "/api/sandboxes?", "/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?"],
   "/api/recordings?",
+  ...["/codex-ticket?", "/tickets?", "/tickets/I?", "/audit?"].map((rest) => `/api/sandboxes/S${rest}`),
+  ...["/v1/openapi.json?", "/v1/sandbox?"],
+  ...["", "/running", "/exec", "/session", "/session/N", "/file/tmp/N", "/persist", "/hydrate", "/mount", "/other"].map(
+    (rest) => `/v1/sandbox/S${rest}?`,
+  ),
   ...[
     "/api/layout?",
     "/api/preferences?",
@@ -150,7 +158,7 @@ export type Ask = {
   readonly body: string;
 };
 
-const isUpgraded = (route: string) => !/^\/(api|mcp|preview)\b|\/token\?/.test(route);
+const isUpgraded = (route: string) => Object.values(UPGRADES).includes(route);
 
 function bodiesFor({ sandbox, session, who, ids }: Belongings): readonly object[] {
   return [
@@ -286,7 +294,8 @@ export async function search(
     const { status, body, code } = await send(own.site, asker, ask);
     const kind = code === undefined ? String(status) : `${status} ${code}`;
     answers[kind] = (answers[kind] ?? 0) + 1;
-    if (status >= 500) throw new Error(`Answered ${status}: ${body}`);
+    const isUnsupported = status === 501 && ask.target.startsWith("/v1/sandbox");
+    if (status >= 500 && !isUnsupported) throw new Error(`Answered ${status}: ${body}`);
     // A refusal names what was asked for: what the asker said they may hear again.
     const unsaid = own.secrets.filter((secret) => !ask.target.includes(secret) && !ask.body.includes(secret));
     // A tenant's record says whom its people have revoked, in their own words.
