@@ -2,7 +2,7 @@
 // that the sandbox API has made have a mount namespace each, also after a restart of the bridge.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Namespace } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 
@@ -26,8 +26,11 @@ export class Workspaces {
     if (sandboxRoot === undefined) return existsSync(workspace) ? undefined : `there is no ${workspace}`;
     const folder = folderOf();
     const fault = await this.#make(sandboxRoot, sandbox, folder);
-    if (fault === undefined) writeFileSync(this.#markOf(sandboxRoot, sandbox), folder);
-    return fault;
+    if (fault !== undefined) return fault;
+    const mark = this.#markOf(sandboxRoot, sandbox);
+    mkdirSync(dirname(mark), { recursive: true, mode: 0o700 });
+    writeFileSync(mark, folder);
+    return undefined;
   }
 
   /** To be awaited before anything is started in a sandbox; absent where nothing has to be made. */
@@ -60,8 +63,6 @@ export class Workspaces {
 
   /** The file that says so, with the folder in it. A dot begins no sandbox's folder. */
   #markOf(sandboxRoot: string, sandbox: string): string {
-    const marks = join(sandboxRoot, ".workspaces");
-    mkdirSync(marks, { recursive: true, mode: 0o700 });
-    return join(marks, sandbox);
+    return join(sandboxRoot, ".workspaces", sandbox);
   }
 }

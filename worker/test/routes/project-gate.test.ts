@@ -18,6 +18,12 @@ const OF_NO_PROJECT = [
   "POST /api/revocations",
   "GET /api/audit",
   "DELETE /api/recordings",
+  // Where a Project Service says which sandboxes there are, none is made here: a terminal of one that was not made is 404.
+  "GET /v1/openapi.json",
+  "POST /v1/sandbox",
+  "POST /v1/sandbox/:sandbox/:mount{(un)?mount}",
+  "GET /v1/sandbox/:sandbox/pty",
+  "ALL /v1/sandbox/*",
   "GET /login",
   "GET /callback",
   "GET /logout",
@@ -63,7 +69,7 @@ async function ask(realm: Realm, route: string): Promise<Said> {
   const query =
     path === "/sandbox/terminal" ? "sessionId=dev:main" : path === "/ws/terminal" ? "id=dev" : "sandbox=dev";
   const token = await realm.sign({ scope: "sandbox:admin" });
-  const isApi = path.startsWith("/api/") || path.startsWith("/mcp/");
+  const isApi = /^\/(?:api|mcp|v1\/sandbox)\//.test(path);
   const protocol = path.startsWith("/watch/") ? { "Sec-WebSocket-Protocol": "v1.alis" } : {};
   const init = {
     method,
@@ -85,8 +91,8 @@ async function ask(realm: Realm, route: string): Promise<Said> {
     const { code, reason } = await closed;
     return { status: ALIS_STATUS[code] ?? code - 4000, error: reason, retryAfter: null };
   }
-  const { error } = (await response.json()) as { error: string };
-  return { status: response.status, error, retryAfter: response.headers.get("Retry-After") };
+  const { error, code } = (await response.json()) as { error: string; code?: string };
+  return { status: response.status, error: code ?? error, retryAfter: response.headers.get("Retry-After") };
 }
 
 test("the Worker's routes to a sandbox are found", () => {
