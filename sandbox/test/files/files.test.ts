@@ -156,6 +156,7 @@ describe("files in the sandbox", () => {
     expect(read.map((answer) => answer.text)).toEqual(paths);
   });
 
+  // Only root can run a helper as somebody else.
   it.runIf(isRoot)("E6: the helper has the rights of CHILD_USER, and no secret of the bridge", async () => {
     const { folder, ask } = setUp({ CHILD_USER: `${NOBODY}` });
     writeFileSync(join(folder, "roots"), "roots", { mode: 0o600 });

@@ -179,9 +179,9 @@ export class Attaching {
       connection.bye(RESTARTED.code, "the session was lost just now", "now");
       return;
     }
-    const { acknowledges, canResume, holdsAlone, wantsScreen, startsWithScreen } = connection.dialect;
+    const { acknowledges, canResume, holdsAlone, startsWithScreen } = connection.dialect;
     const wish: AttachRequest = {
-      ...{ id, resume, acknowledges, canResume, holdsAlone, wantsScreen, startsWithScreen },
+      ...{ id, resume, acknowledges, canResume, holdsAlone, startsWithScreen },
       name: query.name || who.name || `guest-${id.slice(0, 4)}`,
       role: query.role,
       kind: kindOf(who),

@@ -165,7 +165,7 @@ export const ALIS: Dialect<AlisState> = {
   name: "alis",
   acknowledges: false,
   canResume: false,
-  startsWithScreen: true,
+  startsWithScreen: "always",
   tellsTimes: true,
   farewell: { frame: alisEnd(), afterMs: EOT_DELAY_MS },
   start: START,

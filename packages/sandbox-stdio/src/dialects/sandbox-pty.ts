@@ -35,7 +35,7 @@ export const SANDBOX_PTY: Dialect<undefined> = {
   name: "sandbox-pty",
   acknowledges: false,
   canResume: false,
-  wantsScreen: true,
+  startsWithScreen: "ifLong",
   start: undefined,
   encode,
   decode: (frame) => decodeBytesAndJson(frame, ["resize"]),

@@ -2,6 +2,7 @@
 // spoken. The session core knows none of them.
 
 import type { TerminalSize } from "../session/client-record.ts";
+import type { StartScreen } from "../session/session-types.ts";
 import type { AttachQuery, URLSearchParamsLike } from "../wire/attach-query.ts";
 import type { ClientMessage, ServerMessage } from "../wire/control.ts";
 
@@ -66,10 +67,8 @@ export interface Dialect<State = unknown> {
   readonly readsFrameByFrame?: boolean;
   /** Whether its clients rely on typing alone while they hold the keyboard, even if every driver may type. */
   readonly holdsAlone?: boolean;
-  /** Whether its clients start with the screen where the log is too long to be replayed, although they know no snapshots. */
-  readonly wantsScreen?: boolean;
-  /** Whether its clients start with a snapshot, where one can be had, also if the log holds everything. */
-  readonly startsWithScreen?: boolean;
+  /** When clients that know no snapshots start with the screen: `ifLong`, where the log is too long to be replayed. Absent: never. */
+  readonly startsWithScreen?: StartScreen;
   /** Whether it tells times: only then `encode` is told how long the session has run. */
   readonly tellsTimes?: boolean;
   /** Behind the exit: said so much later, and only then is the connection closed. */

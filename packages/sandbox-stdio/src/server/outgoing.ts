@@ -50,7 +50,8 @@ export class Outgoing {
     this.say(message);
     if (message.type === "hello") {
       // The screen follows, and stands for all that there is.
-      const isScreenDue = this.#dialect.wantsScreen === true && message.offset > 0 && message.live === message.offset;
+      const isScreenDue =
+        this.#dialect.startsWithScreen === "ifLong" && message.offset > 0 && message.live === message.offset;
       if (!isScreenDue) this.#passed(0);
     } else if (message.type === "gap") this.#passed(message.to - message.from);
   }

@@ -125,9 +125,9 @@ export function isReplayable({ log, hop }: SessionState): boolean {
 
 /** Whether this client is to start with a snapshot: it wants the screen, and the log alone does not give it. */
 function needsScreen(session: SessionState, request: AttachRequest): boolean {
-  if (!session.facts.tty) return false;
-  if (request.startsWithScreen === true) return true;
-  if (!request.acknowledges && request.wantsScreen !== true) return false;
+  const { startsWithScreen = request.acknowledges ? "ifLong" : undefined } = request;
+  if (!session.facts.tty || startsWithScreen === undefined) return false;
+  if (startsWithScreen === "always") return true;
   if (request.offset === undefined) return !isReplayable(session);
   return request.isResume && request.offset < session.log.startOffset;
 }

@@ -32,6 +32,9 @@ export type SessionFacts = {
   readonly logBytes?: number | undefined;
 };
 
+/** `ifLong`: where the log does not hold everything, or more than is replayed. */
+export type StartScreen = "always" | "ifLong";
+
 export type AttachRequest = {
   readonly id: string;
   /** As it is asked for: another client that has one like it goes first. */
@@ -44,12 +47,10 @@ export type AttachRequest = {
   readonly delivery?: Delivery | undefined;
   /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
   readonly acknowledges: boolean;
-  /** Whether it starts with the screen as one that acknowledges does. Absent: with the log. */
-  readonly wantsScreen?: boolean | undefined;
   /** Whether it relies on typing alone while it holds the keyboard. Absent: it does not. */
   readonly holdsAlone?: boolean | undefined;
-  /** Whether it starts with a snapshot also if the log holds everything. Absent: it does not. */
-  readonly startsWithScreen?: boolean | undefined;
+  /** When it starts with the screen. Absent: `ifLong` if it acknowledges, else never. */
+  readonly startsWithScreen?: StartScreen | undefined;
   /** Whether it can come back as itself. Absent: it can. */
   readonly canResume?: boolean;
   readonly size?: TerminalSize;
