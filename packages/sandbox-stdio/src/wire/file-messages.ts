@@ -1,22 +1,22 @@
-// Orders for files in the sandbox, from the Worker to the bridge and on to its file helper, and the answers: JSON, with bytes behind it.
+// File operations in the sandbox: orders from the Worker to the bridge and its file helper, and the answers. JSON, then bytes.
 
 import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 
-/** The most bytes of one order or answer. */
+/** Most bytes of one order or answer. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Where the bridge packs and unpacks archives: their bytes are the bodies. */
+/** Path at which the bridge packs and unpacks archives; the request and response bodies are the archives. */
 export const ARCHIVE_PATH = "/archive";
 
-/** Directories, one of which the file must lie in once its links are resolved. Absent: anywhere. */
+/** The resolved file must be inside one of these directories. Absent: anywhere. */
 type Within = { readonly within?: readonly string[] };
 
-/** Paths are absolute. Links are followed, but for those that `stat`, `remove`, `copy` and `walk` are about. */
+/** Paths are absolute. Links are followed, except as the last part of the paths of `stat`, `remove`, `copy` and `walk`. */
 export type FileOrder =
   | { readonly op: "stat"; readonly path: string }
-  /** A regular file, whole, of at most so many bytes. */
+  /** Reads a whole regular file of at most `maxBytes`. */
   | ({ readonly op: "read"; readonly path: string; readonly maxBytes: number } & Within)
-  /** The bytes behind the order become the file, which is made where it is absent. Its directory is there. */
+  /** Writes the bytes after the order, and creates the file if needed. The directory must exist. */
   | ({ readonly op: "write"; readonly path: string } & Within)
   | ({ readonly op: "mkdir"; readonly path: string; readonly recursive: boolean } & Within)
   | ({ readonly op: "list"; readonly path: string } & Within)
@@ -31,7 +31,7 @@ export type FileOrder =
   | ({ readonly op: "real"; readonly path: string } & Within)
   | { readonly op: "remove"; readonly path: string; readonly recursive: boolean; readonly force: boolean }
   | { readonly op: "copy"; readonly path: string; readonly to: string; readonly recursive: boolean }
-  /** Handles are of their owner's own naming. */
+  /** The owner chooses the handle. */
   | { readonly op: "open"; readonly owner: string; readonly handle: string; readonly path: string }
   | {
       readonly op: "block";
@@ -41,12 +41,12 @@ export type FileOrder =
       readonly length: number;
     }
   | { readonly op: "close"; readonly owner: string; readonly handle: string }
-  /** Where processes start here, and by which shell. */
+  /** Asks for the default directory and shell of processes. */
   | { readonly op: "where" };
 
 export type FileKind = "file" | "directory" | "link" | "other";
 
-/** Of what a link leads to, if it leads to something. */
+/** Describes a link's target if it exists, else the link. */
 export type FileFacts = {
   readonly kind: FileKind;
   readonly isLink: boolean;
@@ -56,20 +56,20 @@ export type FileFacts = {
   readonly modifiedAtMs: number;
 };
 
-/** One of these, by the order; `read` and `block` have their bytes behind it. */
+/** The fields depend on the order. The bytes of `read` and `block` follow the message. */
 export type FileSuccess = {
   readonly ok: true;
   readonly facts?: FileFacts;
   readonly path?: string;
   readonly entries?: readonly { readonly name: string; readonly kind: FileKind }[];
-  /** What could not be looked at. */
+  /** Entries that could not be read. */
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
   readonly truncated?: boolean;
   readonly isEnd?: boolean;
   readonly where?: { readonly cwd: string; readonly home: string; readonly shell: string };
 };
 
-/** `code` is the error's name in errno(3), or `EOUTSIDE`: not within the directories that were named. */
+/** `code` is an errno(3) name, or `EOUTSIDE`: not inside the `within` directories. */
 export type FileFailure = { readonly ok: false; readonly code: string; readonly message: string };
 
 export type FileAnswer = FileSuccess | FileFailure;
@@ -85,7 +85,7 @@ export function packFileMessage(message: object, bytes: Uint8Array = new Uint8Ar
   return packed;
 }
 
-/** @returns undefined where it is none. The bytes are a part of `packed`. */
+/** @returns undefined if malformed. `bytes` is a view of `packed`. */
 export function unpackFileMessage<T>(packed: Uint8Array): { message: T; bytes: Uint8Array } | undefined {
   if (packed.length < LENGTH_BYTES) return undefined;
   const length = new DataView(packed.buffer, packed.byteOffset).getUint32(0);
