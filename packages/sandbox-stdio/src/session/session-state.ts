@@ -1,5 +1,5 @@
-// The state of one session, the same on both hops. The functions of this folder read and change it; `SessionCore` calls them for
-// everyone outside.
+// The state of one session, the same on both hops. Functions of this folder read and change it; outside code goes through
+// `SessionCore`.
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
@@ -23,7 +23,7 @@ export interface Hop {
   readonly holdsProcess: boolean;
   /** Whether a repeated end of input is passed on: the bridge may have refused the first. */
   readonly repeatsEof: boolean;
-  /** The end of the output, including output that has not arrived here. */
+  /** End of the output, including output that has not arrived here. */
   readonly knownEnd: number;
   /** Makes the input queue of a new client. */
   newInput(): InputQueue;
@@ -31,25 +31,25 @@ export interface Hop {
   resizeWindow(client: ClientRecord, size: TerminalSize): void;
   /** A client came or went. */
   membersChanged(): void;
-  /** Another client holds the keyboard, or it is free. All clients have been told. */
+  /** The keyboard has a new holder or is free. All clients have been told. */
   keyboardMoved(): void;
-  /** More of a program's input may have been taken, or stored. */
+  /** More of a program's input may have been taken or stored. */
   inputSettled(client: ClientRecord): void;
-  /** Whether the client's greeting must wait until the process is held for it. */
+  /** Whether the client's greeting must wait until the process is held. */
   needsHold(client: ClientRecord): boolean;
 }
 
 /** Which party answers terminal queries: see `answerer.ts`. */
 export type AnswererState = {
   current: Answerer;
-  /** At the bridge: the answerer that the session object named, which may be none of its clients. */
+  /** Bridge only: the answerer that the session object named, which may not be its client. */
   named: Answerer | undefined;
   /** The previous answerer, whose late reports are still accepted. */
   former: { readonly id: string; readonly untilMs: number } | undefined;
   /** The bridge has answered queries that end before this offset. */
   answeredTo: number;
   hasChosen: boolean;
-  /** The bridge was told that it answers, and has not confirmed it. Until then it announces nothing of what it will answer. */
+  /** The bridge was told that it answers but has not confirmed. Until then it does not announce its answers. */
   isUnconfirmed: boolean;
 };
 
@@ -57,7 +57,7 @@ export type SessionState = {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
   readonly upstream: Upstream;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly recorder: InputRecorder | undefined;
   readonly observer: OutputObserver | undefined;
@@ -72,19 +72,19 @@ export type SessionState = {
   readonly frames: FrameSource;
   /** Readers that are not clients: inner hops. */
   readonly links: Set<OutputReader>;
-  /** Output behind this offset is sent in a moment, together with more: an acknowledgement does not cut it in two. */
+  /** Output after this offset is sent shortly, together with more, so that an acknowledgement does not split it. */
   announcedOffset: number;
   readonly answerer: AnswererState;
-  /** The first driver that ever attached; "" before that. */
+  /** The first driver that ever attached; "" if none has. */
   creator: string;
   /** How the process ended; undefined while it runs. */
   ending: Ending | undefined;
   /** The process takes no more input. */
   isInputClosed: boolean;
-  /** When the process is ended because its machine goes away. */
+  /** When the process is killed because its machine goes away. */
   stopsAtMs: number | undefined;
   panes: PanesMessage | undefined;
-  /** Since when its output is recorded, and whether parts are hidden; undefined: it is not. */
+  /** Since when the output is recorded, and whether it is redacted; undefined if it is not recorded. */
   recording: Recording | undefined;
 };
 
@@ -92,7 +92,7 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
   const { facts, log, upstream, now, recorder, observer, plainBytesPerSecond, creator = "" } = options;
   const { maxClients = MAX_CLIENTS, keptPlaces = 0 } = options;
   const clients = new Clients();
-  // A session that had a first client has had its first holder: a keyboard that is free now waits to be asked for.
+  // A session with a creator has had a holder, so a free keyboard must be requested.
   const keyboard = new Keyboard(facts.mode, options.holder, options.hasBeenHeld ?? creator !== "");
   return {
     ...{ facts, log, upstream, now, recorder, observer, plainBytesPerSecond, maxClients, keptPlaces },
@@ -118,7 +118,7 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
   };
 }
 
-/** Seconds until the process is ended because its machine goes away; undefined if it is not. */
+/** Seconds until the process is killed because its machine goes away; undefined if none is planned. */
 export function secondsLeft({ stopsAtMs, ending, now }: SessionState): number | undefined {
   if (stopsAtMs === undefined || ending !== undefined) return undefined;
   return Math.max(0, Math.ceil((stopsAtMs - now()) / 1000));
