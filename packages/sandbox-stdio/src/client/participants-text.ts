@@ -1,12 +1,12 @@
-// The words for a person about the participants and the keyboard: the same words in the page and on the command line. Pure.
+// Texts for people about participants and the keyboard, shared by page and command line. Pure.
 
 import type { ParticipantKind, ServerMessage } from "../wire/control.ts";
 import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from "./participants.ts";
 
-/** The words that these texts are made of. */
+/** The words that these texts consist of. */
 export type ParticipantWords = {
   readonly nameless: string;
-  /** The second and later of participants with one name. */
+  /** The second and later participant of one name. */
   readonly numbered: (name: string, number: number) => string;
   readonly ofKind: (name: string, kind: ParticipantKind) => string;
   readonly joined: (name: string) => string;
@@ -42,8 +42,8 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
 };
 
 /**
- * A name for a person to read: a guest's own name never stands without the word that it is one. Participants
- * with the same name (they have none, since servers see to that) are told apart by a number: in the order in which they came.
+ * A participant's name for people; a guest's is always marked as one. Servers keep names unique; if two are equal anyway, the
+ * later arrival gets a number.
  */
 export function nameOf(people: Participants, id: string, words = PARTICIPANT_WORDS): string {
   const participant = participantOf(people, id);
@@ -57,7 +57,7 @@ function marked(name: string, kind: ParticipantKind | undefined, words: Particip
   return kind === undefined || kind === "person" ? name : words.ofKind(name, kind);
 }
 
-/** The news of a message, if a person would want to know it. `people` are those before the message. */
+/** Announces a message, if it matters to people. `people` is the state before it. */
 export function announcementOf(
   people: Participants,
   message: ServerMessage,
@@ -87,7 +87,7 @@ export function announcementOf(
   }
 }
 
-/** The right to type, in a few words; if this client may not type, they are the reason. */
+/** Who may type, in a few words; if this client may not, the reason. */
 export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): string {
   switch (keyboardStateOf(people)) {
     case "shared":
@@ -103,7 +103,7 @@ export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): 
   }
 }
 
-/** If all drivers may type, only that one of them types alone from now on, or no more. */
+/** In collaborative mode only a driver that types alone is announced, and the end of that. */
 function holderNews(people: Participants, holder: string, words: ParticipantWords): string | undefined {
   if (holder === people.holder) return undefined;
   const typist = soleTypistOf({ ...people, holder });
@@ -112,7 +112,7 @@ function holderNews(people: Participants, holder: string, words: ParticipantWord
   return soleTypistOf(people) === "" ? undefined : keyboardWords({ ...people, holder }, words);
 }
 
-/** What people are told when the machine of their process goes away (X8). */
+/** Warns people that the process's machine is going away (X8). */
 export function stoppingWords(seconds: number): string {
   const left = seconds < 120 ? `${Math.round(seconds)} s` : `${Math.floor(seconds / 60)} min`;
   return `The sandbox stops in ${left}: what still runs then is ended, and nothing new is started in it`;
