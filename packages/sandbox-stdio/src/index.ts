@@ -1,4 +1,4 @@
-// The exports of the package. All are listed, so that a reader sees the whole surface here.
+// All exports of the package, listed one by one, so that the whole surface is visible here.
 
 export { StdioClient } from "./client/client.ts";
 export type {

@@ -1,4 +1,4 @@
-// The fields of requests about recordings (G3 to G6), and of their answers.
+// Fields of requests about recordings (G3 to G6), and of their responses.
 
 import { choice, integer, list, object, offset, optional, text, usually } from "../wire/fields.ts";
 import { gap, screenAnswer } from "./shapes.ts";
@@ -8,9 +8,9 @@ const zonedTime = text({ format: "zoned time" });
 const incarnation = optional(text(), "the process that is meant; absent: the newest recording");
 const MAX_IDLE_SECONDS = 86_400;
 
-/** An offset, or a time. */
+/** An offset or a time. */
 const place = (about: string) => optional(text({ min: 1, max: 40 }), about);
-/** 0 or 1, as a query says it. */
+/** 0 or 1, as in a query. */
 const digit = (about: string) => optional(integer(0, 1), about);
 
 export const cast = {
@@ -64,5 +64,5 @@ export const removal = { incarnation: optional(text()), all: digit("1: all recor
 export const hold = { incarnation: optional(text()), reason: text({ min: 1, max: 200 }) };
 export const release = { incarnation: optional(text()) };
 
-/** All recordings of sessions that a person started. */
+/** Selects all recordings of sessions that a person started. */
 export const person = { sub: text({ min: 1, max: 512 }) };

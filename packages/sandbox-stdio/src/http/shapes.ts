@@ -1,6 +1,5 @@
-// The fields of the programs' interface: requests and answers, once. The server's schemas (packages/api) and the types of
-// program-types.ts are made of these. Offsets are bytes since the process began. Durations are milliseconds unless the name
-// says seconds.
+// Fields of the programs' requests and answers. The server's schemas (packages/api) and the types of program-types.ts derive from
+// them. Offsets are bytes since the process began. Durations are milliseconds unless the name says seconds.
 
 import { bodyFields, PROCESS_PARAMS, SIZE_PARAMS } from "../wire/attach-params.ts";
 import { MAX_COLS, MAX_KEEP_SECONDS, MAX_ROWS } from "../wire/constants.ts";
@@ -28,7 +27,7 @@ const time = text({ format: "time" });
 const base64 = text({ format: "base64" });
 const MAX_WAIT_MS = 600_000;
 const MAX_TIMEOUT_MS = 3_600_000;
-/** A year: longer than any output is kept. */
+/** One year: longer than any output is kept. */
 const MAX_AGO_MS = 31_536_000_000;
 
 const waitMs = integer(0, MAX_WAIT_MS);
@@ -39,7 +38,7 @@ export const named = { incarnation };
 
 // ---- Requests that start a process (P, U1) ------------------------------------------------------------------------------
 
-/** The program to run: `cmd` with `args`, given to no shell, or `command`. */
+/** The program to run: `cmd` with `args`, without a shell, or `command`. */
 export const process = {
   incarnation: optional(text(), "the one process of this name that is meant"),
   ...bodyFields(PROCESS_PARAMS),
@@ -61,7 +60,7 @@ export const run = {
   maxBytes: usually(maxBytes, 65_536),
 };
 
-// ---- Requests to a session that is there --------------------------------------------------------------------------------
+// ---- Requests to an existing session ------------------------------------------------------------------------------------
 
 export const listing = { limit: usually(integer(1, 1_000), 100), after: optional(text()) };
 
@@ -102,7 +101,7 @@ type Until =
   | { commandEnd: true }
   | { screen: string; flags?: string | undefined }
   | { keyboard: true };
-/** The limits of patterns are 400 `bad_pattern`, told where they are compiled (T4). */
+/** Invalid patterns are refused with 400 `bad_pattern` where they are compiled (T4). */
 export const until = union<Until>(
   "is one of exit, match, text, idleMs, commandEnd, screen and keyboard, with its value",
   object({ exit: only(true) }),
@@ -140,15 +139,15 @@ export const exit = object({ code: whole, signal: optional(text()) });
 export const gap = object({ from: offset, to: offset });
 const lossy = optional(only(true), "bytes that are not UTF-8 became U+FFFD: read with base64");
 
-/** The fields that describe a stretch of a session's output. */
+/** Fields that describe a range of a session's output. */
 const outputRead = {
   incarnation: text(),
   state,
   exit: optional(exit),
   from: offset,
-  /** Where to go on. */
+  /** Where to continue. */
   next: offset,
-  /** Where the log ends now. */
+  /** Current end of the log. */
   end: offset,
   output: text(),
   lossy,
@@ -194,7 +193,7 @@ export const listAnswer = { sessions: list(object(description)), next: optional(
 
 export const readAnswer = {
   ...outputRead,
-  /** When the bytes from `offset` on came, up to the next entry's. In steps: of a second, in a long log more. */
+  /** When the bytes from `offset` to the next entry arrived, in steps of a second (more in a long log). */
   times: optional(list(object({ offset, at: time }))),
 };
 
@@ -202,7 +201,7 @@ export const writeAnswer = {
   writer: text(),
   from: offset,
   to: offset,
-  /** The right `from` for a wait. */
+  /** The `from` to pass to a wait. */
   outputOffset: optional(offset),
   taken: optional(offset),
   duplicate: optional(only(true)),
