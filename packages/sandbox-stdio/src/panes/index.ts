@@ -1,4 +1,4 @@
-// The panes of a session that runs under tmux: its control mode, the list of panes, and the commands for them.
+// The panes of a session that runs under tmux: control mode, list of panes, and their commands.
 
 export type { PaneAddress } from "../wire/pane-address.ts";
 export { type CommandLine, commandOf, isPaneId, isPaneName, isWindowId, type PaneAction } from "./commands.ts";
