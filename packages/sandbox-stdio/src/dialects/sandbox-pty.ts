@@ -1,5 +1,5 @@
-// The terminal of Cloudflare's bridge, `/v1/sandbox/ID/pty` (V5): bytes both ways, and JSON `ready`, `exit`, `error`; the client says
-// `resize`. What the terminal shows already comes before `ready`.
+// The terminal of Cloudflare's bridge, `/v1/sandbox/ID/pty` (V5): bytes both ways, JSON `ready`, `exit` and `error`; the client
+// sends `resize`. The current screen comes before `ready`.
 
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
 import { CLOSE } from "../wire/constants.ts";
@@ -41,7 +41,7 @@ export const SANDBOX_PTY: Dialect<undefined> = {
   decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
 };
 
-/** The ids of the sandbox API. */
+/** Ids of the sandbox API. */
 const ID = /^[0-9a-f]{32}$/;
 
 function wish({ params, search }: RouteRequest): AttachWish {
