@@ -1,30 +1,30 @@
-// The output of a process in numbered chunks (E4). Where a chunk ends depends on when somebody asked, so each is kept once it was
-// told: the same number is the same bytes for as long as the process is known.
+// A process's output in numbered chunks (E4). Where a chunk ends depends on when it was requested, so reported chunks are kept: a
+// number always means the same bytes while the process is known.
 
 import type { OutputLog } from "../output/output-log.ts";
 import type { OutputStream } from "../wire/frames.ts";
 
-/** Bytes of one chunk at most. */
+/** Longest chunk. */
 export const MAX_CHUNK_BYTES = 32 * 1024;
-/** Chunks whose place is remembered. Of older ones only the number is. */
+/** Most chunks whose positions are remembered. Older ones keep only their number. */
 export const MAX_CHUNKS = 100_000;
 
 export type Chunk = { readonly offset: number; readonly length: number; readonly stream: OutputStream };
 
-/** As it is stored: each chunk as its offset, and its length and stream in one number. */
+/** Stored form: two numbers per chunk, its offset, and its length and stream combined. */
 export type ChunkState = { readonly first: number; readonly end: number; readonly chunks: readonly number[] };
 
-/** Chunks that follow each other; the first has the number `first`. `end` is the offset behind all that were ever cut. */
+/** Consecutive chunks from number `first` on. `end` is the offset after all chunks ever cut. */
 export type ChunkList = { readonly first: number; readonly end: number; readonly chunks: readonly Chunk[] };
 
 export class ChunkTable {
-  /** The number of the oldest chunk that is remembered. */
+  /** Number of the oldest remembered chunk. */
   #first = 1;
   #end = 0;
   /** As in {@link ChunkState}. */
   #numbers: number[] = [];
 
-  /** @param state Of an earlier life. */
+  /** @param state Stored by an earlier life. */
   constructor(state?: ChunkState) {
     if (state === undefined) return;
     this.#first = state.first;
@@ -32,12 +32,12 @@ export class ChunkTable {
     this.#numbers = [...state.chunks];
   }
 
-  /** The number of the newest chunk. */
+  /** Number of the newest chunk. */
   get last(): number {
     return this.#first + this.#numbers.length / 2 - 1;
   }
 
-  /** Cuts the output before `to`. What the log held no more has no chunk: the next one begins behind it. */
+  /** Cuts the output before `to`. Output that the log no longer holds gets no chunk: the next chunk begins after it. */
   cut(log: OutputLog, to = log.endOffset): void {
     const end = Math.min(to, log.endOffset);
     let at = Math.max(this.#end, Math.min(log.startOffset, end));
@@ -49,14 +49,14 @@ export class ChunkTable {
     }
     this.#end = Math.max(this.#end, at);
     const over = this.#numbers.length / 2 - MAX_CHUNKS;
-    // Many at once: each removal moves all the others.
+    // Remove many at once, since each removal moves all others.
     if (over > MAX_CHUNKS / 10) {
       this.#numbers.splice(0, over * 2);
       this.#first += over;
     }
   }
 
-  /** At most `most` of the chunks behind number `after` that are remembered. */
+  /** At most `most` remembered chunks after number `after`. */
   list(after: number, most = Number.POSITIVE_INFINITY): ChunkList {
     const first = Math.max(after + 1, this.#first);
     const from = (first - this.#first) * 2;
@@ -68,7 +68,7 @@ export class ChunkTable {
     return { first, end: this.#end, chunks };
   }
 
-  /** What comes behind number `after`, at most `most` chunks, to be stored or told to the far end of the inner hop. */
+  /** At most `most` chunks after number `after`, in the form for storage and the inner hop. */
   state(after = 0, most = Number.POSITIVE_INFINITY): ChunkState {
     const first = Math.max(after + 1, this.#first);
     const from = (first - this.#first) * 2;
@@ -76,7 +76,7 @@ export class ChunkTable {
   }
 }
 
-/** The bridge's answer may be anything. @returns undefined where it is no table. */
+/** Validates a table, since the bridge is not trusted. @returns undefined if malformed. */
 export function readChunkState(value: unknown): ChunkState | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { first, end, chunks } = value as { first?: unknown; end?: unknown; chunks?: unknown };

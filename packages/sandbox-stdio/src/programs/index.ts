@@ -1,4 +1,4 @@
-// The parts of a session for programs without a WebSocket (D, U, W, T), apart from sockets and clocks.
+// The parts of a session for programs without a WebSocket (D, U, W, T), without sockets and clocks.
 
 export {
   MAX_TIME_MARKS,

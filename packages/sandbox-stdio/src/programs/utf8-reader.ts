@@ -1,16 +1,16 @@
-// UTF-8 a byte at a time, with the same replacement of malformed bytes as TextDecoder: each longest start of a character
-// that can't go on becomes one U+FFFD.
+// Decodes UTF-8 byte by byte, replacing malformed bytes like TextDecoder: each longest start of a character that can't continue
+// becomes one U+FFFD.
 
 export class Utf8Reader {
-  /** The character goes on with the next byte. */
+  /** The character continues with the next byte. */
   static readonly GOES_ON = -1;
-  /** The byte does not belong to the character that had begun; it must be pushed again. */
+  /** The byte does not belong to the current character and must be pushed again. */
   static readonly CUT = -2;
   #missing = 0;
   #code = 0;
   #least = 0x80;
   #most = 0xbf;
-  /** Offset of the first byte of the last character. */
+  /** Offset of the last character's first byte. */
   startOffset = 0;
   /** Bytes of the last character so far. */
   width = 0;
@@ -34,7 +34,7 @@ export class Utf8Reader {
     return this.#missing === 0 ? this.#code : Utf8Reader.GOES_ON;
   }
 
-  /** Gives up on an unfinished character. @returns Its bytes. */
+  /** Abandons an unfinished character. @returns The number of its bytes. */
   cut(): number {
     this.#missing = 0;
     return this.width;
