@@ -54,7 +54,7 @@ export { OutputLog } from "./output/output-log.ts";
 export { FrameSource, OutputReader } from "./output/output-reader.ts";
 export { findFlowLeader, isWindowSpent, type Paced } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
-export { SNAPSHOT_PATIENCE_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
+export { SNAPSHOT_TIMEOUT_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
 export { Window } from "./output/window.ts";
 export {
   cookiesToBrowser,

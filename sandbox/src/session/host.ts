@@ -366,7 +366,7 @@ export class SessionHost implements ProcessOwner, Upstream {
 
   acked(client: ClientRecord): void {
     // Many clients may acknowledge at once, and mostly only one of them can set the process going.
-    if (this.#process.isHeld && this.session.setsGoing(client)) this.changed();
+    if (this.#process.isHeld && this.session.mayReleaseProcess(client)) this.changed();
   }
 
   departed(client: ClientRecord): void {

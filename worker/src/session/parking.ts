@@ -156,7 +156,7 @@ export class Parking {
     const connection = this.#ports.connections.revive(survivor);
     const { client, connection: kept } = survivor.kept;
     const { end: offset, answerer } = parked;
-    connection.goOn(kept, { tty: facts.tty, offset, me: client.id, answerer });
+    connection.resume(kept, { tty: facts.tty, offset, me: client.id, answerer });
     return [client, connection] as const;
   }
 
@@ -222,5 +222,5 @@ export class Parking {
 
 function wentOn(session: RelaySession, connection: ServerConnection, id: string): void {
   const client = session.client(id);
-  if (client !== undefined) connection.wentOn(session, client);
+  if (client !== undefined) connection.resumed(session, client);
 }

@@ -28,7 +28,7 @@ export type Break = {
 };
 
 /** @see ClientOptions */
-export type Patience = { readonly firstAttempts?: number; readonly giveUpMs?: number };
+export type RetryLimits = { readonly firstAttempts?: number; readonly giveUpMs?: number };
 
 export type NextAttempt =
   /** `words` precede the reason. */
@@ -38,7 +38,7 @@ export type NextAttempt =
   | { readonly kind: "after"; readonly ms: number; readonly attempt: number };
 
 export class Attempts {
-  readonly #most: number;
+  readonly #maxFirstAttempts: number;
   readonly #random: () => number;
   #count = 0;
   readonly #giveUpMs: number;
@@ -48,8 +48,8 @@ export class Attempts {
   #brokenAtMs: number | undefined;
 
   /** @param random Returns 0 to 1. */
-  constructor({ firstAttempts, giveUpMs }: Patience, random: () => number) {
-    this.#most = firstAttempts ?? Number.POSITIVE_INFINITY;
+  constructor({ firstAttempts, giveUpMs }: RetryLimits, random: () => number) {
+    this.#maxFirstAttempts = firstAttempts ?? Number.POSITIVE_INFINITY;
     this.#giveUpMs = giveUpMs ?? Number.POSITIVE_INFINITY;
     this.#random = random;
   }
@@ -71,7 +71,7 @@ export class Attempts {
     this.#hasMoved = false;
     const attempt = this.#count;
     const decision = decideRetry(code, bye);
-    const isHopeless = !wasGreeted && attempt + 1 >= this.#most;
+    const isHopeless = !wasGreeted && attempt + 1 >= this.#maxFirstAttempts;
     if (decision.kind === "never" || (decision.kind === "backoff" && isHopeless)) return { kind: "never", words: "" };
     if (decision.kind === "on_input") {
       this.#brokenAtMs = undefined;

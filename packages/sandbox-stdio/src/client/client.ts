@@ -226,9 +226,9 @@ export class StdioClient {
   }
 
   /** A stuck client whose connection keeps breaking waits: each reconnection requests another window of output. */
-  #comeBack(): void {
+  #reconnect(): void {
     if (this.#output.undealtBytes < MAX_UNDEALT_BYTES) this.#connect();
-    else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#comeBack());
+    else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#reconnect());
   }
 
   #closed(code: number, detail: string, retryAfterSeconds: number): void {
@@ -248,7 +248,7 @@ export class StdioClient {
       return;
     }
     const isAsleep = next.kind === "on_input";
-    if (!isAsleep) this.#cancelRetry = this.#ports.setTimer(next.ms, () => this.#comeBack());
+    if (!isAsleep) this.#cancelRetry = this.#ports.setTimer(next.ms, () => this.#reconnect());
     const retryAtMs = isAsleep ? undefined : this.#ports.now() + next.ms;
     this.#setState({ phase: "waiting", retryAtMs, reason, attempt: next.attempt });
   }
@@ -301,7 +301,7 @@ export class StdioClient {
         this.#connection.notePong();
         return;
       default:
-        this.#input.hear(message);
+        this.#input.handle(message);
         this.#events.message(message);
     }
   }

@@ -131,12 +131,12 @@ export class InputDelivery {
     this.#people = participantsOf(hello);
     this.#sender.windowBytes = hello.inputWindow ?? MAX_UNACKED_INPUT_BYTES;
     this.#sender.rewind(hello.stdin);
-    this.#tellForgotten(hello.stdin);
+    this.#reportMissing(hello.stdin);
     if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
     this.#isEofRefused = false;
   }
 
-  #tellForgotten(settled: number): void {
+  #reportMissing(settled: number): void {
     if (this.#forgotten === undefined) return;
     const { offset = settled, length } = this.#forgotten;
     this.#forgotten = undefined;
@@ -153,20 +153,20 @@ export class InputDelivery {
 
   /** The session has taken the input before `offset`. @returns Whether that is new. */
   ack(offset: number): boolean {
-    const isNews = offset > this.#sender.acked;
+    const isNew = offset > this.#sender.acked;
     this.#sender.ack(offset);
     this.resume();
-    return isNews;
+    return isNew;
   }
 
   /** Handles any other message that may concern this input. */
-  hear(message: ServerMessage): void {
-    this.#hearOfEof(message);
-    this.#hearOfRefusal(message);
+  handle(message: ServerMessage): void {
+    this.#handleEofRefusal(message);
+    this.#handleRefusal(message);
   }
 
   /** Resends an end of input that was refused because of another driver, once a driver has gone. */
-  #hearOfEof(message: ServerMessage): void {
+  #handleEofRefusal(message: ServerMessage): void {
     if (message.type === "error" && message.code === "not_stdin_holder") this.#isEofRefused = this.#isEofSent;
     else if (message.type === "leave" || message.type === "stdin_holder") this.#hasChanged = true;
     if (!this.#isEofRefused || !this.#hasChanged) return;
@@ -176,7 +176,7 @@ export class InputDelivery {
   }
 
   /** While input is refused, the unsent rest is dropped: it would be refused too, and half a paste is useless. */
-  #hearOfRefusal(message: ServerMessage): void {
+  #handleRefusal(message: ServerMessage): void {
     const wasTaken = this.#isTaken;
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (this.#isTaken && !wasTaken) this.#flush();

@@ -17,7 +17,7 @@ export class InputSender {
   #end = 0;
   #isAnchored = false;
   /** Highest acknowledged offset on this connection; unless input is repeated, at most what was sent. */
-  #told = 0;
+  #highestAck = 0;
   readonly #isRepeated: boolean;
   /** Most unacknowledged input, sent or kept. */
   windowBytes = MAX_UNACKED_INPUT_BYTES;
@@ -115,7 +115,7 @@ export class InputSender {
       frame = new Uint8Array(room);
       for (let at = 0; at < room; ) at += this.#took(this.#rest().subarray(0, room - at), frame, at).length;
     }
-    this.#drop(Math.min(this.#told, this.#sent));
+    this.#drop(Math.min(this.#highestAck, this.#sent));
     return frame;
   }
 
@@ -124,8 +124,8 @@ export class InputSender {
    * applies once that is sent: a connection counts its bytes, even those that an earlier life delivered.
    */
   ack(offset: number): void {
-    this.#told = Math.max(this.#told, this.#isRepeated ? offset : Math.min(offset, this.#sent));
-    this.#drop(Math.min(this.#told, this.#sent));
+    this.#highestAck = Math.max(this.#highestAck, this.#isRepeated ? offset : Math.min(offset, this.#sent));
+    this.#drop(Math.min(this.#highestAck, this.#sent));
   }
 
   /**
@@ -142,7 +142,7 @@ export class InputSender {
       this.#acked = offset;
       this.#end = offset;
     } else this.#drop(offset);
-    this.#told = offset;
+    this.#highestAck = offset;
     this.#sendFromStart();
   }
 

@@ -4,7 +4,7 @@
 import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS } from "../wire/constants.ts";
 
 /** Shortest time allowed for the answer to a ping. */
-const LEAST_MS = 1_000;
+const MIN_ANSWER_MS = 1_000;
 
 export type LivenessPorts = {
   setTimer(ms: number, callback: () => void): () => void;
@@ -21,9 +21,9 @@ export class Liveness {
   #heardAtMs = 0;
   #isOpen = false;
   /** Since when an answer is awaited. */
-  #askedAtMs: number | undefined;
+  #awaitedSinceMs: number | undefined;
   /** The latest message after that one; it has no ping yet. */
-  #askedLastMs: number | undefined;
+  #lastAskedMs: number | undefined;
   #isQuiet = false;
   #pings = 0;
   #pongs = 0;
@@ -62,8 +62,8 @@ export class Liveness {
   /** A message was sent whose effect is awaited: a live server answers a ping even if the process is busy. */
   asked(): void {
     if (!this.#isOpen) return;
-    if (this.#askedAtMs === undefined) this.#await(this.#ports.now(), QUIET_MS);
-    else this.#askedLastMs = this.#ports.now();
+    if (this.#awaitedSinceMs === undefined) this.#await(this.#ports.now(), QUIET_MS);
+    else this.#lastAskedMs = this.#ports.now();
   }
 
   /** Times a ping. Never calls back if the connection ends first. @returns Whether the connection is open. */
@@ -89,26 +89,26 @@ export class Liveness {
     this.#pongs = 0;
     this.#timed = undefined;
     this.#isQuiet = false;
-    this.#askedAtMs = undefined;
-    this.#askedLastMs = undefined;
+    this.#awaitedSinceMs = undefined;
+    this.#lastAskedMs = undefined;
     this.#cancelPing();
     this.#cancelSilence();
     this.#cancelQuiet();
   }
 
   #await(askedAtMs: number, ms: number): void {
-    this.#askedAtMs = askedAtMs;
-    this.#askedLastMs = undefined;
+    this.#awaitedSinceMs = askedAtMs;
+    this.#lastAskedMs = undefined;
     this.#sendPing();
     this.#cancelQuiet = this.#ports.setTimer(ms, () => this.#look());
   }
 
   #look(): void {
-    const [askedMs = 0, lastMs = 0] = [this.#askedAtMs, this.#askedLastMs];
+    const [askedMs = 0, lastMs = 0] = [this.#awaitedSinceMs, this.#lastAskedMs];
     const isHeard = this.#heardAtMs > askedMs;
-    this.#askedAtMs = undefined;
+    this.#awaitedSinceMs = undefined;
     if (isHeard && this.#heardAtMs < lastMs) {
-      this.#await(lastMs, Math.max(LEAST_MS, lastMs + QUIET_MS - this.#ports.now()));
+      this.#await(lastMs, Math.max(MIN_ANSWER_MS, lastMs + QUIET_MS - this.#ports.now()));
       return;
     }
     if (isHeard || this.#isQuiet) return;

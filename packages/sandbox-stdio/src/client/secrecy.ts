@@ -7,11 +7,11 @@ export class Secrecy {
    * resent.
    */
   #phase: "unknown" | "off" | "on" | "ending" = "unknown";
-  readonly #say: (on: boolean) => void;
+  readonly #send: (on: boolean) => void;
 
   /** @param say Tells the server, if connected. */
   constructor(say: (on: boolean) => void) {
-    this.#say = say;
+    this.#send = say;
   }
 
   get isOn(): boolean {
@@ -28,7 +28,7 @@ export class Secrecy {
     if (on === this.isOn) return;
     const wasHeld = this.isHeld;
     this.#phase = on ? "on" : "ending";
-    if (on && !wasHeld) this.#say(true);
+    if (on && !wasHeld) this.#send(true);
     if (isSettled) this.settled();
   }
 
@@ -49,6 +49,6 @@ export class Secrecy {
   settled(): void {
     if (this.#phase !== "ending") return;
     this.#phase = "off";
-    this.#say(false);
+    this.#send(false);
   }
 }

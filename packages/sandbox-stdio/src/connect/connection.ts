@@ -114,12 +114,12 @@ export class Connection {
   /** Signals the process group, once the connection is up. @throws {RangeError} */
   signal(signal: SignalName): void {
     if (!SIGNALS.includes(signal)) throw new RangeError(`Cannot send ${signal}: it is none of ${SIGNALS.join(", ")}`);
-    this.#tell({ type: "signal", signal });
+    this.#sendOrHold({ type: "signal", signal });
   }
 
   /** Ends the process: SIGHUP, SIGTERM, then SIGKILL until it is gone. `exited` reports how. */
   kill(): void {
-    this.#tell({ type: "kill" });
+    this.#sendOrHold({ type: "kill" });
   }
 
   /** Sends any other message of the protocol, such as for the keyboard. @returns Whether it was sent. */
@@ -168,7 +168,7 @@ export class Connection {
         snapshot: (bytes, offset) => this.#output.deliver(this.#output.stdout, bytes, offset),
         resize: (cols, rows) => this.#options.onResize?.(cols, rows),
         gap: (from, to) => this.#missed(from, to),
-        message: (message) => this.#told(message),
+        message: (message) => this.#handleMessage(message),
         discarded: () => this.#discarded(),
         inputDrained: () => this.#input.drained(),
       },
@@ -186,21 +186,21 @@ export class Connection {
   #follow(state: ClientState): void {
     switch (state.phase) {
       case "connecting":
-        if (!this.#hasBeenOpen && this.#state.phase !== "connecting") this.#tellState({ phase: "connecting" });
+        if (!this.#hasBeenOpen && this.#state.phase !== "connecting") this.#setState({ phase: "connecting" });
         return;
       case "starting":
-        this.#tellState({ phase: "starting" });
+        this.#setState({ phase: "starting" });
         return;
       case "attached":
         this.#hasBeenOpen = true;
         this.#participants = participantsOf(state.hello);
-        this.#tellState({ phase: "connected", isResumed: state.isResumed });
+        this.#setState({ phase: "connected", isResumed: state.isResumed });
         if (state.hello.you.role === "viewer") this.#refuseInput();
         for (const message of this.#held.splice(0)) this.#client.send(message);
         return;
       case "waiting": {
         const { reason, retryAtMs } = state;
-        this.#tellState({ phase: "reconnecting", reason, ...defined({ retryAtMs }) });
+        this.#setState({ phase: "reconnecting", reason, ...defined({ retryAtMs }) });
         return;
       }
       case "ended":
@@ -214,7 +214,7 @@ export class Connection {
       const { kind: _, ...exit } = end;
       this.#input.exited();
       this.#output.end();
-      this.#tellState({ phase: "closed", reason: "exited", exit });
+      this.#setState({ phase: "closed", reason: "exited", exit });
       this.#settle.resolve(exit);
       return;
     }
@@ -231,7 +231,7 @@ export class Connection {
     this.#input.fail(error);
     this.#output.end(error);
     if (this.#state.phase === "closed") return;
-    this.#tellState({ phase: "closed", reason: error.message, error });
+    this.#setState({ phase: "closed", reason: error.message, error });
     this.#settle.reject(error);
   }
 
@@ -245,14 +245,14 @@ export class Connection {
     }
   }
 
-  #told(message: ServerMessage): void {
+  #handleMessage(message: ServerMessage): void {
     if (this.#participants !== undefined) this.#participants = followParticipants(this.#participants, message);
     if (message.type === "error") {
       if (message.code === "stdin_closed") this.#input.fail(new StdioError("stdin_closed", message.message));
       // The server may refuse an end of input to a client that may type; the client resends it.
       else if (message.code === "not_stdin_holder" && !this.#mayType) this.#refuseInput();
     }
-    if (message.type === "expiring") void this.#showFreshToken();
+    if (message.type === "expiring") void this.#sendFreshToken();
     this.#options.onMessage?.(message);
   }
 
@@ -270,7 +270,7 @@ export class Connection {
     this.#input.fail(new StdioError("not_stdin_holder", "This connection may not type: its input was not taken"));
   }
 
-  async #showFreshToken(): Promise<void> {
+  async #sendFreshToken(): Promise<void> {
     if (typeof this.#options.token !== "function") return;
     try {
       const token = await this.#options.token();
@@ -280,14 +280,14 @@ export class Connection {
     }
   }
 
-  #tell(message: ClientMessage): void {
+  #sendOrHold(message: ClientMessage): void {
     if (this.#client.send(message) || this.#client.state.phase === "ended") return;
     if (this.#held.length >= MAX_HELD_MESSAGES)
       throw new RangeError("Cannot hold more messages until the connection is back");
     this.#held.push(message);
   }
 
-  #tellState(state: ConnectionState): void {
+  #setState(state: ConnectionState): void {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
   }

@@ -24,7 +24,7 @@ function say(message: object): Encoded<undefined> {
 }
 
 /** In this dialect every client holds the keyboard alone, so messages omit it. */
-function theirs({ alone: _alone, ...participant }: Participant): Participant {
+function withoutAlone({ alone: _alone, ...participant }: Participant): Participant {
   return participant;
 }
 
@@ -49,15 +49,15 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
       const { holder, rows, cols } = event;
       return say({
         type: "hello",
-        you: theirs(event.you),
+        you: withoutAlone(event.you),
         holder,
-        participants: event.participants.map(theirs),
+        participants: event.participants.map(withoutAlone),
         rows,
         cols,
       });
     }
     case "join":
-      return say({ type: "join", participant: theirs(event.participant) });
+      return say({ type: "join", participant: withoutAlone(event.participant) });
     case "leave":
     case "stdin_holder":
       return say(event);
@@ -112,10 +112,10 @@ function wish({ params, search }: RouteRequest, own: Readonly<Record<string, str
   const line = search.get("cmd") ?? "";
   // A single command line, read by a shell.
   const command = line === "" ? {} : { cmd: "bash", arg: ["-lc", line] };
-  const wished = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
-  if (!wished.ok) return wished;
+  const parsed = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
+  if (!parsed.ok) return parsed;
   const mayForce = search.get("resolve") === "1";
-  return defined({ ...wished, command: SHELL, line: line === "" ? undefined : line, mayForce });
+  return defined({ ...parsed, command: SHELL, line: line === "" ? undefined : line, mayForce });
 }
 
 const COMMON = {

@@ -50,9 +50,9 @@ function wish({ params, search }: RouteRequest): AttachWish {
   const session = search.get("session") ?? "";
   const place = session === "" ? { keep: "0" } : { session };
   const own = { sandbox, role: "driver", tty: "1", shell_integration: "0", ...place };
-  const wished = terminalQuery(own, search);
+  const parsed = terminalQuery(own, search);
   const shell = search.get("shell") || undefined;
-  return wished.ok && shell !== undefined ? { ...wished, command: [shell] } : wished;
+  return parsed.ok && shell !== undefined ? { ...parsed, command: [shell] } : parsed;
 }
 
 export const SANDBOX_PTY_ROUTES: readonly DialectRoute[] = [

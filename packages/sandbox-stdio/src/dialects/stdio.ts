@@ -52,8 +52,8 @@ function wish({ search }: RouteRequest): AttachWish {
 }
 
 function plainWish(request: RouteRequest): AttachWish {
-  const wished = wish(request);
-  return wished.ok && request.search.get("text") === "1" ? { ...wished, dialect: PLAIN_TEXT } : wished;
+  const parsed = wish(request);
+  return parsed.ok && request.search.get("text") === "1" ? { ...parsed, dialect: PLAIN_TEXT } : parsed;
 }
 
 export const STDIO_ROUTES: readonly DialectRoute[] = [

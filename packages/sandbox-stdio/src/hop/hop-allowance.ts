@@ -4,7 +4,7 @@
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
 /** Messages that are broadcast without a client's request. */
-const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
+const BROADCAST: ReadonlySet<InnerMessage["type"]> = new Set([
   "resize",
   "gap",
   "error",
@@ -23,33 +23,33 @@ const TOLD_ON: ReadonlySet<InnerMessage["type"]> = new Set([
 export function isAtBridgePace(message: InnerMessage, received: (client: string) => number | undefined): boolean {
   return message.type === "stdin_ack"
     ? message.offset > (received(message.client) ?? Number.POSITIVE_INFINITY)
-    : TOLD_ON.has(message.type);
+    : BROADCAST.has(message.type);
 }
 
 /** A token bucket's rate and burst. */
-type Pace = { readonly perSecond: number; readonly burst: number };
+type Rate = { readonly perSecond: number; readonly burst: number };
 
 /** Messages of up to 1 KiB each: several people who drag their windows stay well below it. */
-const HOP_MESSAGES: Pace = { perSecond: 1_000, burst: 4_000 };
+const HOP_MESSAGES: Rate = { perSecond: 1_000, burst: 4_000 };
 const MESSAGE_CHARACTERS = 1_024;
 /** The bridge sends one a second; several may have queued on the way. Each may call the tenant's webhook. */
-const HOP_ATTENTIONS: Pace = { perSecond: 1, burst: 8 };
+const HOP_ATTENTIONS: Rate = { perSecond: 1, burst: 8 };
 
 class Allowance {
-  readonly #pace: Pace;
+  readonly #rate: Rate;
   #left: number;
   #atMs: number;
 
-  constructor(pace: Pace, nowMs: number) {
-    this.#pace = pace;
+  constructor(pace: Rate, nowMs: number) {
+    this.#rate = pace;
     this.#left = pace.burst;
     this.#atMs = nowMs;
   }
 
   /** @returns Whether `count` were left; if so, they are used up. */
   take(count: number, nowMs: number): boolean {
-    const earned = (Math.max(0, nowMs - this.#atMs) * this.#pace.perSecond) / 1000;
-    this.#left = Math.min(this.#pace.burst, this.#left + earned);
+    const earned = (Math.max(0, nowMs - this.#atMs) * this.#rate.perSecond) / 1000;
+    this.#left = Math.min(this.#rate.burst, this.#left + earned);
     this.#atMs = nowMs;
     if (this.#left < count) return false;
     this.#left -= count;

@@ -137,7 +137,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   // ---- OutputPeer ----------------------------------------------------------------------------------------------
 
   send(message: ServerMessage): void {
-    if (message.type === "exit") this.#tellTaken();
+    if (message.type === "exit") this.#confirmTaken();
     // A reader's messages about the log are the same on both hops.
     const { type } = message;
     if (type === "resize" || type === "gap" || type === "output_end" || type === "exit")
@@ -159,7 +159,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   // ---- Inside --------------------------------------------------------------------------------------------------
 
   /** Confirms input of clients that have vanished or not reattached yet. After the exit it would be too late. */
-  #tellTaken(): void {
+  #confirmTaken(): void {
     for (const client of this.#end.session.clients) {
       if (client.peer !== undefined || this.#isHere(client)) continue;
       sendMessage(this.#end, { type: "stdin_ack", client: client.id, offset: client.input.taken });

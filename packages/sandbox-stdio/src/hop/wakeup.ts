@@ -10,7 +10,7 @@ export type Progress = { readonly endOffset: number; readonly hasEnded: boolean 
 
 /** Pauses between unanswered calls: within the first one, a called object opens its connection. */
 const FIRST_PAUSE_MS = 5_000;
-const MOST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 export class WakeupSchedule {
   #parking: Parking | undefined;
@@ -19,7 +19,7 @@ export class WakeupSchedule {
   #calls = 0;
   #calledAtMs = 0;
   /** Whether a call was made since the process ended. */
-  #hasToldEnd = false;
+  #hasAnnouncedEnd = false;
   /** Whether the object's clients have yet to learn that the bridge is stopping. */
   #isStopDue = false;
 
@@ -28,7 +28,7 @@ export class WakeupSchedule {
     this.#parking = parking;
     this.#parkedAtMs = nowMs;
     this.#calls = 0;
-    this.#hasToldEnd = false;
+    this.#hasAnnouncedEnd = false;
     this.#isStopDue = false;
   }
 
@@ -60,16 +60,16 @@ export class WakeupSchedule {
   nextMs({ endOffset, hasEnded }: Progress): number {
     const parking = this.#parking;
     if (parking === undefined) return Number.POSITIVE_INFINITY;
-    if (hasEnded && !this.#hasToldEnd) return this.#parkedAtMs;
+    if (hasEnded && !this.#hasAnnouncedEnd) return this.#parkedAtMs;
     if (!hasEnded && !this.#isStopDue && endOffset === parking.offset) return Number.POSITIVE_INFINITY;
     const firstMs = this.#parkedAtMs + (this.#isStopDue ? 0 : parking.after * 1000);
     if (this.#calls === 0) return firstMs;
-    return Math.max(firstMs, this.#calledAtMs + Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#calls - 1)));
+    return Math.max(firstMs, this.#calledAtMs + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#calls - 1)));
   }
 
   called({ hasEnded }: Progress, nowMs: number): void {
     this.#calls += 1;
     this.#calledAtMs = nowMs;
-    if (hasEnded) this.#hasToldEnd = true;
+    if (hasEnded) this.#hasAnnouncedEnd = true;
   }
 }

@@ -26,7 +26,7 @@ export type Call = {
 };
 
 /** If a server asks to wait longer than this, the call fails instead. */
-const MAX_PATIENCE_SECONDS = 30;
+const MAX_RETRY_AFTER_SECONDS = 30;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 const HTTP_TOO_MANY = 429;
@@ -89,7 +89,7 @@ function pauseAfter(
     error.code === "unreachable" || (status !== undefined && status >= 500) || error.code === "unavailable";
   // A 429 means that nothing was done.
   if (status !== HTTP_TOO_MANY && !(isRepeatable && isPassing)) return undefined;
-  if (retryAfter > MAX_PATIENCE_SECONDS) return undefined;
+  if (retryAfter > MAX_RETRY_AFTER_SECONDS) return undefined;
   const usual = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
   return Math.max(retryAfter * 1000, usual * (0.5 + Math.random() / 2));
 }

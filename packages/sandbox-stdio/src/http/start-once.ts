@@ -6,7 +6,7 @@ import { type Call, type Caller, callJson, repeatedly } from "./call.ts";
 import type { Description, ProcessFields } from "./program-types.ts";
 
 /** The server's default. */
-const USUAL_KEEP_EXITED_SECONDS = 600;
+const DEFAULT_KEEP_EXITED_SECONDS = 600;
 const HTTP_NOT_FOUND = 404;
 
 /**
@@ -18,7 +18,7 @@ export async function startOnce<T>(
   path: string,
   call: Omit<Call, "isRepeatable" | "body"> & { readonly body: ProcessFields },
 ): Promise<T> {
-  const { keepExitedSeconds = USUAL_KEEP_EXITED_SECONDS, incarnation, attempt, ended } = call.body;
+  const { keepExitedSeconds = DEFAULT_KEEP_EXITED_SECONDS, incarnation, attempt, ended } = call.body;
   // Use the wall clock, which also advances while the machine sleeps.
   const forgottenMs = Date.now() + keepExitedSeconds * 1_000;
   const once = { ...caller, retries: 0 };

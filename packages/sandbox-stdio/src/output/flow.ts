@@ -47,18 +47,18 @@ export class RatedFlow implements Flow {
   #filledAtMs: number;
   readonly #bytesPerMs: number;
   /** At least one snapshot, which is sent whole or not at all. */
-  readonly #mostTokens: number;
+  readonly #maxTokens: number;
 
   constructor(offset: number, nowMs: number, bytesPerSecond = PLAIN_RATE) {
     this.acked = offset;
     this.#filledAtMs = nowMs;
     this.#bytesPerMs = bytesPerSecond / 1000;
-    this.#mostTokens = Math.max(MAX_SNAPSHOT_BYTES, this.#bytesPerMs * RatedFlow.burstMs);
-    this.#tokens = this.#mostTokens;
+    this.#maxTokens = Math.max(MAX_SNAPSHOT_BYTES, this.#bytesPerMs * RatedFlow.burstMs);
+    this.#tokens = this.#maxTokens;
   }
 
   room(_cursor: number, nowMs: number): number {
-    this.#tokens = Math.min(this.#mostTokens, this.#tokens + (nowMs - this.#filledAtMs) * this.#bytesPerMs);
+    this.#tokens = Math.min(this.#maxTokens, this.#tokens + (nowMs - this.#filledAtMs) * this.#bytesPerMs);
     this.#filledAtMs = nowMs;
     return Math.floor(this.#tokens);
   }

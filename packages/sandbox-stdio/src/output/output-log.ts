@@ -26,7 +26,7 @@ export type LogItem =
 
 /** Enough for a prompt. */
 const FIRST_CAPACITY = 512;
-const LEAST_CAPACITY = 4096;
+const MIN_CAPACITY = 4096;
 /** Most size changes remembered. When the oldest is dropped, its size applies from the log's start. */
 const MAX_SIZE_MARKS = 1024;
 
@@ -37,7 +37,7 @@ const MAX_SIZE_MARKS = 1024;
 export class OutputLog {
   readonly capacityBytes: number;
   /** Largest ring: a power of two. */
-  readonly #mostBytes: number;
+  readonly #maxRingBytes: number;
   #ring: Uint8Array<ArrayBuffer>;
   #start: number;
   #end: number;
@@ -53,11 +53,11 @@ export class OutputLog {
    * @param offset Offset of the first byte that will be appended.
    */
   constructor(size: { cols: number; rows: number }, capacityBytes = LOG_BYTES, offset = 0) {
-    if (!(capacityBytes >= LEAST_CAPACITY)) {
-      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need at least ${LEAST_CAPACITY}`);
+    if (!(capacityBytes >= MIN_CAPACITY)) {
+      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need at least ${MIN_CAPACITY}`);
     }
     this.capacityBytes = capacityBytes;
-    this.#mostBytes = 2 ** Math.ceil(Math.log2(capacityBytes));
+    this.#maxRingBytes = 2 ** Math.ceil(Math.log2(capacityBytes));
     this.#ring = new Uint8Array(FIRST_CAPACITY);
     this.#start = offset;
     this.#end = offset;
@@ -197,7 +197,7 @@ export class OutputLog {
   #grow(extra: number): void {
     const held = this.#end - this.#start;
     let capacity = this.#ring.length;
-    while (capacity < held + extra && capacity < this.#mostBytes) capacity *= 2;
+    while (capacity < held + extra && capacity < this.#maxRingBytes) capacity *= 2;
     if (capacity === this.#ring.length) return;
     const ring = new Uint8Array(capacity);
     const bits = this.#stderrBits === undefined ? undefined : new Uint8Array(capacity / 8);

@@ -66,12 +66,12 @@ export class OutputReader {
   readonly #log: OutputLog;
   readonly #frames: FrameSource;
   #cursor: number;
-  #toldMark: SizeMark | undefined;
-  #toldSize: { readonly cols: number; readonly rows: number };
+  #sentMark: SizeMark | undefined;
+  #sentSize: { readonly cols: number; readonly rows: number };
   /** Whether size changes may have been missed: across a gap, or in a log that has not reached this reader. */
-  #isBlind: boolean;
+  #mayHaveMissedSizes: boolean;
   #hasExited = false;
-  #hasToldOutputEnd = false;
+  #hasSentOutputEnd = false;
   #isAwaitingScreen = false;
   /**
    * Requests a snapshot; {@link showScreen} or {@link skipToTail} answers it. Absent: a reader that fell behind continues
@@ -95,9 +95,9 @@ export class OutputReader {
     this.#cursor = cursor;
     this.flow = flow;
     this.peer = peer;
-    this.#toldSize = { cols: size.cols, rows: size.rows };
-    this.#isBlind = cursor > log.endOffset;
-    this.#toldMark = this.#markHere();
+    this.#sentSize = { cols: size.cols, rows: size.rows };
+    this.#mayHaveMissedSizes = cursor > log.endOffset;
+    this.#sentMark = this.#markHere();
   }
 
   /** Offset of the next byte to send. */
@@ -107,7 +107,7 @@ export class OutputReader {
 
   /** The last size sent to this reader, stored while its session sleeps; undefined while a snapshot is on its way. */
   get toldSize(): { readonly cols: number; readonly rows: number } | undefined {
-    return this.#isAwaitingScreen ? undefined : this.#toldSize;
+    return this.#isAwaitingScreen ? undefined : this.#sentSize;
   }
 
   /** Whether the exit has been sent; nothing follows it. */
@@ -120,10 +120,10 @@ export class OutputReader {
     this.#isAwaitingScreen = false;
     this.#skip(screen.offset, !screen.isExact);
     const { cols, rows } = screen;
-    if (cols !== this.#toldSize.cols || rows !== this.#toldSize.rows) this.#tell(cols, rows);
+    if (cols !== this.#sentSize.cols || rows !== this.#sentSize.rows) this.#sendSize(cols, rows);
     // The snapshot may or may not include a size change at exactly this offset.
-    this.#toldMark = undefined;
-    this.#isBlind = true;
+    this.#sentMark = undefined;
+    this.#mayHaveMissedSizes = true;
     this.flow.drew(screen.offset, screen.frame.length - 1);
     this.peer.sendSnapshot(screen.frame);
   }
@@ -155,12 +155,12 @@ export class OutputReader {
         this.#hasExited = ending === "lost";
         return this.#hasExited;
       }
-      this.#tellSize();
+      this.#checkSize();
       const item = this.#log.itemAt(this.#cursor);
       if (item.kind === "end") {
         this.blockedSinceMs = undefined;
-        if (this.#log.hasOutputEnded && !this.#hasToldOutputEnd) {
-          this.#hasToldOutputEnd = true;
+        if (this.#log.hasOutputEnded && !this.#hasSentOutputEnd) {
+          this.#hasSentOutputEnd = true;
           peer.send({ type: "output_end", offset: this.#cursor });
         }
         if (ending === undefined) return false;
@@ -221,23 +221,23 @@ export class OutputReader {
     this.peer.send(isApproximate ? { ...gap, approximate: true } : gap);
     this.flow.skipped(this.#cursor, to);
     this.#cursor = to;
-    this.#isBlind = true;
+    this.#mayHaveMissedSizes = true;
   }
 
-  #tell(cols: number, rows: number): void {
-    this.#toldSize = { cols, rows };
+  #sendSize(cols: number, rows: number): void {
+    this.#sentSize = { cols, rows };
     this.peer.send({ type: "resize", cols, rows, offset: this.#cursor });
   }
 
-  #tellSize(): void {
+  #checkSize(): void {
     const mark = this.#markHere();
     const size = mark ?? this.#log.sizeAt(this.#cursor);
-    const isOther = size.cols !== this.#toldSize.cols || size.rows !== this.#toldSize.rows;
-    const isNew = mark !== undefined && mark !== this.#toldMark && (isOther || !this.#isBlind);
-    const isMissed = this.#isBlind && isOther;
-    this.#toldMark = mark;
-    this.#isBlind = false;
-    if (isNew || isMissed) this.#tell(size.cols, size.rows);
+    const isOther = size.cols !== this.#sentSize.cols || size.rows !== this.#sentSize.rows;
+    const isNew = mark !== undefined && mark !== this.#sentMark && (isOther || !this.#mayHaveMissedSizes);
+    const isMissed = this.#mayHaveMissedSizes && isOther;
+    this.#sentMark = mark;
+    this.#mayHaveMissedSizes = false;
+    if (isNew || isMissed) this.#sendSize(size.cols, size.rows);
   }
 
   #markHere(): SizeMark | undefined {

@@ -16,11 +16,11 @@ export interface SnapshotSource {
 }
 
 /** A request times out after this; its readers get the log's tail. */
-export const SNAPSHOT_PATIENCE_MS = 2_000;
+export const SNAPSHOT_TIMEOUT_MS = 2_000;
 /** The process runs for this many times as long as it was held for the last snapshot … */
 const RUN_FACTOR = 3;
 /** … but no reader waits longer than this for the next request. */
-const MOST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 /** Clients that fell behind wait this long after the last request: they get one screen a second. */
 const BEHIND_INTERVAL_MS = 1_000;
 
@@ -36,7 +36,7 @@ export class SnapshotRequests {
   /** Whether making a snapshot holds the process, as in the bridge. A relay need not spare the process again. */
   readonly #holdsProcess: boolean;
   readonly #waiters = new Set<Waiter>();
-  #askedAtMs: number | undefined;
+  #requestedAtMs: number | undefined;
   /** Earliest time of the next request: for readers without a screen, and for readers that fell behind. */
   #nextMs = Number.NEGATIVE_INFINITY;
   #nextBehindMs = Number.NEGATIVE_INFINITY;
@@ -65,8 +65,8 @@ export class SnapshotRequests {
   }
 
   /** Whether a request is pending. */
-  get isAsked(): boolean {
-    return this.#askedAtMs !== undefined;
+  get isPending(): boolean {
+    return this.#requestedAtMs !== undefined;
   }
 
   /** The final screen of an ended process, if known. */
@@ -85,7 +85,7 @@ export class SnapshotRequests {
     else if (this.#source === undefined) ready(undefined);
     else {
       this.#waiters.add({ isBehind, ready });
-      this.#ask();
+      this.#requestIfDue();
     }
   }
 
@@ -115,16 +115,16 @@ export class SnapshotRequests {
   }
 
   get nextTickMs(): number | undefined {
-    if (this.#askedAtMs !== undefined) return this.#askedAtMs + SNAPSHOT_PATIENCE_MS;
+    if (this.#requestedAtMs !== undefined) return this.#requestedAtMs + SNAPSHOT_TIMEOUT_MS;
     return this.#dueMs;
   }
 
   tick(now: number): void {
-    if (this.#askedAtMs !== undefined && this.#askedAtMs + SNAPSHOT_PATIENCE_MS <= now) {
+    if (this.#requestedAtMs !== undefined && this.#requestedAtMs + SNAPSHOT_TIMEOUT_MS <= now) {
       this.#pause(now);
       this.#settle(undefined);
     }
-    this.#ask();
+    this.#requestIfDue();
   }
 
   get #dueMs(): number | undefined {
@@ -136,19 +136,19 @@ export class SnapshotRequests {
     return due;
   }
 
-  #ask(): void {
+  #requestIfDue(): void {
     const now = this.#now();
     const due = this.#dueMs;
-    if (this.#source === undefined || this.#askedAtMs !== undefined || due === undefined || due > now) return;
-    this.#askedAtMs = now;
+    if (this.#source === undefined || this.#requestedAtMs !== undefined || due === undefined || due > now) return;
+    this.#requestedAtMs = now;
     this.#nextBehindMs = now + BEHIND_INTERVAL_MS;
     this.#source.request();
   }
 
   #pause(now: number): void {
-    if (this.#askedAtMs === undefined) return;
-    if (this.#holdsProcess) this.#nextMs = now + Math.min(MOST_PAUSE_MS, RUN_FACTOR * (now - this.#askedAtMs));
-    this.#askedAtMs = undefined;
+    if (this.#requestedAtMs === undefined) return;
+    if (this.#holdsProcess) this.#nextMs = now + Math.min(MAX_PAUSE_MS, RUN_FACTOR * (now - this.#requestedAtMs));
+    this.#requestedAtMs = undefined;
   }
 
   #settle(screen: SnapshotFrame | undefined): void {

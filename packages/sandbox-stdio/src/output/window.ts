@@ -24,9 +24,9 @@ export const FIRST_WINDOW_BYTES = 64 * 1024;
 const FRAMES_IN_WINDOW = 8;
 /** At the start, and if nothing has queued for several rounds, the window doubles; else it changes slowly. */
 const STARTUP_GAIN = 2;
-const MOST_GAIN = 1.25;
+const MAX_GAIN = 1.25;
 /** At this many times the target the window shrinks at once, without a full round. */
-const FAR_TOO_MUCH = 4;
+const OVERLOAD_FACTOR = 4;
 const IDLE_QUEUE_MS = TARGET_QUEUE_MS / 10;
 const IDLE_ROUNDS = 3;
 /** How long the least round trip is remembered, in ms and round trips: links change. */
@@ -67,14 +67,14 @@ export class Window implements Flow {
   #screens: { readonly offset: number; readonly bytes: number }[] = [];
   /** Unacknowledged bytes, oldest first. About one entry per 4 KiB of window: see {@link sent}. */
   #flights: Flight[] = [];
-  #leastRoundTripMs = Number.POSITIVE_INFINITY;
-  #leastRoundTripAt = 0;
+  #minRoundTripMs = Number.POSITIVE_INFINITY;
+  #minRoundTripAtMs = 0;
   /** A round ends when the bytes sent at its start have been acknowledged. */
   #roundEnd: number;
   /** Sum of this round's samples of how long bytes queued. */
   #roundQueueMs = 0;
   #roundSamples = 0;
-  #roundLeastQueueMs = Number.POSITIVE_INFINITY;
+  #roundMinQueueMs = Number.POSITIVE_INFINITY;
   /** Whether this round's bytes were sent under the previous window: only the next round shows the new one's effect. */
   #isSettling = false;
   #isStarting = true;
@@ -114,7 +114,7 @@ export class Window implements Flow {
   }
 
   get linkBytes(): number {
-    const share = this.#leastRoundTripMs / (this.#leastRoundTripMs + TARGET_QUEUE_MS);
+    const share = this.#minRoundTripMs / (this.#minRoundTripMs + TARGET_QUEUE_MS);
     return Number.isNaN(share) ? this.#bytes : Math.max(MIN_WINDOW_BYTES, Math.ceil(this.#bytes * share));
   }
 
@@ -172,7 +172,7 @@ export class Window implements Flow {
 
   keepsUp(nowMs: number): boolean {
     const hasMissed = this.#hasMissed || nowMs - this.#missedAtMs < MISSED_MEMORY_MS;
-    const roundTripMs = Number.isFinite(this.#leastRoundTripMs) ? this.#leastRoundTripMs : 0;
+    const roundTripMs = Number.isFinite(this.#minRoundTripMs) ? this.#minRoundTripMs : 0;
     const hasEver = this.#progressedAtMs > Number.NEGATIVE_INFINITY;
     // An acknowledgement of later flights is due since they were sent.
     const sinceMs = Math.max(this.#progressedAtMs, this.#flights[0]?.sentAt ?? 0);
@@ -246,20 +246,20 @@ export class Window implements Flow {
     const { sentAt, isClear } = wasDelayed ? first : last;
     const roundTripMs = Math.max(0, nowMs - sentAt - (wasDelayed ? ACK_DELAY_MS : 0));
     this.#observer?.acknowledged(roundTripMs);
-    const memoryMs = Math.max(ROUND_TRIP_MEMORY_MS, ROUND_TRIP_MEMORY_ROUNDS * this.#leastRoundTripMs);
-    const isStale = nowMs - this.#leastRoundTripAt > memoryMs;
-    if (roundTripMs <= this.#leastRoundTripMs || (isClear && isStale)) {
-      this.#leastRoundTripMs = roundTripMs;
-      this.#leastRoundTripAt = nowMs;
+    const memoryMs = Math.max(ROUND_TRIP_MEMORY_MS, ROUND_TRIP_MEMORY_ROUNDS * this.#minRoundTripMs);
+    const isStale = nowMs - this.#minRoundTripAtMs > memoryMs;
+    if (roundTripMs <= this.#minRoundTripMs || (isClear && isStale)) {
+      this.#minRoundTripMs = roundTripMs;
+      this.#minRoundTripAtMs = nowMs;
       this.#isDraining = false;
     } else if (isStale && this.#wasFull) this.#isDraining = true;
-    const queueMs = roundTripMs - this.#leastRoundTripMs;
+    const queueMs = roundTripMs - this.#minRoundTripMs;
     this.#roundQueueMs += queueMs;
     this.#roundSamples += 1;
-    this.#roundLeastQueueMs = Math.min(this.#roundLeastQueueMs, queueMs);
+    this.#roundMinQueueMs = Math.min(this.#roundMinQueueMs, queueMs);
     // The link has become much slower: the bytes in flight take long enough without more behind them.
-    if (this.#wasFull && !this.#isSettling && queueMs > FAR_TOO_MUCH * (this.#leastRoundTripMs + TARGET_QUEUE_MS)) {
-      this.#change((this.#leastRoundTripMs + TARGET_QUEUE_MS) / roundTripMs);
+    if (this.#wasFull && !this.#isSettling && queueMs > OVERLOAD_FACTOR * (this.#minRoundTripMs + TARGET_QUEUE_MS)) {
+      this.#change((this.#minRoundTripMs + TARGET_QUEUE_MS) / roundTripMs);
       this.#startRound();
     }
   }
@@ -268,13 +268,13 @@ export class Window implements Flow {
     this.#roundEnd = this.#flights.at(-1)?.end ?? this.#acked + 1;
     this.#roundQueueMs = 0;
     this.#roundSamples = 0;
-    this.#roundLeastQueueMs = Number.POSITIVE_INFINITY;
+    this.#roundMinQueueMs = Number.POSITIVE_INFINITY;
   }
 
   #endRound(): void {
-    const least = this.#leastRoundTripMs;
+    const least = this.#minRoundTripMs;
     const queueMs = this.#roundQueueMs / Math.max(1, this.#roundSamples);
-    const leastQueueMs = this.#roundLeastQueueMs;
+    const minQueueMs = this.#roundMinQueueMs;
     this.#startRound();
     if (this.#isSettling) {
       this.#isSettling = false;
@@ -283,12 +283,12 @@ export class Window implements Flow {
     if (!this.#wasFull || this.#isDraining) return;
     this.#wasFull = false;
     // On a long round trip, the queueing of a burst behind its own first frames says nothing.
-    const isIdle = leastQueueMs < Math.max(IDLE_QUEUE_MS, least / 10);
+    const isIdle = minQueueMs < Math.max(IDLE_QUEUE_MS, least / 10);
     const mayGrow = isIdle && queueMs < Math.max(TARGET_QUEUE_MS, least / 2);
     this.#idleRounds = queueMs < IDLE_QUEUE_MS ? this.#idleRounds + 1 : 0;
     this.#isStarting = mayGrow && (this.#isStarting || this.#idleRounds >= IDLE_ROUNDS);
     const fitting = (least + TARGET_QUEUE_MS) / (least + queueMs);
-    this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MOST_GAIN : Math.min(MOST_GAIN, fitting));
+    this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MAX_GAIN : Math.min(MAX_GAIN, fitting));
   }
 
   /** Bytes sent from now on measure the new window. At its limit the window stays, and later bytes keep measuring it. */

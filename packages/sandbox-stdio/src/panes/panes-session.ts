@@ -2,7 +2,6 @@
 // may be lost at any byte and replaced: everything is recovered from tmux. Executes nothing itself: see PanesPorts.
 
 import { decodeUtf8 } from "../text/utf8-text.ts";
-import { Asked } from "./asked.ts";
 import {
   type CommandLine,
   capture,
@@ -17,6 +16,7 @@ import { ControlMode } from "./control-mode.ts";
 import type { Notification } from "./notifications.ts";
 import { PaneInput } from "./pane-input.ts";
 import { findPane, NO_PANES, type Pane, type PaneList, readPaneList, withLayout } from "./pane-list.ts";
+import { PendingCommands } from "./pending-commands.ts";
 import { redraw } from "./redraw.ts";
 
 export interface PanesPorts {
@@ -52,7 +52,7 @@ export class PanesSession {
   readonly #ports: PanesPorts;
   readonly #panes = new Map<string, PaneState>();
   #list: PaneList = NO_PANES;
-  #asked = new Asked();
+  #pending = new PendingCommands();
   #control = new ControlMode();
   /** `lost`: no control client. `opened`: tmux has not attached it yet, and would run commands without a session. */
   #phase: "lost" | "opened" | "attached" = "lost";
@@ -99,7 +99,7 @@ export class PanesSession {
       if (this.#phase === "lost") return;
       if (event.type === "fault") this.#lose(event.detail);
       else if (event.type === "reply") {
-        if (event.isOurs && !this.#asked.take(event)) this.#lose("tmux answers what was not asked");
+        if (event.isOurs && !this.#pending.take(event)) this.#lose("tmux answers what was not asked");
       } else this.#notified(event);
     }
   }
@@ -131,14 +131,14 @@ export class PanesSession {
         if (this.#phase !== "attached") return;
         // If one pane fills a window, only the list says which panes are visible.
         if (event.layout === event.visible) this.#take(withLayout(this.#list, event.window, event.layout));
-        this.#askList();
+        this.#requestList();
         return;
       case "changed":
       case "subscription":
-        if (this.#phase === "attached") this.#askList();
+        if (this.#phase === "attached") this.#requestList();
         return;
       case "pause":
-        if (this.#panes.get(event.pane)?.isHeld === false) this.#goOn(event.pane);
+        if (this.#panes.get(event.pane)?.isHeld === false) this.#resume(event.pane);
         return;
       case "exit":
         this.#lose(event.reason === "" ? "detached" : event.reason);
@@ -156,12 +156,12 @@ export class PanesSession {
     this.#early.clear();
     // Redraw each pane before its output is delivered.
     for (const pane of this.#panes.values()) pane.awaited = ++this.#redraws;
-    this.#ask(WATCH_NAMES, () => undefined);
-    this.#askList((list) => {
+    this.#run(WATCH_NAMES, () => undefined);
+    this.#requestList((list) => {
       for (const [id, pane] of this.#panes) {
         const bytes = pane.input.restore(list.taken.get(id) ?? 0);
         if (bytes > 0) this.#ports.taken(id, bytes);
-        if (pane.isHeld) this.#ask(pausePane(id), () => undefined);
+        if (pane.isHeld) this.#run(pausePane(id), () => undefined);
         this.#redraw(id);
         this.#type(id);
       }
@@ -175,28 +175,28 @@ export class PanesSession {
   }
 
   #giveUp(): void {
-    this.#asked = new Asked();
+    this.#pending = new PendingCommands();
     this.#listing = "no";
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const answer of waiting) answer({ ok: false, error: "unknown" });
   }
 
-  #ask(line: CommandLine, answered: Parameters<Asked["push"]>[1]): void {
-    this.#asked.push(line, answered);
+  #run(line: CommandLine, answered: Parameters<PendingCommands["push"]>[1]): void {
+    this.#pending.push(line, answered);
     this.#ports.send(`${line.text}\n`);
   }
 
   // ---- The list of panes -----------------------------------------------------------------------------------------
 
   /** Requests one list at a time, and once more after a change meanwhile. `first` is called when the list has arrived. */
-  #askList(first?: (list: PaneList) => void): void {
+  #requestList(first?: (list: PaneList) => void): void {
     if (this.#listing !== "no" && first === undefined) {
       this.#listing = "stale";
       return;
     }
     this.#listing = "asked";
-    this.#ask(LIST_PANES, (answer) => {
+    this.#run(LIST_PANES, (answer) => {
       const isStale = this.#listing === "stale";
       this.#listing = "no";
       const list = answer.ok ? readPaneList(answer.lines[0] ?? [], this.#id) : undefined;
@@ -209,7 +209,7 @@ export class PanesSession {
       this.#early.clear();
       first?.(list);
       this.#isListed = true;
-      if (isStale) this.#askList();
+      if (isStale) this.#requestList();
     });
   }
 
@@ -246,7 +246,7 @@ export class PanesSession {
     kept?.set(before ?? []);
     kept?.set(bytes, length - bytes.length);
     this.#early.set(id, kept);
-    this.#askList();
+    this.#requestList();
   }
 
   /** Stops delivering a pane's output until {@link release}, for a client that can't take more. Its program runs on. */
@@ -254,7 +254,7 @@ export class PanesSession {
     const pane = this.#panes.get(id);
     if (pane === undefined || pane.isHeld) return;
     pane.isHeld = true;
-    if (this.#phase === "attached") this.#ask(pausePane(id), () => undefined);
+    if (this.#phase === "attached") this.#run(pausePane(id), () => undefined);
   }
 
   /** Redraws the pane and continues from there. */
@@ -262,7 +262,7 @@ export class PanesSession {
     const pane = this.#panes.get(id);
     if (pane?.isHeld !== true) return;
     pane.isHeld = false;
-    this.#goOn(id);
+    this.#resume(id);
   }
 
   /** Requests the pane's screen; delivery continues where its output has got to. */
@@ -271,9 +271,9 @@ export class PanesSession {
   }
 
   /** Continue before the redraw: output between the two is not delivered, since the redraw has it. */
-  #goOn(id: string): void {
+  #resume(id: string): void {
     if (this.#phase !== "attached") return;
-    this.#ask(continuePane(id), () => undefined);
+    this.#run(continuePane(id), () => undefined);
     this.#redraw(id);
   }
 
@@ -282,7 +282,7 @@ export class PanesSession {
     if (pane === undefined || pane.isHeld || this.#phase !== "attached") return;
     const number = ++this.#redraws;
     pane.awaited = number;
-    this.#ask(capture(id), (answer) => {
+    this.#run(capture(id), (answer) => {
       // A later redraw is pending, or the pane has gone and will be missing in the next list.
       if (!answer.ok || pane.awaited !== number || this.#panes.get(id) !== pane) return;
       pane.awaited = 0;
@@ -314,10 +314,10 @@ export class PanesSession {
     const pane = this.#panes.get(id);
     if (pane === undefined || this.#phase !== "attached") return;
     for (let line = pane.input.next(); line !== undefined; line = pane.input.next()) {
-      this.#ask(line, (answer) => {
+      this.#run(line, (answer) => {
         // If the command fails, the pane is gone, and no program will read these bytes.
         const bytes = pane.input.confirm();
-        if (!answer.ok) this.#askList();
+        if (!answer.ok) this.#requestList();
         if (this.#panes.get(id) !== pane) return;
         this.#ports.taken(id, bytes);
         this.#type(id);
@@ -332,13 +332,13 @@ export class PanesSession {
       return;
     }
     this.#waiting.add(answered);
-    this.#ask(commandOf(action), (answer) => {
+    this.#run(commandOf(action), (answer) => {
       this.#waiting.delete(answered);
       const error = answer.ok ? "" : answer.lines.map(decodeUtf8).join(" ").slice(0, 256);
       answered(answer.ok ? { ok: true } : { ok: false, error });
     });
     // tmux reports no layout if a window need not be divided again, as for a name or a swap of equal panes.
-    this.#askList();
+    this.#requestList();
   }
 }
 

@@ -84,7 +84,7 @@ export class PatternMachine {
   readonly #stack: number[] = [];
   readonly #row: Float64Array;
   #previous: number;
-  #ports: number;
+  #at: number;
   #match: { readonly slots: number[]; readonly end: number } | undefined;
   /** ASCII characters that a match may begin with; undefined if a match may be empty. */
   readonly #firsts: Uint8Array | undefined;
@@ -105,14 +105,14 @@ export class PatternMachine {
     this.#seen = new Int32Array(size);
     this.#row = new Float64Array(this.#width);
     this.#previous = previous;
-    this.#ports = at;
+    this.#at = at;
     this.#firsts = this.#isAnchored ? undefined : firstsOf(program);
     if (this.#isAnchored) this.#seedStart();
   }
 
   /** Position of the next character. */
   get at(): number {
-    return this.#ports;
+    return this.#at;
   }
 
   /** Start of the oldest thread; undefined if there is none. */
@@ -136,7 +136,7 @@ export class PatternMachine {
       pcs: pcs.slice(0, count),
       slots: slots.slice(0, count * this.#width),
       previous: this.#previous,
-      at: this.#ports,
+      at: this.#at,
     };
   }
 
@@ -145,7 +145,7 @@ export class PatternMachine {
     this.#seeds.slots.set(state.slots);
     this.#seeds.count = state.pcs.length;
     this.#previous = state.previous;
-    this.#ports = state.at;
+    this.#at = state.at;
     this.#match = undefined;
   }
 
@@ -160,7 +160,7 @@ export class PatternMachine {
       if (this.#seeds.count === 0 && this.#firsts !== undefined && this.#match === undefined) {
         const next = this.#skip(text, i, to);
         this.work += (next - i) >> 3;
-        this.#ports += next - i;
+        this.#at += next - i;
         i = next;
         if (i >= to) break;
       }
@@ -212,12 +212,12 @@ export class PatternMachine {
     }
     this.work += count;
     this.#previous = rune;
-    this.#ports += units;
+    this.#at += units;
   }
 
   #seedStart(): void {
     this.#row.fill(-1);
-    this.#row[0] = this.#ports;
+    this.#row[0] = this.#at;
     this.#seeds.add(this.#program.start, this.#row);
   }
 
@@ -234,7 +234,7 @@ export class PatternMachine {
       if (this.#followOne(seeds.pcs[i] ?? 0, conditions)) return;
     }
     if (this.#isAnchored || this.#match !== undefined) return;
-    this.#row[0] = this.#ports;
+    this.#row[0] = this.#at;
     this.#followOne(this.#program.start, conditions);
   }
 
@@ -262,7 +262,7 @@ export class PatternMachine {
         case OP.capture:
           if (this.#isAnchored && arg > 1 && arg < this.#width) {
             stack.push(this.#row[arg] ?? -1, -arg - 1);
-            this.#row[arg] = this.#ports;
+            this.#row[arg] = this.#at;
           }
           stack.push(out);
           break;
@@ -273,7 +273,7 @@ export class PatternMachine {
           stack.push(out);
           break;
         case OP.match:
-          this.#match = { slots: [...this.#row], end: this.#ports };
+          this.#match = { slots: [...this.#row], end: this.#at };
           return true;
         case OP.fail:
           break;

@@ -8,8 +8,8 @@ export class Utf8Reader {
   static readonly CUT = -2;
   #missing = 0;
   #code = 0;
-  #least = 0x80;
-  #most = 0xbf;
+  #min = 0x80;
+  #max = 0xbf;
   /** Offset of the last character's first byte. */
   startOffset = 0;
   /** Bytes of the last character so far. */
@@ -22,12 +22,12 @@ export class Utf8Reader {
   /** Takes one byte from 0x80 on, or any byte inside a character. @returns A code point, {@link GOES_ON} or {@link CUT}. */
   push(byte: number, offset: number): number {
     if (this.#missing === 0) return this.#begin(byte, offset);
-    if (byte < this.#least || byte > this.#most) {
+    if (byte < this.#min || byte > this.#max) {
       this.#missing = 0;
       return Utf8Reader.CUT;
     }
-    this.#least = 0x80;
-    this.#most = 0xbf;
+    this.#min = 0x80;
+    this.#max = 0xbf;
     this.#code = (this.#code << 6) | (byte & 0x3f);
     this.width += 1;
     this.#missing -= 1;
@@ -43,8 +43,8 @@ export class Utf8Reader {
   #begin(byte: number, offset: number): number {
     this.startOffset = offset;
     this.width = 1;
-    this.#least = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
-    this.#most = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
+    this.#min = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
+    this.#max = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
     if (byte < 0xc2 || byte > 0xf4) return 0xfffd;
     this.#missing = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
     this.#code = byte & (0x3f >> this.#missing);

@@ -4,7 +4,7 @@
 /** Instructions run at a time for all waits of a session: some milliseconds. */
 export const WAIT_WORK = 100_000;
 /** A wait always gets at least this many. */
-const LEAST_WORK = 500;
+const MIN_WORK = 500;
 /** Remaining work continues after this pause, in which its owner serves others. */
 export const WORK_PAUSE_MS = 8;
 
@@ -31,7 +31,7 @@ export class WorkShare {
       this.#spent = 0;
     }
     const fair = WAIT_WORK / Math.max(1, this.#searching());
-    return Math.max(LEAST_WORK, Math.min(fair, WAIT_WORK - this.#spent));
+    return Math.max(MIN_WORK, Math.min(fair, WAIT_WORK - this.#spent));
   }
 
   /** A wait has done this much work. */

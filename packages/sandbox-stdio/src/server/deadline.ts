@@ -21,7 +21,7 @@ export interface DeadlinePorts {
 export class Deadline {
   readonly #ports: DeadlinePorts;
   #wakeAtMs = Number.POSITIVE_INFINITY;
-  #callOff: (() => void) | undefined;
+  #cancelWake: (() => void) | undefined;
   #isStopped = false;
 
   constructor(ports: DeadlinePorts) {
@@ -34,12 +34,12 @@ export class Deadline {
     const nowMs = this.#ports.now();
     const nextMs = earliest(this.#ports.parts().map((part) => part.nextTickMs(nowMs)));
     if (nextMs >= this.#wakeAtMs && nextMs !== Number.POSITIVE_INFINITY) return;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
     this.#wakeAtMs = nextMs;
     // Set no timer without a deadline: a timer keeps a Durable Object in memory.
     if (nextMs === Number.POSITIVE_INFINITY) return;
-    this.#callOff = this.#ports.wakeIn(Math.max(0, Math.ceil(nextMs - nowMs)), () => this.#wake());
+    this.#cancelWake = this.#ports.wakeIn(Math.max(0, Math.ceil(nextMs - nowMs)), () => this.#wake());
   }
 
   /** Looks only if `atMs` is before the next wake-up. Undefined: never. */
@@ -50,12 +50,12 @@ export class Deadline {
   /** Cancels all deadlines. */
   stop(): void {
     this.#isStopped = true;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
   }
 
   #wake(): void {
-    this.#callOff = undefined;
+    this.#cancelWake = undefined;
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     try {
       const nowMs = this.#ports.now();

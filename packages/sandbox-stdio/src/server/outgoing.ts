@@ -97,13 +97,13 @@ export class Outgoing {
   }
 
   /** Resumes at this offset. @param at `me` is the client's id, `answerer` the answerer of terminal queries from there on. */
-  goOn(
+  resume(
     state: unknown,
     at: { tty: boolean; offset: number; me: string; answerer: { id: string; offset: number } },
   ): void {
     this.#state = state;
     this.#offset = at.offset;
-    this.#gate?.goOn(at);
+    this.#gate?.resume(at);
   }
 
   #output(frame: Uint8Array): void {

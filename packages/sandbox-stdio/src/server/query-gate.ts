@@ -61,7 +61,7 @@ export class QueryGate {
   }
 
   /** Resumes at this offset, in a session that has slept. */
-  goOn({ tty, offset, me, answerer }: { tty: boolean; offset: number; me: string; answerer: Answerer }): void {
+  resume({ tty, offset, me, answerer }: { tty: boolean; offset: number; me: string; answerer: Answerer }): void {
     if (tty) this.#answerers = new AnswererHistory(me, 0, answerer);
     this.#offset = offset;
   }

@@ -118,16 +118,16 @@ export class ServerConnection implements Peer {
   }
 
   /** Resumes silently in a session that has slept. Call before it becomes a client's peer. */
-  goOn({ state, stdinOffset, mayType }: ParkedConnection, at: Parameters<Outgoing["goOn"]>[1]): void {
+  resume({ state, stdinOffset, mayType }: ParkedConnection, at: Parameters<Outgoing["resume"]>[1]): void {
     this.#isGreeted = true;
     this.#isSilent = false;
     this.#stdinOffset = stdinOffset;
     if (mayType) this.#spending.accepted();
-    this.#outgoing.goOn(state, at);
+    this.#outgoing.resume(state, at);
   }
 
   /** Its client has resumed. */
-  wentOn(session: SessionCore, client: ClientRecord): void {
+  resumed(session: SessionCore, client: ClientRecord): void {
     this.#phase = { phase: "attached", session, client };
     this.#spending.join(client, this.heardAtMs);
   }
@@ -154,12 +154,12 @@ export class ServerConnection implements Peer {
         if (decoded.command.type === "ping") this.send({ type: "pong" });
         else if (phase.phase === "opening" && decoded.command.type !== "begin")
           this.#early(phase, frame, decoded.command);
-        else this.#obey(phase, decoded.command, nowMs);
+        else this.#execute(phase, decoded.command, nowMs);
     }
   }
 
   /** Executes a command, unless its client has exceeded its budget. */
-  #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
+  #execute(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
     // The cost of these two is known only afterwards.
     const isPaidLater = (command.type === "stdin" && "bytes" in command) || command.type === "ack";
     if (!isPaidLater && !this.#spending.message(nowMs)) return;

@@ -51,7 +51,7 @@ export class Spending {
   /** @param from Start of the refused input in the client's count; undefined for a client without acknowledgements. */
   refused(client: ClientRecord, from: number | undefined, bytes: number, nowMs: number): void {
     const moreBytes = client.inputWindow - MAX_UNACKED_INPUT_BYTES;
-    this.#spend(this.#budget.refused(nowMs, bytes, onItsWay(client, from, bytes), moreBytes), TOO_MUCH_REFUSED);
+    this.#spend(this.#budget.refused(nowMs, bytes, inFlight(client, from, bytes), moreBytes), TOO_MUCH_REFUSED);
   }
 
   #spend(isWithin: boolean, reason: string): boolean {
@@ -61,7 +61,7 @@ export class Spending {
 }
 
 /** How much input from `from` on the client may have sent before it can learn of the refusal. */
-function onItsWay(client: ClientRecord, from: number | undefined, bytes: number): number {
+function inFlight(client: ClientRecord, from: number | undefined, bytes: number): number {
   if (from === undefined) return bytes + client.feed.bytes + MAX_UNACKED_INPUT_BYTES;
   // These bytes may just have been acknowledged, after the message that refused them.
   const told = Math.min(from, client.greeted?.inputAcks.sent ?? 0);

@@ -6,12 +6,12 @@ import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 
 /** Longest wait. The budget refills over this many times the time waited. */
-const MOST_WAIT_MS = 250;
+const MAX_WAIT_MS = 250;
 const RUN_FACTOR = 9;
 /** A spent budget must refill to this before the next wait. */
-const LEAST_WAIT_MS = 50;
+const MIN_WAIT_MS = 50;
 /** How often a wait is reconsidered. */
-const LOOK_MS = 25;
+const RECHECK_MS = 25;
 
 /** `throttled`: a client is far behind, so read little ahead. `waiting`: a client would be skipped. */
 export type Pressure = "none" | "throttled" | "waiting";
@@ -20,11 +20,11 @@ export class Backpressure {
   readonly #log: OutputLog;
   readonly #clients: Clients;
   #pressure: Pressure = "none";
-  #savedMs = MOST_WAIT_MS;
+  #savedMs = MAX_WAIT_MS;
   #isSpent = false;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #updatedAtMs = Number.NEGATIVE_INFINITY;
   /** Cursor of the client furthest behind. */
-  #hindmost = 0;
+  #slowestCursor = 0;
 
   constructor(log: OutputLog, clients: Clients) {
     this.#log = log;
@@ -38,12 +38,12 @@ export class Backpressure {
 
   /** How far the process may be read while it waits. */
   get stopsAt(): number {
-    return this.#hindmost + (3 * this.#log.capacityBytes) / 4;
+    return this.#slowestCursor + (3 * this.#log.capacityBytes) / 4;
   }
 
   /** Latest time of the next update; undefined unless the process waits. */
   get nextMs(): number | undefined {
-    return this.#pressure === "waiting" ? this.#lookedAtMs + Math.min(LOOK_MS, this.#savedMs) : undefined;
+    return this.#pressure === "waiting" ? this.#updatedAtMs + Math.min(RECHECK_MS, this.#savedMs) : undefined;
   }
 
   /** @param flowLeader Undefined if no client paces and none is awaited. */
@@ -55,15 +55,15 @@ export class Backpressure {
 
   #judge(flowLeader: ClientRecord, nowMs: number): Pressure {
     const { startOffset, endOffset, capacityBytes } = this.#log;
-    const isFarBehind = () => endOffset - this.#hindmost > capacityBytes / 2;
-    this.#hindmost = startOffset;
+    const isFarBehind = () => endOffset - this.#slowestCursor > capacityBytes / 2;
+    this.#slowestCursor = startOffset;
     if (!isFarBehind()) return "none"; // The log itself is shorter than that.
-    this.#hindmost = endOffset;
+    this.#slowestCursor = endOffset;
     for (const client of this.#clients.all) {
       const reader = client.greeted?.reader;
       if (reader === undefined || client === flowLeader) continue;
       const { cursor, flow } = reader;
-      if (cursor >= startOffset && cursor < this.#hindmost && flow.keepsUp(nowMs)) this.#hindmost = cursor;
+      if (cursor >= startOffset && cursor < this.#slowestCursor && flow.keepsUp(nowMs)) this.#slowestCursor = cursor;
     }
     if (!isFarBehind()) return "none";
     return endOffset >= this.stopsAt && !this.#isSpent ? "waiting" : "throttled";
@@ -71,11 +71,11 @@ export class Backpressure {
 
   /** Charges the time waited since the last update, or refills the budget. */
   #count(nowMs: number): void {
-    const sinceMs = nowMs - this.#lookedAtMs;
-    this.#lookedAtMs = nowMs;
+    const sinceMs = nowMs - this.#updatedAtMs;
+    this.#updatedAtMs = nowMs;
     if (this.#pressure === "waiting") this.#savedMs -= sinceMs;
-    else this.#savedMs = Math.min(MOST_WAIT_MS, this.#savedMs + sinceMs / RUN_FACTOR);
+    else this.#savedMs = Math.min(MAX_WAIT_MS, this.#savedMs + sinceMs / RUN_FACTOR);
     if (this.#savedMs <= 0) this.#isSpent = true;
-    else if (this.#savedMs >= LEAST_WAIT_MS) this.#isSpent = false;
+    else if (this.#savedMs >= MIN_WAIT_MS) this.#isSpent = false;
   }
 }

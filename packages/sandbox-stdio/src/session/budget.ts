@@ -63,7 +63,7 @@ export class Budget {
   /** Whether its last input was accepted and it has not yielded since. */
   #mayType = false;
   /** Refused bytes that the client may have sent before it could learn of the refusal. */
-  #unheardBytes = 0;
+  #freeBytes = 0;
 
   /** @param nowMs By the same clock as in the other methods. */
   constructor(limits: BudgetLimits, nowMs: number) {
@@ -94,21 +94,21 @@ export class Budget {
   /** The client gave up the right to type itself, so no refused input can be excused as in flight. */
   yielded(): void {
     this.#mayType = false;
-    this.#unheardBytes = 0;
+    this.#freeBytes = 0;
   }
 
   /**
    * Input was refused. Bytes in flight when the right to type was taken are free (L10c).
-   * @param onItsWay How much the client may have sent before it could learn of the refusal, these bytes included.
+   * @param inFlight How much the client may have sent before it could learn of the refusal, these bytes included.
    * @param moreBytes Extra allowance at once: for a returning client, this may be its first input here.
    * @returns Whether the client may go on.
    */
-  refused(nowMs: number, bytes: number, onItsWay: number, moreBytes = 0): boolean {
-    if (this.#mayType) this.#unheardBytes = Math.max(0, onItsWay);
+  refused(nowMs: number, bytes: number, inFlight: number, moreBytes = 0): boolean {
+    if (this.#mayType) this.#freeBytes = Math.max(0, inFlight);
     this.#mayType = false;
-    const unheard = Math.min(bytes, this.#unheardBytes);
-    this.#unheardBytes -= unheard;
-    return (bytes > 0 && unheard === bytes) || this.message(nowMs, bytes - unheard, moreBytes);
+    const free = Math.min(bytes, this.#freeBytes);
+    this.#freeBytes -= free;
+    return (bytes > 0 && free === bytes) || this.message(nowMs, bytes - free, moreBytes);
   }
 
   /** @param isWeighty Whether it frees 16 KiB or more, or a snapshot. @returns Whether the client may go on. */

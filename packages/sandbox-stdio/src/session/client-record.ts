@@ -37,10 +37,10 @@ export type ClientWho = {
   readonly answersQueries?: boolean | undefined;
 };
 
-const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
+const UNATTACHED = normalized({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
 
 /** Normalizes the property order so that engines see one hidden class; read on every keystroke. */
-function shaped(who: ClientWho): ClientWho {
+function normalized(who: ClientWho): ClientWho {
   const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume } = who;
   const { party, person, mayUseKept, keeps, answersQueries } = who;
   return {
@@ -59,7 +59,7 @@ export class ClientRecord implements Paced {
   /** Position in the order of arrival. */
   order = 0;
   /** From its last attach. */
-  #who: ClientWho = NOBODY;
+  #who: ClientWho = UNATTACHED;
   size: TerminalSize | undefined;
   /** Sequence number of its last use. Counted only at the bridge, and only with a {@link person}. */
   lastUse = 0;
@@ -83,7 +83,7 @@ export class ClientRecord implements Paced {
 
   /** Attaches the client, perhaps with a new name or role. */
   attach(who: ClientWho, order: number, presence: Presence): void {
-    this.#who = shaped(who);
+    this.#who = normalized(who);
     this.order = order;
     this.presence = presence;
   }

@@ -49,7 +49,7 @@ export class Clients {
   }
 
   /** Continues the numbering of an earlier life. */
-  goOnFrom(order: number): void {
+  continueFrom(order: number): void {
     this.#order = order;
   }
 

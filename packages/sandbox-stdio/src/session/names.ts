@@ -37,7 +37,7 @@ function plain(name: string): string {
   return letters === "" ? name.normalize("NFKC") : letters;
 }
 
-function looks(name: string): string {
+function skeleton(name: string): string {
   const latin = [...name.normalize("NFKD")].map((letter) => latinLookOf(letter) ?? letter).join("");
   const capitals = [...plain(latin)].map((letter) => CAPITALS.get(letter) ?? letter.toLowerCase());
   const small = [...capitals.join("")].map((letter) => SMALL.get(letter) ?? letter).join("");
@@ -46,7 +46,7 @@ function looks(name: string): string {
 
 /** Whether one name may be mistaken for the other. */
 export function areAlike(a: string, b: string): boolean {
-  return plain(a).toLowerCase() === plain(b).toLowerCase() || looks(a) === looks(b);
+  return plain(a).toLowerCase() === plain(b).toLowerCase() || skeleton(a) === skeleton(b);
 }
 
 /** Adds a number to a new client's name if another one is alike: `Bob (2)`. An empty name stays empty. */

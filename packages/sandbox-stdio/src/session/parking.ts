@@ -132,7 +132,7 @@ export function unpark(
   peers: readonly (readonly [ParkedClient, Peer])[],
 ): void {
   session.title = title;
-  session.goOn(end, nextOrder, absent, gone);
+  session.resume(end, nextOrder, absent, gone);
   // The order of arrival matters for the keyboard.
   for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order))
     unparkClient(session, parked, end, peer);

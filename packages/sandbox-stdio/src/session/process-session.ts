@@ -119,7 +119,7 @@ export class ProcessSession extends SessionCore {
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
     // The final screen stays available as long as the session is kept.
-    if (this.tellEnding(status)) this.state.snapshots.ended();
+    if (this.setEnding(status)) this.state.snapshots.ended();
   }
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */
@@ -148,7 +148,7 @@ export class ProcessSession extends SessionCore {
   /** Whether to hold the process. Checked after output and acknowledgements, and whenever a client comes or goes. */
   get shouldHold(): boolean {
     // While a snapshot is made, the log must not run ahead of it.
-    return this.pace.shouldHold || this.state.snapshots.isAsked || this.#isBudgetSpent();
+    return this.pace.shouldHold || this.state.snapshots.isPending || this.#isBudgetSpent();
   }
 
   override get nextTickMs(): number | undefined {

@@ -20,7 +20,7 @@ import { earlier, SessionCore } from "./session-core.ts";
 import type { SessionFacts, SessionOptions } from "./session-types.ts";
 
 /** How long a client's greeting waits for the bridge to hold the process. */
-const HOLD_PATIENCE_MS = 2_000;
+const HOLD_TIMEOUT_MS = 2_000;
 
 /** Size of the session object's copy of the log. */
 export function copyBytes({ logBytes = LOG_BYTES }: Pick<SessionFacts, "logBytes">): number {
@@ -31,7 +31,7 @@ export class RelaySession extends SessionCore {
   /** Programs that call. */
   readonly programs: CallingPrograms;
   /** End of the output according to the bridge; it may not have arrived here. */
-  #toldEnd = 0;
+  #announcedEnd = 0;
   /** When the last output arrived, by this session's clock; undefined if there was none, or it is not yet known. */
   lastOutputMs: number | undefined;
   /** The process has ended, but its final screen has not arrived. */
@@ -59,7 +59,7 @@ export class RelaySession extends SessionCore {
     return () => watchers.delete(watcher);
   }
 
-  #tellWatchers(): void {
+  #notifyWatchers(): void {
     for (const watcher of this.#watchers) watcher();
     for (const watcher of this.#keptWatchers) watcher();
   }
@@ -74,7 +74,7 @@ export class RelaySession extends SessionCore {
     this.programs.noteAttention(attention);
     super.attention(attention);
     this.onAttention(attention);
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
   // ---- What the bridge says ------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ export class RelaySession extends SessionCore {
 
   /** Output has reached `offset`. */
   noteEnd(offset: number): void {
-    this.#toldEnd = Math.max(this.#toldEnd, offset);
+    this.#announcedEnd = Math.max(this.#announcedEnd, offset);
   }
 
   /** Logs a whole frame, and forwards it unchanged if it fits. The caller must not modify it. */
@@ -137,13 +137,13 @@ export class RelaySession extends SessionCore {
     this.log.append(frame.subarray(1), stream);
     this.state.frames.keep(offset, frame);
     // The greeting told when older output arrived.
-    if (this.log.endOffset > this.#toldEnd) this.lastOutputMs = this.state.now();
+    if (this.log.endOffset > this.#announcedEnd) this.lastOutputMs = this.state.now();
     this.appended();
   }
 
   override appended(): void {
     super.appended();
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
   /** Sets the PTY's size from the end of the log on. */
@@ -186,7 +186,7 @@ export class RelaySession extends SessionCore {
   /** A shell's command has ended. */
   commandEnded(end: CommandEnded): void {
     this.programs.noteCommandEnd(end);
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
   // ---- Parking: see parking.ts ---------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ export class RelaySession extends SessionCore {
 
   /** Whether all output known from the bridge has arrived. */
   get isUpToDate(): boolean {
-    return this.log.endOffset >= this.#toldEnd;
+    return this.log.endOffset >= this.#announcedEnd;
   }
 
   /** The next number in the order of arrival. */
@@ -207,11 +207,11 @@ export class RelaySession extends SessionCore {
   }
 
   /** Resumes an earlier life that parked with all output before `end`. */
-  goOn(end: number, nextOrder: number, absent: readonly KnownClient[], gone: readonly string[]): void {
+  resume(end: number, nextOrder: number, absent: readonly KnownClient[], gone: readonly string[]): void {
     this.noteEnd(end);
     for (const known of absent) this.#addKnown(known);
     for (const id of gone) this.state.clients.noteGone(id);
-    this.state.clients.goOnFrom(nextOrder);
+    this.state.clients.continueFrom(nextOrder);
   }
 
   /** Restores a client whose connection outlived parking. Other clients are not told. */
@@ -240,7 +240,7 @@ export class RelaySession extends SessionCore {
 
   /** Whether a snapshot request is pending. It is repeated on a new connection. */
   get isScreenPending(): boolean {
-    return this.state.snapshots.isAsked;
+    return this.state.snapshots.isPending;
   }
 
   /** The process is lost, and the log holds all its output that arrived. Each client is told after its last byte (X7). */
@@ -249,13 +249,13 @@ export class RelaySession extends SessionCore {
     this.state.snapshots.ended();
     this.state.snapshots.arrived(lastScreen);
     this.state.snapshots.close();
-    this.tellEnding("lost");
+    this.setEnding("lost");
     for (const client of this.clients) this.attachAnswered(client);
   }
 
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
-    if (!this.tellEnding(status)) return;
+    if (!this.setEnding(status)) return;
     for (const client of this.clients) this.attachAnswered(client);
     this.state.snapshots.ended();
     if (!this.facts.tty || isReplayable(this.state)) return;
@@ -325,7 +325,7 @@ export class RelaySession extends SessionCore {
   }
 
   override keyboardMoved(): void {
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
   override inputSettled(client: ClientRecord): void {
@@ -340,13 +340,13 @@ export class RelaySession extends SessionCore {
   }
 
   override get knownEnd(): number {
-    return Math.max(this.log.endOffset, this.#toldEnd);
+    return Math.max(this.log.endOffset, this.#announcedEnd);
   }
 }
 
 /** When a client that waits for the bridge is greeted anyway. */
 function holdEndMs({ presence }: ClientRecord): number | undefined {
   return presence.phase === "opening" && presence.hold !== undefined
-    ? presence.hold.sinceMs + HOLD_PATIENCE_MS
+    ? presence.hold.sinceMs + HOLD_TIMEOUT_MS
     : undefined;
 }

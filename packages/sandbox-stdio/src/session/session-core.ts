@@ -133,7 +133,7 @@ export abstract class SessionCore implements Hop {
   }
 
   /** Whether this client's acknowledgement may release a held process. */
-  setsGoing(client: ClientRecord): boolean {
+  mayReleaseProcess(client: ClientRecord): boolean {
     return this.pace.pressure !== "none" || client === this.flowLeader;
   }
 
@@ -215,13 +215,13 @@ export abstract class SessionCore implements Hop {
 
   /** The program wants attention: sent once to `stdio.v1` clients, never replayed. */
   attention(attention: Attention): void {
-    this.#tellOwn({ type: "attention", ...attention });
+    this.#tellAcknowledging({ type: "attention", ...attention });
   }
 
   /** The session's panes have changed: sent to `stdio.v1` clients now, and to later ones on attach. */
   tellPanes(panes: PanesMessage): void {
     this.state.panes = panes;
-    this.#tellOwn(panes);
+    this.#tellAcknowledging(panes);
   }
 
   /** The last list sent; undefined if the session has no panes. */
@@ -233,7 +233,7 @@ export abstract class SessionCore implements Hop {
   stopping(seconds: number): void {
     if (this.hasEnded) return;
     this.state.stopsAtMs = this.state.now() + seconds * 1000;
-    this.#tellOwn({ type: "stopping", seconds });
+    this.#tellAcknowledging({ type: "stopping", seconds });
   }
 
   /** Seconds until the process is killed because its machine goes away; undefined if none is planned. */
@@ -246,12 +246,12 @@ export abstract class SessionCore implements Hop {
     this.state.snapshots.arrived(snapshot);
   }
 
-  #tellOwn(message: ServerMessage): void {
+  #tellAcknowledging(message: ServerMessage): void {
     for (const client of this.state.clients.all) if (client.acknowledges) client.greeted?.peer.send(message);
   }
 
   /** Records how the process ended. Each client is told after its last byte. @returns Whether this was the first call. */
-  protected tellEnding(ending: Ending): boolean {
+  protected setEnding(ending: Ending): boolean {
     if (this.hasEnded) return false;
     this.state.ending = ending;
     for (const client of this.state.clients.all) ackInput(this.state, client, true);

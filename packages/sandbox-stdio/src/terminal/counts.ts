@@ -38,7 +38,7 @@ const COUNTING = /^(\d+)[\d;:]*([ -/]*[@-~])$/;
 const FINALS: ReadonlySet<string> = new Set([...COUNTS.keys()].map((name) => name.slice(-1)));
 
 /** Highest count that makes a difference on a screen of this size. */
-export function mostOf(unit: CountUnit, { cols, rows }: ScreenSize): number {
+export function maxCountOf(unit: CountUnit, { cols, rows }: ScreenSize): number {
   return unit === "rows" ? rows : unit === "cols" ? cols : cols * rows;
 }
 
@@ -51,6 +51,6 @@ export function withinScreen(text: string, size: ScreenSize): string | undefined
   const [, count, name] = COUNTING.exec(text) ?? [];
   const unit = name === undefined ? undefined : COUNTS.get(name);
   if (count === undefined || unit === undefined) return undefined;
-  const most = mostOf(unit, size);
+  const most = maxCountOf(unit, size);
   return Number(count) > most ? `\x1b[${most}${text.slice(count.length)}` : undefined;
 }

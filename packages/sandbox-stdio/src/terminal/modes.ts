@@ -202,7 +202,7 @@ export class TerminalModes {
     return PROGRAM_MODES.filter((one) => {
       if (one === "screen") return this.isAlternate;
       if (one === "characters") return this.#isShifted || this.#charsets.size > 0 || this.#ansi.get(INSERT) === true;
-      const hasMode = privateModesOf(one).some((mode) => this.#isOdd(mode));
+      const hasMode = privateModesOf(one).some((mode) => this.#isChanged(mode));
       if (one === "mouse") return hasMode || this.#settings.has(LOCATOR);
       if (one === "keys") return hasMode || this.#keys.size > 0 || this.#currentKeyboard.undo !== "";
       return hasMode;
@@ -214,7 +214,7 @@ export class TerminalModes {
     let undo = "";
     for (const one of modes) {
       for (const mode of privateModesOf(one)) {
-        if (this.#isOdd(mode)) undo += setPrivate(mode, ON_BY_DEFAULT.has(mode));
+        if (this.#isChanged(mode)) undo += setPrivate(mode, ON_BY_DEFAULT.has(mode));
         this.#private.delete(mode);
       }
       if (one === "mouse") {
@@ -311,7 +311,7 @@ export class TerminalModes {
     return this.isAlternate ? this.#keyboard.alternate : this.#keyboard.normal;
   }
 
-  #isOdd(mode: number): boolean {
+  #isChanged(mode: number): boolean {
     const usual = ON_BY_DEFAULT.has(mode);
     return (this.#private.get(mode) ?? usual) !== usual;
   }

@@ -220,13 +220,13 @@ export class StringProbe {
   /** Whether the terminal answers if the string ends here. */
   get isQuery(): boolean {
     if (this.#kind === "osc") return this.#hasQuestion || OSC_RULES.get(this.#id) === "always";
-    const isTold = !this.#isHeadWhole && isToldPicture(this.#head);
+    const isTold = !this.#isHeadWhole && isAnsweredPicture(this.#head);
     return this.#canBeQuery && (this.#hasQuestion || isTold || isGraphicsQuery(this.#head));
   }
 
   /** Whether a picture's data follows whose arrival would be answered; {@link QUIET} before it prevents that. */
   get isBeforePicture(): boolean {
-    return this.#hasHeadEnded && !this.#canBeQuery && isToldPicture(this.#head);
+    return this.#hasHeadEnded && !this.#canBeQuery && isAnsweredPicture(this.#head);
   }
 
   get canBeQuery(): boolean {
@@ -300,7 +300,7 @@ function isGraphicsQuery(head: string): boolean {
 }
 
 /** A picture with an id or number is answered, even a broken one. */
-function isToldPicture(head: string): boolean {
+function isAnsweredPicture(head: string): boolean {
   const keys = head.slice(1).split(",");
   return head.startsWith("G") && !keys.includes("q=2") && keys.some((key) => /^[iI]=0*[1-9]/.test(key));
 }
@@ -313,7 +313,7 @@ function isToldPicture(head: string): boolean {
 export function withoutQuestions(kind: "csi" | "osc" | "apc", text: string): string {
   if (kind === "apc") {
     const isPicture =
-      text.length <= MAX_GRAPHICS_KEYS && isToldPicture(text) && !isGraphicsQuery(text.replace(/;.*/s, ""));
+      text.length <= MAX_GRAPHICS_KEYS && isAnsweredPicture(text) && !isGraphicsQuery(text.replace(/;.*/s, ""));
     return isPicture ? `\x1b_${text}${QUIET}\x1b\\` : "";
   }
   if (kind === "csi") {

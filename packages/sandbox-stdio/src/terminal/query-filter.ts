@@ -114,7 +114,7 @@ export class QueryFilter {
       if (bel < i) bel = indexOrEnd(bytes, BEL, i);
       i = Math.min(esc, enq, lead, bel);
       if (i === length) break;
-      if (i === enq || i === bel) this.#asked(bytes, i, offset, this.#missingAt(bytes, i) > 0);
+      if (i === enq || i === bel) this.#queryByte(bytes, i, offset, this.#missingAt(bytes, i) > 0);
       else if (isPlain && i >= replayed && i === esc && isHarmlessCsi(bytes, i)) i += 2;
       else if (i === esc || mayBeControl(bytes[i + 1])) {
         const isTorn = this.#missingAt(bytes, i) > 0;
@@ -180,11 +180,11 @@ export class QueryFilter {
           if (mayAsk || (isReplay && parser.isEffectOpen)) this.#drop(bytes);
           else this.#releaseTooLong(kind, bytes, i + 1);
         } else if (parser.isBeforePicture && !this.#mayAnswer(offset + i)) this.#quieten(bytes, i);
-        else if (!this.#isToBeHeld(isReplay)) this.#release();
+        else if (!this.#mustHold(isReplay)) this.#release();
         break;
       }
       case "asks-aside":
-        this.#asked(bytes, i, offset, wasInCharacter);
+        this.#queryByte(bytes, i, offset, wasInCharacter);
         if (parser.isGround) this.#release();
         break;
       case "ends":
@@ -201,7 +201,7 @@ export class QueryFilter {
           this.#isEndOfRemoved = byte === ESC;
           break;
         }
-        if (byte === ESC) this.#tell(kind, bytes, i);
+        if (byte === ESC) this.#report(kind, bytes, i);
         this.#release();
         this.#begin(i, byte === ESC ? STRING_END : BREAK_OFF);
         break;
@@ -215,7 +215,7 @@ export class QueryFilter {
   }
 
   /** `follow` and `mend` need whole sequences, so they are held to the end. */
-  #isToBeHeld(isReplay: boolean): boolean {
+  #mustHold(isReplay: boolean): boolean {
     const isPlain = this.#follow === undefined && this.#mend === undefined;
     return !isPlain || this.#parser.canBeQuery || (isReplay && this.#parser.isEffectOpen);
   }
@@ -247,7 +247,7 @@ export class QueryFilter {
   }
 
   /** Handles an ENQ or BEL at `at`. */
-  #asked(bytes: Uint8Array, at: number, offset: number, isInCharacter: boolean): void {
+  #queryByte(bytes: Uint8Array, at: number, offset: number, isInCharacter: boolean): void {
     const mayPass = bytes[at] === BEL ? !this.#isReplay(offset + at) : this.#mayAnswer(offset + at);
     if (mayPass) return;
     if (this.#isHolding) this.#stash(bytes, at);
@@ -276,7 +276,7 @@ export class QueryFilter {
     }
     const isMended = this.#hasMended(bytes, at, offset);
     if (!isMended) {
-      this.#tell(this.#parser.kind, bytes, at + 1);
+      this.#report(this.#parser.kind, bytes, at + 1);
       this.#release();
     }
     if (this.#behind === "") return;
@@ -301,7 +301,7 @@ export class QueryFilter {
     const raw = this.#raw(bytes, at + 1);
     const mended = this.#mend(kind, textOf(kind, raw), offset + at);
     if (mended === undefined) return false;
-    this.#tell(kind, bytes, at + 1);
+    this.#report(kind, bytes, at + 1);
     this.#leaveOut(bytes, at + 1);
     this.#parts.push(fromLatin1(mended + asidesOf(raw)));
     return true;
@@ -313,7 +313,7 @@ export class QueryFilter {
    */
   #answered(kind: SequenceKind, bytes: Uint8Array, at: number, end: number, offset: number): boolean {
     if (this.#mayAnswer(offset + at)) {
-      this.#tell(kind, bytes, end);
+      this.#report(kind, bytes, end);
       this.#release();
       return true;
     }
@@ -346,7 +346,7 @@ export class QueryFilter {
     }
   }
 
-  #tell(kind: SequenceKind, bytes: Uint8Array, end: number): void {
+  #report(kind: SequenceKind, bytes: Uint8Array, end: number): void {
     if (this.#follow === undefined || !this.#isHolding || (kind !== "csi" && kind !== "escape" && kind !== "osc"))
       return;
     const last = bytes[end - 1] ?? 0;

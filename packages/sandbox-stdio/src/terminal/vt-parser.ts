@@ -90,7 +90,7 @@ export class VtParser {
   /** Bytes missing from the current character, its value so far, and the least value allowed for its length. */
   #missing = 0;
   #character = 0;
-  #least = 0;
+  #minCharacter = 0;
 
   /** Whether no sequence is being read. */
   get isGround(): boolean {
@@ -339,12 +339,12 @@ export class VtParser {
       if (this.#missing > 0) return NOTHING;
       const character = this.#character;
       const isSurrogate = character >= 0xd800 && character <= 0xdfff;
-      if (character < this.#least || isSurrogate || character > 0x10ffff) return NOTHING;
+      if (character < this.#minCharacter || isSurrogate || character > 0x10ffff) return NOTHING;
       if (character === BYTE_ORDER_MARK) return NOTHING;
       return Math.min(character, PRINTABLE);
     }
     this.#missing = missingAfter(byte);
-    this.#least = [0, 0x80, 0x800, 0x10000][this.#missing] ?? 0;
+    this.#minCharacter = [0, 0x80, 0x800, 0x10000][this.#missing] ?? 0;
     this.#character = byte & (0x3f >> this.#missing);
     return NOTHING;
   }

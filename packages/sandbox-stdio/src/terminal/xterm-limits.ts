@@ -1,7 +1,7 @@
 // Limits the time and memory that one sequence costs xterm.js 6.0, in the bridge's emulator and on the page. A program may print
 // any number and length, and xterm.js works through all of it before it returns.
 
-import { COUNTS, mostOf } from "./counts.ts";
+import { COUNTS, maxCountOf } from "./counts.ts";
 import type { XtermTerminal } from "./xterm-fault.ts";
 
 /** Longer OSC and DCS are ignored. xterm.js itself would keep ten million characters. */
@@ -72,7 +72,7 @@ function limitCounts(terminal: XtermTerminal, parser: Core["_inputHandler"]["_pa
   for (const final of COUNTED_IN_LOOPS) {
     const unit = COUNTS.get(final) ?? "cols";
     parser.registerCsiHandler({ final }, ({ params }) => {
-      const most = Math.min(mostOf(unit, terminal), MAX_REPEATS);
+      const most = Math.min(maxCountOf(unit, terminal), MAX_REPEATS);
       if ((params[0] ?? 0) > most) params[0] = most;
       return false;
     });

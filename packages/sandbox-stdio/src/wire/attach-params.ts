@@ -184,16 +184,16 @@ export function bodyFields<T extends Table>(table: T): BodyFields<T> {
 }
 
 /** Process parameters under their names in a body. Omits parameters that bodies do not accept. */
-export function toBody(wish: { readonly [K in keyof Wished]?: Wished[K] | undefined }) {
+export function toBody(wish: { readonly [K in keyof ProcessParams]?: ProcessParams[K] | undefined }) {
   return given<Asked<BodyFields<typeof PROCESS_PARAMS>>>(wish, ({ key, body }) => [body, key]);
 }
 
 /** Process parameters from a body, under the table's keys. */
 export function fromBody(body: Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>>>) {
-  return given<Partial<Wished>>(body, ({ key, body: name }) => [key, name]);
+  return given<Partial<ProcessParams>>(body, ({ key, body: name }) => [key, name]);
 }
 
-type Wished = Given<ParamFields<typeof PROCESS_PARAMS>>;
+type ProcessParams = Given<ParamFields<typeof PROCESS_PARAMS>>;
 
 function given<T>(words: object, names: (row: Row) => readonly (string | undefined)[]): T {
   const rows = rowsOf(PROCESS_PARAMS).filter(({ body }) => body);

@@ -132,13 +132,13 @@ function read<T extends Table>(table: T, params: URLSearchParamsLike): Given<Par
   const entries = rowsOf(table).map(({ key, query, field }) => {
     if (field.kind === "list") return [key, params.getAll(query)];
     const given = params.get(query);
-    return [key, (isSaid(field, given) ? readText(field, given) : undefined) ?? field.usual];
+    return [key, (isPresent(field, given) ? readText(field, given) : undefined) ?? field.usual];
   });
   return defined(Object.fromEntries(entries)) as Given<ParamFields<T>>;
 }
 
 /** An empty text counts as absent: forms and scripts send empty fields. */
-function isSaid(field: Field, given: string | null): given is string {
+function isPresent(field: Field, given: string | null): given is string {
   return given !== null && !(given === "" && field.kind === "text" && field.pattern === undefined);
 }
 
@@ -191,7 +191,7 @@ export interface URLSearchParamsLike {
 function findProblem(params: URLSearchParamsLike): string | undefined {
   for (const { query, field } of ALL_PARAMS) {
     const given = params.get(query);
-    if (field.kind === "list" || !isSaid(field, given)) continue;
+    if (field.kind === "list" || !isPresent(field, given)) continue;
     if (readText(field, given) === undefined) return `"${query}" must be ${field.form}`;
   }
   if (params.get("ended") === "replace" && params.get("attempt") === null) return '"ended=replace" needs "attempt"';

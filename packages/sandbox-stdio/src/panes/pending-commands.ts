@@ -14,7 +14,7 @@ type Question = {
   answered(answer: Answer): void;
 };
 
-export class Asked {
+export class PendingCommands {
   readonly #questions: Question[] = [];
   #head = 0;
 
