@@ -14,7 +14,6 @@ export { InputSender } from "./client/input-sender.ts";
 export {
   colourIndex,
   followParticipants,
-  type KeyboardState,
   keyboardStateOf,
   mayType,
   otherDrivers,
@@ -117,7 +116,7 @@ export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
 export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
-export { QueryFilter, type QueryFilterOptions, type Sequence } from "./terminal/query-filter.ts";
+export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
@@ -182,7 +181,6 @@ export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
   type FileAnswer,
-  type FileFacts,
   type FileKind,
   type FileOrder,
   type FileSuccess,
@@ -201,7 +199,7 @@ export {
 export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-messages.ts";
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
 export type { PaneAddress } from "./wire/pane-address.ts";
-export { isForPane, isPaneOrder, PANE_UNREACHED, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
+export { isForPane, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {

@@ -24,10 +24,6 @@ export function isPaneId(text: string): boolean {
   return /^%\d{1,9}$/.test(text);
 }
 
-export function isWindowId(text: string): boolean {
-  return /^@\d{1,9}$/.test(text);
-}
-
 /** Whether a person may give a pane this name: it must be safe in a command line, and complete in a list. */
 export function isPaneName(text: string): boolean {
   return /^[A-Za-z0-9_.-]{0,64}$/.test(text);

@@ -1,7 +1,7 @@
 // The panes of a tmux session according to `list-panes`: the only source, queried after every change.
 
 import { decodeUtf8 } from "../text/utf8-text.ts";
-import { type Cell, type Layout, panesOf, parseLayout } from "./layout.ts";
+import { type Cell, panesOf, parseLayout } from "./layout.ts";
 
 export type Pane = Cell & {
   /** tmux's id, such as `%3`. A tmux server never reuses it. */
@@ -106,11 +106,6 @@ function placeOf(cell: Cell | undefined): Partial<Cell> {
   return cell === undefined ? {} : { cols: cell.cols, rows: cell.rows, left: cell.left, top: cell.top };
 }
 
-/** The window's layout tree; undefined if its text can't be parsed. */
-export function layoutOf({ layout }: Window): Layout | undefined {
-  return parseLayout(layout);
-}
-
 // ---- Names -------------------------------------------------------------------------------------------------------
 
 /** Position that a word names in a window: column and row in halves of the size. */
@@ -138,7 +133,7 @@ export function findPane(list: PaneList, idOrName: string): Pane | undefined {
   return paneAt(list, idOrName);
 }
 
-export function activeWindow({ windows }: PaneList): Window | undefined {
+function activeWindow({ windows }: PaneList): Window | undefined {
   return windows.find(({ active }) => active);
 }
 

@@ -6,7 +6,6 @@ export {
   offsetSince,
   readTimeIndex,
   TimeIndex,
-  type TimeMark,
 } from "../output/time-index.ts";
 export { decodeUtf8, isLossy } from "../text/utf8-text.ts";
 export type { Attention } from "../wire/attention.ts";
@@ -14,7 +13,6 @@ export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
 export {
   type Chunk,
   type ChunkList,
-  type ChunkState,
   ChunkTable,
   MAX_CHUNK_BYTES,
   readChunkState,
@@ -24,14 +22,12 @@ export { headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
 export { encodeKeys, encodePaste } from "./keys.ts";
 export {
-  type Gap,
   MAX_READ_BYTES,
   MIN_READ_BYTES,
   type OutputFormat,
   type OutputQuery,
   outputText,
   readOutput,
-  type StreamChoice,
   USUAL_READ_BYTES,
 } from "./output-range.ts";
 export { EMPTY, OP, PatternMachine, type PatternProgram } from "./pattern.ts";
@@ -66,12 +62,9 @@ export {
 export { WorkShare } from "./work-share.ts";
 export { WriteIds } from "./write-ids.ts";
 export {
-  continuesAt,
   MAX_WRITERS,
   planWrite,
   receiptOf,
-  type WritePlan,
   type WriteRequest,
-  Writers,
   type WriteState,
 } from "./writers.ts";

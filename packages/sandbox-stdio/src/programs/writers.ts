@@ -6,64 +6,12 @@ import { MAX_WRITE_BYTES } from "../wire/write-messages.ts";
 /** Most writers of one process (W2). */
 export const MAX_WRITERS = 64;
 
-export type WriterName = {
-  readonly incarnation: string;
-  readonly issuer: string;
-  readonly subject: string;
-  /** Chosen by the caller: `api` by default, `run` for the input of *run*. */
-  readonly writer: string;
-};
-
 /** Progress of a writer's input, as an input queue has it. */
 export interface WriterCount {
   /** The writer's count: everything before this is queued or refused. */
   readonly received: number;
   readonly taken: number;
   readonly eof: number | undefined;
-}
-
-export type WriterResult<T> =
-  | { readonly ok: true; readonly writer: T }
-  | { readonly ok: false; readonly code: "too_many_writers" };
-
-/** The writers of one process, for as long as it is kept. */
-export class Writers<T extends WriterCount> {
-  readonly #incarnation: string;
-  readonly #make: (name: WriterName) => T;
-  readonly #writers = new Map<string, T>();
-
-  constructor(incarnation: string, make: (name: WriterName) => T) {
-    this.#incarnation = incarnation;
-    this.#make = make;
-  }
-
-  get size(): number {
-    return this.#writers.size;
-  }
-
-  /** A writer that has written before. */
-  find(name: WriterName): T | undefined {
-    return this.#writers.get(this.#key(name));
-  }
-
-  /** The writer of this name, created if needed. */
-  admit(name: WriterName): WriterResult<T> {
-    const key = this.#key(name);
-    let writer = this.#writers.get(key);
-    if (writer === undefined) {
-      if (this.#writers.size >= MAX_WRITERS) return { ok: false, code: "too_many_writers" };
-      writer = this.#make(name);
-      this.#writers.set(key, writer);
-    }
-    return { ok: true, writer };
-  }
-
-  #key({ incarnation, issuer, subject, writer }: WriterName): string {
-    if (incarnation !== this.#incarnation)
-      throw new RangeError(`Cannot write to ${incarnation}: this is ${this.#incarnation}`);
-    // JSON keeps different names from forming the same key.
-    return JSON.stringify([issuer, subject, writer]);
-  }
 }
 
 /** State of the session for one writer. */
@@ -114,12 +62,4 @@ export function receiptOf(
 ): { status: 200 } | { status: 202; taken: number } {
   const settled = Math.min(count.taken, storedUpTo);
   return settled >= to ? { status: 200 } : { status: 202, taken: settled };
-}
-
-/**
- * Where the input of *run* continues (U4): its writer counts from 0, and a repeated request has the same bytes.
- * @returns Index of the first byte not received.
- */
-export function continuesAt(count: WriterCount, length: number): number {
-  return Math.min(count.received, length);
 }
