@@ -9,7 +9,7 @@ const STABLE_MS = 5_000;
 const ATTEMPT_AFTER_PROGRESS = 1;
 /** The client obeys a server's `bye` at most this often in a row, so that a server that always says `now` is not hammered. */
 const TRUSTED_ATTEMPTS = 3;
-/** Most time that one attempt counts, with the wait before it: a sleeping machine does not try. */
+/** Most time that one attempt and the wait before it count: a sleeping machine does not try. */
 const MAX_ATTEMPT_MS = 300_000;
 const MINUTE_MS = 60_000;
 

@@ -67,7 +67,7 @@ export class ClientConnection {
       },
       closed: (code, detail, seconds = 0) => isCurrent() && this.#end(code, detail, seconds),
     });
-    if (!isCurrent()) return; // It failed at once and has reported it.
+    if (!isCurrent()) return; // The attempt failed at once and has reported that.
     this.#socket = socket;
     this.#liveness.begin();
     this.#cancelGreeting();

@@ -22,7 +22,7 @@ export class Liveness {
   #isOpen = false;
   /** Since when an answer is awaited. */
   #awaitedSinceMs: number | undefined;
-  /** The latest message after that one; it has no ping yet. */
+  /** The latest message after the awaited one; not pinged yet. */
   #lastAskedMs: number | undefined;
   #isQuiet = false;
   #pings = 0;

@@ -20,7 +20,7 @@ export type OutputQuery = {
   readonly tail?: number | undefined;
   /** Ends before this offset. */
   readonly to?: number | undefined;
-  /** Of the requested stream. */
+  /** Most bytes; only the requested stream counts. */
   readonly maxBytes?: number | undefined;
   readonly stream?: StreamChoice | undefined;
   readonly format?: OutputFormat | undefined;

@@ -62,7 +62,7 @@ export function orderBody(order: StartOrder): string {
   return JSON.stringify({ ...rest, ...process, ...size });
 }
 
-/** @returns The order, or what is wrong with it. */
+/** @returns The order, or its fault. */
 export function parseOrder(text: string): StartOrder | { readonly detail: string } {
   let value: unknown;
   try {

@@ -4,7 +4,7 @@
 export interface Timed {
   /** When {@link tick} is due; undefined or infinity for never. */
   nextTickMs(nowMs: number): number | undefined;
-  /** Does what is due. May be called early. */
+  /** Does all due work. May be called early. */
   tick(nowMs: number): void;
 }
 

@@ -1,4 +1,4 @@
-// The phases of a client's presence. A phase holds only what is valid in it: without a connection a client has no reader,
+// The phases of a client's presence. A phase holds only facts valid in it: without a connection a client has no reader,
 // and only a greeted client has input to acknowledge.
 
 import type { OutputPeer, OutputReader } from "../output/output-reader.ts";

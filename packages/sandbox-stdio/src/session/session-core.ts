@@ -1,5 +1,5 @@
 // A session's interface for sockets and processes, on both hops. The functions of this folder decide; ProcessSession and
-// RelaySession add what is specific to a hop. A shell with sockets and clocks executes the decisions.
+// RelaySession add the parts specific to a hop. A shell with sockets and clocks executes the decisions.
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";

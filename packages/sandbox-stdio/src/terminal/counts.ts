@@ -3,7 +3,7 @@
 
 export type ScreenSize = { readonly cols: number; readonly rows: number };
 
-/** What is repeated: rows, columns or cells. */
+/** The repeated unit. */
 export type CountUnit = "rows" | "cols" | "cells";
 
 /** By intermediates and final byte. Sequences with a private marker are not counts. */

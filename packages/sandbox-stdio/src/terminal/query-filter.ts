@@ -59,7 +59,7 @@ export class QueryFilter {
   #isEndOfRemoved = false;
   /** In plain text: bytes missing from the last character. */
   #missing = 0;
-  // Of the current call: the output pieces, how far they go, and the start of the sequence.
+  // State of the current call: the output pieces, how far they go, and the start of the sequence.
   #parts: Uint8Array[] = [];
   #drawn = 0;
   #start = 0;
