@@ -113,9 +113,16 @@ export { TarFault, type TarMember, TarReader, type TarSink } from "./tar/tar-rea
 export { type TarEntry, tarEnd, tarHeader, tarPadding } from "./tar/tar-writer.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
+export {
+  EchoPrediction,
+  type EchoScreen,
+  type Predicted,
+  type PredictionMode,
+} from "./terminal/echo-prediction.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
 export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
+export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";

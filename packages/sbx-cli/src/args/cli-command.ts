@@ -2,7 +2,7 @@
 
 import type { ServeCommand } from "@sbx/serve/request";
 import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
-import type { AttachOptions, Role } from "sandbox-stdio/core";
+import type { AttachOptions, PredictionMode, Role } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
 import type { TicketSource } from "./ticket.ts";
 
@@ -56,6 +56,8 @@ export type AttachRequest = Target &
     readonly keepsKeys?: boolean;
     /** Keys that this program handles instead of the process. */
     readonly escapes?: Escapes;
+    /** When typed characters are shown before their echo. Default: `auto`. */
+    readonly prediction?: PredictionMode;
   };
 
 export type Escapes = {
