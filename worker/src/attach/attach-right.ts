@@ -44,7 +44,8 @@ export async function attachRight(
   }
   requireAllowedHost(request, settings);
   const ticket = await openTicket(text, settings.sessionSecret);
-  if (ticket.tenant.issuer !== settings.issuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
+  if (ticket.tenant.issuer !== settings.tenantIssuer)
+    throw new AuthFault("bad_ticket", "The ticket is of another issuer");
   const { tenant } = ticket;
   if (ticket.kind === "attach") {
     if (origin !== ticket.origin) {

@@ -109,7 +109,7 @@ export class Renewals {
     if (ticket.kind !== "attach") throw new AuthFault("bad_ticket", "Only an attach ticket renews a connection");
     if (ticket.origin !== grant.origin) throw new AuthFault("bad_origin", "The ticket is of another origin");
     const fresh = grantOfAttachTicket(ticket, grant.origin);
-    const isSame = fresh.subject === grant.subject && ticket.tenant.issuer === settings.issuer;
+    const isSame = fresh.subject === grant.subject && ticket.tenant.issuer === settings.tenantIssuer;
     const { tenant, user } = ticket;
     const project = await openProject(env, { tenant, asked: { user } }, ticket.sandbox);
     const isHere = (await project.sessionKey(ticket.session)) === sessionKey && pass.ownKey === undefined;
