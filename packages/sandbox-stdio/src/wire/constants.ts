@@ -82,6 +82,8 @@ export const QUIET_MS = 3_000;
 export const SILENCE_MS = 40_000;
 /** A program has left so long after its last call (R5 of the programs' interface). */
 export const PROGRAM_GRACE_MS = 60_000;
+/** A program's ask for a person ends after so long (K10). */
+export const ASK_MS = 15 * 60_000;
 /** A client closes with this if its page is closed or reloaded (R9a). No server does. */
 export const PUT_ASIDE_CODE = 4001;
 /** A page that has been put aside keeps its place for so long: as long as a reload takes. */
