@@ -54,9 +54,7 @@ test("K12: an agent asks by MCP, a person types the secret with the command line
     expect(refusalOf(await callTool(agent, tool, { sandbox, session: "s" }))).toMatchObject({ error: "secret_entry" });
   }
   terminal.type("", "C-^", "a");
-  await terminal.shows(
-    /the keyboard is yours until Ctrl\+\^ r gives it back; of what you type only the length is recorded$/,
-  );
+  await terminal.shows(/the keyboard is yours until Ctrl\+\^ r; only the length of what you type is recorded$/);
   terminal.type(secret, "Enter");
   await terminal.shows(new RegExp(`^length ${secret.length}$`));
   expect(refusalOf(await callTool(agent, "write", { sandbox, session: "s", text: "no" }))).toMatchObject({
@@ -116,8 +114,8 @@ test("K10: reads, screens, waits and runs of the asker are refused while a secre
   expect(await later.message("ask")).toMatchObject({ id: body.ask });
   const answered = at.wait("s", { until: { ask: body.ask } });
   later.say({ type: "take_ask", id: body.ask });
-  await later.message("ask_state");
-  expect(later.messages("secret")).toEqual([{ type: "secret", on: true }]);
+  expect(await later.message("secret")).toEqual({ type: "secret", on: true });
+  expect(later.messages("ask_state")).toEqual([{ type: "ask_state", id: body.ask, by: expect.any(String) }]);
   later.type("geheim\r");
   await later.output("thanks");
   later.say({ type: "release_stdin" });
@@ -150,7 +148,7 @@ test("K10: an ask without a reason, a second one, an unknown one, and what else 
 });
 
 test("K13: clients are told when the terminal stops echoing, and the command line's verb asks and waits", async () => {
-  const { at } = await started("read -r go; stty -echo; echo off; read -r p; stty echo; echo on; exec cat", "");
+  const { at } = await started("echo up; read -r go; stty -echo; echo off; read -r p; stty echo; echo on; exec cat", "up");
   const client = await connect(at.who, { sandbox: at.sandbox, session: "s" });
   await client.hello();
   client.type("\n");

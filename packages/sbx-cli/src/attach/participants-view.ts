@@ -100,9 +100,9 @@ export class ParticipantsView {
     if (message.type === "stdin_request" && message.id === before.you) this.#hasAsked = true;
     if (message.type === "stdin_holder" && message.id !== "") this.#hasAsked = false;
     if (message.type === "ask_state" && message.by === after.you) {
-      const secret = yourAsk(after)?.secret === true ? "; of what you type only the length is recorded" : "";
+      const secret = yourAsk(after)?.secret === true ? "; only the length of what you type is recorded" : "";
       const shown = secret !== "" && after.echo ? ", but the terminal shows it" : "";
-      this.#notices.say(`the keyboard is yours until Ctrl+^ r gives it back${secret}${shown}`);
+      this.#notices.say(`the keyboard is yours until Ctrl+^ r${secret}${shown}`);
     }
     if (after !== before) this.#retitle();
   }
