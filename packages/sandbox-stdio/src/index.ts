@@ -16,12 +16,14 @@ export {
   followParticipants,
   keyboardStateOf,
   mayType,
+  type OpenAsk,
   otherDrivers,
   type Participants,
   participantOf,
   participantsOf,
   soleTypistOf,
   yieldsKeyboard,
+  yourAsk,
 } from "./client/participants.ts";
 export {
   announcementOf,
@@ -80,6 +82,7 @@ export {
 } from "./server/dialect.ts";
 export type { ServerSocket } from "./server/outgoing.ts";
 export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
+export { asksAgainMs, isSecretFor, openAsk } from "./session/asks.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
@@ -101,6 +104,8 @@ export { ProcessSession } from "./session/process-session.ts";
 export { copyBytes, RelaySession } from "./session/relay-session.ts";
 export { SessionCore } from "./session/session-core.ts";
 export type {
+  Ask,
+  AskEvent,
   AttachRequest,
   SessionFacts,
   SessionOptions,
@@ -167,6 +172,7 @@ export {
 } from "./wire/attach-query.ts";
 export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
+export { ASK_MS } from "./wire/constants.ts";
 export {
   type Bye,
   type ClientMessage,

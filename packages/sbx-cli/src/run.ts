@@ -84,6 +84,7 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
     case "wait":
     case "screen":
     case "commands":
+    case "ask":
     case "signal":
       return (await import("./programs/programs.ts")).runVerb(command, token(command), standardInput());
     case "logs":

@@ -13,7 +13,7 @@ import { openPipes } from "./pipes.ts";
 import { poller } from "./poller.ts";
 import { ProcessInput } from "./process-input.ts";
 import { type OutputSink, ProcessOutput } from "./process-output.ts";
-import { endOfFileCharacter, foregroundGroup, openPty, resizePty } from "./pty.ts";
+import { endOfFileCharacter, foregroundGroup, isEchoing, openPty, resizePty } from "./pty.ts";
 import { type StandardStreams, spawn } from "./spawn.ts";
 
 export type { StartFault } from "./command.ts";
@@ -68,6 +68,8 @@ export interface ChildProcess {
   closeStdin(): void;
   /** The character that ends input on the PTY, as the program has set it; 0: none, or no PTY. */
   veof(): number;
+  /** Whether the PTY shows what is typed; undefined without one, and after the exit. */
+  isEchoing(): boolean | undefined;
   /** The PTY's new size. Nothing on pipes and after the exit. */
   resize(cols: number, rows: number): void;
   /**
@@ -251,6 +253,10 @@ class RunningProcess implements ChildProcess {
 
   veof(): number {
     return this.#master === undefined || this.#status !== undefined ? 0 : endOfFileCharacter(this.#master);
+  }
+
+  isEchoing(): boolean | undefined {
+    return this.#master === undefined || this.#status !== undefined ? undefined : isEchoing(this.#master);
   }
 
   resize(cols: number, rows: number): void {

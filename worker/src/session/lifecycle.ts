@@ -2,6 +2,8 @@
 // lost. Knows nothing of the clients' WebSockets.
 
 import {
+  type Ask,
+  type AskEvent,
   CLOSE,
   defined,
   type InnerHello,
@@ -304,10 +306,25 @@ export class SessionLifecycle {
     this.reaching.greeted(hello);
     session.title = hello.title ?? "";
     session.onAttention = (attention) => this.#ports.waitUntil(this.#callForAttention(attention));
+    session.onAsk = (ask, event, client) => this.#noteAsk(session.state.asks, ask, event, client);
     this.hop.client.ready(session, hello);
     // Only clients that were told of the break are told: a parked session opens the hop, too.
     if (this.#isHopLossTold) tellAll(session, "running");
     this.#isHopLossTold = false;
+  }
+
+  /** Stores what became of a program's ask, puts it on record, and has people called who are elsewhere. */
+  #noteAsk(asks: readonly Ask[], { id: ask, writer, reason, secret }: Ask, event: AskEvent, client: string): void {
+    const { store, audit, env, waitUntil } = this.#ports;
+    const { record } = store;
+    if (record === undefined) return;
+    store.record = { ...record, asks };
+    const why = event === "asked" ? { reason } : {};
+    audit?.note({ type: "ask", event, ask, writer, secret, ...why }, client === "" ? undefined : client);
+    if (event !== "asked" || record.homeKey === undefined) return;
+    const { sandbox, session } = record.facts;
+    const called = env.TENANT.getByName(record.homeKey).askPeople({ sandbox, session });
+    waitUntil(called.catch((error: unknown) => log.warn("people could not be called:", error)));
   }
 
   /** Calls the tenant's webhook for attention, if there is one. */

@@ -75,6 +75,7 @@ export type ProgramCommand = SessionTarget & { readonly isJson: boolean } & (
         readonly until: Until;
         readonly more: { from?: number; timeoutMs?: number; maxBytes?: number; incarnation?: string };
       }
+    | { readonly kind: "ask"; readonly reason: string; readonly secret: boolean; readonly writer: string | undefined }
     | { readonly kind: "screen"; readonly query: ScreenQuery }
     | { readonly kind: "commands"; readonly incarnation: string | undefined }
     | {

@@ -135,6 +135,13 @@ export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {
   return { ...(JSON.parse(json) as Omit<ProgramAnswer, "bytes">), bytes: packed.subarray(LENGTH_BYTES + length) };
 }
 
+/** A person types a secret for a program: its own calls must not look on. */
+export const SECRET_ENTRY = refused(
+  409,
+  "secret_entry",
+  'a person was asked for a secret: wait with {"ask": ID} until that is over',
+);
+
 export function refused(status: number, error: string, message: string, more: object = {}): ProgramAnswer {
   return { status, body: { error, message, ...more } };
 }
