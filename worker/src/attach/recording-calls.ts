@@ -2,6 +2,13 @@
 
 import type { SegmentFacts } from "sandbox-stdio/recording";
 import type { ChainPoint } from "../audit/chain.ts";
+import type { Grant } from "./grant.ts";
+
+/** Who reads a recording as it goes on. */
+export type RecordingReader = {
+  readonly who: Grant;
+  readonly pass: { readonly connection: string; readonly address: string; readonly homeKey: string };
+};
 
 /** A stored segment. */
 export type StoredSegment = SegmentFacts &
@@ -48,3 +55,6 @@ export type Removal =
   | { readonly kind: "done"; readonly count: number }
   | { readonly kind: "none" | "removed" | "forbidden" }
   | { readonly kind: "held"; readonly reason: string };
+
+/** Takes a piece of a recording as it goes on, an encoded segment; nothing says that nothing came for a while. */
+export type TellRecording = (encoded?: Uint8Array) => Promise<void>;

@@ -6,7 +6,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import type { Role } from "../auth/ticket.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import type { Asker } from "./grant.ts";
-import type { RecordingIndex, RecordingListing, Removal } from "./recording-calls.ts";
+import type { RecordingIndex, RecordingListing, RecordingReader, Removal, TellRecording } from "./recording-calls.ts";
 
 /** The API's description of a session. */
 export type SessionListing = {
@@ -96,8 +96,8 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   sharedRecording(ticket: string): { readonly incarnation: string } | "none" | "revoked";
   /** A segment as it is stored in the object; undefined if it is not, or no more. */
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined;
-  /** Resolves once a recording goes on behind `offset`, or has ended, or after so long. */
-  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void>;
+  /** Tells what comes from an offset on. Resolves once the recording has ended, or goes on in the storage. @throws Once its reader may not. */
+  streamRecording(incarnation: string, from: number, reader: RecordingReader, tell: TellRecording): Promise<void>;
   /** @param incarnation Absent: all. */
   removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal>;
   /** @param reason Absent: it is held no more. */

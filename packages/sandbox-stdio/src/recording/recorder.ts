@@ -91,9 +91,9 @@ export class Recorder {
     return taken;
   }
 
-  /** The same, and it is still to be taken. */
-  peek(log: OutputLog, isAll: boolean): { readonly batch?: Batch; readonly gap?: Gap } {
-    const from = Math.max(this.#taken, log.startOffset);
+  /** The same, and it is still to be taken. @param after Output before this is left out. */
+  peek(log: OutputLog, isAll: boolean, after = 0): { readonly batch?: Batch; readonly gap?: Gap } {
+    const from = Math.max(this.#taken, log.startOffset, after);
     const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
     const bytes = new Uint8Array(Math.max(0, log.endOffset - from));
     log.copy(from, bytes.length, bytes, 0);
