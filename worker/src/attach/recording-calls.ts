@@ -39,7 +39,7 @@ export type RecordingIndex =
       readonly startedAtMs: number;
       readonly endedAtMs?: number;
       readonly isTty: boolean;
-      readonly command: readonly string[];
+      readonly command: string;
       readonly redacted: number;
       /** Oldest first. */
       readonly segments: readonly StoredSegment[];

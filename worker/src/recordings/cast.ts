@@ -127,7 +127,7 @@ class CastStream {
       ...(index.redacted > 0 ? { redacted: index.redacted } : {}),
       ...(start.isExact ? {} : { approximate: true }),
     };
-    await this.#write(this.#cast.header({ cols, rows, startMs: atMs, command: index.command.join(" "), more }));
+    await this.#write(this.#cast.header({ cols, rows, startMs: atMs, command: index.command, more }));
     this.#events = new EventReader({ from, to, atMs, frame });
     return this.#events;
   }

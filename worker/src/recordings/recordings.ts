@@ -108,7 +108,18 @@ export class Recordings {
     const startedAtMs = Date.parse(createdAt);
     const nothing = { to: 0, bytes: 0, chain: CHAIN_START };
     const redacted = settings.patterns.length;
-    const begun = { incarnation, startedAtMs, isTty, command: cmd, by: by.user, homeKey, redacted, ...nothing };
+    const command = new TextEncoder().encode(cmd.join(" "));
+    new Redactor(settings.patterns).redact(command);
+    const begun = {
+      incarnation,
+      startedAtMs,
+      isTty,
+      command: new TextDecoder().decode(command),
+      by: by.user,
+      homeKey,
+      redacted,
+      ...nothing,
+    };
     store.put(begun);
     // Its first output is on its way.
     this.#lastOutputMs = Date.now();
@@ -176,10 +187,12 @@ export class Recordings {
     const hasRoom = this.#writer.hasRoom && !this.#isFull;
     if (current === undefined || !(hasRoom || exit !== undefined)) return;
     const { incarnation, isTty, recorder } = current;
-    const { batch } = recorder.take(output, isAll);
-    const ended = exit && { ...(batch ?? nothingAt(output)), exit };
-    if (ended !== undefined) this.#writer.add({ incarnation, isTty, batch: ended, exit: ended.exit });
-    else if (batch !== undefined) this.#writer.add({ incarnation, isTty, batch });
+    const batches: Batch[] = [];
+    for (let next = recorder.take(output, isAll).batch; next; next = recorder.take(output, isAll).batch)
+      batches.push(next);
+    if (exit !== undefined && batches.length === 0) batches.push(nothingAt(output));
+    for (const batch of batches)
+      this.#writer.add({ incarnation, isTty, batch, ...(exit && batch === batches.at(-1) ? { exit } : {}) });
     if (isTty && exit === undefined && recorder.wantsFrame) this.#askFrame(recorder);
   }
 

@@ -40,6 +40,8 @@ export class EventReader {
   #isFirst: boolean;
   #nowMs: number;
   #size: { cols: number; rows: number } | undefined;
+  /** Its time is that of the output that follows. */
+  #lateSize: { cols: number; rows: number } | undefined;
   /** What is drawn before the events begin. */
   #before: Uint8Array[] = [];
   /** Output is missing, and no key frame has come since. */
@@ -66,14 +68,18 @@ export class EventReader {
     if (this.#isFirst) this.#at = Math.min(segment.from, this.#at);
     this.#isFirst = false;
     if (segment.from > this.#at) events.push(...this.gapTo(segment.from));
-    const size = segment.sizes.findLast(({ offset }) => offset <= this.#at) ?? segment;
-    this.#resize(size, events);
-    for (const point of this.#pointsOf(segment)) {
+    const points = this.#pointsOf(segment);
+    this.#lateSize = undefined;
+    this.#resize(segment.sizes.findLast(({ offset }) => offset <= this.#at) ?? segment, events);
+    for (const point of points) {
       if (point.offset > this.#range.to) break;
       this.#output(segment, point.offset, events);
       if ("atMs" in point) this.#nowMs = Math.max(this.#nowMs, point.atMs);
-      else if ("size" in point) this.#resize(point.size, events);
-      else if ("line" in point) this.#add({ kind: "command", atMs: this.#nowMs, line: point.line }, events);
+      else if ("size" in point) {
+        // Behind the last output: nobody saw it before what comes next.
+        if (point.offset === segment.to && segment.exit === undefined) this.#lateSize = point.size;
+        else this.#resize(point.size, events);
+      } else if ("line" in point) this.#add({ kind: "command", atMs: this.#nowMs, line: point.line }, events);
       else if (this.#isBroken) {
         this.#isBroken = false;
         this.#resize(point.frame, events);
@@ -106,6 +112,7 @@ export class EventReader {
   end(): RecordedEvent[] {
     const events: RecordedEvent[] = [];
     this.#begin(events);
+    if (this.#lateSize !== undefined) this.#resize(this.#lateSize, events);
     return events;
   }
 
