@@ -6,7 +6,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import type { Role } from "../auth/ticket.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import type { Asker } from "./grant.ts";
-import type { RecordingIndex, RecordingListing, Removal } from "./recording-calls.ts";
+import type { RecordingIndex, RecordingListing, RecordingReader, Removal, TellRecording } from "./recording-calls.ts";
 
 /** The API's description of a session. */
 export type SessionListing = {
@@ -96,8 +96,8 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   sharedRecording(ticket: string): { readonly incarnation: string } | "none" | "revoked";
   /** A segment that is stored in the object; undefined if there is none. */
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined;
-  /** Resolves when a recording continues behind `offset` or has ended, at the latest after `waitMs`. */
-  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void>;
+  /** Sends the recording's output from an offset on. Resolves when it has ended or continues in storage. @throws If the reader loses its right. */
+  streamRecording(incarnation: string, from: number, reader: RecordingReader, tell: TellRecording): Promise<void>;
   /** @param incarnation Absent: all. */
   removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal>;
   /** @param reason Absent: releases the hold. */

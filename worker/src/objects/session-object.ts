@@ -6,7 +6,13 @@ import { Deadline, earliest, type RelaySession } from "sandbox-stdio/core";
 import { specOf } from "../attach/attach-spec.ts";
 import { codexSpecOf } from "../attach/codex-spec.ts";
 import type { Asker } from "../attach/grant.ts";
-import type { RecordingIndex, RecordingListing, Removal } from "../attach/recording-calls.ts";
+import type {
+  RecordingIndex,
+  RecordingListing,
+  RecordingReader,
+  Removal,
+  TellRecording,
+} from "../attach/recording-calls.ts";
 import type {
   NewShareTicket,
   SessionCalls,
@@ -19,6 +25,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import { log, useLogLevel } from "../base/log.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { gatewayCallOf } from "../mcp/gateway-call.ts";
+import { OpenCall } from "../programs/open-call.ts";
 import { callOf, packAnswer } from "../programs/operations/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
 import type { SessionRecord } from "../records/session-store.ts";
@@ -282,8 +289,23 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return this.#parts.recordings.stored(incarnation, from);
   }
 
-  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void> {
-    return this.#parts.recordings.grown(incarnation, offset, waitMs);
+  async streamRecording(
+    incarnation: string,
+    from: number,
+    { who, pass }: RecordingReader,
+    tell: TellRecording,
+  ): Promise<void> {
+    const { lifetimes, recordings } = this.#parts;
+    const open = new OpenCall();
+    lifetimes.add(open, who, pass);
+    this.#changed();
+    try {
+      const refusal = await Promise.race([recordings.stream(incarnation, from, tell, open), open.dismissed]);
+      if (refusal) throw new Error(String(refusal.body.message));
+    } finally {
+      open.isEnded = true;
+      lifetimes.remove(open);
+    }
   }
 
   removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal> {

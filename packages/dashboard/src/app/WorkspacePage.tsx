@@ -201,6 +201,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           may={run.may}
           onOpen={actions.show}
           people={() => live.sessionOf()?.room.getState().people}
+          isRecorded={() => live.sessionOf()?.connection.recording !== undefined}
           onClose={() => setDialog(undefined)}
         />
       )}

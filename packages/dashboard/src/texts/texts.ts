@@ -515,6 +515,7 @@ export const ENGLISH = {
     for: "for",
     howLong: "For how long",
     lifetime: { 900: "15 minutes", 3600: "an hour", 28800: "8 hours", 86400: "a day" },
+    recording: "and see its recording",
     make: "Copy link",
     close: "Close",
     link: (until: string) => `Link, valid until ${until}. It is shown only once.`,

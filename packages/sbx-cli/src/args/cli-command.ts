@@ -108,7 +108,10 @@ export type LogsCommand = SessionTarget & {
   readonly isJson: boolean;
 };
 
-export type RecordCommand = SessionTarget & {
+/** A session's recording: by a token, or by the ticket of a share link. */
+type RecordingTarget = SessionTarget & { readonly ticket?: string };
+
+export type RecordCommand = RecordingTarget & {
   readonly kind: "record";
   /** The file; absent: standard output. */
   readonly output?: string;
@@ -122,7 +125,7 @@ export type ReplayCommand = {
   readonly kind: "replay";
   readonly speed: number;
   readonly idleLimitSeconds?: number;
-} & ({ readonly file: string } | (SessionTarget & { readonly query: Readonly<Record<string, string>> }));
+} & ({ readonly file: string } | (RecordingTarget & { readonly query: Readonly<Record<string, string>> }));
 
 export type AttachCommand = {
   readonly kind: "attach";
