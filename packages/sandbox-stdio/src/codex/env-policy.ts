@@ -1,6 +1,13 @@
 // The variables of a process by the policy that codex sends with its start (E3).
 
-import type { EnvPolicy } from "./messages.ts";
+/** As codex says it. */
+export type EnvPolicy = {
+  readonly inherit: "all" | "core" | "none";
+  readonly ignoreDefaultExcludes?: boolean | undefined;
+  readonly exclude?: readonly string[] | undefined;
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  readonly includeOnly?: readonly string[] | undefined;
+};
 
 /** With `core` these alone are inherited. */
 const CORE = ["HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP"];

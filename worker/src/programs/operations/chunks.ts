@@ -61,6 +61,16 @@ export class Chunks {
   }
 }
 
+/** The answer's body, beside what every answer has. */
+export type ChunksBody = {
+  readonly isTty: boolean;
+  readonly chunks: Told["chunks"];
+  readonly last: number;
+  readonly isEnded: boolean;
+  readonly exitCode: number | null;
+  readonly failure: string | null;
+};
+
 type Told = {
   readonly chunks: readonly (readonly [seq: number, stream: number, length: number])[];
   /** The newest chunk that the caller has with this. */
@@ -133,8 +143,8 @@ function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {
 function answer(reached: Reached, told: Told & { readonly isEnded: boolean }): ProgramAnswer {
   const { chunks, last, isEnded, failure = null, bytes } = told;
   const { incarnation, state, isTty, exit } = reached;
-  const body = { incarnation, state, isTty, chunks, last, isEnded, exitCode: exit?.code ?? null, failure };
-  return { status: 200, body, ...defined({ bytes }) };
+  const body: ChunksBody = { isTty, chunks, last, isEnded, exitCode: exit?.code ?? null, failure };
+  return { status: 200, body: { incarnation, state, ...body }, ...defined({ bytes }) };
 }
 
 function lost(reached: Reached): ProgramAnswer {
