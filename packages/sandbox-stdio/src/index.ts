@@ -181,11 +181,13 @@ export {
 export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
+  FILE_HEAD_BYTES,
   type FileAnswer,
   type FileFacts,
   type FileKind,
   type FileOrder,
   type FileSuccess,
+  fileMessageLength,
   MAX_FILE_BYTES,
   packFileMessage,
   unpackFileMessage,

@@ -6,7 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { childEnv } from "../../../packages/local/src/base/env.ts";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
-import { guidedConfig, installCli, installedCodex } from "../support/agents/codex.ts";
+import { installedCodex } from "../../../packages/local/src/build/codex.ts";
+import { guidedConfig, installCli } from "../support/agents/codex.ts";
 import { type Chunk, codexUrl, RawCodex } from "../support/agents/codex-raw.ts";
 import { folder, runTask } from "../support/agents/codex-task.ts";
 import { Outage } from "../support/agents/outage.ts";
@@ -192,7 +193,7 @@ async function flood(way: Way, seconds: readonly number[]): Promise<Flooded> {
     failure ??= read.failure;
     for (const chunk of read.chunks as Chunk[]) take(chunk);
   }
-  await client.exit("p");
+  await until("the end of 50 MB", () => client.of("p", "process/closed").length > 0, 600_000);
   // What was never told, and is not held any more either.
   const last = await ask(client, 0);
   for (const chunk of last.chunks as Chunk[]) {

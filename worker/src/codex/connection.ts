@@ -7,7 +7,6 @@ import type { CodexSpec } from "../attach/codex-spec.ts";
 import { log } from "../base/log.ts";
 import { queuedBytes, quietly } from "../sockets/client-sockets.ts";
 import type { Bounded } from "../sockets/lifetimes.ts";
-import type { Listener } from "./processes.ts";
 
 const NORMAL = 1000;
 const POLICY = 1008;
@@ -32,7 +31,7 @@ export interface CodexHandler {
   ended(connection: CodexConnection): void;
 }
 
-export class CodexConnection implements Bounded, Listener {
+export class CodexConnection implements Bounded {
   isEnded = false;
   readonly spec: CodexSpec;
   /** Whether it is told what its session's processes say. */
@@ -80,6 +79,7 @@ export class CodexConnection implements Bounded, Listener {
     this.#say({ method, params });
   }
 
+  /** Resolves once it may be told more, or is gone. */
   async room(): Promise<void> {
     while (!this.isEnded && queuedBytes(this.#socket) > HIGH_WATER_BYTES) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

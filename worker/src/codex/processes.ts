@@ -14,6 +14,7 @@ import type { Operation, ProgramAnswer, ProgramProcess } from "../programs/opera
 import type { ChunksBody } from "../programs/operations/chunks.ts";
 import { processOf } from "../programs/parse.ts";
 import type { Asked } from "./calls.ts";
+import type { CodexConnection } from "./connection.ts";
 
 const KEEP_SECONDS = 86_400;
 const KEEP_EXITED_SECONDS = 3_600;
@@ -134,19 +135,8 @@ export async function typeOnce(target: Target, name: string, { chunk, writeId }:
 
 type Chunk = { readonly seq: number; readonly stream: "stdout" | "stderr" | "pty"; readonly chunk: string };
 
-/** The answer to *process/read*. */
-export type Read = {
-  readonly chunks: readonly Chunk[];
-  readonly nextSeq: number;
-  readonly exited: boolean;
-  readonly exitCode: number | null;
-  readonly closed: boolean;
-  readonly failure: string | null;
-  readonly sandboxDenied: false;
-};
-
-/** @throws {CodexError} */
-export async function read(target: Target, name: string, asked: Omit<Asked<"read">, "processId">): Promise<Read> {
+/** @returns The answer to *process/read*. @throws {CodexError} */
+export async function read(target: Target, name: string, asked: Omit<Asked<"read">, "processId">) {
   const after = asked.afterSeq ?? 0;
   const operation: Operation = {
     type: "chunks",
@@ -186,33 +176,25 @@ export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Who is told of output, one message after the other. */
-export interface Listener {
-  readonly isEnded: boolean;
-  /** Resolves once it may be told more, or is gone. */
-  room(): Promise<void>;
-  notify(method: string, params: object): void;
-}
-
 /** Tells a client what a process says, until that or the client has ended. @param told Chunks up to this number have been sent. */
 export async function tellOutput(
   target: Target,
-  listener: Listener,
+  client: CodexConnection,
   { name, processId, sent }: { readonly name: string; readonly processId: string; readonly sent: number },
   told: (sent: number, isClosed: boolean) => void,
 ): Promise<void> {
   for (let afterSeq = sent; ; ) {
-    await listener.room();
+    await client.room();
     const asked = { afterSeq, maxBytes: TELL_BYTES, waitMs: TELL_MS };
     // Asked again where it could not be reached: it may be out of reach for long.
     const news = await read(target, name, asked).catch(() => undefined);
-    if (listener.isEnded) return;
+    if (client.isEnded) return;
     if (news === undefined) continue;
-    for (const chunk of news.chunks) listener.notify("process/output", { processId, ...chunk });
+    for (const chunk of news.chunks) client.notify("process/output", { processId, ...chunk });
     const { closed, exitCode, nextSeq } = news;
     if (closed) {
-      listener.notify("process/exited", { processId, seq: nextSeq - 2, exitCode, sandboxDenied: false });
-      listener.notify("process/closed", { processId, seq: nextSeq - 1 });
+      client.notify("process/exited", { processId, seq: nextSeq - 2, exitCode, sandboxDenied: false });
+      client.notify("process/closed", { processId, seq: nextSeq - 1 });
     }
     afterSeq = closed ? nextSeq - 3 : nextSeq - 1;
     told(afterSeq, closed);

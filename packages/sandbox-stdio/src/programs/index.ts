@@ -14,10 +14,9 @@ export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
 export {
   type Chunk,
   type ChunkList,
-  type ChunkState,
   ChunkTable,
   MAX_CHUNK_BYTES,
-  readChunkState,
+  readChunkList,
 } from "./chunk-table.ts";
 export { encodeWrite } from "./encode-write.ts";
 export { headTail } from "./head-tail.ts";
