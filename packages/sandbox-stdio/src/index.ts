@@ -193,10 +193,12 @@ export {
 export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
+  FILE_HEAD_BYTES,
   type FileAnswer,
   type FileKind,
   type FileOrder,
   type FileSuccess,
+  fileMessageLength,
   MAX_FILE_BYTES,
   packFileMessage,
   unpackFileMessage,

@@ -15,6 +15,7 @@ import {
   ServerConnection,
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
+import { CODEX } from "../attach/codex-spec.ts";
 import type { Pass } from "../attach/entry-limits.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { log } from "../base/log.ts";
@@ -44,6 +45,9 @@ export type Kept = {
 };
 
 export type Survivor = { readonly socket: WebSocket; readonly kept: Kept };
+
+/** Sockets of waits, and of codex' clients. */
+const KEPT_BY_OTHERS: readonly (string | undefined)[] = [WAIT_TAG, CODEX];
 
 /** The refusal for a client whose session object died or lost its session. The client may reconnect at once. */
 export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
@@ -94,7 +98,7 @@ export class Connections implements SocketEvents {
   survivors(epoch: string | undefined): Survivor[] {
     const survivors: Survivor[] = [];
     for (const socket of this.#ctx.getWebSockets()) {
-      if (this.#ctx.getTags(socket)[0] === WAIT_TAG) continue;
+      if (KEPT_BY_OTHERS.includes(this.#ctx.getTags(socket)[0])) continue;
       const kept = epoch === undefined ? undefined : keptWith(socket, epoch);
       if (kept !== undefined) survivors.push({ socket, kept });
       else quietly(() => sayBye(socket, this.#ctx.getTags(socket)[0] ?? "plain", RESTARTED));
