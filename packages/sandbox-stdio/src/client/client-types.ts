@@ -2,6 +2,7 @@
 
 import type { Hello, ServerMessage } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
+import type { TypedInput } from "./typed-input.ts";
 
 /** One WebSocket, as the client needs it. */
 export interface ClientSocket {
@@ -116,6 +117,8 @@ export type ClientOptions = {
   readonly repeatsInput?: boolean;
   /** From an earlier life that does not repeat its input: see `StdioClient.suspend`. It is sent as after any break. */
   readonly keptInput?: KeptInput | undefined;
+  /** What was typed so far, of a caller that follows one client by another. */
+  readonly typed?: TypedInput;
   /** Whether keys that are typed while the connection is down are sent when it is back. Else they are discarded (I4). */
   readonly keepsKeys?: boolean;
   /** Failed attempts before the first `hello` after which it gives up. */
