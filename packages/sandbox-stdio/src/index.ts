@@ -33,6 +33,7 @@ export {
   stoppingWords,
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry } from "./client/retry.ts";
+export { TypedInput } from "./client/typed-input.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { ALIS } from "./dialects/alis.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";

@@ -270,7 +270,7 @@ export class TerminalSession {
       state: (client) => this.#stateChanged(client),
       gap: (from, to, isApproximate) => this.#gap(from, to, isApproximate),
       message: (message) => this.#onMessage(message),
-      discarded: (bytes) => this.#unsent(countKeys(bytes)),
+      discarded: (bytes) => this.#change({ unsentKeys: this.#view.unsentKeys + countKeys(bytes) }),
       typed: () => {
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
       },
@@ -339,11 +339,6 @@ export class TerminalSession {
     }
     this.#change({ missedBytes: missedBytes + to - from, hasMissedOutput: true });
     if (isApproximate) this.#notice({ kind: "approximate" });
-  }
-
-  /** Nobody expects an ended process to take keys. */
-  #unsent(keys: number): void {
-    if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
   }
 
   #onMessage(message: ServerMessage): void {
