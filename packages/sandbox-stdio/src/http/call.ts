@@ -125,7 +125,7 @@ async function bodyOf(response: Response): Promise<string> {
     // Spaces keep a long call's connection alive.
     return (await response.text()).trim();
   } catch (error) {
-    throw new StdioError("unreachable", `The answer broke off: ${phrase(error)}`, {
+    throw new StdioError("unreachable", `The response broke off: ${phrase(error)}`, {
       status: response.status,
       cause: error,
     });
@@ -142,7 +142,7 @@ function parse(text: string, status: number): Record<string, unknown> {
   // A server fault or a truncated response may be transient. Any other response that is not this server's is final.
   const isOther = status < HTTP_FAULT && (status >= HTTP_NO_ANSWER || text.startsWith("<"));
   const code = isOther ? `http_${status}` : "unreachable";
-  return { error: code, message: `the answer is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
+  return { error: code, message: `the response is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
 }
 
 function errorOf(response: Response, { error, message, ...details }: Record<string, unknown>): StdioError {

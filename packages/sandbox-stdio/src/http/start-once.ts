@@ -27,7 +27,7 @@ export async function startOnce<T>(
     if (!isUnsure || incarnation !== undefined) return callJson<T>(once, again);
     const found = await incarnationOf(once, path, call.signal);
     if (found === undefined && Date.now() >= forgottenMs)
-      throw new StdioError("lost", "The answer got lost, and the session is not there: its command may have run");
+      throw new StdioError("lost", "The response was lost, and the session is gone: its command may have run");
     // With `ended: "replace"`, the attempt identifies the start.
     const isTold = found === undefined || (ended === "replace" && attempt !== undefined);
     return callJson<T>(once, isTold ? again : { ...again, body: { ...call.body, incarnation: found } });

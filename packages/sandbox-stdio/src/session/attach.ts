@@ -88,13 +88,13 @@ function refusalOf(
     return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
   const [attempt, last] = [request.attempt, old?.attempt];
   if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
-    return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
+    return refuse(CLOSE.conflict, "delayed: this client has made a newer connection", "never");
   if (request.offset !== undefined && request.offset > hop.knownEnd) {
     const reason = `offset ${request.offset} is beyond the log, which ends at ${hop.knownEnd}`;
     return refuse(CLOSE.badRequest, reason, "never");
   }
   if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
-    return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
+    return refuse(CLOSE.tryLater, "too much input from earlier lives of this client still waits", "after");
   }
   const full = old?.isPresent === true ? undefined : fullness(session, request);
   return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
@@ -114,7 +114,7 @@ function fullness(session: SessionState, { party, mayUseKept = true }: AttachReq
   }
   if (taken >= maxClients) return "the session is full";
   if (!mayUseKept && notKept >= maxClients - keptPlaces) return "the session is full: its last places are its drivers'";
-  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: as many came by it as may";
+  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: no more clients may use it now";
   return undefined;
 }
 
