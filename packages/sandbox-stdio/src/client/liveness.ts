@@ -44,7 +44,7 @@ export class Liveness {
     this.#watchSilence(SILENCE_MS);
   }
 
-  /** The connection is open: pings at once and then at intervals, so that the server can detect an undeliverable client. */
+  /** The connection is open: pings at once, since some servers can close only clients heard from, and then at intervals. */
   opened(): void {
     this.#isOpen = true;
     this.heard();

@@ -62,7 +62,7 @@ export class PanesSession {
   #redraws = 0;
   /** tmux's id of the session. */
   #id = "";
-  /** Whether this control client has received a list: panes added later have started under its eyes. */
+  /** Whether this control client has received a list: it has followed panes added later from their start. */
   #isListed = false;
   /** Output from the start of panes that are not listed yet; undefined if it was too much. */
   readonly #early = new Map<string, Uint8Array | undefined>();

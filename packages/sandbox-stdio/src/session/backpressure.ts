@@ -5,7 +5,7 @@ import type { OutputLog } from "../output/output-log.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 
-/** Longest wait. The budget refills over this many times the time waited. */
+/** Longest wait, and how many times the time waited its budget takes to refill. */
 const MAX_WAIT_MS = 250;
 const RUN_FACTOR = 9;
 /** A spent budget must refill to this before the next wait. */
