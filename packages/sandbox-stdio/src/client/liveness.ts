@@ -29,9 +29,9 @@ export class Liveness {
   #pongs = 0;
   /** A ping whose answer is timed. Answers come in order. */
   #timed: { readonly ping: number; readonly sentAtMs: number; readonly told: (ms: number) => void } | undefined;
-  #cancelPing: () => void = nothing;
-  #cancelSilence: () => void = nothing;
-  #cancelQuiet: () => void = nothing;
+  #cancelPing: () => void = noop;
+  #cancelSilence: () => void = noop;
+  #cancelQuiet: () => void = noop;
 
   constructor(ports: LivenessPorts) {
     this.#ports = ports;
@@ -138,6 +138,6 @@ export class Liveness {
   }
 }
 
-function nothing(): void {
+function noop(): void {
   // Nothing to cancel yet.
 }

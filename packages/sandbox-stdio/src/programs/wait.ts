@@ -154,7 +154,7 @@ export class Wait {
 
   tick(nowMs: number): void {
     if (this.#result !== undefined) return;
-    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
+    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#succeed();
     else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
   }
 
@@ -166,7 +166,7 @@ export class Wait {
 
   /** The process has ended, and all its output is in the log. */
   exited(exit: ExitStatus): void {
-    if (this.until.kind === "exit") this.#meet({ exit });
+    if (this.until.kind === "exit") this.#succeed({ exit });
     else this.#endAfterSearch({ outcome: "exited", exit });
   }
 
@@ -177,13 +177,13 @@ export class Wait {
 
   /** Whether the keyboard is free or the caller's; called first and on every change. */
   keyboard(isOpen: boolean): void {
-    if (this.until.kind === "keyboard" && isOpen) this.#meet();
+    if (this.until.kind === "keyboard" && isOpen) this.#succeed();
   }
 
   /** A command has ended; called in order, including commands between `from` and the call. */
   commandEnded(end: CommandEnd): void {
     if (this.until.kind !== "commandEnd" || end.offset < this.from) return;
-    this.#meet(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
+    this.#succeed(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
   }
 
   /** The screen as drawn at `offset`, one string per row; called first and on every change. */
@@ -196,7 +196,7 @@ export class Wait {
 
   #searchOutput(search: OutputSearch, allowance: { left: number }): boolean {
     const progress = search.advance(this.#log, allowance);
-    if (progress.kind === "found") this.#meet({ match: progress.match, offset: progress.match.to });
+    if (progress.kind === "found") this.#succeed({ match: progress.match, offset: progress.match.to });
     return progress.kind === "more";
   }
 
@@ -206,7 +206,7 @@ export class Wait {
     if (screen === undefined || match === "more") return match === "more";
     this.#screen = undefined;
     const { offset } = screen;
-    if (match !== undefined) this.#meet({ match: { from: offset, to: offset, ...match }, offset });
+    if (match !== undefined) this.#succeed({ match: { from: offset, to: offset, ...match }, offset });
     return false;
   }
 
@@ -217,7 +217,7 @@ export class Wait {
     this.work();
   }
 
-  #meet(more: { offset?: number; match?: SearchMatch; exit?: ExitStatus } = {}): void {
+  #succeed(more: { offset?: number; match?: SearchMatch; exit?: ExitStatus } = {}): void {
     this.#answer({ outcome: "met", offset: this.#log.endOffset, ...more });
   }
 

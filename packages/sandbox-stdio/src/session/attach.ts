@@ -4,7 +4,7 @@
 import type { OutputLog } from "../output/output-log.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { FIRST_WINDOW_BYTES, Window } from "../output/window.ts";
-import { isHeldUp } from "../wire/attempt.ts";
+import { isDelayed } from "../wire/attempt.ts";
 import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { Hello } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
@@ -87,7 +87,7 @@ function refusalOf(
   if (request.isResume && old === undefined && ending === undefined && clients.gone.has(request.id))
     return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
   const [attempt, last] = [request.attempt, old?.attempt];
-  if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
+  if (attempt !== undefined && last !== undefined && isDelayed(attempt, last))
     return refuse(CLOSE.conflict, "delayed: this client has made a newer connection", "never");
   if (request.offset !== undefined && request.offset > hop.knownEnd) {
     const reason = `offset ${request.offset} is beyond the log, which ends at ${hop.knownEnd}`;
@@ -96,12 +96,12 @@ function refusalOf(
   if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
     return refuse(CLOSE.tryLater, "too much input from earlier lives of this client still waits", "after");
   }
-  const full = old?.isPresent === true ? undefined : fullness(session, request);
+  const full = old?.isPresent === true ? undefined : fullReason(session, request);
   return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
 }
 
 /** Why one more client does not fit; undefined if it does. */
-function fullness(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
+function fullReason(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
   const { clients, ending, maxClients, keptPlaces } = session;
   let [taken, notKept, ofParty] = [0, 0, 0];
   for (const client of clients.all) {

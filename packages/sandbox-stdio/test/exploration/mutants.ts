@@ -31,7 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: "R10: after a clock was set back, a reloaded page counts as held up on its way for good",
     file: "wire/attempt.ts",
-    right: "return earlierMs > 0 && earlierMs < MAX_HELD_UP_MS;",
+    right: "return earlierMs > 0 && earlierMs < MAX_DELAY_MS;",
     wrong: "return earlierMs > 0;",
     scenario: HANDED_ON,
     faults: 1,
