@@ -77,7 +77,7 @@ export class Attempts {
       this.#brokenAtMs = undefined;
       return { kind: "on_input", attempt };
     }
-    if (triedMs >= this.#giveUpMs) return { kind: "never", words: `gave up after ${spanOf(triedMs)}: ` };
+    if (triedMs >= this.#giveUpMs) return { kind: "never", words: `gave up after ${formatDuration(triedMs)}: ` };
     this.#count += 1;
     const least = decision.kind === "wait" ? decision.ms : retryAfterSeconds * 1000;
     const isTrusted = decision.kind === "wait" && attempt < TRUSTED_ATTEMPTS;
@@ -94,6 +94,6 @@ export class Attempts {
   }
 }
 
-function spanOf(ms: number): string {
+function formatDuration(ms: number): string {
   return ms < 2 * MINUTE_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / MINUTE_MS)} min`;
 }

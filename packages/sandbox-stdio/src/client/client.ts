@@ -257,7 +257,7 @@ export class StdioClient {
     const result = parseServerMessage(text);
     if (!result.ok) {
       if (result.fault === "unknown_type") return; // The server is newer.
-      this.#connection.breakOff(`the server sent what this client can't read: ${result.detail}`);
+      this.#connection.breakOff(`the server sent an invalid message: ${result.detail}`);
       return;
     }
     const { message } = result;

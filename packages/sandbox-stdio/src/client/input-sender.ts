@@ -138,7 +138,7 @@ export class InputSender {
       this.#acked = offset;
       this.#end += offset;
     } else if (offset > this.#end && !this.#isRepeated) {
-      if (this.length > 0) throw new RangeError(`Cannot go on at ${offset}: input ends at ${this.#end}`);
+      if (this.length > 0) throw new RangeError(`Cannot continue at ${offset}: input ends at ${this.#end}`);
       this.#acked = offset;
       this.#end = offset;
     } else this.#drop(offset);

@@ -29,9 +29,9 @@ export class Liveness {
   #pongs = 0;
   /** A ping whose answer is timed. Answers come in order. */
   #timed: { readonly ping: number; readonly sentAtMs: number; readonly told: (ms: number) => void } | undefined;
-  #cancelPing: () => void = nothing;
-  #cancelSilence: () => void = nothing;
-  #cancelQuiet: () => void = nothing;
+  #cancelPing: () => void = noop;
+  #cancelSilence: () => void = noop;
+  #cancelQuiet: () => void = noop;
 
   constructor(ports: LivenessPorts) {
     this.#ports = ports;
@@ -44,7 +44,7 @@ export class Liveness {
     this.#watchSilence(SILENCE_MS);
   }
 
-  /** The connection is open: pings at once and then at intervals, so that the server can detect an undeliverable client. */
+  /** The connection is open: pings at once, since some servers can close only clients heard from, and then at intervals. */
   opened(): void {
     this.#isOpen = true;
     this.heard();
@@ -138,6 +138,6 @@ export class Liveness {
   }
 }
 
-function nothing(): void {
+function noop(): void {
   // Nothing to cancel yet.
 }

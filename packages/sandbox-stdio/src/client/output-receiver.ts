@@ -39,7 +39,7 @@ export class OutputReceiver {
    * empty screen): after a break it asks from there again, or its next bytes would be drawn on a wrong screen.
    */
   #leap: Leap | undefined;
-  #cancelAck: () => void = nothing;
+  #cancelAck: () => void = noop;
   #isAckDue = false;
 
   /** @param offset Position of an earlier life; undefined: the screen is empty. */
@@ -194,6 +194,6 @@ function startOf(hello: Hello): number | undefined {
   return hello.gap === undefined ? undefined : hello.offset - hello.gap;
 }
 
-function nothing(): void {
+function noop(): void {
   // Nothing to cancel yet.
 }

@@ -79,7 +79,7 @@ export function announcementOf(
         ? undefined
         : words.left(nameOf(people, message.id, words));
     case "stdin_holder":
-      return holderNews(people, message.id, words);
+      return holderAnnouncement(people, message.id, words);
     case "stdin_request": {
       const holder = nameOf(people, people.holder, words);
       if (message.id === people.you) return words.youAsked(holder);
@@ -114,7 +114,7 @@ export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): 
 }
 
 /** In collaborative mode only a driver that types alone is announced, and the end of that. */
-function holderNews(people: Participants, holder: string, words: ParticipantWords): string | undefined {
+function holderAnnouncement(people: Participants, holder: string, words: ParticipantWords): string | undefined {
   if (holder === people.holder) return undefined;
   const typist = soleTypistOf({ ...people, holder });
   if (typist !== "") return typist === people.you ? words.youHold : words.holds(nameOf(people, typist, words));

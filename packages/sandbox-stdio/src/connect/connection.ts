@@ -113,7 +113,7 @@ export class Connection {
 
   /** Signals the process group, once the connection is up. @throws {RangeError} */
   signal(signal: SignalName): void {
-    if (!SIGNALS.includes(signal)) throw new RangeError(`Cannot send ${signal}: it is none of ${SIGNALS.join(", ")}`);
+    if (!SIGNALS.includes(signal)) throw new RangeError(`Cannot send ${signal}: not one of ${SIGNALS.join(", ")}`);
     this.#sendOrHold({ type: "signal", signal });
   }
 

@@ -53,7 +53,7 @@ export class InputStream {
     if (waiting?.isClosing === true) {
       this.#waiting = undefined;
       waiting.resolve();
-    } else this.fail(new StdioError("stdin_closed", "The process has ended: its input goes nowhere"));
+    } else this.fail(new StdioError("stdin_closed", "The process has ended and takes no more input"));
   }
 
   /** Fails the stream. */

@@ -60,7 +60,7 @@ function listen(
     if (isOver()) return;
     if (typeof data === "string") events.text(data);
     else if (data instanceof ArrayBuffer) events.binary(new Uint8Array(data));
-    else over(CLOSE.internal, "the runtime's WebSocket gives its messages neither as text nor as ArrayBuffer");
+    else over(CLOSE.internal, "the runtime's WebSocket delivers messages neither as text nor as ArrayBuffer");
   };
   // A close follows; the listener keeps the `ws` package from throwing.
   socket.onerror = (event: { message?: unknown }) => {
@@ -77,7 +77,7 @@ export function webSocketOf(given: WebSocketConstructor | undefined): WebSocketC
   if (typeof found === "function") return found as WebSocketConstructor;
   throw new StdioError(
     "no_websocket",
-    "This runtime has no WebSocket: give one as `WebSocket`, such as that of the package ws",
+    "This runtime has no WebSocket: pass one as `WebSocket`, such as that of the `ws` package",
   );
 }
 

@@ -19,7 +19,7 @@ import { terminalQuery } from "./terminal-query.ts";
 /** An interactive login shell. */
 const SHELL = ["bash", "-li"] as const;
 
-function say(message: object): Encoded<undefined> {
+function encoded(message: object): Encoded<undefined> {
   return { frames: [JSON.stringify(message)], state: undefined };
 }
 
@@ -35,9 +35,9 @@ function encode(event: SessionEvent): Encoded<undefined> {
     case "output":
       return { frames: [event.frame.subarray(1)], state: undefined };
     case "exit":
-      return say({ type: "exit", code: event.code });
+      return encoded({ type: "exit", code: event.code });
     case "error":
-      return say({ type: "error", message: event.message });
+      return encoded({ type: "error", message: event.message });
     default:
       return NOTHING;
   }
@@ -47,7 +47,7 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "hello": {
       const { holder, rows, cols } = event;
-      return say({
+      return encoded({
         type: "hello",
         you: withoutAlone(event.you),
         holder,
@@ -57,10 +57,10 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
       });
     }
     case "join":
-      return say({ type: "join", participant: withoutAlone(event.participant) });
+      return encoded({ type: "join", participant: withoutAlone(event.participant) });
     case "leave":
     case "stdin_holder":
-      return say(event);
+      return encoded(event);
     default:
       return encode(event);
   }

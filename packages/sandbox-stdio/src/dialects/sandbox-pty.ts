@@ -11,23 +11,23 @@ const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
 function encode(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "live":
-      return say({ type: "ready" });
+      return encoded({ type: "ready" });
     case "output":
       return { frames: [event.frame.subarray(1)], state: undefined };
     case "exit": {
       const { code, signal } = event;
-      return say({ type: "exit", code, signal });
+      return encoded({ type: "exit", code, signal });
     }
     case "error":
-      return say({ type: "error", message: event.message });
+      return encoded({ type: "error", message: event.message });
     case "bye":
-      return say({ type: "error", message: event.reason });
+      return encoded({ type: "error", message: event.reason });
     default:
       return NOTHING;
   }
 }
 
-function say(message: object): Encoded<undefined> {
+function encoded(message: object): Encoded<undefined> {
   return { frames: [JSON.stringify(message)], state: undefined };
 }
 

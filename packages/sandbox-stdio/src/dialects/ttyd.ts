@@ -46,12 +46,12 @@ function encode(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "hello":
       // ttyd's page warns on leaving that the command will end, but here it goes on.
-      return say(`${TITLE}${titleOf(event)}`, `${PREFERENCES}{"disableLeaveAlert":true}`);
+      return encoded(`${TITLE}${titleOf(event)}`, `${PREFERENCES}{"disableLeaveAlert":true}`);
     case "output":
       return isShown(event.frame[0]) ? { frames: [asOutput(event.frame)], state: undefined } : NOTHING;
     case "bye":
       // ttyd's page reconnects forever after any code but 1000; this makes it wait for the Enter key.
-      return event.retry === "now" ? NOTHING : say(`${PREFERENCES}{"disableReconnect":true}`);
+      return event.retry === "now" ? NOTHING : encoded(`${PREFERENCES}{"disableReconnect":true}`);
     default:
       return NOTHING;
   }
@@ -62,7 +62,7 @@ function titleOf({ session, sandbox, you }: Hello): string {
   return `${you.role === "viewer" ? "view only: " : ""}${session} (${sandbox})`;
 }
 
-function say(...texts: string[]): Encoded<undefined> {
+function encoded(...texts: string[]): Encoded<undefined> {
   return { frames: texts.map(encodeUtf8), state: undefined };
 }
 

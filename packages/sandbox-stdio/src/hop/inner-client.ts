@@ -263,7 +263,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   #message(message: InnerMessage): void {
     const hop = this.#hop;
     if (message.type === "hello") {
-      if (hop.isReady) this.#fault("it greets twice");
+      if (hop.isReady) this.#fault("a second greeting");
       else hop.events.hello(message);
       return;
     }

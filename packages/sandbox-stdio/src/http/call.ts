@@ -36,8 +36,8 @@ const HTTP_FAULT = 500;
 
 /** @throws {StdioError} */
 export async function callJson<T>(caller: Caller, call: Call): Promise<T> {
-  return repeatedly(caller, call, async () => {
-    const response = await ask(caller, call);
+  return withRetries(caller, call, async () => {
+    const response = await send(caller, call);
     const text = await bodyOf(response);
     if (text === "" && response.ok) return undefined as T;
     const body = parse(text, response.status);
@@ -50,15 +50,15 @@ export async function callJson<T>(caller: Caller, call: Call): Promise<T> {
 
 /** The response itself if it is a success. @throws {StdioError} */
 export async function callRaw(caller: Caller, call: Call): Promise<Response> {
-  return repeatedly(caller, call, async () => {
-    const response = await ask(caller, call);
+  return withRetries(caller, call, async () => {
+    const response = await send(caller, call);
     if (response.ok) return response;
     throw errorOf(response, parse(await bodyOf(response), response.status));
   });
 }
 
 /** @param attempt Its argument tells whether an earlier attempt may have taken effect. */
-export async function repeatedly<T>(
+export async function withRetries<T>(
   { retries }: Pick<Caller, "retries">,
   call: Pick<Call, "isRepeatable" | "signal">,
   attempt: (isUnsure: boolean) => Promise<T>,
@@ -94,7 +94,7 @@ function pauseAfter(
   return Math.max(retryAfter * 1000, usual * (0.5 + Math.random() / 2));
 }
 
-async function ask(caller: Caller, { method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
+async function send(caller: Caller, { method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
   const url = new URL(`${caller.base}${path}`);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
   const token = await caller.token();
@@ -116,7 +116,7 @@ async function ask(caller: Caller, { method, path, query = {}, body, headers, si
     return await fetch(url.href, init);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new StdioError("unreachable", `No answer from ${url.host}: ${phrase(error)}`, { cause: error });
+    throw new StdioError("unreachable", `No answer from ${url.host}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -125,7 +125,7 @@ async function bodyOf(response: Response): Promise<string> {
     // Spaces keep a long call's connection alive.
     return (await response.text()).trim();
   } catch (error) {
-    throw new StdioError("unreachable", `The answer broke off: ${phrase(error)}`, {
+    throw new StdioError("unreachable", `The response broke off: ${messageOf(error)}`, {
       status: response.status,
       cause: error,
     });
@@ -142,7 +142,7 @@ function parse(text: string, status: number): Record<string, unknown> {
   // A server fault or a truncated response may be transient. Any other response that is not this server's is final.
   const isOther = status < HTTP_FAULT && (status >= HTTP_NO_ANSWER || text.startsWith("<"));
   const code = isOther ? `http_${status}` : "unreachable";
-  return { error: code, message: `the answer is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
+  return { error: code, message: `the response is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
 }
 
 function errorOf(response: Response, { error, message, ...details }: Record<string, unknown>): StdioError {
@@ -157,7 +157,7 @@ function errorOf(response: Response, { error, message, ...details }: Record<stri
   });
 }
 
-function phrase(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message;

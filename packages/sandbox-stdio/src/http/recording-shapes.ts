@@ -5,7 +5,7 @@ import { gap, screenAnswer } from "./shapes.ts";
 
 const time = text({ format: "time" });
 const zonedTime = text({ format: "zoned time" });
-const incarnation = optional(text(), "the process that is meant; absent: the newest recording");
+const incarnation = optional(text(), "the recorded process; absent: the newest recording");
 const MAX_IDLE_SECONDS = 86_400;
 
 /** An offset or a time. */
@@ -29,7 +29,7 @@ export const moment = {
   format: usually(choice("text", "json"), "text"),
   scrollback: optional(integer(0, 1_000_000)),
 };
-export const momentAnswer = { ...screenAnswer, at: optional(time, "when the output before the offset had come") };
+export const momentAnswer = { ...screenAnswer, at: optional(time, "when the output before the offset arrived") };
 
 /** Exactly one of `text` and `match`. */
 export const search = {
@@ -42,9 +42,9 @@ export const search = {
 };
 export const searchAnswer = {
   hits: list(object({ offset, time, line: text() })),
-  next: optional(offset, "the search ended before the recording: go on from here"),
+  next: optional(offset, "the search stopped before the recording's end: continue from here"),
   searchedTo: offset,
-  gap: optional(gap, "the first part within that is not recorded, or was removed"),
+  gap: optional(gap, "the first part in this range that was not recorded or was removed"),
 };
 
 export const listing = { limit: usually(integer(1, 1_000), 100), after: optional(text()) };
@@ -54,7 +54,7 @@ export const listed = object({
   endedAt: optional(time),
   bytes: offset,
   seconds: integer(0, Number.MAX_SAFE_INTEGER),
-  gap: optional(gap, "the first part that is not recorded, or was removed"),
+  gap: optional(gap, "the first part that was not recorded or was removed"),
   held: optional(object({ reason: text(), by: text(), at: time })),
 });
 export const listAnswer = { recordings: list(listed), next: optional(text()) };

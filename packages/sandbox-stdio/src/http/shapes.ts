@@ -40,12 +40,12 @@ export const named = { incarnation };
 
 /** The program to run: `cmd` with `args`, without a shell, or `command`. */
 export const process = {
-  incarnation: optional(text(), "the one process of this name that is meant"),
+  incarnation: optional(text(), "only this process: no other is used or started"),
   ...bodyFields(PROCESS_PARAMS),
   ...bodyFields(SIZE_PARAMS),
   command: optional(text(), 'Given to bash: ["bash", "-lc", command]'),
   env: optional(texts),
-  awaited: usually(flag, false, "output waits for the first client, and runs on when all have left"),
+  awaited: usually(flag, false, "output waits for the first client, but not once all have left"),
   keepExitedSeconds: usually(integer(0, MAX_KEEP_SECONDS), 600, "how long it is kept after its exit and the last call"),
   ended: optional(only("replace"), "if the process of this name has ended, start a new one; needs attempt"),
   attempt: optional(text({ min: 1, max: 256 })),
@@ -68,14 +68,14 @@ export const read = {
   incarnation,
   from: optional(offset),
   tail: optional(offset),
-  since: optional(text({ format: "zoned time" }), "output that came at this time or later"),
-  agoMs: optional(integer(0, MAX_AGO_MS), "output of the last so many ms, by the server's clock"),
+  since: optional(text({ format: "zoned time" }), "output since this time"),
+  agoMs: optional(integer(0, MAX_AGO_MS), "output of the last `agoMs` ms, by the server's clock"),
   to: optional(offset),
   maxBytes: usually(maxBytes, 65_536),
   waitMs: usually(waitMs, 0),
   stream: usually(choice("all", "stdout", "stderr"), "all"),
   format: usually(choice("text", "base64", "plain"), "text"),
-  times: optional(integer(0, 1), "1: the answer says when the bytes came"),
+  times: optional(integer(0, 1), "1: adds when the bytes arrived"),
 };
 
 /** One of `text`, `keys`, `paste` and `base64`; `enter` or `eof` with it, or alone. */
@@ -88,7 +88,7 @@ export const write = {
   enter: optional(flag),
   eof: optional(flag),
   writer,
-  at: optional(offset, "where this input begins in the writer's own count: makes the call repeatable"),
+  at: optional(offset, "start of this input in the writer's count; makes the call repeatable"),
   waitMs: usually(waitMs, 10_000),
 };
 
@@ -189,9 +189,9 @@ export const description = {
   rows: optional(whole),
   title: optional(text()),
   clients: whole,
-  participants: optional(list(participant), "who is attached; absent where nobody is"),
+  participants: optional(list(participant), "attached clients; absent if there are none"),
   offset,
-  lastOutputAt: optional(time, "when its last output came"),
+  lastOutputAt: optional(time, "when its last output arrived"),
   inputOffset: offset,
   exit: optional(exit),
   recording: optional(object({ since: time, redacted: flag }), "its output is recorded"),
@@ -218,9 +218,9 @@ export const writeAnswer = {
 export const waitAnswer = {
   outcome: choice("met", "timeout", "exited", "lost"),
   answer: optional(choice("done", "declined", "expired"), "of ask"),
-  undecided: optional(only(true), "the search was given up: what was waited for may be there"),
+  undecided: optional(only(true), "the search was abandoned: a match may be there"),
   offset,
-  searchedTo: optional(offset, "of match and text: what stands before this offset was searched"),
+  searchedTo: optional(offset, "for match and text: output before this offset was searched"),
   match: optional(object({ from: offset, to: offset, text: text(), groups: list(nullable(text())) })),
   exit: optional(exit),
   gap: optional(gap),

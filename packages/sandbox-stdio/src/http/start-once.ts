@@ -2,7 +2,7 @@
 // is sent only while an ended process would still be listed.
 
 import { StdioError } from "../connect/error.ts";
-import { type Call, type Caller, callJson, repeatedly } from "./call.ts";
+import { type Call, type Caller, callJson, withRetries } from "./call.ts";
 import type { Description, ProcessFields } from "./program-types.ts";
 
 /** The server's default. */
@@ -23,11 +23,11 @@ export async function startOnce<T>(
   const forgottenMs = Date.now() + keepExitedSeconds * 1_000;
   const once = { ...caller, retries: 0 };
   const again = { ...call, isRepeatable: true };
-  return repeatedly(caller, again, async (isUnsure) => {
+  return withRetries(caller, again, async (isUnsure) => {
     if (!isUnsure || incarnation !== undefined) return callJson<T>(once, again);
     const found = await incarnationOf(once, path, call.signal);
     if (found === undefined && Date.now() >= forgottenMs)
-      throw new StdioError("lost", "The answer got lost, and the session is not there: its command may have run");
+      throw new StdioError("lost", "The response was lost, and the session is gone: its command may have run");
     // With `ended: "replace"`, the attempt identifies the start.
     const isTold = found === undefined || (ended === "replace" && attempt !== undefined);
     return callJson<T>(once, isTold ? again : { ...again, body: { ...call.body, incarnation: found } });

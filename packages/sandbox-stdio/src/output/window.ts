@@ -83,7 +83,7 @@ export class Window implements Flow {
   #wasFull = false;
   /** The window drains to measure a round trip without queueing. */
   #isDraining = false;
-  #progressedAtMs = Number.NEGATIVE_INFINITY;
+  #lastProgressMs = Number.NEGATIVE_INFINITY;
   #missedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether output was skipped since the last acknowledgement. */
   #hasMissed = false;
@@ -173,9 +173,9 @@ export class Window implements Flow {
   keepsUp(nowMs: number): boolean {
     const hasMissed = this.#hasMissed || nowMs - this.#missedAtMs < MISSED_MEMORY_MS;
     const roundTripMs = Number.isFinite(this.#minRoundTripMs) ? this.#minRoundTripMs : 0;
-    const hasEver = this.#progressedAtMs > Number.NEGATIVE_INFINITY;
+    const hasEver = this.#lastProgressMs > Number.NEGATIVE_INFINITY;
     // An acknowledgement of later flights is due since they were sent.
-    const sinceMs = Math.max(this.#progressedAtMs, this.#flights[0]?.sentAt ?? 0);
+    const sinceMs = Math.max(this.#lastProgressMs, this.#flights[0]?.sentAt ?? 0);
     return hasEver && !hasMissed && nowMs - sinceMs < PROGRESS_MS + roundTripMs;
   }
 
@@ -195,7 +195,7 @@ export class Window implements Flow {
     const screens = this.#screens.length;
     if (screens > 0) this.#screens = this.#screens.filter((screen) => screen.offset > offset);
     const isWeighty = this.#screens.length < screens || offset - this.#acked >= WEIGHTY_ACK_BYTES;
-    if (this.#screens.length < screens) this.#progressedAtMs = nowMs;
+    if (this.#screens.length < screens) this.#lastProgressMs = nowMs;
     if (offset > this.#acked) this.#advance(offset, nowMs);
     return isWeighty;
   }
@@ -212,7 +212,7 @@ export class Window implements Flow {
     }
     this.#flights.splice(0, passed);
     this.#acked = offset;
-    this.#progressedAtMs = nowMs;
+    this.#lastProgressMs = nowMs;
     if (this.#hasMissed) this.#missedAtMs = nowMs;
     this.#hasMissed = false;
     for (let gap = this.#gaps[0]; gap !== undefined && gap.to <= offset; gap = this.#gaps[0]) {

@@ -1,6 +1,7 @@
 // Parses the output of `tmux -C` and `tmux -CC`: notification lines, and blocks that answer commands. The stream may be cut
 // anywhere; a pane's output is exact. Knows nothing of the commands themselves.
 
+import { latin1 } from "../text/latin1.ts";
 import { ControlLines } from "./control-lines.ts";
 import { type Notification, readNotification } from "./notifications.ts";
 
@@ -57,7 +58,7 @@ export class ControlMode {
     const bytes = this.#withoutStart(line);
     // An empty line and the end of the control string carry nothing.
     if (bytes.length === 0 || (bytes.length === END.length && startsWith(bytes, END))) return;
-    const begin = startsWith(bytes, "%begin ") ? BEGIN.exec(latin1(bytes)) : null;
+    const begin = startsWith(bytes, "%begin ") ? BEGIN.exec(latin1(bytes.subarray(0, 256))) : null;
     if (begin !== null) {
       this.#block = { stamp: begin[1] ?? "", isOurs: begin[2] !== "0", lines: [], bytes: 0 };
       return;
@@ -112,8 +113,4 @@ function startsWith(bytes: Uint8Array, text: string): boolean {
   if (bytes.length < text.length) return false;
   for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
   return true;
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes.subarray(0, 256));
 }

@@ -83,7 +83,7 @@ export function readPaneList(lines: readonly Uint8Array[], session: string): Pan
       layout,
     });
   }
-  return withPlaces({ windows: [...windows.values()], panes, taken, elsewhere });
+  return withPositionNames({ windows: [...windows.values()], panes, taken, elsewhere });
 }
 
 /** The list after `%layout-change` of a fully visible window; unchanged if the text is malformed or about other panes. */
@@ -93,23 +93,23 @@ export function withLayout(list: PaneList, window: string, text: string): PaneLi
   const cells = new Map(layout === undefined ? [] : panesOf(layout).map((cell) => [cell.pane, cell]));
   if (layout === undefined || cells.size !== known.length || !known.every(({ id }) => cells.has(id))) return list;
   const { cols, rows } = layout;
-  return withPlaces({
+  return withPositionNames({
     ...list,
     windows: list.windows.map((each) =>
       each.id === window ? { ...each, cols, rows, zoomed: false, layout: text } : each,
     ),
-    panes: list.panes.map((pane) => ({ ...pane, ...placeOf(cells.get(pane.id)) })),
+    panes: list.panes.map((pane) => ({ ...pane, ...positionOf(cells.get(pane.id)) })),
   });
 }
 
-function placeOf(cell: Cell | undefined): Partial<Cell> {
+function positionOf(cell: Cell | undefined): Partial<Cell> {
   return cell === undefined ? {} : { cols: cell.cols, rows: cell.rows, left: cell.left, top: cell.top };
 }
 
 // ---- Names -------------------------------------------------------------------------------------------------------
 
 /** Position that a word names in a window: column and row in halves of the size. */
-const PLACES: Readonly<Record<string, readonly [number, number]>> = {
+const POSITIONS: Readonly<Record<string, readonly [number, number]>> = {
   left: [0, 1],
   right: [2, 1],
   top: [1, 0],
@@ -140,7 +140,7 @@ function activeWindow({ windows }: PaneList): Window | undefined {
 /** The pane at the middle of an edge, or at a corner. */
 function paneAt(list: PaneList, word: string): Pane | undefined {
   const window = activeWindow(list);
-  const place = Object.hasOwn(PLACES, word) ? PLACES[word] : undefined;
+  const place = Object.hasOwn(POSITIONS, word) ? POSITIONS[word] : undefined;
   if (window === undefined || place === undefined) return undefined;
   const x = Math.floor(((window.cols - 1) * place[0]) / 2);
   const y = Math.floor(((window.rows - 1) * place[1]) / 2);
@@ -152,15 +152,17 @@ function paneAt(list: PaneList, word: string): Pane | undefined {
 }
 
 /** Names each unnamed pane of the active window by its position. */
-function withPlaces(list: PaneList): PaneList {
-  const places = new Map<string, string>();
+function withPositionNames(list: PaneList): PaneList {
+  const positions = new Map<string, string>();
   if (list.panes.filter(({ window }) => window === activeWindow(list)?.id).length > 1) {
-    for (const word of Object.keys(PLACES)) {
+    for (const word of Object.keys(POSITIONS)) {
       const pane = paneAt(list, word);
-      if (pane !== undefined && !places.has(pane.id)) places.set(pane.id, word);
+      if (pane !== undefined && !positions.has(pane.id)) positions.set(pane.id, word);
     }
   }
-  const isPlace = (name: string) => name === "" || Object.hasOwn(PLACES, name);
-  const named = list.panes.map((pane) => (isPlace(pane.name) ? { ...pane, name: places.get(pane.id) ?? "" } : pane));
+  const isPosition = (name: string) => name === "" || Object.hasOwn(POSITIONS, name);
+  const named = list.panes.map((pane) =>
+    isPosition(pane.name) ? { ...pane, name: positions.get(pane.id) ?? "" } : pane,
+  );
   return { ...list, panes: named };
 }

@@ -62,7 +62,7 @@ export class PanesSession {
   #redraws = 0;
   /** tmux's id of the session. */
   #id = "";
-  /** Whether this control client has received a list: panes added later have started under its eyes. */
+  /** Whether this control client has received a list: it has followed panes added later from their start. */
   #isListed = false;
   /** Output from the start of panes that are not listed yet; undefined if it was too much. */
   readonly #early = new Map<string, Uint8Array | undefined>();
@@ -99,7 +99,7 @@ export class PanesSession {
       if (this.#phase === "lost") return;
       if (event.type === "fault") this.#lose(event.detail);
       else if (event.type === "reply") {
-        if (event.isOurs && !this.#pending.take(event)) this.#lose("tmux answers what was not asked");
+        if (event.isOurs && !this.#pending.take(event)) this.#lose("unexpected answer from tmux");
       } else this.#notified(event);
     }
   }
@@ -201,7 +201,7 @@ export class PanesSession {
       this.#listing = "no";
       const list = answer.ok ? readPaneList(answer.lines[0] ?? [], this.#id) : undefined;
       if (list === undefined) {
-        this.#lose("tmux does not tell its panes");
+        this.#lose("can't read tmux's list of panes");
         return;
       }
       this.#take(list);
@@ -289,7 +289,7 @@ export class PanesSession {
       if (pane.isHeld) return;
       const [state = [], history = [], screen = [], saved = []] = answer.lines;
       const bytes = redraw({ state, history, screen, saved });
-      if (bytes === undefined) this.#lose("tmux does not tell a pane's state");
+      if (bytes === undefined) this.#lose("can't read tmux's state of a pane");
       else this.#ports.output(id, bytes, true);
     });
   }

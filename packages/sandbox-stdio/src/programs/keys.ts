@@ -72,7 +72,7 @@ export function encodeKeys(keys: readonly string[], modes: InputModes): KeysResu
   let text = "";
   for (const name of keys) {
     const key = encodeKey(name, modes);
-    if (key === undefined) return { ok: false, code: "bad_key", message: `no key is called ${JSON.stringify(name)}` };
+    if (key === undefined) return { ok: false, code: "bad_key", message: `unknown key ${JSON.stringify(name)}` };
     text += key;
   }
   return { ok: true, text };
@@ -90,7 +90,7 @@ export function encodePaste(text: string, modes: InputModes): KeysResult {
     const isAllowed = character === "\n" || character === "\r" || character === "\t";
     if ((code < 0x20 && !isAllowed) || (code >= 0x7f && code < 0xa0)) {
       const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-      return { ok: false, code: "bad_paste", message: `a paste may not have the control character ${name}` };
+      return { ok: false, code: "bad_paste", message: `a paste may not contain control character ${name}` };
     }
   }
   // Like terminals, turn a pasted line end into Enter's CR.

@@ -157,7 +157,7 @@ export class Wait {
 
   tick(nowMs: number): void {
     if (this.#result !== undefined) return;
-    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
+    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#succeed();
     else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
   }
 
@@ -169,7 +169,7 @@ export class Wait {
 
   /** The process has ended, and all its output is in the log. */
   exited(exit: ExitStatus): void {
-    if (this.until.kind === "exit") this.#meet({ exit });
+    if (this.until.kind === "exit") this.#succeed({ exit });
     else this.#endAfterSearch({ outcome: "exited", exit });
   }
 
@@ -180,18 +180,18 @@ export class Wait {
 
   /** Whether the keyboard is free or the caller's; called first and on every change. */
   keyboard(isOpen: boolean): void {
-    if (this.until.kind === "keyboard" && isOpen) this.#meet();
+    if (this.until.kind === "keyboard" && isOpen) this.#succeed();
   }
 
   /** How the ask has ended; undefined: it is open. Told at first, and whenever something becomes of an ask. */
   answered(answer: AskAnswer | undefined): void {
-    if (this.until.kind === "ask" && answer !== undefined) this.#meet({ answer });
+    if (this.until.kind === "ask" && answer !== undefined) this.#succeed({ answer });
   }
 
   /** A command has ended; called in order, including commands between `from` and the call. */
   commandEnded(end: CommandEnd): void {
     if (this.until.kind !== "commandEnd" || end.offset < this.from) return;
-    this.#meet(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
+    this.#succeed(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
   }
 
   /** The screen as drawn at `offset`, one string per row; called first and on every change. */
@@ -204,7 +204,7 @@ export class Wait {
 
   #searchOutput(search: OutputSearch, allowance: { left: number }): boolean {
     const progress = search.advance(this.#log, allowance);
-    if (progress.kind === "found") this.#meet({ match: progress.match, offset: progress.match.to });
+    if (progress.kind === "found") this.#succeed({ match: progress.match, offset: progress.match.to });
     return progress.kind === "more";
   }
 
@@ -214,7 +214,7 @@ export class Wait {
     if (screen === undefined || match === "more") return match === "more";
     this.#screen = undefined;
     const { offset } = screen;
-    if (match !== undefined) this.#meet({ match: { from: offset, to: offset, ...match }, offset });
+    if (match !== undefined) this.#succeed({ match: { from: offset, to: offset, ...match }, offset });
     return false;
   }
 
@@ -225,7 +225,7 @@ export class Wait {
     this.work();
   }
 
-  #meet(more: Partial<Pick<WaitResult, "offset" | "match" | "exit" | "answer">> = {}): void {
+  #succeed(more: Partial<Pick<WaitResult, "offset" | "match" | "exit" | "answer">> = {}): void {
     this.#answer({ outcome: "met", offset: this.#log.endOffset, ...more });
   }
 

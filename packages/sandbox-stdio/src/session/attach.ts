@@ -4,7 +4,7 @@
 import type { OutputLog } from "../output/output-log.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { FIRST_WINDOW_BYTES, Window } from "../output/window.ts";
-import { isHeldUp } from "../wire/attempt.ts";
+import { isDelayed } from "../wire/attempt.ts";
 import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { Hello } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
@@ -90,21 +90,21 @@ function refusalOf(
   if (request.isResume && old === undefined && ending === undefined && clients.gone.has(request.id))
     return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
   const [attempt, last] = [request.attempt, old?.attempt];
-  if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
-    return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
+  if (attempt !== undefined && last !== undefined && isDelayed(attempt, last))
+    return refuse(CLOSE.conflict, "delayed: this client has made a newer connection", "never");
   if (request.offset !== undefined && request.offset > hop.knownEnd) {
     const reason = `offset ${request.offset} is beyond the log, which ends at ${hop.knownEnd}`;
     return refuse(CLOSE.badRequest, reason, "never");
   }
   if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
-    return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
+    return refuse(CLOSE.tryLater, "too much input from earlier lives of this client still waits", "after");
   }
-  const full = old?.isPresent === true ? undefined : fullness(session, request);
+  const full = old?.isPresent === true ? undefined : fullReason(session, request);
   return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
 }
 
 /** Why one more client does not fit; undefined if it does. */
-function fullness(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
+function fullReason(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
   const { clients, ending, maxClients, keptPlaces } = session;
   let [taken, notKept, ofParty] = [0, 0, 0];
   for (const client of clients.all) {
@@ -117,7 +117,7 @@ function fullness(session: SessionState, { party, mayUseKept = true }: AttachReq
   }
   if (taken >= maxClients) return "the session is full";
   if (!mayUseKept && notKept >= maxClients - keptPlaces) return "the session is full: its last places are its drivers'";
-  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: as many came by it as may";
+  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: no more clients may use it now";
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import type { OutputLog } from "../output/output-log.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 
-/** Longest wait. The budget refills over this many times the time waited. */
+/** Longest wait, and how many times the time waited its budget takes to refill. */
 const MAX_WAIT_MS = 250;
 const RUN_FACTOR = 9;
 /** A spent budget must refill to this before the next wait. */
@@ -48,12 +48,12 @@ export class Backpressure {
 
   /** @param flowLeader Undefined if no client paces and none is awaited. */
   update(flowLeader: ClientRecord | undefined, nowMs: number): Pressure {
-    this.#count(nowMs);
-    this.#pressure = flowLeader === undefined ? "none" : this.#judge(flowLeader, nowMs);
+    this.#charge(nowMs);
+    this.#pressure = flowLeader === undefined ? "none" : this.#evaluate(flowLeader, nowMs);
     return this.#pressure;
   }
 
-  #judge(flowLeader: ClientRecord, nowMs: number): Pressure {
+  #evaluate(flowLeader: ClientRecord, nowMs: number): Pressure {
     const { startOffset, endOffset, capacityBytes } = this.#log;
     const isFarBehind = () => endOffset - this.#slowestCursor > capacityBytes / 2;
     this.#slowestCursor = startOffset;
@@ -70,7 +70,7 @@ export class Backpressure {
   }
 
   /** Charges the time waited since the last update, or refills the budget. */
-  #count(nowMs: number): void {
+  #charge(nowMs: number): void {
     const sinceMs = nowMs - this.#updatedAtMs;
     this.#updatedAtMs = nowMs;
     if (this.#pressure === "waiting") this.#savedMs -= sinceMs;

@@ -270,22 +270,22 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
     case "resize":
       if (message.pane !== undefined) {
         const { pane, cols, rows } = message;
-        if (mayDriveOrTell(session, client)) upstream.pane(client, { type: "resize", pane, cols, rows });
+        if (mayDriveOrRefuse(session, client)) upstream.pane(client, { type: "resize", pane, cols, rows });
         return;
       }
       hop.resizeWindow(client, { cols: message.cols, rows: message.rows });
       return;
     case "signal":
-      if (mayDriveOrTell(session, client)) upstream.signal(client, message.signal);
+      if (mayDriveOrRefuse(session, client)) upstream.signal(client, message.signal);
       return;
     case "kill":
-      if (mayDriveOrTell(session, client)) upstream.kill(client);
+      if (mayDriveOrRefuse(session, client)) upstream.kill(client);
       return;
     case "stdin":
       receivePaneInput(session, client, message);
       return;
     case "pane":
-      if (mayDriveOrTell(session, client)) upstream.pane(client, message);
+      if (mayDriveOrRefuse(session, client)) upstream.pane(client, message);
       return;
     case "eof":
       receiveEof(session, client, message.offset ?? client.input.received);
@@ -297,10 +297,10 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
       requestKeyboard(session, client);
       return;
     case "release_stdin":
-      concludeKeyboard(session, client, keyboard.release(client.id));
+      finishKeyboardRequest(session, client, keyboard.release(client.id));
       return;
     case "grant_stdin":
-      concludeKeyboard(session, client, keyboard.grant(client.id, message.to));
+      finishKeyboardRequest(session, client, keyboard.grant(client.id, message.to));
       return;
     case "take_ask":
       takeAsk(session, client, message.id);
@@ -309,7 +309,7 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
       declineAsk(session, client, message.id);
       return;
     case "force_take":
-      concludeKeyboard(session, client, keyboard.forceTake(client.id, isHolderAway(session, client)));
+      finishKeyboardRequest(session, client, keyboard.forceTake(client.id, isHolderAway(session, client)));
       return;
     case "secret":
       setSecret(session, client, message.on);
@@ -321,7 +321,7 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
 }
 
 /** Whether the client may type, signal and kill. Tells the client if not. */
-function mayDriveOrTell({ keyboard }: SessionState, client: ClientRecord): boolean {
+function mayDriveOrRefuse({ keyboard }: SessionState, client: ClientRecord): boolean {
   const result = keyboard.mayDrive(client.id);
   if (!result.ok) tellRefused(client, "not_stdin_holder");
   return result.ok;
@@ -340,10 +340,10 @@ function requestKeyboard(session: SessionState, client: ClientRecord): void {
   }
   const result = session.keyboard.request(client.id);
   if (result.ok && result.isTaken) session.clients.tellAll({ type: "stdin_request", id: client.id });
-  else concludeKeyboard(session, client, result);
+  else finishKeyboardRequest(session, client, result);
 }
 
-function concludeKeyboard(session: SessionState, client: ClientRecord, result: KeyboardResult): void {
+function finishKeyboardRequest(session: SessionState, client: ClientRecord, result: KeyboardResult): void {
   if (result.ok) {
     announceHolder(session);
     return;

@@ -55,25 +55,28 @@ export type ParkedSession = {
 export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = false): string | undefined {
   if (session.hasEnded) return "the process has ended";
   // A stopping bridge has no time to wake an object for the exit.
-  if (session.secondsLeft !== undefined) return "its bridge stops";
-  if (session.isScreenPending) return "a snapshot is on its way";
+  if (session.secondsLeft !== undefined) return "its bridge is stopping";
+  if (session.isScreenPending) return "a snapshot is pending";
   if (session.state.asks.some(({ answer }) => answer === undefined)) return "a person is asked";
   if (session.isWatched) return "a program waits";
-  if (!session.isUpToDate) return "output is on its way";
-  if (!isAnswererSettled(session.state)) return "an answer may be late";
+  if (!session.isUpToDate) return "output is in flight";
+  if (!isAnswererSettled(session.state)) return "a late answer is possible";
   let isAttended = isWaitedFor;
   for (const client of session.clients) {
     if (client.presence.phase === "absent") {
       // The input is held only here, until its client returns.
-      if (client.input.entries.length > 0) return "input of a client that is gone waits";
+      if (client.input.entries.length > 0) return "input of an absent client waits";
       continue;
     }
-    const why = client.greeted === undefined ? "a client comes or goes" : whyClientAwake(client, client.greeted, nowMs);
+    const why =
+      client.greeted === undefined
+        ? "a client is attaching or has vanished"
+        : whyClientAwake(client, client.greeted, nowMs);
     if (why !== undefined) return why;
     if (session.log.endOffset !== client.greeted?.reader.cursor) return "a client is behind";
     isAttended = true;
   }
-  return isAttended ? undefined : "nobody is attached";
+  return isAttended ? undefined : "no client is attached";
 }
 
 function whyClientAwake(
@@ -87,9 +90,9 @@ function whyClientAwake(
   // Keep an end of input until a greeting confirms it: the bridge may have refused it.
   const isEmpty = input.entries.every(({ kind }) => kind === "eof") && feed.isEmpty;
   const isTaken = isEmpty && input.taken === input.received;
-  if (!isTaken || inputAcks.dueMs !== undefined) return "input is on its way";
-  if (acknowledges && inputAcks.sent < input.received) return "input is not on record";
-  return budget?.isRested(nowMs) === false ? "a client has said much" : undefined;
+  if (!isTaken || inputAcks.dueMs !== undefined) return "input is in flight";
+  if (acknowledges && inputAcks.sent < input.received) return "input is not recorded yet";
+  return budget?.isRested(nowMs) === false ? "a client has spent its budget" : undefined;
 }
 
 /** The stored state of a session that may park. */

@@ -82,8 +82,8 @@ export function tracedUpstream(upstream: Upstream, trace: Trace | undefined): Up
 
 const OTHERS = {
   none: "",
-  throttled: ", less is read ahead for others that are behind",
-  waiting: ", another would be skipped and is waited for",
+  throttled: ", reads less ahead: other clients are behind",
+  waiting: ", waits for a client that would be skipped",
 } as const;
 
 /** Describes why a process is held or released. */

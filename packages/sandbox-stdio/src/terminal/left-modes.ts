@@ -12,7 +12,7 @@ export class LeftModes {
   }
 
   /**
-   * Follows the text of an OSC. Its effects need not be in the ledger of modes yet.
+   * Follows the text of an OSC. The ledger of modes need not have followed it yet.
    * @returns The modes switched on since the command that ends here began, and still on.
    */
   follow(osc: string): readonly ProgramMode[] {

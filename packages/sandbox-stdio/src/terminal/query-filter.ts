@@ -179,7 +179,7 @@ export class QueryFilter {
           const mayAsk = (kind === "dcs" || kind === "apc") && parser.canBeQuery && !this.#mayAnswer(offset + i);
           if (mayAsk || (isReplay && parser.isEffectOpen)) this.#drop(bytes);
           else this.#releaseTooLong(kind, bytes, i + 1);
-        } else if (parser.isBeforePicture && !this.#mayAnswer(offset + i)) this.#quieten(bytes, i);
+        } else if (parser.isBeforePicture && !this.#mayAnswer(offset + i)) this.#suppressAnswer(bytes, i);
         else if (!this.#mustHold(isReplay)) this.#release();
         break;
       }
@@ -394,7 +394,7 @@ export class QueryFilter {
   }
 
   /** Lets a picture pass without an answer; its keys end before `at`. */
-  #quieten(bytes: Uint8Array, at: number): void {
+  #suppressAnswer(bytes: Uint8Array, at: number): void {
     this.#release();
     this.#put(bytes, at);
     this.#parts.push(fromLatin1(QUIET));

@@ -78,23 +78,23 @@ export const PROCESS_PARAMS = {
     body: "keepSeconds",
     bodyUsual: DEFAULT_KEEP_SECONDS,
     option: "seconds",
-    field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long it lives with nobody attached"),
+    field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long it lives with no client attached"),
   },
   /** Whether a shell marks its commands. Absent: yes. */
   shellIntegration: { query: "shell_integration", body: "shellIntegration", field: optional(flag) },
   linger: {
     body: "lingerSeconds",
     option: "seconds",
-    field: optional(integer(0, MAX_LINGER_SECONDS), "how long children's output is awaited after the exit"),
+    field: optional(integer(0, MAX_LINGER_SECONDS), "how long output of children is awaited after the exit"),
   },
   logBytes: {
     body: "logBytes",
     option: "bytes",
     sameUnless: LOG_BYTES,
-    field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is held"),
+    field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is kept"),
   },
   /** Records the output if the server allows a start to ask for it (G1). */
-  record: { body: "record", field: optional(flag, "its output is recorded, where the server lets a start say so") },
+  record: { body: "record", field: optional(flag, "records the output, if the server allows it") },
   /** Instead of a command: connects to this TCP port on the sandbox's loopback (A13). */
   tcp: { field: optional(integer(1, 65_535)) },
   /** The process runs under tmux: clients see its panes and can attach to them (B1). */
@@ -112,7 +112,7 @@ export const CLIENT_PARAMS = {
   sandbox: { field: usually(NAME, "default") },
   /** Absent: a new name. */
   session: { field: optional(NAME) },
-  name: { option: "text", on: "attach", field: usually(text(), "", "what others see you as") },
+  name: { option: "text", on: "attach", field: usually(text(), "", "your name as others see it") },
   role: { option: "role", on: "attach", field: usually(choice("driver", "viewer"), "driver", "a viewer only reads") },
   wake: { field: usually(flag, true) },
   offset: { field: optional(offset) },

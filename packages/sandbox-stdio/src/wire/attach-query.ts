@@ -199,7 +199,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     const other = STARTING.find((name) => params.get(name) !== null);
     if (other !== undefined) return `"tcp" connects to a port and starts nothing: leave out "${other}"`;
     if (params.get("tty") === "1") return '"tcp" has no terminal: leave out "tty"';
-    if (params.get("role") === "viewer") return '"tcp" makes a connection, which a viewer may not';
+    if (params.get("role") === "viewer") return '"tcp" opens a connection, which a viewer may not';
   }
   return findPaneProblem(params) ?? findTextProblem(params);
 }
@@ -211,8 +211,8 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
   }
   const args = params.getAll("arg");
   const env = params.getAll("env");
-  if (args.length > MAX_ARGS) return `"arg" may be given ${MAX_ARGS} times at most`;
-  if (env.length > MAX_ENV) return `"env" may be given ${MAX_ENV} times at most`;
+  if (args.length > MAX_ARGS) return `"arg" may be given at most ${MAX_ARGS} times`;
+  if (env.length > MAX_ENV) return `"env" may be given at most ${MAX_ENV} times`;
   if (params.get("cmd") === "") return '"cmd" must not be empty';
   for (const name of [...COMMAND, "resume"]) {
     if (params.getAll(name).some((value) => value.includes("\0"))) return `"${name}" must not have a NUL character`;

@@ -7,7 +7,7 @@ export type Attempt = { readonly life: string; readonly number: number };
 const BORN_DIGITS = 9;
 const CHANCE_DIGITS = 7;
 /** Longest time that a handshake can be delayed. If the lives began further apart, their clocks differed. */
-const MAX_HELD_UP_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
 /** @param chance From 0 to 1, 1 excluded. */
 export function lifeName(bornAtMs: number | undefined, chance: number): string {
@@ -18,10 +18,10 @@ export function lifeName(bornAtMs: number | undefined, chance: number): string {
 }
 
 /** Whether this connection was made before the client's newest one and arrived late. */
-export function isHeldUp(attempt: Attempt, newest: Attempt): boolean {
+export function isDelayed(attempt: Attempt, newest: Attempt): boolean {
   if (attempt.life === newest.life) return attempt.number < newest.number;
   const earlierMs = bornAtMs(newest.life) - bornAtMs(attempt.life);
-  return earlierMs > 0 && earlierMs < MAX_HELD_UP_MS;
+  return earlierMs > 0 && earlierMs < MAX_DELAY_MS;
 }
 
 function bornAtMs(life: string): number {

@@ -163,7 +163,7 @@ export type ServerMessage =
   | { readonly type: "expiring"; readonly seconds: number }
   /** The process's machine is going away: a process that still runs after `seconds` is killed (X8). */
   | { readonly type: "stopping"; readonly seconds: number }
-  /** Tells the client from when on its input is secret, if it can't know by itself. */
+  /** Whether this client's input is secret from here on. Sent if the client may not know. */
   | { readonly type: "secret"; readonly on: boolean }
   | { readonly type: "error"; readonly code: string; readonly message: string }
   | { readonly type: "pong" };

@@ -39,14 +39,14 @@ export function findPaneProblem(params: Params): string | undefined {
   const pane = params.get("pane");
   if (pane !== null) {
     const other = [...STARTING, "tcp"].find((name) => params.get(name) !== null);
-    if (other !== undefined) return `"pane" is there already and starts nothing: leave out "${other}"`;
-    if (params.get("tty") === "0" || params.get("delivery") === "lossless") return '"pane" is a terminal, and live';
+    if (other !== undefined) return `"pane" attaches to an existing pane: leave out "${other}"`;
+    if (params.get("tty") === "0" || params.get("delivery") === "lossless") return '"pane" is always a live terminal';
   }
   if (!wantsPanes(params)) return undefined;
   const [, beginning = "new", ...more] = isControlMode(params) ? params.getAll("arg") : [];
   if (more.length > 0 || !BEGINNINGS.has(beginning)) {
-    return '"tmux -CC" takes no more words here: say "panes=1", and as "cmd" what its first pane runs';
+    return '"tmux -CC" takes no further arguments here: use "panes=1", with the command of the first pane as "cmd"';
   }
   if (params.get("tty") === "0") return '"panes" needs a terminal: leave out "tty"';
-  return params.get("tcp") !== null || pane !== null ? '"panes" needs a command of its own' : undefined;
+  return params.get("tcp") !== null || pane !== null ? '"panes" excludes "tcp" and "pane"' : undefined;
 }

@@ -73,14 +73,15 @@ export function isPaneOrder(message: { readonly type: string; readonly pane?: st
 export const PANE_UNREACHED = {
   type: "error",
   code: "pane_refused",
-  message: "the sandbox is not reached just now: say it again",
+  message: "the sandbox can't be reached right now: try again",
 } as const;
 
 /** Answers a command in flight when the inner hop broke. It may have run, so it is not resent. */
 export const PANE_LOST = {
   type: "error",
   code: "pane_refused",
-  message: "the connection to the sandbox broke while this was on its way: look, and say it again if it was lost",
+  message:
+    "the connection to the sandbox broke while this was in flight: check whether it took effect before trying again",
 } as const;
 
 const isPane = isString(64);
