@@ -19,6 +19,8 @@ test("a key opens once, within ten minutes", () => {
   expect(takeKey(dir, first, NOW)).toBeUndefined();
   expect(takeKey(dir, second, NOW + 10 * MINUTE)).toBeUndefined();
   expect(takeKey(dir, second, NOW)).toBeUndefined();
+  // Whose clock was set back by a day meanwhile.
+  expect(takeKey(dir, makeKey(dir, ALICE, NOW), NOW - 24 * 60 * MINUTE)).toBeUndefined();
 });
 
 test("a key has 256 bits, and only its hash is kept, for the owner alone", () => {
