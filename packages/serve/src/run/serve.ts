@@ -1,8 +1,9 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts";
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
@@ -25,7 +26,9 @@ import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
 /** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
-const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
+const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
+const CRASHED_MS = 5_000;
+const LOOK_MS = 50;
 /** No program has this name: people start none. */
 const NOTHING = "(nothing)";
 
@@ -40,10 +43,11 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     throw new ServeError(`--dir ${request.dir} is no folder`);
   if (request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
+  const hasCrashed = existsSync(state.serverFile);
   const { issuer, release } = await takeState(state, request, reach);
   let system: System | undefined;
   try {
-    if (!(await isPortFree(request.port)))
+    if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const { workerd, bun } = programs();
     const found = await findBridge(state);
@@ -167,6 +171,15 @@ async function takeState(
     rmSync(socketPath, { force: true });
     return { issuer: await startIssuer(options), release };
   }
+}
+
+/** The parts of a server that was killed end a moment after it. */
+async function isFreeSoon(port: number): Promise<boolean> {
+  for (let waited = 0; waited < CRASHED_MS; waited += LOOK_MS) {
+    await delay(LOOK_MS);
+    if (await isPortFree(port)) return true;
+  }
+  return false;
 }
 
 function issuerOf({ issuer }: ServeRequest, origin: string): OtherIssuer | undefined {

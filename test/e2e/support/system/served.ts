@@ -73,6 +73,7 @@ export async function attached(project: string, served: Served, program: readonl
     lines += text.split("\n").length - 1;
   });
   const exited = once(child, "exit");
+  child.stdin.on("error", () => undefined); // It has ended, and its exit says why.
   onTestFinished(() => void child.kill("SIGKILL"));
   const type = (text: string): void => void child.stdin.write(text);
   return {
