@@ -7,6 +7,7 @@ import { PlainMap } from "../programs/plain-runs.ts";
 import { PlainText } from "../programs/plain-text.ts";
 import { Utf8Reader } from "../programs/utf8-reader.ts";
 import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
+import { copyBytes } from "../text/utf8-text.ts";
 import { LineMatcher } from "./line-matcher.ts";
 
 const ASTERISK = 0x2a;
@@ -32,7 +33,7 @@ export class Redactor {
 
   /** Redacts in place. */
   redact(bytes: Uint8Array): void {
-    const original = bytes.slice();
+    const original = copyBytes(bytes);
     for (const lines of [plainLines(original), linesAsTheyCame(original)]) {
       for (let from = 0; from < lines.text.length; ) {
         const found = lines.text.indexOf("\n", from);

@@ -38,7 +38,7 @@ export function isLossy(text: string, bytes: Uint8Array): boolean {
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
   const joined = tail.length === 0 ? bytes : joinBytes(tail, bytes);
   const cut = joined.length - unfinishedBytes(joined);
-  return { whole: joined.subarray(0, cut), tail: joined.slice(cut) };
+  return { whole: joined.subarray(0, cut), tail: copyBytes(joined.subarray(cut)) };
 }
 
 /** How many bytes at the end begin a character that may still be completed. */
@@ -57,4 +57,9 @@ export function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
   joined.set(first);
   joined.set(second, first.length);
   return joined;
+}
+
+/** A copy in new memory. `bytes.slice()` would be a view of the same memory for a Buffer, which Node and Bun pass around. */
+export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
 }

@@ -26,7 +26,8 @@ import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
 /** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
-const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
+const TAKEN_OVER =
+  /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
 const CRASHED_MS = 5_000;
 const LOOK_MS = 50;
 /** No program has this name: people start none. */
