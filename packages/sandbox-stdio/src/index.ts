@@ -16,12 +16,14 @@ export {
   followParticipants,
   keyboardStateOf,
   mayType,
+  type OpenAsk,
   otherDrivers,
   type Participants,
   participantOf,
   participantsOf,
   soleTypistOf,
   yieldsKeyboard,
+  yourAsk,
 } from "./client/participants.ts";
 export {
   announcementOf,
@@ -31,6 +33,7 @@ export {
   stoppingWords,
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry } from "./client/retry.ts";
+export { TypedInput } from "./client/typed-input.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { ALIS } from "./dialects/alis.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
@@ -80,6 +83,7 @@ export {
 } from "./server/dialect.ts";
 export type { ServerSocket } from "./server/outgoing.ts";
 export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
+export { asksAgainMs, isSecretFor, openAsk } from "./session/asks.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
@@ -101,6 +105,8 @@ export { ProcessSession } from "./session/process-session.ts";
 export { copyBytes, RelaySession } from "./session/relay-session.ts";
 export { SessionCore } from "./session/session-core.ts";
 export type {
+  Ask,
+  AskEvent,
   AttachRequest,
   SessionFacts,
   SessionOptions,
@@ -113,9 +119,16 @@ export { TarFault, type TarMember, TarReader, type TarSink } from "./tar/tar-rea
 export { type TarEntry, tarEnd, tarHeader, tarPadding } from "./tar/tar-writer.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
+export {
+  EchoPrediction,
+  type EchoScreen,
+  type Predicted,
+  type PredictionMode,
+} from "./terminal/echo-prediction.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
 export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
+export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
@@ -160,6 +173,7 @@ export {
 } from "./wire/attach-query.ts";
 export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
+export { ASK_MS } from "./wire/constants.ts";
 export {
   type Bye,
   type ClientMessage,
@@ -180,10 +194,12 @@ export {
 export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
+  FILE_HEAD_BYTES,
   type FileAnswer,
   type FileKind,
   type FileOrder,
   type FileSuccess,
+  fileMessageLength,
   MAX_FILE_BYTES,
   packFileMessage,
   unpackFileMessage,

@@ -2,6 +2,7 @@
 
 import type { Hello, ServerMessage } from "../wire/control.ts";
 import type { OutputStream } from "../wire/frames.ts";
+import type { TypedInput } from "./typed-input.ts";
 
 /** A WebSocket as the client uses it. */
 export interface ClientSocket {
@@ -116,6 +117,8 @@ export type ClientOptions = {
   readonly repeatsInput?: boolean;
   /** From `StdioClient.suspend` of an earlier life that does not repeat its input. Sent as after any break. */
   readonly keptInput?: KeptInput | undefined;
+  /** What was typed so far, of a caller that follows one client by another. */
+  readonly typed?: TypedInput;
   /** Whether keys typed while the connection is down are sent later instead of discarded (I4). */
   readonly keepsKeys?: boolean;
   /** Failed attempts after which it gives up, if it was never greeted. */

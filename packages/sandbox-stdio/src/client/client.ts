@@ -59,7 +59,7 @@ export class StdioClient {
       areTimersLate: () => ports.areTimersLate?.() === true,
     });
     this.#keepsKeys = options.keepsKeys === true;
-    this.#typed = new TypedInput(() => ports.isFullScreen?.() === true);
+    this.#typed = options.typed ?? new TypedInput(() => ports.isFullScreen?.() === true);
     this.#connection = new ClientConnection(lifeName(options.bornAtMs, ports.random()), ports, {
       text: (text) => this.#text(text),
       binary: (bytes) => this.#binary(bytes),

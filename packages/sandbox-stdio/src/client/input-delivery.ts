@@ -5,7 +5,7 @@ import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constant
 import type { ClientMessage, Hello, ServerMessage } from "../wire/control.ts";
 import type { ClientEvents, KeptInput } from "./client-types.ts";
 import { InputSender } from "./input-sender.ts";
-import { followParticipants, mayType, type Participants, participantsOf } from "./participants.ts";
+import { followParticipants, mayType, type Participants, participantsOf, yourAsk } from "./participants.ts";
 import { Secrecy } from "./secrecy.ts";
 
 export interface InputDeliveryPorts {
@@ -34,6 +34,7 @@ export class InputDelivery {
   #isClosed = false;
   /** The participants, and the holder of the keyboard. */
   #people: Participants | undefined;
+  #isSecretForAsk = false;
 
   /** Input of an earlier life whose bytes are gone: the missing part is reported. */
   #forgotten: KeptInput | undefined;
@@ -129,6 +130,8 @@ export class InputDelivery {
   rewind(hello: Hello): void {
     const isFirst = !this.#sender.isAnchored;
     this.#people = participantsOf(hello);
+    // It was given back while this client was away.
+    if (this.#isSecretForAsk && hello.holder !== hello.you.id) this.#hearOfAsk(false);
     this.#sender.windowBytes = hello.inputWindow ?? MAX_UNACKED_INPUT_BYTES;
     this.#sender.rewind(hello.stdin);
     this.#reportMissing(hello.stdin);
@@ -163,6 +166,7 @@ export class InputDelivery {
   handle(message: ServerMessage): void {
     this.#handleEofRefusal(message);
     this.#handleRefusal(message);
+    if (message.type === "ask_state") this.#hearOfAsk(message.answer === "expired");
   }
 
   /** Resends an end of input that was refused because of another driver, once a driver has gone. */
@@ -173,6 +177,20 @@ export class InputDelivery {
     this.#isEofRefused = false;
     this.#isEofSent = false;
     this.#flush();
+  }
+
+  /**
+   * Input for a secret ask is secret (K12). It ends with the ask, but for one whose time is over: its person may be typing.
+   */
+  #hearOfAsk(isOver: boolean): void {
+    const isAsked = this.#people !== undefined && yourAsk(this.#people)?.secret === true;
+    if (isAsked && !this.isSecret) {
+      this.#isSecretForAsk = true;
+      this.setSecret(true);
+    } else if (!isAsked && this.#isSecretForAsk) {
+      this.#isSecretForAsk = false;
+      if (!isOver) this.setSecret(false);
+    }
   }
 
   /** While input is refused, the unsent rest is dropped: it would be refused too, and half a paste is useless. */

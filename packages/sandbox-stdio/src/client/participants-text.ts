@@ -15,6 +15,8 @@ export type ParticipantWords = {
   readonly youAsked: (holder: string) => string;
   readonly asksYou: (name: string) => string;
   readonly asks: (name: string, holder: string) => string;
+  readonly asksPerson: (writer: string, reason: string) => string;
+  readonly asksNoMore: (writer: string) => string;
   readonly everyoneTypes: string;
   readonly youHold: string;
   readonly free: string;
@@ -33,6 +35,8 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
   youAsked: (holder) => `You have asked ${holder} for the keyboard`,
   asksYou: (name) => `${name} asks for the keyboard`,
   asks: (name, holder) => `${name} asks ${holder} for the keyboard`,
+  asksPerson: (writer, reason) => `${writer} asks for you: ${reason}`,
+  asksNoMore: (writer) => `${writer} asks no more`,
   everyoneTypes: "Everyone may type",
   youHold: "You have the keyboard",
   free: "The keyboard is free",
@@ -81,6 +85,12 @@ export function announcementOf(
       if (message.id === people.you) return words.youAsked(holder);
       const asker = nameOf(people, message.id, words);
       return people.holder === people.you ? words.asksYou(asker) : words.asks(asker, holder);
+    }
+    case "ask":
+      return words.asksPerson(message.writer, message.reason);
+    case "ask_state": {
+      const ask = people.asks.find(({ id }) => id === message.id);
+      return ask === undefined || message.answer === undefined ? undefined : words.asksNoMore(ask.writer);
     }
     default:
       return undefined;

@@ -1,7 +1,8 @@
 // A session's participants and their right to type, as one client knows them from the greeting and later messages. Pure; the
 // texts are in participants-text.ts.
 
-import type { Hello, Participant, ServerMessage } from "../wire/control.ts";
+import type { Asked, Hello, Participant, ServerMessage } from "../wire/control.ts";
+import { defined } from "../wire/fields.ts";
 import type { Mode } from "../wire/terms.ts";
 
 export type Participants = {
@@ -14,9 +15,15 @@ export type Participants = {
   readonly holder: string;
   /** Ids of clients that have requested the keyboard since it last moved, oldest first. */
   readonly requests: readonly string[];
+  /** Programs that ask for a person, oldest first; `by` is the client that has taken it. */
+  readonly asks: readonly OpenAsk[];
+  /** Whether the terminal shows what is typed. */
+  readonly echo: boolean;
   /** The last text typed by each program, as far as known. */
   readonly typed?: Readonly<Record<string, string>>;
 };
+
+export type OpenAsk = Asked & { readonly by?: string };
 
 /**
  * What this client may do: type, with every driver (`shared`) or alone (`yours`); take the keyboard (`free`); request it from the
@@ -26,7 +33,7 @@ export type KeyboardState = "shared" | "yours" | "free" | "taken" | "none";
 
 export function participantsOf(hello: Hello): Participants {
   const { you, mode, holder, participants } = hello;
-  return { you: you.id, mode, holder, participants, requests: [] };
+  return { you: you.id, mode, holder, participants, requests: [], asks: [], echo: true };
 }
 
 /** The state after a message; the same object if nothing changes. */
@@ -49,15 +56,32 @@ export function followParticipants(people: Participants, message: ServerMessage)
       return { ...people, holder: message.id, requests: [] };
     case "stdin_request":
       return people.requests.includes(message.id) ? people : { ...people, requests: [...people.requests, message.id] };
+    case "ask": {
+      const { type: _, ...ask } = message;
+      return { ...people, asks: [...people.asks.filter(({ id }) => id !== ask.id), ask] };
+    }
+    case "ask_state": {
+      const { id, by, answer } = message;
+      if (answer !== undefined) return { ...people, asks: people.asks.filter((ask) => ask.id !== id) };
+      return { ...people, asks: people.asks.map((ask) => (ask.id === id ? { ...ask, ...defined({ by }) } : ask)) };
+    }
+    case "echo":
+      return { ...people, echo: message.on };
     default:
       return people;
   }
 }
 
-/** Id of the only client that may type, by the mode or because it holds alone (D9b); "" if there is none. */
+/** Id of the only client that may type, by the mode, because it holds alone (D9b) or has taken an ask (K11); "" if there is none. */
 export function soleTypistOf(people: Participants): string {
   const isAlone = people.mode === "exclusive" || participantOf(people, people.holder)?.alone === true;
-  return isAlone ? people.holder : "";
+  return isAlone || people.asks.some(({ by }) => by === people.holder) ? people.holder : "";
+}
+
+/** The ask that this client has taken, a secret one first; undefined if none. */
+export function yourAsk({ asks, you }: Participants): OpenAsk | undefined {
+  const yours = asks.filter(({ by }) => by === you);
+  return yours.find(({ secret }) => secret) ?? yours[0];
 }
 
 export function keyboardStateOf(people: Participants): KeyboardState {

@@ -45,7 +45,9 @@ export function sendInput(hop: HopState, client: ClientRecord, entry: InputEntry
 
 export function sendHolder(hop: HopState, id: string): void {
   if (!hop.isReady) return;
-  sendCommand(hop, { type: "stdin_holder", id });
+  const keyboard = hop.session?.keyboard;
+  const alone = (keyboard?.isLent === true && keyboard.holder === id) || undefined;
+  sendCommand(hop, { type: "stdin_holder", id, ...defined({ alone }) });
   relayLeader(hop);
 }
 

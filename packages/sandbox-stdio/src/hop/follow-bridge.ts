@@ -20,6 +20,7 @@ export type SessionMessage = Extract<
       | "attention"
       | "stopping"
       | "title"
+      | "echo"
       | "no_snapshot";
   }
 >;
@@ -71,6 +72,9 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       return;
     case "title":
       session.title = message.title;
+      return;
+    case "echo":
+      session.echoes(message.on, message.offset);
       return;
     case "no_snapshot":
       session.snapshotReady(undefined);

@@ -13,6 +13,7 @@ const BROADCAST: ReadonlySet<InnerMessage["type"]> = new Set([
   "panes",
   "stopping",
   "title",
+  "echo",
   "command_end",
 ]);
 

@@ -88,7 +88,10 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   /** Forwards a message to the session object. */
   note(
-    message: Extract<InnerMessage, { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" }>,
+    message: Extract<
+      InnerMessage,
+      { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" | "echo" }
+    >,
   ): void {
     if (this.#end.isClosed) return;
     if (message.type === "stopping") this.#isStopLate = true;
@@ -187,7 +190,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
         this.#attach(command);
         return;
       case "stdin_holder":
-        this.#end.session.setHolder(command.id);
+        this.#end.session.setHolder(command.id, command.alone === true);
         return;
       case "answerer":
         this.#end.session.setAnswerer(command);

@@ -19,7 +19,7 @@ export function reconcile(hop: HopState, session: RelaySession, hello: InnerHell
   const hasClients = hello.clients.some(({ isAbsent }) => !isAbsent);
   session.announceAnswerer((answerer) => sendAnswerer(hop, answerer), hasClients);
   compareClients(hop, session, hello, isContinued);
-  session.setHolder(session.keyboard.holder);
+  session.checkHolder();
   const present = [...session.clients].filter((client) => client.isPresent);
   for (const client of present) sendAttach(hop, client);
   resendInput(hop, session, present);

@@ -100,10 +100,11 @@ type Until =
   | { idleMs: number }
   | { commandEnd: true }
   | { screen: string; flags?: string | undefined }
-  | { keyboard: true };
+  | { keyboard: true }
+  | { ask: string };
 /** Invalid patterns are refused with 400 `bad_pattern` where they are compiled (T4). */
 export const until = union<Until>(
-  "is one of exit, match, text, idleMs, commandEnd, screen and keyboard, with its value",
+  "is one of exit, match, text, idleMs, commandEnd, screen, keyboard and ask, with its value",
   object({ exit: only(true) }),
   object({ match: text(), flags }),
   object({ text: text({ min: 1, max: 4_096 }) }),
@@ -111,6 +112,7 @@ export const until = union<Until>(
   object({ commandEnd: only(true) }),
   object({ screen: text(), flags }),
   object({ keyboard: only(true) }),
+  object({ ask: text({ min: 1, max: 128 }) }),
 );
 
 export const wait = {
@@ -129,7 +131,13 @@ export const screen = {
 
 export const signal = { incarnation, writer, signal: text({ pattern: /^SIG[A-Z0-9]+$/ }) };
 export const resize = { incarnation, writer, cols: integer(1, MAX_COLS), rows: integer(1, MAX_ROWS) };
-export const keyboard = { incarnation, writer, do: choice("request", "release", "take") };
+export const keyboard = {
+  incarnation,
+  writer,
+  do: choice("request", "release", "take", "ask"),
+  reason: optional(text({ min: 1, max: 200 }), "of ask: what a person is to do, in a line"),
+  secret: optional(flag, "of ask: what the person types is a secret"),
+};
 
 // ---- Answers --------------------------------------------------------------------------------------------------------------
 
@@ -209,6 +217,7 @@ export const writeAnswer = {
 
 export const waitAnswer = {
   outcome: choice("met", "timeout", "exited", "lost"),
+  answer: optional(choice("done", "declined", "expired"), "of ask"),
   undecided: optional(only(true), "the search was abandoned: a match may be there"),
   offset,
   searchedTo: optional(offset, "for match and text: output before this offset was searched"),
@@ -244,4 +253,4 @@ export const command = object({
 });
 export const commandsAnswer = { commands: list(command), next: offset };
 
-export const keyboardAnswer = { holder: text(), mine: flag };
+export const keyboardAnswer = { holder: text(), mine: optional(flag), ask: optional(text(), "for wait") };

@@ -15,7 +15,7 @@ export {
   type ChunkList,
   ChunkTable,
   MAX_CHUNK_BYTES,
-  readChunkState,
+  readChunkList,
 } from "./chunk-table.ts";
 export { encodeWrite } from "./encode-write.ts";
 export { headTail } from "./head-tail.ts";

@@ -13,6 +13,8 @@ const BACKSPACE = 0x08;
 const TAB = 0x09;
 const DEL = 0x7f;
 const SPACE = 0x20;
+/** Behind ESC. */
+const CSI = 0x5b;
 /** Characters of a line that can still be overwritten. A longer line continues as if it began anew. */
 export const MAX_PLAIN_LINE = 16_384;
 const FIRST_CELLS = 128;
@@ -69,9 +71,34 @@ export class PlainText {
       if (!this.#parser.isGround) {
         if (!this.#parser.isLongString || byte < SPACE || byte >= DEL) this.#sequence(byte, offset + i);
       } else if (byte >= 0x80 || this.#utf8.isInCharacter) this.#decode(byte, offset + i);
-      else if (byte >= SPACE && byte !== DEL) this.#put(byte, offset + i, 1);
+      else if (byte >= SPACE && byte !== DEL) i = this.#print(bytes, i, offset);
+      else if (byte === ESC && bytes[i + 1] === CSI) i = this.#wholeCsi(bytes, i, offset);
       else this.#control(byte, offset + i);
     }
+  }
+
+  /** Puts the printable ASCII from `from` on. @returns The index of its last byte. */
+  #print(bytes: Uint8Array, from: number, offset: number): number {
+    let i = from;
+    for (let byte = bytes[i] ?? 0; byte >= SPACE && byte < DEL; byte = bytes[i] ?? 0) {
+      this.#put(byte, offset + i, 1);
+      i += 1;
+    }
+    return i - 1;
+  }
+
+  /** A CSI that is whole, and of the usual form, takes no parser. @returns The index of the last byte that was taken in. */
+  #wholeCsi(bytes: Uint8Array, from: number, offset: number): number {
+    let i = from + 2;
+    while (((bytes[i] ?? 0) & 0xf0) === 0x30) i += 1;
+    const last = bytes[i] ?? 0;
+    if (last < 0x40 || last >= DEL) {
+      this.#begin(ESC, offset + from);
+      return from;
+    }
+    if ((last === 0x4b || last === 0x47) && i <= from + 3)
+      this.#csiEnd(String.fromCharCode(...bytes.subarray(from + 2, i + 1)));
+    return i;
   }
 
   /** Ends the output: an unfinished character becomes U+FFFD. */
@@ -258,8 +285,9 @@ export class PlainText {
       position += units;
     }
     let text = "";
+    const characters = this.#hasAstral ? String.fromCodePoint : String.fromCharCode;
     for (let cell = first; cell < this.#length; cell += 4096) {
-      text += String.fromCodePoint(...this.#codes.subarray(cell, Math.min(this.#length, cell + 4096)));
+      text += characters.apply(null, this.#codes.subarray(cell, Math.min(this.#length, cell + 4096)) as never);
     }
     return text;
   }

@@ -3,7 +3,7 @@
 
 import type { OutputLog } from "../output/output-log.ts";
 import { decodeUtf8, encodeUtf8, isLossy, unfinishedBytes } from "../text/utf8-text.ts";
-import type { ExitStatus } from "../wire/control.ts";
+import type { AskAnswer, ExitStatus } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import type { Gap } from "./output-range.ts";
 import type { PatternProgram } from "./pattern.ts";
@@ -22,7 +22,9 @@ export type WaitUntil =
   | { readonly kind: "commandEnd" }
   | { readonly kind: "screen"; readonly program: PatternProgram }
   /** The keyboard is free or held by the caller. */
-  | { readonly kind: "keyboard" };
+  | { readonly kind: "keyboard" }
+  /** A person has answered this ask, or its time is over. */
+  | { readonly kind: "ask"; readonly id: string };
 
 export type WaitOutcome = "met" | "timeout" | "exited" | "lost";
 
@@ -35,6 +37,7 @@ export type WaitResult = {
   /** For a screen, `from` and `to` are the offset at which it looked like this. */
   readonly match?: SearchMatch;
   readonly exit?: ExitStatus;
+  readonly answer?: AskAnswer;
   /** Bytes that were lost before the wait reached them. */
   readonly gap?: Gap;
 };
@@ -180,6 +183,11 @@ export class Wait {
     if (this.until.kind === "keyboard" && isOpen) this.#succeed();
   }
 
+  /** How the ask has ended; undefined: it is open. Told at first, and whenever something becomes of an ask. */
+  answered(answer: AskAnswer | undefined): void {
+    if (this.until.kind === "ask" && answer !== undefined) this.#succeed({ answer });
+  }
+
   /** A command has ended; called in order, including commands between `from` and the call. */
   commandEnded(end: CommandEnd): void {
     if (this.until.kind !== "commandEnd" || end.offset < this.from) return;
@@ -217,7 +225,7 @@ export class Wait {
     this.work();
   }
 
-  #succeed(more: { offset?: number; match?: SearchMatch; exit?: ExitStatus } = {}): void {
+  #succeed(more: Partial<Pick<WaitResult, "offset" | "match" | "exit" | "answer">> = {}): void {
     this.#answer({ outcome: "met", offset: this.#log.endOffset, ...more });
   }
 

@@ -9,6 +9,7 @@ import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } fr
 import type { Hello } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import { chooseAnswerer } from "./answerer.ts";
+import { tellOpenAsks } from "./asks.ts";
 import { admit } from "./attendance.ts";
 import { settledInput, tellRefused } from "./client-input.ts";
 import type { ClientRecord } from "./client-record.ts";
@@ -61,6 +62,8 @@ function greet(
   chooseAnswerer(session);
   if (client.wasToldClosed && client.acknowledges) tellRefused(client, "stdin_closed");
   peer.send(helloOf(session, client, request, greeting, screen));
+  tellOpenAsks(session, client, peer);
+  if (session.echo?.on === false && client.acknowledges) peer.send({ type: "echo", ...session.echo });
   // An earlier life of this client may have asked for secrecy.
   if (session.recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
   const seconds = secondsLeft(session);

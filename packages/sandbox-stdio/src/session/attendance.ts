@@ -10,6 +10,7 @@ import {
   TOLD_EXIT_GRACE_MS,
 } from "../wire/constants.ts";
 import { chooseAnswerer } from "./answerer.ts";
+import { announceHolder } from "./asks.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
 import { distinctName } from "./names.ts";
 import type { Peer, Presence } from "./presence.ts";
@@ -175,21 +176,12 @@ export function tickGrace(session: SessionState, client: ClientRecord, now: numb
   else expire(session, client);
 }
 
-/** Announces the holder of the keyboard to everyone. */
-export function announceHolder(session: SessionState): void {
-  const { clients, keyboard, upstream, hop } = session;
-  clients.tellAll({ type: "stdin_holder", id: keyboard.holder });
-  upstream.holder(keyboard.holder);
-  chooseAnswerer(session);
-  hop.keyboardMoved();
-}
-
 /** Adopts the holder from the other end of the inner hop. An unknown id means that the keyboard is free. */
-export function setHolder(session: SessionState, told: string): void {
+export function setHolder(session: SessionState, told: string, isLent: boolean): void {
   const { keyboard, clients } = session;
   const id = clients.has(told) ? told : "";
-  if (keyboard.holder === id) return;
-  keyboard.setHolder(id);
+  if (keyboard.holder === id && keyboard.isLent === isLent) return;
+  keyboard.setHolder(id, isLent);
   announceHolder(session);
 }
 

@@ -14,12 +14,13 @@ import {
 import type { ClientMessage } from "../wire/control.ts";
 import type { PaneInputCommand } from "../wire/pane-messages.ts";
 import { mayReport } from "./answerer.ts";
-import { announceHolder, fed, refuse } from "./attendance.ts";
+import { announceHolder, declineAsk, isTypingSecret, takeAsk } from "./asks.ts";
+import { fed, refuse } from "./attendance.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { InputFate } from "./input-recorder.ts";
 import type { KeyboardResult } from "./keyboard.ts";
 import { acknowledge } from "./output-sender.ts";
-import type { SessionState } from "./session-state.ts";
+import { type SessionState, takerOf } from "./session-state.ts";
 
 /** Input acknowledgements wait this long for more, so that a keystroke's does not delay its echo. */
 const INPUT_ACK_DELAY_MS = 20;
@@ -301,6 +302,12 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
     case "grant_stdin":
       finishKeyboardRequest(session, client, keyboard.grant(client.id, message.to));
       return;
+    case "take_ask":
+      takeAsk(session, client, message.id);
+      return;
+    case "decline_ask":
+      declineAsk(session, client, message.id);
+      return;
     case "force_take":
       finishKeyboardRequest(session, client, keyboard.forceTake(client.id, isHolderAway(session, client)));
       return;
@@ -326,6 +333,11 @@ function isHolderAway({ clients, keyboard, creator }: SessionState, client: Clie
 }
 
 function requestKeyboard(session: SessionState, client: ClientRecord): void {
+  const isAsked = session.asks.some(({ answer, takenBy }) => answer === undefined && takenBy === undefined);
+  if (isAsked && client.role === "driver" && !client.isProgram && takerOf(session.asks) === undefined) {
+    takeAsk(session, client);
+    return;
+  }
   const result = session.keyboard.request(client.id);
   if (result.ok && result.isTaken) session.clients.tellAll({ type: "stdin_request", id: client.id });
   else finishKeyboardRequest(session, client, result);
@@ -340,7 +352,9 @@ function finishKeyboardRequest(session: SessionState, client: ClientRecord, resu
   client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
 }
 
-function setSecret({ recorder }: SessionState, client: ClientRecord, on: boolean): void {
+function setSecret(session: SessionState, client: ClientRecord, on: boolean): void {
+  const { recorder } = session;
+  if (!on && isTypingSecret(session, client)) return;
   if (client.role === "viewer") {
     client.tell({ type: "error", code: "not_allowed", message: "a viewer has no input to keep secret" });
   } else if (recorder?.setSecret(client.id, on) === false) {

@@ -39,6 +39,8 @@ export type ParkedSession = {
   readonly startSize: TerminalSize;
   readonly end: number;
   readonly title: string;
+  /** Absent from an older parking: nothing was known. */
+  readonly echo?: { readonly on: boolean; readonly offset: number } | undefined;
   readonly holder: string;
   readonly hasBeenHeld: boolean;
   readonly creator: string;
@@ -55,6 +57,7 @@ export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = fal
   // A stopping bridge has no time to wake an object for the exit.
   if (session.secondsLeft !== undefined) return "its bridge is stopping";
   if (session.isScreenPending) return "a snapshot is pending";
+  if (session.state.asks.some(({ answer }) => answer === undefined)) return "a person is asked";
   if (session.isWatched) return "a program waits";
   if (!session.isUpToDate) return "output is in flight";
   if (!isAnswererSettled(session.state)) return "a late answer is possible";
@@ -100,6 +103,7 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
     startSize: sizeOf(log.sizeAt(log.startOffset)),
     end: log.endOffset,
     title,
+    echo: session.state.echo,
     holder: keyboard.holder,
     hasBeenHeld: keyboard.hasBeenHeld,
     creator,
@@ -131,10 +135,11 @@ export function unparkedOptions(parked: ParkedSession, logBytes?: number) {
 /** Resumes the session, with all its clients on their existing connections. @param peers In any order. */
 export function unpark(
   session: RelaySession,
-  { end, title, answerer, nextOrder, absent, gone }: ParkedSession,
+  { end, title, echo, answerer, nextOrder, absent, gone }: ParkedSession,
   peers: readonly (readonly [ParkedClient, Peer])[],
 ): void {
   session.title = title;
+  session.state.echo = echo;
   session.resume(end, nextOrder, absent, gone);
   // The order of arrival matters for the keyboard.
   for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order))

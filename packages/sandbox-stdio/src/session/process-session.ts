@@ -76,8 +76,8 @@ export class ProcessSession extends SessionCore {
   }
 
   /** The Durable Object reports the holder of the keyboard. An unknown holder id means free. */
-  setHolder(told: string): void {
-    setHolder(this.state, told);
+  setHolder(told: string, isLent = false): void {
+    setHolder(this.state, told, isLent);
   }
 
   /** The Durable Object reports the client it chose to answer terminal queries. */
@@ -193,6 +193,10 @@ export class ProcessSession extends SessionCore {
 
   override keyboardMoved(): void {
     this.#fitSize();
+  }
+
+  override asked(): void {
+    // Programs ask at the session object.
   }
 
   override inputSettled(): void {

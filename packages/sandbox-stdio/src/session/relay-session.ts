@@ -17,7 +17,7 @@ import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record
 import { followOutput, readerAt, resumeOutput } from "./output-sender.ts";
 import type { Peer } from "./presence.ts";
 import { earlier, SessionCore } from "./session-core.ts";
-import type { SessionFacts, SessionOptions } from "./session-types.ts";
+import type { Ask, AskEvent, SessionFacts, SessionOptions } from "./session-types.ts";
 
 /** How long a client's greeting waits for the bridge to hold the process. */
 const HOLD_TIMEOUT_MS = 2_000;
@@ -41,6 +41,8 @@ export class RelaySession extends SessionCore {
   readonly #keptWatchers = new Set<() => void>();
   /** Called when the program wants attention. */
   onAttention: (attention: Attention) => void = () => undefined;
+  /** Told what becomes of a program's ask; all are in `state.asks`. */
+  onAsk: (ask: Ask, event: AskEvent, client: string) => void = () => undefined;
 
   constructor(options: SessionOptions) {
     super(options);
@@ -163,9 +165,9 @@ export class RelaySession extends SessionCore {
     if (presence.phase === "opening") presence.hold?.greet();
   }
 
-  /** The bridge reports the holder of the keyboard. An unknown holder id means free. */
-  setHolder(told: string): void {
-    setHolder(this.state, told);
+  /** The clients are known again: if the holder is not among them, the keyboard is free. */
+  checkHolder(): void {
+    setHolder(this.state, this.keyboard.holder, this.keyboard.isLent);
   }
 
   /** @see announceAnswerer */
@@ -325,6 +327,11 @@ export class RelaySession extends SessionCore {
   }
 
   override keyboardMoved(): void {
+    this.#notifyWatchers();
+  }
+
+  override asked(ask: Ask, event: AskEvent, client: string): void {
+    this.onAsk(ask, event, client);
     this.#notifyWatchers();
   }
 

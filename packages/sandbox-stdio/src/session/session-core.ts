@@ -9,6 +9,7 @@ import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attention } from "../wire/attention.ts";
 import type { ClientMessage, ExitStatus, Participant, ServerMessage } from "../wire/control.ts";
 import type { PanesMessage } from "../wire/pane-messages.ts";
+import { dropAsks, nextAskMs, tickAsks } from "./asks.ts";
 import { attach } from "./attach.ts";
 import { disconnect, graceEndMs, leave, tickGrace, vanish } from "./attendance.ts";
 import {
@@ -34,7 +35,7 @@ import {
 import type { Pace } from "./pace.ts";
 import type { Peer } from "./presence.ts";
 import { type Hop, newState, type SessionState, secondsLeft } from "./session-state.ts";
-import type { AttachRequest, AttachResult, SessionFacts, SessionOptions } from "./session-types.ts";
+import type { Ask, AskEvent, AttachRequest, AttachResult, SessionFacts, SessionOptions } from "./session-types.ts";
 
 export abstract class SessionCore implements Hop {
   readonly state: SessionState;
@@ -54,6 +55,7 @@ export abstract class SessionCore implements Hop {
   abstract resizeWindow(client: ClientRecord, size: TerminalSize): void;
   abstract membersChanged(): void;
   abstract keyboardMoved(): void;
+  abstract asked(ask: Ask, event: AskEvent, client: string): void;
   abstract inputSettled(client: ClientRecord): void;
   abstract needsHold(client: ClientRecord): boolean;
 
@@ -229,6 +231,13 @@ export abstract class SessionCore implements Hop {
     return this.state.panes;
   }
 
+  /** The terminal shows what is typed from `offset` on, or does not. */
+  echoes(on: boolean, offset: number): void {
+    if ((this.state.echo?.on ?? true) === on) return;
+    this.state.echo = { on, offset };
+    this.#tellAcknowledging({ type: "echo", on, offset });
+  }
+
   /** The process's machine is going away: clients, and later ones on attach, are told how long is left (X8). */
   stopping(seconds: number): void {
     if (this.hasEnded) return;
@@ -254,6 +263,7 @@ export abstract class SessionCore implements Hop {
   protected setEnding(ending: Ending): boolean {
     if (this.hasEnded) return false;
     this.state.ending = ending;
+    dropAsks(this.state);
     for (const client of this.state.clients.all) ackInput(this.state, client, true);
     this.appended();
     return true;
@@ -263,7 +273,7 @@ export abstract class SessionCore implements Hop {
   get nextTickMs(): number | undefined {
     const { state } = this;
     let next = earlier(state.snapshots.nextTickMs, linkTickMs(state));
-    next = earlier(next, state.pace.nextMs);
+    next = earlier(earlier(next, state.pace.nextMs), nextAskMs(state));
     for (const client of state.clients.all) {
       next = earlier(next, inputTickMs(client));
       next = earlier(next, graceEndMs(client));
@@ -278,6 +288,7 @@ export abstract class SessionCore implements Hop {
     const now = state.now();
     state.snapshots.tick(now);
     tickLinks(state, now);
+    tickAsks(state, now);
     for (const client of [...state.clients.all]) {
       tickInput(state, client, now);
       tickGrace(state, client, now);

@@ -15,7 +15,7 @@ import { Clients } from "./clients.ts";
 import type { InputRecorder } from "./input-recorder.ts";
 import { Keyboard } from "./keyboard.ts";
 import { Pace } from "./pace.ts";
-import type { SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+import type { Ask, AskEvent, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 
 /** What differs between the hops: `ProcessSession` and `RelaySession`. */
 export interface Hop {
@@ -33,6 +33,8 @@ export interface Hop {
   membersChanged(): void;
   /** The keyboard has a new holder or is free. All clients have been told. */
   keyboardMoved(): void;
+  /** Something became of a program's ask, by this client's doing; "": by nobody's. */
+  asked(ask: Ask, event: AskEvent, client: string): void;
   /** More of a program's input may have been taken or stored. */
   inputSettled(client: ClientRecord): void;
   /** Whether the client's greeting must wait until the process is held. */
@@ -84,16 +86,22 @@ export type SessionState = {
   /** When the process is killed because its machine goes away. */
   stopsAtMs: number | undefined;
   panes: PanesMessage | undefined;
+  /** Whether the terminal echoes, as told last. Absent: nothing is known. */
+  echo: { readonly on: boolean; readonly offset: number } | undefined;
+  /** The asks of programs for a person, oldest first. At the bridge there are none. */
+  asks: readonly Ask[];
   /** Since when the output is recorded, and whether it is redacted; undefined if it is not recorded. */
   recording: Recording | undefined;
 };
 
 export function newState(options: SessionOptions, hop: Hop): SessionState {
-  const { facts, log, upstream, now, recorder, observer, plainBytesPerSecond, creator = "" } = options;
+  const { facts, log, upstream, now, recorder, observer, plainBytesPerSecond, creator = "", asks = [] } = options;
   const { maxClients = MAX_CLIENTS, keptPlaces = 0 } = options;
   const clients = new Clients();
   // A session with a creator has had a holder, so a free keyboard must be requested.
   const keyboard = new Keyboard(facts.mode, options.holder, options.hasBeenHeld ?? creator !== "");
+  const taker = takerOf(asks);
+  if (taker === keyboard.holder) keyboard.setHolder(taker, true);
   return {
     ...{ facts, log, upstream, now, recorder, observer, plainBytesPerSecond, maxClients, keptPlaces },
     ...{ hop, clients, keyboard, creator },
@@ -114,8 +122,16 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
     isInputClosed: false,
     stopsAtMs: undefined,
     panes: undefined,
+    echo: undefined,
+    // A taker that the bridge does not know of has not begun to type.
+    asks: asks.map((ask) => (ask.takenBy === keyboard.holder ? ask : { ...ask, takenBy: undefined })),
     recording: undefined,
   };
+}
+
+/** The client that holds the keyboard for a program that has asked; undefined if none does. */
+export function takerOf(asks: readonly Ask[]): string | undefined {
+  return asks.find(({ answer, takenBy }) => answer === undefined && takenBy !== undefined)?.takenBy;
 }
 
 /** Seconds until the process is killed because its machine goes away; undefined if none is planned. */

@@ -8,7 +8,7 @@ import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import type { SignalName } from "../wire/constants.ts";
-import type { ParticipantKind } from "../wire/control.ts";
+import type { AskAnswer, ParticipantKind } from "../wire/control.ts";
 import type { PaneOrder } from "../wire/pane-messages.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
 import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
@@ -78,6 +78,28 @@ export type AttachRequest = {
   readonly resume: string;
 };
 
+/** A program's ask for a person, of the last hour. Can be copied by structure. */
+export type Ask = {
+  readonly id: string;
+  /** The writer's client, and its name there. */
+  readonly by: string;
+  readonly writer: string;
+  /** The person whose program it is: opaque. */
+  readonly asker: string;
+  /** "" once it is over. */
+  readonly reason: string;
+  readonly secret: boolean;
+  readonly atMs: number;
+  /** The client that has taken it. */
+  readonly takenBy?: string | undefined;
+  /** Absent: it is open. */
+  readonly answer?: AskAnswer;
+};
+
+export type AskRequest = Pick<Ask, "id" | "asker" | "writer" | "reason" | "secret">;
+/** What became of an ask. */
+export type AskEvent = "asked" | "taken" | "exited" | AskAnswer;
+
 /** A program that writes by calls. Its id derives from a person, an issuer and a name chosen by the caller. */
 export type ProgramRequest = { readonly id: string; readonly name: string; readonly isAdmin: boolean };
 
@@ -123,6 +145,8 @@ export type SessionOptions = {
   /** Bytes per second to a client that can't acknowledge. */
   readonly plainBytesPerSecond?: number;
   readonly holder?: string;
+  /** As an earlier life of this session has stored them. */
+  readonly asks?: readonly Ask[] | undefined;
   /** The first driver that ever attached, if any. */
   readonly creator?: string;
   /** Whether any client has had the keyboard. Absent: true if there is a creator. */

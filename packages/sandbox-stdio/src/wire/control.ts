@@ -74,6 +74,8 @@ export type ClientMessage =
   | { readonly type: "release_stdin" }
   | { readonly type: "grant_stdin"; readonly to: string }
   | { readonly type: "force_take" }
+  | { readonly type: "take_ask"; readonly id: string }
+  | { readonly type: "decline_ask"; readonly id: string }
   | { readonly type: "secret"; readonly on: boolean }
   | PaneInputCommand
   | PaneCommand
@@ -110,6 +112,15 @@ export type Hello = {
   readonly recording?: Recording;
 };
 
+/** How an ask ended: the keyboard was given back, a person declined, or its time was over. */
+export type AskAnswer = "done" | "declined" | "expired";
+export type Asked = {
+  readonly id: string;
+  readonly writer: string;
+  readonly reason: string;
+  readonly secret: boolean;
+};
+
 /** When the recording began (ISO 8601), and whether patterns redact parts of it. */
 export type Recording = { readonly since: string; readonly redacted: boolean };
 
@@ -140,6 +151,11 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
+  /** A program asks for a person (K10), and what became of that: taken `by` a client, or over. */
+  | ({ readonly type: "ask" } & Asked)
+  | { readonly type: "ask_state"; readonly id: string; readonly by?: string; readonly answer?: AskAnswer }
+  /** Whether the terminal echoes what is typed, from `offset` on. */
+  | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
   | PanesMessage
   | ({ readonly type: "attention" } & Attention)
   /** Text that a program has typed, as shown to people. */
@@ -185,6 +201,8 @@ const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
   release_stdin: {},
   grant_stdin: { to: isId },
   force_take: {},
+  take_ask: { id: isId },
+  decline_ask: { id: isId },
   secret: { on: isBoolean },
   kill: {},
 };
@@ -232,6 +250,9 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   stdin_holder: { id: isString(128) },
   stdin_request: { id: isId },
   answerer: { id: isString(128), offset: isOffset },
+  ask: { id: isId, writer: isString(256), reason: isString(), secret: isBoolean },
+  ask_state: { id: isId, "by?": isId, "answer?": isOneOf("done", "declined", "expired") },
+  echo: { on: isBoolean, offset: isOffset },
   typed: { id: isId, text: isString(512) },
   panes: PANES_SHAPE,
   attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },

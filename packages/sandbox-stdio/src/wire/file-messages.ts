@@ -11,6 +11,10 @@ export const ARCHIVE_PATH = "/archive";
 /** The resolved file must be inside one of these directories. Absent: anywhere. */
 type Within = { readonly within?: readonly string[] };
 
+/** An open file, by the name that its owner gave it. */
+type Handle = { readonly owner: string; readonly handle: string };
+type Limits = { readonly maxEntries: number; readonly maxDepth: number; readonly maxDirectories: number };
+
 /** Paths are absolute. Links are followed, except as the last part of the paths of `stat`, `remove`, `copy` and `walk`. */
 export type FileOrder =
   | { readonly op: "stat"; readonly path: string }
@@ -20,27 +24,13 @@ export type FileOrder =
   | ({ readonly op: "write"; readonly path: string } & Within)
   | ({ readonly op: "mkdir"; readonly path: string; readonly recursive: boolean } & Within)
   | ({ readonly op: "list"; readonly path: string } & Within)
-  | {
-      readonly op: "walk";
-      readonly path: string;
-      readonly maxEntries: number;
-      readonly maxDepth: number;
-      readonly maxDirectories: number;
-      readonly followLinks: boolean;
-    }
+  | ({ readonly op: "walk"; readonly path: string; readonly followLinks: boolean } & Limits)
   | ({ readonly op: "real"; readonly path: string } & Within)
   | { readonly op: "remove"; readonly path: string; readonly recursive: boolean; readonly force: boolean }
   | { readonly op: "copy"; readonly path: string; readonly to: string; readonly recursive: boolean }
-  /** The owner chooses the handle. */
-  | { readonly op: "open"; readonly owner: string; readonly handle: string; readonly path: string }
-  | {
-      readonly op: "block";
-      readonly owner: string;
-      readonly handle: string;
-      readonly offset: number;
-      readonly length: number;
-    }
-  | { readonly op: "close"; readonly owner: string; readonly handle: string }
+  | ({ readonly op: "open"; readonly path: string } & Handle)
+  | ({ readonly op: "block"; readonly offset: number; readonly length: number } & Handle)
+  | ({ readonly op: "close" } & Handle)
   /** Asks for the default directory and shell of processes. */
   | { readonly op: "where" };
 
@@ -74,25 +64,32 @@ export type FileFailure = { readonly ok: false; readonly code: string; readonly 
 
 export type FileAnswer = FileSuccess | FileFailure;
 
-const LENGTH_BYTES = 4;
+/** The lengths of the JSON and of the bytes. */
+export const FILE_HEAD_BYTES = 8;
 
 export function packFileMessage(message: object, bytes: Uint8Array = new Uint8Array(0)): Uint8Array<ArrayBuffer> {
   const json = encodeUtf8(JSON.stringify(message));
-  const packed = new Uint8Array(LENGTH_BYTES + json.length + bytes.length);
-  new DataView(packed.buffer).setUint32(0, json.length);
-  packed.set(json, LENGTH_BYTES);
-  packed.set(bytes, LENGTH_BYTES + json.length);
+  const packed = new Uint8Array(FILE_HEAD_BYTES + json.length + bytes.length);
+  const head = new DataView(packed.buffer);
+  head.setUint32(0, json.length);
+  head.setUint32(4, bytes.length);
+  packed.set(json, FILE_HEAD_BYTES);
+  packed.set(bytes, FILE_HEAD_BYTES + json.length);
   return packed;
+}
+
+/** How long the message is that begins like this. */
+export function fileMessageLength(head: Uint8Array): number {
+  const view = new DataView(head.buffer, head.byteOffset);
+  return FILE_HEAD_BYTES + view.getUint32(0) + view.getUint32(4);
 }
 
 /** @returns undefined if malformed. `bytes` is a view of `packed`. */
 export function unpackFileMessage<T>(packed: Uint8Array): { message: T; bytes: Uint8Array } | undefined {
-  if (packed.length < LENGTH_BYTES) return undefined;
-  const length = new DataView(packed.buffer, packed.byteOffset).getUint32(0);
-  if (LENGTH_BYTES + length > packed.length) return undefined;
+  if (packed.length < FILE_HEAD_BYTES || fileMessageLength(packed) !== packed.length) return undefined;
+  const at = FILE_HEAD_BYTES + new DataView(packed.buffer, packed.byteOffset).getUint32(0);
   try {
-    const text = decodeUtf8(packed.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
-    return { message: JSON.parse(text) as T, bytes: packed.subarray(LENGTH_BYTES + length) };
+    return { message: JSON.parse(decodeUtf8(packed.subarray(FILE_HEAD_BYTES, at))) as T, bytes: packed.subarray(at) };
   } catch {
     return undefined;
   }

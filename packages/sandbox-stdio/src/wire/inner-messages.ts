@@ -66,7 +66,8 @@ export type InnerCommand =
   | { readonly type: "kill"; readonly client: string }
   /** A client's pane command: its own message, as JSON. */
   | { readonly type: "pane"; readonly client: string; readonly order: string }
-  | { readonly type: "stdin_holder"; readonly id: string }
+  /** `alone`: no other client types until it holds the keyboard no more (K11). Ignored by an older bridge. */
+  | { readonly type: "stdin_holder"; readonly id: string; readonly alone?: boolean }
   /** Who answers terminal queries from `offset` on. Empty: the bridge. */
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
   /** Requests a snapshot of the screen. */
@@ -194,6 +195,8 @@ export type InnerMessage =
   | { readonly type: "calls" }
   /** The program has changed its terminal's title. */
   | { readonly type: "title"; readonly title: string }
+  /** Whether the terminal echoes what is typed (K13). Told after each greeting on a PTY, and when it changes. */
+  | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
   /** No snapshot can be made this time. */
   | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
@@ -227,7 +230,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
   kill: { client: isId },
   pane: { client: isId, order: isString(MAX_CONTROL_IN_BYTES) },
-  stdin_holder: { id: isString(128) },
+  stdin_holder: { id: isString(128), "alone?": isBoolean },
   answerer: { id: isString(128), offset: isOffset },
   snapshot: {},
   write: {
@@ -343,6 +346,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   stopping: { seconds: isInteger(0, 86_400) },
   calls: {},
   title: { title: isString(MAX_TITLE_BYTES) },
+  echo: { on: isBoolean, offset: isOffset },
   no_snapshot: {},
   pong: {},
 };

@@ -2,7 +2,7 @@
 // numbered from by a later life.
 
 import { describe, expect, test } from "vitest";
-import type { ClientOptions } from "../../src/index.ts";
+import { type ClientOptions, TypedInput } from "../../src/index.ts";
 import { attached, harness, PIPES } from "../support/client-harness.ts";
 import { bytes } from "../support/fixtures.ts";
 
@@ -251,6 +251,14 @@ describe("one life after another", () => {
     expect(third.typed()).toEqual(["ef", "g"]);
     third.say({ type: "stdin_ack", offset: 7 });
     expect([third.client.suspend(), third.told("discarded")]).toEqual([undefined, []]);
+  });
+
+  test("I4: what goes on with a line that was discarded between two lives is not sent by the second", () => {
+    const typed = new TypedInput(() => false);
+    typed.decide(bytes("rm"), false, 0);
+    const second = life({ typed }, 0);
+    expect(second.client.type(bytes(" -r\rls"))).toBe(true);
+    expect([second.typed(), second.told("discarded").length]).toEqual([["ls"], 1]);
   });
 
   test("R6b: keys that woke a session, and were never numbered, are sent by the next life behind what was received", () => {
