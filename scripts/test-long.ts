@@ -138,6 +138,13 @@ const PARTS: readonly Part[] = [
     env: { CODEX_CUTS: "200", CODEX_OUTAGE_SECONDS: "1800" },
   },
   {
+    name: "serve",
+    about: "a week of `serve` in an hour: upgrades and crashes under ten people, 10,000 sessions, a full disk",
+    minutes: 60,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/"],
+    env: { WEEK_SESSIONS: "10000", WEEK_ROUNDS: "120" },
+  },
+  {
     name: "looks",
     about: "every view of the page in all colours",
     minutes: 3,

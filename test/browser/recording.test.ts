@@ -220,15 +220,15 @@ test("a session that is recorded: its timeline is offered, searched and linked t
   await shows(player, "second-42");
 
   // A visitor whose link gives the recording sees it too, at the moment that they are told.
-  const shared = await page.evaluate(async () => {
-    const sandbox = new URLSearchParams(location.search).get("sandbox");
-    const body = JSON.stringify({ guests: true, recording: true });
-    const headers = { "Content-Type": "application/json" };
-    return (await fetch(`/api/sandboxes/${sandbox}/sessions/main/share`, { method: "POST", body, headers })).json();
-  });
-  const { url } = shared as { url: string };
-  const moment = new URL(url);
-  moment.searchParams.set("at", (await bar.locator("time").getAttribute("datetime")) ?? "");
+  const at = (await bar.locator("time").getAttribute("datetime")) ?? "";
+  await tab.button("Share");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Who may use the link").selectOption("guests");
+  await dialog.getByLabel("and see its recording").check();
+  await dialog.getByRole("button", { name: "Copy link" }).click();
+  const moment = new URL(await dialog.locator("input.sbx-made-link").inputValue());
+  await dialog.getByText("can view and see its recording").waitFor();
+  moment.searchParams.set("at", at);
   const guest = await browser.open(
     await browser.profile(),
     `${moment.pathname}${moment.search}&renderer=dom${moment.hash}`,

@@ -84,7 +84,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     setNaming(undefined);
     if (to !== undefined) void workspace.rename(target, to);
   };
-  const mayName = user !== undefined && rights.mayStartAnother;
+  const mayName = user !== undefined && rights.mayOpenAnother;
 
   return (
     <main
@@ -137,7 +137,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
               }
             : undefined
         }
-        onNew={rights.mayStartAnother ? () => run({ do: "new" }) : undefined}
+        onNew={rights.mayStart ? () => run({ do: "new" }) : undefined}
         menuOf={(index) => {
           const commands = TAB_COMMANDS.filter(({ command, isForOthers }) => {
             return run.may(command) && (layout.tabs.length > 1 || isForOthers !== true);
@@ -154,7 +154,8 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         <PageTools
           user={user}
           hasSession={focusId !== undefined}
-          mayStart={rights.mayStartAnother}
+          mayStart={rights.mayStart}
+          mayOpen={rights.mayOpenAnother}
           mayShare={rights.mayShare}
           onCommand={run}
           onLogin={() => page.login()}

@@ -36,6 +36,9 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 /** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
 const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme"];
 
+/** Commands that start a session, or change what is in its sandbox. */
+const STARTING: readonly WorkspaceCommand["do"][] = ["new", "divide", "upload"];
+
 export function useCommands(options: CommandsOptions): Run {
   const { page, state, actions, live, dialog, setDialog, setNaming, texts } = options;
   const { user, rights, workspace } = state;
@@ -43,9 +46,10 @@ export function useCommands(options: CommandsOptions): Run {
     () => (command: WorkspaceCommand) => {
       if (command.do === "share") return rights.mayShare;
       if (command.do === "ask") return live.sessionOf()?.room.answerable(command.act) !== undefined;
-      if (command.do === "rename") return rights.mayStartAnother && user !== undefined;
-      if (command.do === "reopen") return rights.mayStartAnother && workspace.getState().closed.length > 0;
-      return rights.mayStartAnother || OF_GUESTS.includes(command.do);
+      if (command.do === "rename") return rights.mayOpenAnother && user !== undefined;
+      if (command.do === "reopen") return rights.mayOpenAnother && workspace.getState().closed.length > 0;
+      if (STARTING.includes(command.do)) return rights.mayStart;
+      return rights.mayOpenAnother || OF_GUESTS.includes(command.do);
     },
     [rights, user, workspace, live],
   );

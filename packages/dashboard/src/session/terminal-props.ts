@@ -67,7 +67,7 @@ export type TerminalProps = {
   readonly scrollback?: number;
   /** Effects of bells and notifications; default none. */
   readonly alerts?: Alerts;
-  /** Echo prediction; `auto`: from 50 ms on. Default `never`. */
+  /** Echo prediction; `auto`: from 50 ms of round trip on. Default `auto`. */
   readonly prediction?: PredictionMode;
   /** Whether files can be uploaded and downloaded; read once, at mount. */
   readonly takesFiles?: boolean;

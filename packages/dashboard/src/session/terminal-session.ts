@@ -291,9 +291,8 @@ export class TerminalSession {
     const { modifiers, isSecret } = this.#view;
     if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
     const sent = withModifiers(text, modifiers);
-    const { people, mayType, client } = this.connection;
-    const isShown = people?.echo !== false && !isSecret;
-    if (mayType && client?.hello?.tty === true && isShown) this.echo.typed(sent);
+    const { mayType, client } = this.connection;
+    if (mayType && client?.hello?.tty === true && !isSecret) this.echo.typed(sent);
     return sent;
   }
 
@@ -319,6 +318,8 @@ export class TerminalSession {
       this.#change({ client, loginEndsAtMs: undefined });
       return;
     }
+    // A message follows the greeting if the terminal does not echo.
+    this.echo.echoes(true);
     const { isResumed, hello } = client;
     if (hello.approximate === true) this.#notice({ kind: "approximate" });
     const change: Partial<View> = { client, upstream: "running", hasBegun: true, loginEndsAtMs: undefined };
@@ -345,7 +346,7 @@ export class TerminalSession {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
     else if (message.type === "secret" || message.type === "ask_state")
       this.#change({ isSecret: this.connection.isSecret });
-    else if (message.type === "echo" && !message.on) this.echo.reset();
+    else if (message.type === "echo") this.echo.echoes(message.on);
     else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
     else if (message.type === "stopping") this.#notice({ kind: "stopping", seconds: message.seconds });
     else if (message.type === "expiring" && this.#renewal === undefined) this.#loginEndsIn(message.seconds);

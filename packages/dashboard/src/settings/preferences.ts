@@ -49,7 +49,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   bellFlashes: true,
   bellNotifies: false,
   programsNotify: false,
-  prediction: "never",
+  prediction: "auto",
 };
 
 export const FONT_SIZES = { min: 6, max: 40 } as const;

@@ -7,7 +7,7 @@ import { EchoPrediction, NumberedRows, type PredictionMode } from "sandbox-stdio
 const CHECK_MS = 100;
 
 export class EchoOverlay {
-  mode: PredictionMode = "never";
+  mode: PredictionMode = "auto";
   readonly #terminal: Terminal;
   readonly #prediction = new EchoPrediction();
   readonly #layer: HTMLElement;
@@ -50,6 +50,12 @@ export class EchoOverlay {
     if (this.mode === "never") return;
     this.#prediction.typed(text, this.#rows.screen, this.#now());
     this.#check();
+  }
+
+  /** The terminal began or stopped echoing. */
+  echoes(isOn: boolean): void {
+    this.#prediction.echoes(isOn);
+    this.#draw();
   }
 
   /** Drops predictions: the connection broke, or typed text must not be shown. */

@@ -336,7 +336,7 @@ export const ENGLISH = {
     prediction: "Show keys before the process echoes them",
     predictions: { never: "never", auto: "on slow connections", always: "always" },
     predictionWarning:
-      "Keys are predicted from earlier echoes. If a program turns echo off silently, a key of a password may be visible for a moment.",
+      "After two echoes on a line, keys are shown underlined before theirs. Not while the terminal does not echo, as for passwords.",
     exportAll: "Export",
     importAll: "Import…",
     noPreferences: (file: string) => `${file} is not a settings file of this page`,

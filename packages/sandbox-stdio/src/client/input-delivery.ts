@@ -180,7 +180,7 @@ export class InputDelivery {
   }
 
   /**
-   * Input for a secret ask is secret until the ask ends (K12), but not if it expires: the person may still be typing.
+   * Input for a secret ask is secret until the ask ends (K13), but not if it expires: the person may still be typing.
    */
   #followAsk(isExpired: boolean): void {
     const isAsked = this.#people !== undefined && yourAsk(this.#people)?.secret === true;

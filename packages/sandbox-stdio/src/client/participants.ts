@@ -72,7 +72,7 @@ export function followParticipants(people: Participants, message: ServerMessage)
   }
 }
 
-/** Id of the only client that may type, by the mode, because it holds alone (D9b) or has taken an ask (K11); "" if there is none. */
+/** Id of the only client that may type, by the mode, because it holds alone (D9b) or has taken an ask (K12); "" if there is none. */
 export function soleTypistOf(people: Participants): string {
   const isAlone = people.mode === "exclusive" || participantOf(people, people.holder)?.alone === true;
   return isAlone || people.asks.some(({ by }) => by === people.holder) ? people.holder : "";

@@ -151,7 +151,7 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
-  /** A program asks for a person (K10); the ask is taken `by` a client, or has ended. */
+  /** A program asks for a person (K11); the ask is taken `by` a client, or has ended. */
   | ({ readonly type: "ask" } & Asked)
   | { readonly type: "ask_state"; readonly id: string; readonly by?: string; readonly answer?: AskAnswer }
   /** Whether the terminal echoes typed text from `offset` on. */

@@ -307,7 +307,8 @@ export class Attachment {
   #message(message: ServerMessage): void {
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (this.#front instanceof TerminalFront) this.#front.participants.message(message);
-    if (message.type === "error") this.#error(message);
+    if (message.type === "echo" && this.#front instanceof TerminalFront) this.#front.echoes(message.on);
+    else if (message.type === "error") this.#error(message);
     else if (message.type === "expiring") this.#expiring(message.seconds);
     else if (message.type === "stopping") this.#notices.say(stoppingWords(message.seconds));
     else if (message.type !== "secret") this.#notices.detail(`server message: ${safeJson(message)}`);

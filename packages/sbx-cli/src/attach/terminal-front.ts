@@ -128,6 +128,8 @@ export class TerminalFront implements Front {
   resumed(): void {
     this.#hasToldDiscard = false;
     this.#hasToldRest = false;
+    // A message follows the greeting if the terminal does not echo.
+    this.#echo.echoes(true);
     if (this.#screen.modes.isAlternate && this.participants.mayType) this.#parts.client.signal("SIGWINCH");
   }
 
