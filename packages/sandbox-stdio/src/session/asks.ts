@@ -1,5 +1,5 @@
-// A program asks for a person (K11 to K14): one takes the keyboard, alone, until it is given back; or declines. Decides, and tells
-// the drivers. The session's shell stores what there is, and keeps the record.
+// A program asks for a person (K11 to K14), who takes the keyboard alone until giving it back, or declines. Decides, and tells the
+// drivers. The session's shell stores the asks and records them.
 
 import { ASK_MS } from "../wire/constants.ts";
 import type { AskAnswer, ServerMessage } from "../wire/control.ts";
@@ -11,17 +11,17 @@ import type { Ask, AskRequest } from "./session-types.ts";
 
 const HOUR_MS = 3_600_000;
 const ASKS_AN_HOUR = 10;
-/** Of all writers in an hour. */
+/** Most asks of all writers per hour. */
 const MAX_KEPT_ASKS = 60;
 
 const isOpen = ({ answer }: Ask): boolean => answer === undefined;
 
-/** Whether a person may be typing a secret for a program of this person's. */
+/** Whether a person may be typing a secret for a program of `asker`. */
 export function isSecretFor({ asks }: SessionState, asker: string): boolean {
   return asks.some((ask) => isOpen(ask) && ask.secret && ask.asker === asker);
 }
 
-/** @returns Why it may not ask, if so. */
+/** @returns Why the ask is refused; undefined if it is accepted. */
 export function openAsk(session: SessionState, client: ClientRecord, request: AskRequest): string | undefined {
   const { now } = session;
   tickAsks(session, now());
@@ -31,14 +31,14 @@ export function openAsk(session: SessionState, client: ClientRecord, request: As
   if (own.length >= ASKS_AN_HOUR || session.asks.length >= MAX_KEPT_ASKS) return "too_many_asks";
   const ask: Ask = { ...request, by: client.id, atMs: now() };
   session.asks = [...session.asks, ask];
-  // As if a call were under way: its writer keeps its place, and in an exclusive session gets the keyboard back.
+  // Count a call, so that the writer stays present and can get the keyboard back in an exclusive session.
   countCall(client, 1);
   tellDrivers(session, messageOf(ask));
   session.hop.asked(ask, "asked", client.id);
   return undefined;
 }
 
-/** When the writer may ask again, as the session's clock tells it. */
+/** When the writer may ask again, by the session's clock. */
 export function asksAgainMs({ asks, now }: SessionState, { id }: ClientRecord): number {
   return (asks.find(({ by }) => by === id)?.atMs ?? now()) + HOUR_MS;
 }
@@ -58,7 +58,7 @@ export function takeAsk(session: SessionState, client: ClientRecord, id?: string
   }
 }
 
-/** A person who drives declines it; who has taken it gives the keyboard back with that. */
+/** A driver declines the ask; if the driver had taken it, the keyboard is given back too. */
 export function declineAsk(session: SessionState, client: ClientRecord, id: string): void {
   const ask = session.asks.find((one) => isOpen(one) && one.id === id);
   const isTheirs = ask?.takenBy === undefined || ask.takenBy === client.id;
@@ -70,7 +70,7 @@ export function declineAsk(session: SessionState, client: ClientRecord, id: stri
   }
 }
 
-/** Tells everyone which client holds the keyboard. */
+/** Announces the holder of the keyboard to everyone. */
 export function announceHolder(session: SessionState): void {
   const { clients, keyboard, upstream, hop } = session;
   followHolder(session);
@@ -80,7 +80,7 @@ export function announceHolder(session: SessionState): void {
   hop.keyboardMoved();
 }
 
-/** The keyboard has changed hands: an ask that was taken goes with it to a person, and else is done. */
+/** The keyboard has moved: a taken ask moves with it to a person; otherwise the ask is done. */
 function followHolder(session: SessionState): void {
   const { keyboard, clients, recorder } = session;
   const taken = session.asks.filter((ask) => isOpen(ask) && ask.takenBy !== undefined);
@@ -101,12 +101,12 @@ function followHolder(session: SessionState): void {
   holder.tell({ type: "secret", on: true });
 }
 
-/** Whether this client's input is for an ask that is secret: then it can't end its secrecy (K13). */
+/** Whether this client's input is for a secret ask, so that it can't end its secrecy (K13). */
 export function isTypingSecret({ asks }: SessionState, { id }: ClientRecord): boolean {
   return asks.some((ask) => isOpen(ask) && ask.secret && ask.takenBy === id);
 }
 
-/** What a client that attaches is told of. */
+/** Tells an attaching client the open asks. */
 export function tellOpenAsks({ asks }: SessionState, client: ClientRecord, peer: Peer): void {
   if (!isTold(client)) return;
   for (const ask of asks.filter(isOpen)) {
@@ -116,7 +116,7 @@ export function tellOpenAsks({ asks }: SessionState, client: ClientRecord, peer:
   }
 }
 
-/** The process has ended: nothing is to be answered any more. */
+/** The process has ended: drops all open asks. */
 export function dropAsks(session: SessionState): void {
   const open = session.asks.filter(isOpen);
   session.asks = session.asks.filter((ask) => !isOpen(ask));
@@ -124,7 +124,7 @@ export function dropAsks(session: SessionState): void {
 }
 
 export function nextAskMs({ asks }: SessionState): number | undefined {
-  // They end in the order in which they began.
+  // Asks expire in the order in which they began.
   const next = asks.find(isOpen);
   return next && next.atMs + ASK_MS;
 }
@@ -156,7 +156,7 @@ function end(session: SessionState, asks: readonly Ask[], answer: AskAnswer, by:
   }
 }
 
-/** In an exclusive session the keyboard goes back to the program, if that is still here. */
+/** In an exclusive session, returns the keyboard to the program if it is still present. */
 function returnTo({ keyboard, clients }: SessionState, asks: readonly Ask[]): void {
   const writer = asks.find(({ by }) => clients.get(by)?.isPresent === true);
   if (keyboard.mode === "exclusive" && writer !== undefined) keyboard.setHolder(writer.by);

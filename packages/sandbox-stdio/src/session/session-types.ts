@@ -78,26 +78,26 @@ export type AttachRequest = {
   readonly resume: string;
 };
 
-/** A program's ask for a person, of the last hour. Can be copied by structure. */
+/** A program's ask for a person within the last hour. Structured-cloneable. */
 export type Ask = {
   readonly id: string;
-  /** The writer's client, and its name there. */
+  /** The writer's client id, and the writer's name. */
   readonly by: string;
   readonly writer: string;
-  /** The person whose program it is: opaque. */
+  /** Opaque id of the program's owner. */
   readonly asker: string;
-  /** "" once it is over. */
+  /** "" once the ask has ended. */
   readonly reason: string;
   readonly secret: boolean;
   readonly atMs: number;
   /** The client that has taken it. */
   readonly takenBy?: string | undefined;
-  /** Absent: it is open. */
+  /** Absent while the ask is open. */
   readonly answer?: AskAnswer;
 };
 
 export type AskRequest = Pick<Ask, "id" | "asker" | "writer" | "reason" | "secret">;
-/** What became of an ask. */
+/** How an ask changed. */
 export type AskEvent = "asked" | "taken" | "exited" | AskAnswer;
 
 /** A program that writes by calls. Its id derives from a person, an issuer and a name chosen by the caller. */
@@ -145,7 +145,7 @@ export type SessionOptions = {
   /** Bytes per second to a client that can't acknowledge. */
   readonly plainBytesPerSecond?: number;
   readonly holder?: string;
-  /** As an earlier life of this session has stored them. */
+  /** Stored by an earlier life of this session. */
   readonly asks?: readonly Ask[] | undefined;
   /** The first driver that ever attached, if any. */
   readonly creator?: string;
