@@ -76,6 +76,8 @@ export class Playback {
           if (signal.aborted) return;
           await this.#ports.show(event);
         }
+        if (debtMs > 0) this.set({ atMs: this.#state.atMs + debtMs });
+        debtMs = 0;
       }
       this.set({ isPlaying: false });
     } catch (error) {
