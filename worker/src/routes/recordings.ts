@@ -50,7 +50,8 @@ recordingRoutes.get(`${PATH}/recording`, async (c) => {
   return withQuery(c, recordingSchemas.castQuery, async ({ incarnation, ...asked }) => {
     const reading = await openFor(c, reader, incarnation);
     if (!(reading instanceof RecordingReading)) return reading;
-    return castOf(reading, asked, { reader: reader.who, ...(await at(c, reader.who, nameOf(c))) });
+    const { who, pass } = reader.who;
+    return castOf(reading, asked, { reader: { who, pass }, ...(await at(c, reader.who, nameOf(c))) });
   });
 });
 

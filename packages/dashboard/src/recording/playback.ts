@@ -76,7 +76,8 @@ export class Playback {
           if (signal.aborted) return;
           await this.#ports.show(event);
         }
-        if (debtMs > 0) this.set({ atMs: this.#state.atMs + debtMs });
+        // A link to what is shown names the millisecond in which it came.
+        this.set({ atMs: Math.round(this.#state.atMs + debtMs) });
         debtMs = 0;
       }
       this.set({ isPlaying: false });
