@@ -76,6 +76,9 @@ export class Playback {
           if (signal.aborted) return;
           await this.#ports.show(event);
         }
+        // A link to what is shown names the millisecond in which it came.
+        this.set({ atMs: Math.round(this.#state.atMs + debtMs) });
+        debtMs = 0;
       }
       this.set({ isPlaying: false });
     } catch (error) {

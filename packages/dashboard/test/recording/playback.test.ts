@@ -76,6 +76,14 @@ test("short pauses are gathered, so that many events cost no timer each", async 
   expect((await pass(20)).length).toBe(1_001);
 });
 
+test("the position behind what is shown is not before it, for a link that shows it again", async () => {
+  const { playback, pass } = player();
+  playback.set({ isPlaying: true });
+  void playback.start(sourceOf(out(0, "a"), out(1_233.999_999, "b"), out(2, "c")), 1_764_000_000_000);
+  expect(await pass(1_300)).toEqual(["reset 80x24", "a", "b", "c"]);
+  expect(playback.state.atMs).toBe(1_764_000_001_236);
+});
+
 test("a start elsewhere ends the one before it, of which nothing more is shown", async () => {
   const { playback, pass } = player();
   playback.set({ isPlaying: true });
