@@ -28,7 +28,8 @@ const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")
 /** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
 const TAKEN_OVER =
   /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
-const CRASHED_MS = 5_000;
+/** Longer than guard.ts waits. */
+const CRASHED_MS = 15_000;
 const LOOK_MS = 50;
 /** No program has this name: people start none. */
 const NOTHING = "(nothing)";
@@ -84,7 +85,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   } finally {
     if (system === undefined) await issuer.close();
     else await system.stop();
-    const left = await findBridge(state);
+    const left = await findBridge(state).catch(() => undefined);
     if (left !== undefined && (request.isOnce || !left.isBusy)) await stopBridge(state, left);
     else if (left !== undefined)
       say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
@@ -227,9 +228,8 @@ function bridgeSettings({ dir, exec, cgroup, limits }: ServeRequest, state: Stat
   if (cgroup !== undefined && !isRoot()) throw new ServeError("--cgroup is for a server that root runs");
   return {
     STDIO_WORKSPACE: dir,
-    ...(isRoot() && { STDIO_LOGINS: state.accountsFile }),
+    ...(isRoot() && { STDIO_LOGINS: JSON.stringify({ file: state.accountsFile, cgroup, limits }) }),
     ...(exec !== undefined && { STDIO_EXEC: JSON.stringify(exec) }),
-    ...(cgroup !== undefined && { STDIO_CGROUP: cgroup, STDIO_LIMITS: JSON.stringify(limits) }),
   };
 }
 
