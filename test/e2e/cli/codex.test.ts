@@ -18,7 +18,7 @@ test("E4: over cuts and a restart of the Worker each line comes once, and what i
   const box = fresh("box");
   const client = new CodexCli(who, ["--sandbox", box]);
   await client.answer(client.ask("initialize", begin));
-  const lines = "read x; echo got $x; for i in $(seq 1 25); do echo line $i; sleep 0.1; done; read x";
+  const lines = "read x; echo got $x; for i in $(seq 1 25); do echo line $i; sleep 0.1; done; read y";
   await client.answer(client.ask("process/start", { processId: "p", ...script(lines), pipeStdin: true }));
   const chunk = Buffer.from("hello\n").toString("base64");
   await client.answer(client.ask("process/write", { processId: "p", chunk, writeId: "1" }));
@@ -28,7 +28,7 @@ test("E4: over cuts and a restart of the Worker each line comes once, and what i
   const again = client.ask("process/write", { processId: "p", chunk, writeId: "1" });
   expect((await client.answer(again)).result).toEqual({ status: "accepted" });
   await restarted;
-  client.ask("process/write", { processId: "p", chunk, writeId: "2" });
+  await client.answer(client.ask("process/write", { processId: "p", chunk, writeId: "2" }));
   await until("the end", () => client.told("process/closed").length > 0);
   const expected = ["got hello", ...Array.from({ length: 25 }, (_, i) => `line ${i + 1}`), ""].join("\n");
   expect(textOf(client.told("process/output") as unknown as Chunk[])).toBe(expected);

@@ -1,4 +1,5 @@
 // `sbx-stdio serve`, as somebody has it who installed the packed file: from its link to a shell, and what it keeps over a restart.
+// `SBX_LOAD=full` (test:long) has an update as well.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
@@ -187,7 +188,10 @@ test("people of another issuer come in by its login if they are on the list, and
   expect((await lured.ask("/oauth/with?to=https://evil.test/")).status).toBe(400);
 });
 
-test("a bridge of another build goes on while it has sessions, and is replaced once it has none", async () => {
+const whole: (title: string, run: () => Promise<void>) => void =
+  process.env.SBX_LOAD === "full" ? test : () => undefined;
+
+whole("a bridge of another build goes on while it has sessions, and is replaced once it has none", async () => {
   const state = stateFolder();
   const first = await Served.start(project, [], { state });
   await ask(first, "PUT", "held", { cmd: "cat" });
