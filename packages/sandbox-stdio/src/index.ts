@@ -181,6 +181,7 @@ export {
 export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
+  FILES_PATH,
   type FileAnswer,
   type FileFacts,
   type FileKind,

@@ -1,16 +1,16 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { ARCHIVE_PATH, httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, FILES_PATH, httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { refuse, type SocketData, websocket } from "../base/http.ts";
 import { log } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { MAX_ARCHIVE_BYTES } from "../files/unpack.ts";
 import { preview } from "../preview/route.ts";
-import { archive } from "./archives.ts";
+import type { HostNames } from "../session/host.ts";
 import { attach } from "./attach.ts";
-import { files } from "./files.ts";
+import { archive, files } from "./files.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
 
 /** How long a stop waits for the end of all sessions: a little longer than their processes have until SIGKILL. */
@@ -105,7 +105,9 @@ async function route(
   }
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
-  if (url.pathname === "/workspace") return workspace(request, url, sandbox, registry);
+  const label = url.searchParams.get("label") ?? sandbox;
+  if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
+  if (url.pathname === "/workspace") return workspace(request, { sandbox, label }, registry);
   const making = registry.workspaces.ready(sandbox);
   const fault = making && (await making);
   if (fault !== undefined) return refuse(503, "no_workspace", fault);
@@ -116,11 +118,10 @@ async function route(
     return Response.json({ sessions, idleMs: registry.idleMs });
   }
   if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
-  if (url.pathname === "/files" && request.method === "POST") return files(request, url, sandbox, registry);
-  if (url.pathname === ARCHIVE_PATH) {
-    // It may have to wait for its other end.
+  if (url.pathname === FILES_PATH || url.pathname === ARCHIVE_PATH) {
+    // A copy takes its time, and an archive may have to wait for its other end.
     server.timeout(request, 0);
-    return archive(request, url, sandbox, registry);
+    return (url.pathname === ARCHIVE_PATH ? archive : files)(request, { sandbox, label }, registry);
   }
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
@@ -135,14 +136,15 @@ async function route(
 }
 
 /** Has the sandbox's folder be /workspace for its processes, or lets go of that. */
-async function workspace({ method }: Request, url: URL, sandbox: string, registry: Registry): Promise<Response> {
+async function workspace(
+  { method }: Request,
+  names: Pick<HostNames, "sandbox" | "label">,
+  registry: Registry,
+): Promise<Response> {
   const { workspaces } = registry;
-  const label = url.searchParams.get("label") ?? sandbox;
-  if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
-  if (method === "DELETE") workspaces.drop(sandbox);
-  else if (method !== "POST") return refuse(405, "bad_request", "POST or DELETE");
-  const fault =
-    method === "POST" ? await workspaces.make(sandbox, () => registry.folderOf({ sandbox, label })) : undefined;
+  let fault: string | undefined;
+  if (method === "DELETE") workspaces.drop(names.sandbox);
+  else fault = await workspaces.make(names.sandbox, () => registry.folderOf(names));
   return fault === undefined ? Response.json({ ok: true }) : refuse(502, "no_workspace", fault);
 }
 

@@ -1,18 +1,19 @@
 // `/v1/sandbox`: sandboxes and their execs, files and terminals for clients of Cloudflare's bridge, contract 1.0.0 (V1 to V5).
 
 import { type Context, Hono } from "hono";
+import type { z } from "zod";
 import type { SandboxScope } from "../auth/identity.ts";
 import { openProject } from "../auth/project-gate.ts";
 import { readEntrySettings } from "../auth/provider.ts";
 import { type Authorized, callerOf } from "../programs/authorized.ts";
-import { createBody, execBody, readBody, sessionBody } from "../sandbox-api/body.ts";
+import { check, readFields } from "../programs/parse.ts";
 import { enter, freshId, type SandboxApiEnv, tenantOf } from "../sandbox-api/caller.ts";
+import { createBody, execBody, openApi, sessionBody } from "../sandbox-api/contract.ts";
 import { execute } from "../sandbox-api/exec.ts";
 import { MAX_ENVIRONMENT, MAX_EXEC_SESSIONS, within } from "../sandbox-api/exec-session.ts";
 import { hydrate, persist, readFile, writeFile } from "../sandbox-api/files.ts";
 import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
-import { openApi } from "../sandbox-api/openapi.ts";
-import { answerFault, refuse } from "../sandbox-api/refuse.ts";
+import { answerFault, refuse, refuseAs } from "../sandbox-api/refuse.ts";
 import { at } from "./programs.ts";
 
 type Api = { Bindings: SandboxApiEnv };
@@ -32,7 +33,7 @@ sandboxApiRoutes.get("/v1/openapi.json", async (c) => {
 
 sandboxApiRoutes.post(BASE, async (c) => {
   const { identity } = await callerOf(c.req.raw, c.env, "sandbox:exec");
-  const body = await readBody(c.req.raw, createBody);
+  const body = await bodyOf(c.req.raw, createBody);
   if (body instanceof Response) return body;
   if (body.mounts !== undefined && body.mounts.length > 0) return unsupported("mounts");
   if (c.env.PROJECT_SERVICE_URL)
@@ -43,7 +44,7 @@ sandboxApiRoutes.post(BASE, async (c) => {
   if (!(await tenant.makeSandbox(sandboxKey))) {
     return refuse(429, "too_many_sandboxes", "too many sandboxes are in use: delete one, or end the sessions of one");
   }
-  const fault = await prepare(c.env, sandboxKey, id);
+  const fault = await prepare(c.env, { sandboxKey, sandbox: id });
   if (fault === undefined) return c.json({ id });
   await tenant.deleteSandbox(sandboxKey);
   return refuse(502, "no_workspace", `the sandbox can't have a folder /workspace of its own: ${fault}`);
@@ -54,7 +55,7 @@ sandboxApiRoutes.post(`${ONE}/:mount{(un)?mount}`, (c) =>
 );
 
 sandboxApiRoutes.get(`${ONE}/running`, (c) =>
-  entered(c, "sandbox:connect", async (who) => c.json({ running: await isRunning(c.env, who) })),
+  entered(c, "sandbox:connect", async (who) => c.json({ running: await isRunning(c.env, who.project) })),
 );
 
 sandboxApiRoutes.delete(ONE, (c) =>
@@ -66,22 +67,21 @@ sandboxApiRoutes.delete(ONE, (c) =>
 
 sandboxApiRoutes.post(`${ONE}/exec`, (c) =>
   entered(c, "sandbox:exec", async (who) => {
-    const body = await readBody(c.req.raw, execBody);
+    const body = await bodyOf(c.req.raw, execBody);
     if (body instanceof Response) return body;
     const { argv, cwd, timeout_ms: timeoutMs } = body;
     const execution = { argv, cwd, timeoutMs };
     const id = c.req.header("Session-Id");
     const shared = id === undefined ? undefined : await directoryOf(c, who).execSession(id);
     if (id !== undefined && shared === undefined) return noSession(id);
-    const session = `exec-${freshId().slice(0, FRESH_LENGTH)}`;
-    const reached = await at(c, who, session);
-    return execute(c, who, session, reached, shared === undefined ? execution : within(shared, execution));
+    const reading = await at(c, who, `exec-${freshId().slice(0, FRESH_LENGTH)}`);
+    return execute(c.req.raw, c.env, who, reading, shared === undefined ? execution : within(shared, execution));
   }),
 );
 
 sandboxApiRoutes.post(`${ONE}/session`, (c) =>
   entered(c, "sandbox:exec", async (who) => {
-    const body = await readBody(c.req.raw, sessionBody);
+    const body = await bodyOf(c.req.raw, sessionBody);
     if (body instanceof Response) return body;
     const { id = freshId(), ...wish } = body;
     if (JSON.stringify(wish).length > MAX_ENVIRONMENT) {
@@ -106,10 +106,12 @@ sandboxApiRoutes.delete(`${ONE}/session/:session`, (c) =>
   }),
 );
 
-sandboxApiRoutes.get(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) => readFile(c.req.raw, c.env, who)));
-sandboxApiRoutes.put(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) => writeFile(c.req.raw, c.env, who)));
-sandboxApiRoutes.post(`${ONE}/persist`, (c) => entered(c, "sandbox:exec", (who) => persist(c.req.raw, c.env, who)));
-sandboxApiRoutes.post(`${ONE}/hydrate`, (c) => entered(c, "sandbox:exec", (who) => hydrate(c.req.raw, c.env, who)));
+const onFiles = (act: typeof readFile) => (c: ApiContext) =>
+  entered(c, "sandbox:exec", (who) => act({ request: c.req.raw, env: c.env, who }));
+sandboxApiRoutes.get(`${ONE}/file/*`, onFiles(readFile));
+sandboxApiRoutes.put(`${ONE}/file/*`, onFiles(writeFile));
+sandboxApiRoutes.post(`${ONE}/persist`, onFiles(persist));
+sandboxApiRoutes.post(`${ONE}/hydrate`, onFiles(hydrate));
 
 sandboxApiRoutes.all(`${BASE}/*`, async (c) => {
   const { method, path } = c.req;
@@ -127,6 +129,13 @@ async function entered(
 ): Promise<Response> {
   const who = await enter(c.req.raw, c.env, c.req.param("sandbox") ?? "", scope);
   return who instanceof Response ? who : then(who);
+}
+
+/** @returns The fields, or the refusal. */
+async function bodyOf<S extends z.ZodObject>(request: Request, schema: S): Promise<z.output<S> | Response> {
+  const fields = await readFields(request, "process");
+  const parsed = fields.ok ? check(schema, fields.value) : fields;
+  return parsed.ok ? parsed.value : refuseAs(parsed.answer);
 }
 
 function directoryOf({ env }: ApiContext, { project }: Authorized) {

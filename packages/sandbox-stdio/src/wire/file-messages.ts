@@ -5,6 +5,9 @@ import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 /** The most bytes of one order or answer. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
+/** Where the bridge takes an order. */
+export const FILES_PATH = "/files";
+
 /** Where the bridge packs and unpacks archives: their bytes are the bodies. */
 export const ARCHIVE_PATH = "/archive";
 

@@ -61,10 +61,22 @@ export class Chunks {
   }
 }
 
-type Told = {
+/** A good answer. Its bytes are those of its chunks, one behind the other. */
+export type ChunksBody = {
+  readonly incarnation: string;
+  readonly state: Reached["state"];
+  readonly isTty: boolean;
   readonly chunks: readonly (readonly [seq: number, stream: number, length: number])[];
   /** The newest chunk that the caller has with this. */
   readonly last: number;
+  /** Nothing follows. */
+  readonly isEnded: boolean;
+  readonly exitCode: number | null;
+  /** Says which output is missing. */
+  readonly failure: string | null;
+};
+
+type Told = Pick<ChunksBody, "chunks" | "last"> & {
   readonly failure?: string | undefined;
   readonly bytes?: Uint8Array;
 };
@@ -108,7 +120,9 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
   if (reached.state === "running") return askProcess(ports.hop, question, PATIENCE_MS);
   const kept = ports.kept().chunks;
   if (kept !== undefined) return kept;
-  const asked = ports.isReachable ? await askProcess(ports.hop, question, PATIENCE_MS) : undefined;
+  // A bridge that has lost the process has no table of it either.
+  const canAsk = ports.isReachable && reached.state !== "lost";
+  const asked = canAsk ? await askProcess(ports.hop, question, PATIENCE_MS) : undefined;
   // It may have been stored, and the bridge let go of, meanwhile.
   const told = ports.kept().chunks ?? asked;
   if (told !== undefined || reached.state === "lost") return told;
@@ -133,7 +147,8 @@ function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {
 function answer(reached: Reached, told: Told & { readonly isEnded: boolean }): ProgramAnswer {
   const { chunks, last, isEnded, failure = null, bytes } = told;
   const { incarnation, state, isTty, exit } = reached;
-  const body = { incarnation, state, isTty, chunks, last, isEnded, exitCode: exit?.code ?? null, failure };
+  const exitCode = exit?.code ?? null;
+  const body: ChunksBody = { incarnation, state, isTty, chunks, last, isEnded, exitCode, failure };
   return { status: 200, body, ...defined({ bytes }) };
 }
 
