@@ -1,11 +1,12 @@
 // Messages on a pipe: the length of each, then the message.
 
+import { joined } from "sandbox-stdio/core";
+
 const LENGTH_BYTES = 4;
 
 export function framed(message: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(LENGTH_BYTES + message.length);
+  const frame = joined([new Uint8Array(LENGTH_BYTES), message]);
   new DataView(frame.buffer).setUint32(0, message.length);
-  frame.set(message, LENGTH_BYTES);
   return frame;
 }
 
@@ -45,12 +46,7 @@ export class FrameReader {
   #together(): Uint8Array {
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) return first;
-    const all = new Uint8Array(this.#bytes);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      all.set(piece, at);
-      at += piece.length;
-    }
+    const all = joined(this.#pieces);
     this.#pieces = [all];
     return all;
   }

@@ -66,7 +66,7 @@ export class Registry {
   /** The panes of sessions that run under tmux. */
   readonly panes = new SandboxPanes();
   readonly #leftovers = new Leftovers();
-  readonly #files = new Files();
+  readonly files = new Files();
   readonly workspaces: Workspaces;
   /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
@@ -200,7 +200,7 @@ export class Registry {
 
   /** @throws {Error} If the sandbox's directory can't be made. */
   askFiles(names: Pick<HostNames, "sandbox" | "label">, order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
-    return this.whileBusy(this.#files.ask(names.sandbox, () => this.placeOf(names), order, bytes));
+    return this.whileBusy(this.files.ask(names.sandbox, () => this.placeOf(names), order, bytes));
   }
 
   /** The container sleeps no sooner. */
@@ -223,10 +223,6 @@ export class Registry {
     const own = [["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0"]] as const;
     const env = environmentOf(this.#settings, cwd, { tty: false, env: own });
     return { namespace, cwd, env, user: this.#settings.childUser };
-  }
-
-  closeFiles(): void {
-    this.#files.close();
   }
 
   #surroundingsOf(

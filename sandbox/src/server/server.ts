@@ -66,7 +66,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     },
     stop: async () => {
       isStopping = true;
-      registry.closeFiles();
+      registry.files.close();
       const hosts = [...registry.hosts];
       // Clients are told the exit if the process ends in time, else that the bridge stops. A process that has left its session
       // and keeps writing to its pipes can't be ended.

@@ -1,9 +1,9 @@
 // Output as server-sent events (D6). A stream is one read after the other, each from where the last one ended: it goes on over
 // a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
 
-import { type Attention, isLossy, outputText } from "sandbox-stdio/programs";
+import { type Attention, isLossy, type OutputFormat, outputText } from "sandbox-stdio/programs";
+import { base64Of } from "../base/base64url.ts";
 import type { ProgramAnswer } from "./operations/call.ts";
-import { base64Of, type OutputFormat } from "./output-format.ts";
 
 export const EVENT_HEADERS = {
   "Content-Type": "text/event-stream",

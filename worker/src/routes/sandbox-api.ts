@@ -7,13 +7,12 @@ import { openProject } from "../auth/project-gate.ts";
 import { readEntrySettings } from "../auth/provider.ts";
 import { type Authorized, callerOf } from "../programs/authorized.ts";
 import { check, readFields } from "../programs/parse.ts";
-import { enter, freshId, type SandboxApiEnv, tenantOf } from "../sandbox-api/caller.ts";
-import { createBody, execBody, openApi, sessionBody } from "../sandbox-api/contract.ts";
+import { answerFault, enter, freshId, refuse, refuseAs, type SandboxApiEnv, tenantOf } from "../sandbox-api/caller.ts";
+import { createBody, execBody, ID, openApi, sessionBody } from "../sandbox-api/contract.ts";
 import { execute } from "../sandbox-api/exec.ts";
-import { MAX_ENVIRONMENT, MAX_EXEC_SESSIONS, within } from "../sandbox-api/exec-session.ts";
+import { MAX_ENVIRONMENT, within } from "../sandbox-api/exec-session.ts";
 import { hydrate, persist, readFile, writeFile } from "../sandbox-api/files.ts";
 import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
-import { answerFault, refuse, refuseAs } from "../sandbox-api/refuse.ts";
 import { at } from "./programs.ts";
 
 type Api = { Bindings: SandboxApiEnv };
@@ -72,7 +71,7 @@ sandboxApiRoutes.post(`${ONE}/exec`, (c) =>
     const { argv, cwd, timeout_ms: timeoutMs } = body;
     const execution = { argv, cwd, timeoutMs };
     const id = c.req.header("Session-Id");
-    const shared = id === undefined ? undefined : await directoryOf(c, who).execSession(id);
+    const shared = id !== undefined && ID.test(id) ? await directoryOf(c, who).execSession(id) : undefined;
     if (id !== undefined && shared === undefined) return noSession(id);
     const reading = await at(c, who, `exec-${freshId().slice(0, FRESH_LENGTH)}`);
     return execute(c.req.raw, c.env, who, reading, shared === undefined ? execution : within(shared, execution));
@@ -87,22 +86,20 @@ sandboxApiRoutes.post(`${ONE}/session`, (c) =>
     if (JSON.stringify(wish).length > MAX_ENVIRONMENT) {
       return refuse(413, "too_long", `a session's environment has more than ${MAX_ENVIRONMENT} characters`);
     }
-    const directory = directoryOf(c, who);
-    if ((await directory.countExecSessions()) >= MAX_EXEC_SESSIONS) {
-      return refuse(429, "too_many_sessions", `a sandbox has at most ${MAX_EXEC_SESSIONS} sessions: delete one`);
-    }
-    const { state: _, ...found } = await directory.addExecSession(id, { ...wish, state: freshId() });
-    const isSame = JSON.stringify(found) === JSON.stringify(wish);
-    return isSame
-      ? c.json({ id })
-      : refuse(409, "other_session", `session "${id}" has another directory or environment`);
+    const why = await directoryOf(c, who).addExecSession(id, wish);
+    if (why === "full") return refuse(429, "too_many_sessions", "the sandbox has too many sessions: delete one");
+    const isOther = why === "other";
+    return isOther
+      ? refuse(409, "other_session", `session "${id}" has another directory or environment`)
+      : c.json({ id });
   }),
 );
 
 sandboxApiRoutes.delete(`${ONE}/session/:session`, (c) =>
   entered(c, "sandbox:exec", async (who) => {
     const id = c.req.param("session") ?? "";
-    return (await directoryOf(c, who).removeExecSession(id)) ? c.body(null, 204) : noSession(id);
+    const isGone = ID.test(id) && (await directoryOf(c, who).removeExecSession(id));
+    return isGone ? c.body(null, 204) : noSession(id);
   }),
 );
 

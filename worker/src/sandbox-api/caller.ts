@@ -1,16 +1,21 @@
-// The callers of the sandbox API (V1): any Bearer, as everywhere, and only for a sandbox that was made here and not deleted (V2).
+// The callers of the sandbox API (V1): any Bearer, as everywhere, and only for a sandbox that was made here and not deleted (V2). Refusals
+// are `{error, code}`, the words first, where other routes say `{error, message}`.
 
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
+import { logRefused } from "../audit/worker-log.ts";
 import type { SandboxScope } from "../auth/identity.ts";
 import { type Tenant, tenantKey } from "../auth/names.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
+import { log } from "../base/log.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { IdentifyEnv } from "../guards/identify.ts";
 import type { TenantCalls, TenantsEnv } from "../limits/limit-calls.ts";
 import { type Authorized, authorized } from "../programs/authorized.ts";
+import type { ProgramAnswer } from "../programs/operations/call.ts";
+import { respond } from "../programs/respond.ts";
+import { AuthFault, refusal } from "../refusal/fault.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
-import { refuse } from "./refuse.ts";
 
 export type SandboxApiEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv & BridgeEnv & CommandEnv;
 
@@ -52,4 +57,33 @@ export function freshId(): string {
 
 export async function tenantOf(env: TenantsEnv, tenant: Tenant): Promise<DurableObjectStub<TenantCalls>> {
   return env.TENANT.getByName(await tenantKey(tenant));
+}
+
+// ---- Refusals ----------------------------------------------------------------------------------------------------
+
+export function refuse(status: number, code: string, error: string): Response {
+  return Response.json({ error, code }, { status, headers: { "Cache-Control": "no-store" } });
+}
+
+/** The same refusal as another route's, in the words of this one. */
+export function refuseAs(answer: ProgramAnswer): Response {
+  const { error: code, message: error } = answer.body;
+  return respond({ ...answer, body: { error, code } });
+}
+
+/** @param response Of a route whose refusals are JSON. */
+export async function reworded(response: Response): Promise<Response> {
+  if (response.status < 400) return response;
+  const { error: code, message: error } = (await response.json()) as { error?: unknown; message?: unknown };
+  return new Response(JSON.stringify({ error, code }), response);
+}
+
+export async function answerFault(error: Error, { req }: { readonly req: { readonly raw: Request } }) {
+  if (!(error instanceof AuthFault)) {
+    // The cause stays in the log.
+    log.error("a request failed:", error);
+    return refuse(500, "internal", "something went wrong here");
+  }
+  logRefused(req.raw, error);
+  return reworded(refusal(error));
 }

@@ -1,9 +1,13 @@
 // The contract of the sandbox API (V1): the bodies that it takes, whose unknown fields are ignored, and its OpenAPI document, whose
 // version is the contract's and not that of this server.
 
+import { defined } from "sandbox-stdio/core";
 import { z } from "zod";
 
 const VERSION = "1.0.0";
+
+/** Of a session (V3). */
+export const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const word = z.string().regex(/^[^\0]*$/, "has a NUL character");
 const variable = z.string().regex(/^[^=\0]+$/, 'a name is not empty and has no "="');
@@ -15,10 +19,7 @@ export const execBody = z.object({
   cwd: word.optional(),
 });
 export const sessionBody = z.object({
-  id: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/, "has other characters than A-Z a-z 0-9 _ -, or more than 64")
-    .optional(),
+  id: z.string().regex(ID, "has other characters than A-Z a-z 0-9 _ -, or more than 64").optional(),
   cwd: word.optional(),
   env: z.record(variable, word).optional(),
 });
@@ -80,21 +81,21 @@ export function openApi(origin: string): object {
 }
 
 function described(path: string, { does, body, answer, query = [] }: Operation): object {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true }));
-  const parameters = [...inPath, ...query.map((name) => ({ name, in: "query" }))];
+  const schema = { type: "string" };
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema }));
   const status = path.endsWith("/pty") ? 101 : answer === undefined ? 204 : 200;
+  const asked = body === "bytes" ? content(BYTES) : body && content(JSON_TYPE, body);
   return {
     summary: does,
-    parameters: parameters.map((one) => ({ ...one, schema: { type: "string" } })),
-    ...(body === undefined ? {} : { requestBody: body === "bytes" ? content(BYTES) : content(JSON_TYPE, body) }),
+    parameters: [...inPath, ...query.map((name) => ({ name, in: "query", schema }))],
+    ...defined({ requestBody: asked }),
     responses: {
-      [status]: { description: "Done", ...(answer === undefined ? {} : content(answer)) },
+      [status]: { description: "Done", ...(answer && content(answer)) },
       default: { description: "Refused", ...content(JSON_TYPE, refusal) },
     },
   };
 }
 
 function content(kind: string, schema?: z.ZodType): object {
-  const { $schema: _, ...rest } = schema === undefined ? {} : z.toJSONSchema(schema, { io: "input" });
-  return { content: { [kind]: schema === undefined ? {} : { schema: rest } } };
+  return { content: { [kind]: schema === undefined ? {} : { schema: z.toJSONSchema(schema, { io: "input" }) } } };
 }

@@ -4,6 +4,7 @@
 import { processSchemas } from "@sbx/api";
 import { splitUtf8 } from "sandbox-stdio/core";
 import { giveBack } from "../attach/entry-limits.ts";
+import { base64Of } from "../base/base64url.ts";
 import { log } from "../base/log.ts";
 import { answerOf } from "../programs/answer-of.ts";
 import { ask, askUntilAnswered, type Target } from "../programs/ask.ts";
@@ -12,11 +13,9 @@ import { EVENT_HEADERS, QUIET, type Say, sayEvents } from "../programs/events.ts
 import type { ProgramAnswer, ProgramProcess } from "../programs/operations/call.ts";
 import type { ChunksBody } from "../programs/operations/chunks.ts";
 import type { Reading } from "../programs/output.ts";
-import { base64Of } from "../programs/output-format.ts";
 import { processOf } from "../programs/parse.ts";
 import { QUIET_MS } from "../programs/respond.ts";
-import type { SandboxApiEnv } from "./caller.ts";
-import { refuseAs } from "./refuse.ts";
+import { refuseAs, type SandboxApiEnv } from "./caller.ts";
 
 /** What runs, and for how long. */
 export type Execution = {

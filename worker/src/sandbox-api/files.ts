@@ -9,8 +9,7 @@ import { askFiles, type FilesAnswer, fetchFolder } from "../bridge/files.ts";
 import { answerOf } from "../programs/answer-of.ts";
 import type { Authorized } from "../programs/authorized.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { type SandboxApiEnv, tenantOf } from "./caller.ts";
-import { refuse, refuseAs } from "./refuse.ts";
+import { refuse, refuseAs, type SandboxApiEnv, tenantOf } from "./caller.ts";
 
 const MAX_SAID_BYTES = 64 * 1024;
 const SAID_PATIENCE_MS = 10_000;
@@ -23,26 +22,21 @@ const BYTES = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** How a failure is told, by its name in errno(3). */
-const FAILURES: Readonly<Record<string, readonly [number, string]>> = {
-  EOUTSIDE: [403, "outside"],
-  EACCES: [403, "permission_denied"],
-  EPERM: [403, "permission_denied"],
-  ENOENT: [404, "not_found"],
-  ENOTDIR: [404, "not_found"],
-  EISDIR: [400, "not_regular"],
-  ENOTREG: [400, "not_regular"],
-  ENXIO: [400, "not_regular"],
-  EINVAL: [400, "bad_path"],
-  ELOOP: [400, "bad_path"],
-  ENAMETOOLONG: [400, "bad_path"],
-  EFBIG: [413, "too_long"],
-  ENOSPC: [507, "no_space"],
-  EIO: [503, "unavailable"],
-};
+/** How failures are told, by their names in errno(3). */
+const FAILURES: readonly (readonly [status: number, code: string, ...names: string[]])[] = [
+  [403, "outside", "EOUTSIDE"],
+  [403, "permission_denied", "EACCES", "EPERM"],
+  [404, "not_found", "ENOENT", "ENOTDIR"],
+  [400, "not_regular", "EISDIR", "ENOTREG", "ENXIO"],
+  [400, "bad_path", "EINVAL", "ELOOP", "ENAMETOOLONG"],
+  [413, "too_long", "EFBIG"],
+  [507, "no_space", "ENOSPC", "EDQUOT"],
+  [503, "unavailable", "EIO"],
+];
 
 /** A request about files, and who asks. */
 type Asked = { readonly request: Request; readonly env: SandboxApiEnv; readonly who: Authorized };
+type Right = "fs:read" | "fs:write";
 
 export async function readFile(asked: Asked): Promise<Response> {
   const path = pathOf(asked.request);
@@ -65,24 +59,48 @@ export async function writeFile(asked: Asked): Promise<Response> {
 }
 
 export async function persist(asked: Asked): Promise<Response> {
-  const refusal = refusalOf(asked, WORKSPACE, "fs:read");
-  if (refusal !== undefined) return refusal;
   const excludes = new URL(asked.request.url).searchParams.getAll("excludes").join(",");
-  const response = await askArchive(asked, { method: "POST" }, { excludes });
-  await note(asked, "persist", WORKSPACE, 0, response.ok ? "ok" : String(response.status));
-  return response.ok ? new Response(response.body, { headers: BYTES }) : saidBy(response);
+  const answer = await askArchive(asked, "persist", { method: "POST" }, { excludes });
+  return answer.ok ? new Response(answer.body, { headers: BYTES }) : answer;
 }
 
 export async function hydrate(asked: Asked): Promise<Response> {
-  const refusal = refusalOf(asked, WORKSPACE, "fs:write");
+  const answer = await askArchive(asked, "hydrate", { method: "PUT", body: asked.request.body });
+  return answer.ok ? Response.json({ ok: true }) : answer;
+}
+
+/** What the bridge answers about the workspace's archive, or a refusal. */
+async function askArchive(
+  asked: Asked,
+  operation: "persist" | "hydrate",
+  init: RequestInit,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const refusal = refusalOf(asked, WORKSPACE, operation === "persist" ? "fs:read" : "fs:write");
   if (refusal !== undefined) return refusal;
-  const { body, headers } = asked.request;
-  const response = await askArchive(asked, { method: "PUT", body });
-  const answer = response.ok ? Response.json({ ok: true }) : await saidBy(response);
-  const length = Number(headers.get("Content-Length") ?? 0);
-  await note(asked, "hydrate", WORKSPACE, length, answer.ok ? "ok" : String(answer.status));
+  const { request, env, who } = asked;
+  const said = fetchFolder(env, who.project, ARCHIVE_PATH, { ...init, signal: request.signal }, query);
+  const answer = await said.then(refusedAs, (error: unknown) => {
+    log.warn("no way to the bridge:", error);
+    return UNREACHED();
+  });
+  const length = Number(request.headers.get("Content-Length") ?? 0);
+  await note(asked, operation, WORKSPACE, length, answer.ok ? "ok" : String(answer.status));
   return answer;
 }
+
+/** A good answer as it is, another one in the words of this interface. */
+async function refusedAs(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const { status } = response;
+  const { error, message } = readSaid((await readText(response, MAX_SAID_BYTES, SAID_PATIENCE_MS)).text);
+  if (error !== undefined && [400, 413, 507].includes(status)) return refuse(status, error, message ?? error);
+  log.warn(`the bridge did nothing with an archive (${status}): ${message}`);
+  return UNREACHED();
+}
+
+const UNREACHED = () =>
+  failed("EIO", "the workspace", "the sandbox can't be reached just now, or has no room: try again");
 
 /** @returns The absolute path behind `/file/`, as it was sent; empty where it can't be read. */
 function pathOf({ url }: Request): string {
@@ -111,35 +129,13 @@ function ask({ env, who: { project } }: Asked, order: FileOrder, content?: Blob)
   return askFiles(env, project.sandboxKey, project.sandbox, order, content);
 }
 
-/** What the bridge answers about the workspace's archive: bytes, or a refusal. */
-async function askArchive(
-  { request: { signal }, env, who }: Asked,
-  init: RequestInit,
-  query: Readonly<Record<string, string>> = {},
-): Promise<Response> {
-  try {
-    return await fetchFolder(env, who.project, ARCHIVE_PATH, { ...init, signal }, query);
-  } catch (error) {
-    log.warn("no way to the bridge:", error);
-    return new Response(null, { status: 503 });
-  }
-}
-
-async function saidBy(response: Response): Promise<Response> {
-  const { error, message } = readSaid((await readText(response, MAX_SAID_BYTES, SAID_PATIENCE_MS)).text);
-  const isOurs = error !== undefined && [400, 413, 507].includes(response.status);
-  if (isOurs) return refuse(response.status, error, message ?? error);
-  log.warn(`the bridge did nothing with an archive (${response.status}): ${message}`);
-  return failed("EIO", "the workspace", "the sandbox can't be reached just now, or has no room: try again");
-}
-
 function failed(name: string, path: string, message: string): Response {
-  const [status, code] = FAILURES[name] ?? [500, "failed"];
+  const [status, code] = FAILURES.find(([, , ...names]) => names.includes(name)) ?? [500, "failed"];
   return refuse(status, code, `${path}: ${message}`);
 }
 
 /** Whatever is to be refused before anything is asked. */
-function refusalOf({ env, who }: Asked, path: string, right: "fs:read" | "fs:write"): Response | undefined {
+function refusalOf({ env, who }: Asked, path: string, right: Right): Response | undefined {
   if (path === "") return refuse(400, "bad_path", "the path can't be read: encode its UTF-8");
   const refusal = commandRefusal(env, right, who.who.isAdmin);
   return refusal && refuseAs(answerOf(refusal));

@@ -1,7 +1,7 @@
 // Cuts a stream of UTF-8 so that stock xterm.js loses no character of it, and holds back no byte without need. Knows nothing
 // of sessions or dialects.
 
-import { joinBytes, unfinishedBytes } from "./utf8-text.ts";
+import { joined, unfinishedBytes } from "./utf8-text.ts";
 
 /** Where a write ends within a character behind this byte, xterm.js forgets how far it was: "…" and "。" can be lost. */
 const FORGOTTEN = 0x80;
@@ -25,13 +25,13 @@ export class SplitCharacters {
    */
   pass(bytes: Uint8Array): Uint8Array {
     const begun = this.#begun;
-    const end = begun.length === 0 || bytes.length > 2 ? bytes : joinBytes(begun, bytes);
+    const end = begun.length === 0 || bytes.length > 2 ? bytes : joined([begun, bytes]);
     const unfinished = unfinishedBytes(end);
     if (unfinished === 0 && begun.length === 0) return bytes;
     const last = end.slice(end.length - unfinished);
     const forgotten = this.#isEveryWhole ? 0 : last.indexOf(FORGOTTEN);
     const waiting = forgotten < 0 ? 0 : unfinished - forgotten;
-    const ready = this.#passed === begun.length ? bytes : joinBytes(begun.subarray(this.#passed), bytes);
+    const ready = this.#passed === begun.length ? bytes : joined([begun.subarray(this.#passed), bytes]);
     this.#begun = last;
     this.#passed = unfinished - waiting;
     return waiting === 0 ? ready : ready.subarray(0, ready.length - waiting);

@@ -36,9 +36,9 @@ export function isLossy(text: string, bytes: Uint8Array): boolean {
  * @returns `whole`, a view of `bytes` where there was no tail; `tail`, at most three bytes, in memory of its own.
  */
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
-  const joined = tail.length === 0 ? bytes : joinBytes(tail, bytes);
-  const cut = joined.length - unfinishedBytes(joined);
-  return { whole: joined.subarray(0, cut), tail: joined.slice(cut) };
+  const all = tail.length === 0 ? bytes : joined([tail, bytes]);
+  const cut = all.length - unfinishedBytes(all);
+  return { whole: all.subarray(0, cut), tail: all.slice(cut) };
 }
 
 /** How many bytes at the end are the start of a character that may still be finished. */
@@ -52,9 +52,13 @@ export function unfinishedBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-export function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
+/** One behind the other, in memory of their own. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }

@@ -1,6 +1,6 @@
 // Orders for files in the sandbox, from the Worker to the bridge and on to its file helper, and the answers: JSON, with bytes behind it.
 
-import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import { decodeUtf8, encodeUtf8, joined } from "../text/utf8-text.ts";
 
 /** The most bytes of one order or answer. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
@@ -21,8 +21,8 @@ export type FileOrder =
   | ({ readonly op: "read"; readonly path: string; readonly maxBytes: number } & Within)
   /** The bytes behind the order become the file, which is made where it is absent. Its directory is there. */
   | ({ readonly op: "write"; readonly path: string } & Within)
-  | ({ readonly op: "mkdir"; readonly path: string; readonly recursive: boolean } & Within)
-  | ({ readonly op: "list"; readonly path: string } & Within)
+  | { readonly op: "mkdir"; readonly path: string; readonly recursive: boolean }
+  | { readonly op: "list"; readonly path: string }
   | {
       readonly op: "walk";
       readonly path: string;
@@ -31,7 +31,7 @@ export type FileOrder =
       readonly maxDirectories: number;
       readonly followLinks: boolean;
     }
-  | ({ readonly op: "real"; readonly path: string } & Within)
+  | { readonly op: "real"; readonly path: string }
   | { readonly op: "remove"; readonly path: string; readonly recursive: boolean; readonly force: boolean }
   | { readonly op: "copy"; readonly path: string; readonly to: string; readonly recursive: boolean }
   /** Handles are of their owner's own naming. */
@@ -81,10 +81,8 @@ const LENGTH_BYTES = 4;
 
 export function packFileMessage(message: object, bytes: Uint8Array = new Uint8Array(0)): Uint8Array<ArrayBuffer> {
   const json = encodeUtf8(JSON.stringify(message));
-  const packed = new Uint8Array(LENGTH_BYTES + json.length + bytes.length);
+  const packed = joined([new Uint8Array(LENGTH_BYTES), json, bytes]);
   new DataView(packed.buffer).setUint32(0, json.length);
-  packed.set(json, LENGTH_BYTES);
-  packed.set(bytes, LENGTH_BYTES + json.length);
   return packed;
 }
 

@@ -2,7 +2,7 @@
 // whose signal tells the object that its caller has gone.
 
 import type { processSchemas, sessionSchemas } from "@sbx/api";
-import { defined, type ProcessWish, type WriteOnce } from "sandbox-stdio/core";
+import { defined, joined, type ProcessWish, type WriteOnce } from "sandbox-stdio/core";
 import type { StartOrder, WaitUntil } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import type { Pass } from "../../attach/entry-limits.ts";
@@ -121,11 +121,9 @@ export async function callOf(request: Request): Promise<ProgramCall | undefined>
 
 export function packAnswer({ bytes = new Uint8Array(0), ...head }: ProgramAnswer): Response {
   const json = new TextEncoder().encode(JSON.stringify(head));
-  const packed = new Uint8Array(LENGTH_BYTES + json.length + bytes.length);
-  new DataView(packed.buffer).setUint32(0, json.length);
-  packed.set(json, LENGTH_BYTES);
-  packed.set(bytes, LENGTH_BYTES + json.length);
-  return new Response(packed);
+  const length = new Uint8Array(LENGTH_BYTES);
+  new DataView(length.buffer).setUint32(0, json.length);
+  return new Response(joined([length, json, bytes]));
 }
 
 export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {

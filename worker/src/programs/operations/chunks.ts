@@ -1,7 +1,7 @@
 // *chunks* (E4): output in numbered pieces, the same for every caller and after every restart. The bridge numbers them, and the store
 // once the process has ended.
 
-import { defined, type InnerClient, type OutputLog } from "sandbox-stdio/core";
+import { defined, type InnerClient, joined, type OutputLog } from "sandbox-stdio/core";
 import { type Chunk, type ChunkList, ChunkTable, readChunkState } from "sandbox-stdio/programs";
 import { askProcess, type Kept, keptState, UNANSWERED } from "./ask-process.ts";
 import type { Operation, ProgramAnswer } from "./call.ts";
@@ -106,7 +106,7 @@ function tell(log: OutputLog, list: ChunkList, { after, maxBytes }: Asked, befor
     total += length;
     chunks.push([last, stream, length]);
   }
-  return { chunks, last, failure, bytes: joined(pieces, total) };
+  return { chunks, last, failure, bytes: joined(pieces) };
 }
 
 function endOf(chunk: Chunk | undefined): number | undefined {
@@ -132,16 +132,6 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
   const text = new TextEncoder().encode(JSON.stringify(table.state()));
   ports.keep(text);
   return text;
-}
-
-function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
 
 function answer(reached: Reached, told: Told & { readonly isEnded: boolean }): ProgramAnswer {
