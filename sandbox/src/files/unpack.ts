@@ -65,7 +65,7 @@ export function unpack(
 ): Unpacked {
   const fresh = mkdtempSync(`${folder}/${UNPACKING}`);
   try {
-    new Unpacking(fresh, maxMembers).read(read);
+    new Unpacking(folder, fresh, maxMembers).read(read);
     merge(fresh, folder, true);
     merge(fresh, folder, false);
     return { ok: true };
@@ -80,6 +80,7 @@ export function unpack(
 }
 
 class Unpacking {
+  readonly #folder: string;
   readonly #fresh: string;
   readonly #reader: TarReader;
   /** Paths of folders, none of which is or lies below a link. */
@@ -89,7 +90,9 @@ class Unpacking {
   /** Of the file whose bytes are coming. */
   #open: { readonly fd: number; readonly member: TarMember } | undefined;
 
-  constructor(fresh: string, maxMembers: number) {
+  /** @param fresh Within the folder. */
+  constructor(folder: string, fresh: string, maxMembers: number) {
+    this.#folder = folder;
     this.#fresh = fresh;
     this.#membersLeft = maxMembers;
     this.#reader = new TarReader({
@@ -103,6 +106,8 @@ class Unpacking {
     let left = MAX_ARCHIVE_BYTES;
     const room = Buffer.alloc(READ_BYTES);
     for (let count = read(room); count > 0; count = read(room)) {
+      if (left === MAX_ARCHIVE_BYTES && room[0] === 0x1f)
+        throw new TarFault("it is compressed: send the tar archive as it is");
       left -= count;
       if (left < 0) throw tooMuch();
       this.#reader.push(room.subarray(0, count));
@@ -120,14 +125,20 @@ class Unpacking {
     const parts = partsOf(name);
     if (parts === undefined) throw refuse("leads out of the workspace");
     if (kind === "folder") {
-      this.#folder(parts, mode, refuse);
+      this.#enter(parts, mode, refuse);
       return;
     }
     if (parts.length === 0) throw refuse("has no name");
-    if (kind === "link" && (target === "" || leadsTo(parts, target, 0) === undefined))
-      throw refuse("is a link that leads out of the workspace");
-    this.#folder(parts.slice(0, -1), FOLDER_MODE, refuse);
+    if (kind === "link" && !this.#staysInside(parts, target))
+      throw refuse("is a link that leads out of the workspace: have it left out by `excludes` of persist");
+    this.#enter(parts.slice(0, -1), FOLDER_MODE, refuse);
     this.#make(this.#at(parts), member, refuse);
+  }
+
+  #staysInside(parts: readonly string[], target: string): boolean {
+    const below = `${target}/`.startsWith(`${this.#folder}/`) ? target.slice(this.#folder.length + 1) : undefined;
+    if (below !== undefined) return leadsTo([""], below, 0) !== undefined;
+    return target !== "" && leadsTo(parts, target, 0) !== undefined;
   }
 
   /** A later member of the same name counts. */
@@ -163,10 +174,10 @@ class Unpacking {
   }
 
   /** One that the archive does not list counts like one that it does. */
-  #folder(parts: readonly string[], mode: number, refuse: Refuse): void {
+  #enter(parts: readonly string[], mode: number, refuse: Refuse): void {
     const path = parts.join("/");
     if (this.#made.has(path)) return;
-    this.#folder(parts.slice(0, -1), FOLDER_MODE, refuse);
+    this.#enter(parts.slice(0, -1), FOLDER_MODE, refuse);
     const known = lstatSync(this.#at(parts), { throwIfNoEntry: false });
     if (known?.isSymbolicLink() === true) throw refuse("lies below a link, or in the place of one");
     if (known !== undefined) throw refuse("has a folder in the place of a file");

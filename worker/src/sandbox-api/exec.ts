@@ -7,7 +7,7 @@ import { giveBack } from "../attach/entry-limits.ts";
 import { base64Of } from "../base/base64url.ts";
 import { log } from "../base/log.ts";
 import { answerOf } from "../programs/answer-of.ts";
-import { ask, askUntilAnswered, type Target } from "../programs/ask.ts";
+import { askUntilAnswered, type Target } from "../programs/ask.ts";
 import { type Authorized, passToStart } from "../programs/authorized.ts";
 import { EVENT_HEADERS, QUIET, type Say, sayEvents } from "../programs/events.ts";
 import type { ProgramAnswer, ProgramProcess } from "../programs/operations/call.ts";
@@ -52,9 +52,9 @@ export async function execute(
   if ("status" in process) return refuseAs(process);
   const pass = await passToStart(request, env, who, target.sessionKey);
   if ("code" in pass) return refuseAs(answerOf(pass));
-  const made = await ask(target, { ...callOf({ type: "create", process }), pass, mayStart: true }).finally(() =>
-    waitUntil(giveBack(env, pass)),
-  );
+  // By its name a process starts once, however often it is asked for: a container may be on its way to sleep.
+  const create = { ...callOf({ type: "create", process }), pass, mayStart: true };
+  const made = await askUntilAnswered(target, () => create).finally(() => waitUntil(giveBack(env, pass)));
   if (made.status >= 400) return notStarted(made);
   const end = async () => {
     const session = env.SESSION.getByName(target.sessionKey);

@@ -28,7 +28,7 @@ export class InputStream {
       },
       write: (chunk) => {
         // A copy: the bytes are kept until they are acknowledged, and the caller may use its memory again.
-        const bytes = typeof chunk === "string" ? encoder.encode(chunk) : chunk.slice();
+        const bytes = typeof chunk === "string" ? encoder.encode(chunk) : new Uint8Array(chunk);
         if (bytes.length > 0 && !this.#ports.write(bytes)) return this.#wait(false);
         return undefined;
       },

@@ -89,7 +89,8 @@ export class TarReader {
         });
       case "long": {
         const part = bytes.subarray(0, state.left);
-        state.parts.push(part.slice());
+        // Of a Buffer, slice() would be no copy.
+        state.parts.push(new Uint8Array(part));
         state.left -= part.length;
         if (state.left === 0) this.#long(state);
         return part.length;

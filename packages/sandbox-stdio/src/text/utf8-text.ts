@@ -38,7 +38,7 @@ export function isLossy(text: string, bytes: Uint8Array): boolean {
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
   const all = tail.length === 0 ? bytes : joined([tail, bytes]);
   const cut = all.length - unfinishedBytes(all);
-  return { whole: all.subarray(0, cut), tail: all.slice(cut) };
+  return { whole: all.subarray(0, cut), tail: new Uint8Array(all.subarray(cut)) };
 }
 
 /** How many bytes at the end are the start of a character that may still be finished. */
