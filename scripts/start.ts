@@ -1,12 +1,15 @@
-// `npm start`: builds the page and the command line, runs the local system until it is told to stop, and says how to
-// use it. All it decides is what is printed; local/system.ts does the work.
+// `npm start`: builds what has changed, runs the local system until it is told to stop, and prints how to use it.
+// packages/local/src/system/system.ts does the work.
 
-import { localDir } from "../packages/local/src/base/paths.ts";
+import { join } from "node:path";
+import { localDir, ROOT } from "../packages/local/src/base/paths.ts";
 import { chosenPort, nextFreePort, PortError } from "../packages/local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../packages/local/src/base/stop-signals.ts";
+import { buildUnlessUnchanged, CHECKOUT_SOURCES } from "../packages/local/src/build/build-record.ts";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { CLI_CLIENT_ID } from "../packages/local/src/issuer/tokens.ts";
+import { ChildKeeper } from "../packages/local/src/processes/children.ts";
 import { NotReadyError } from "../packages/local/src/processes/ready.ts";
 import { claimDirectory, claimPort } from "../packages/local/src/system/claim.ts";
 import {
@@ -17,6 +20,8 @@ import {
   writeRunRecord,
 } from "../packages/local/src/system/run-record.ts";
 import { startSystem } from "../packages/local/src/system/system.ts";
+import { bundleWorker } from "../packages/local/src/system/worker-bundle.ts";
+import { workerEnv } from "../packages/local/src/system/worker-env.ts";
 
 const DEFAULT_PORT = 8787;
 /** From the checkout, where the token comes from too: no registry has it. */
@@ -48,18 +53,40 @@ sbx-stdio is running (${seconds} s)
 `;
 }
 
+/** @param dir Of the run. @returns The Worker's bundle. */
+async function buildChanged(dir: string, signal: AbortSignal): Promise<string> {
+  const outDir = join(dir, "bundle");
+  const keeper = new ChildKeeper();
+  try {
+    await buildUnlessUnchanged({
+      recordFile: join(dir, "built"),
+      sources: CHECKOUT_SOURCES,
+      outputs: [join(ROOT, "packages/dashboard/dist"), join(ROOT, "packages/sbx-cli/dist/sbx-stdio.js"), outDir],
+      build: async () => {
+        console.log("Building the page, the command line and the Worker");
+        await buildAll(signal);
+        signal.throwIfAborted();
+        await bundleWorker(keeper, { outDir, logFile: join(dir, "logs/bundle.log"), env: workerEnv(dir) });
+      },
+    });
+  } finally {
+    keeper.close();
+  }
+  return outDir;
+}
+
 /** Runs until `signal` stops it. @throws {NotReadyError} If a part of the system ends by itself and stays down. */
 async function run(signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
   const dir = localDir();
   const port = await chosenPort(process.env.PORT, DEFAULT_PORT, claimPort);
   const claim = await claimDirectory(dir, port);
-  console.log("Building the page and the command line");
-  await buildAll(signal);
+  const bundle = await buildChanged(claim, signal);
   console.log("Starting the bridge, the issuer and the Worker");
   const isOnlyRun = !readRunRecords(dir).some((record) => isAlive(record.pid));
   const system = await startSystem({
     dir: claim,
+    bundle,
     keysDir: dir,
     ports: { worker: port, issuer: await issuerPort(dir, port) },
     workerVars: { HOME_SANDBOX: "dev" },

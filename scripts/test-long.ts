@@ -103,10 +103,24 @@ const PARTS: readonly Part[] = [
   },
   {
     name: "recordings",
-    about: "a day's recording of 1 GiB: its size, screens and search; and real programs' screens at each kilobyte",
+    about: "a day's recording of 1 GiB: its size, screens and search",
     minutes: 15,
-    args: e2eFiles("programs/long-recording", "programs/recordings"),
-    env: { RECORDED_MB: "1024", RECORDED_KB: "1" },
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "recordings-day"],
+    env: { RECORDED_MB: "1024" },
+  },
+  {
+    name: "recordings-programs",
+    about: "real programs played into sessions, and their screens at each kilobyte",
+    minutes: 5,
+    args: e2eFiles("programs/recordings"),
+    env: { RECORDED_KB: "1" },
+  },
+  {
+    name: "recordings-public",
+    about:
+      "alacritty's own recordings, which Debian's package has, played into sessions: screens at each kilobyte, and the stock player",
+    minutes: 5,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/long.config.ts", "public-recordings"],
   },
   {
     name: "hostile",

@@ -3,6 +3,7 @@
 
 declare module "node:buffer" {
   export class Buffer {
+    static from(text: string, encoding: "base64"): Uint8Array<ArrayBuffer>;
     static from(memory: ArrayBufferLike, offset: number, length: number): Buffer;
     static from(text: string, encoding: "base64url"): ArrayLike<number>;
     toString(encoding: "base64" | "base64url"): string;

@@ -18,6 +18,7 @@ import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/openapi.ts";
 import { previewRoutes } from "./routes/previews.ts";
 import { programRoutes } from "./routes/programs.ts";
+import { pushRoutes } from "./routes/push.ts";
 import { recordingRoutes, tenantRecordingRoutes } from "./routes/recordings.ts";
 import { revocationRoutes } from "./routes/revocations.ts";
 import { sandboxApiRoutes } from "./routes/sandbox-api.ts";
@@ -66,6 +67,7 @@ export function stdioRoutes(mcp?: McpTools): Hono<{ Bindings: StdioEnv }> {
   app.route("/api/revocations", revocationRoutes);
   app.route("/api/layout", layoutRoutes);
   app.route("/api/preferences", preferenceRoutes);
+  app.route("/api/push", pushRoutes);
   app.route("/api/audit", tenantAuditRoutes);
   app.route("/api/recordings", tenantRecordingRoutes);
   app.route("/api/attention-webhook", webhookRoutes);

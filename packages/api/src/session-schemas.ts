@@ -34,5 +34,10 @@ export const commandsAnswer = answerOf(shapes.commandsAnswer);
 
 export const signalRequest = bodyOf(shapes.signal);
 export const resizeRequest = bodyOf(shapes.resize);
-export const keyboardRequest = bodyOf(shapes.keyboard);
+export const keyboardRequest = bodyOf(shapes.keyboard)
+  .refine((body) => body.do !== "ask" || body.reason !== undefined, 'has no "reason": say what a person is to do')
+  .refine(
+    ({ do: what, reason, secret }) => what === "ask" || (reason ?? secret) === undefined,
+    'has "reason" or "secret", which only "do":"ask" takes',
+  );
 export const keyboardAnswer = answerOf(shapes.keyboardAnswer);

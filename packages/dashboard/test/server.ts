@@ -134,6 +134,8 @@ export class PageServer {
   mode: Mode = "collaborative";
   /** What whoever is logged in may do. */
   scopes: readonly string[] = ["sandbox:connect", "sandbox:exec"];
+  /** The running sessions, as the API lists them. */
+  listed: readonly Record<string, unknown>[] = [];
   /** When the login ends. */
   loginEndsAt = "2027-01-01T00:00:00.000Z";
   /** Until when the login is, once it is renewed; undefined: the server refuses that. */
@@ -260,7 +262,8 @@ export class PageServer {
       response.writeHead(status, { "Content-Type": "application/json" });
       response.end(status === 204 ? undefined : JSON.stringify(value));
     };
-    if (path === undefined || !this.scopes.includes("sandbox:exec"))
+    if (pathname === "/api/sandboxes/default/sessions") say(200, { sessions: this.listed });
+    else if (path === undefined || !this.scopes.includes("sandbox:exec"))
       say(403, { message: "needs the scope sandbox:exec" });
     else if (request.method === "POST") {
       const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-// The exports of the package. All are listed, so that a reader sees the whole surface here.
+// All exports of the package, listed one by one, so that the whole surface is visible here.
 
 export { StdioClient } from "./client/client.ts";
 export type {
@@ -14,15 +14,16 @@ export { InputSender } from "./client/input-sender.ts";
 export {
   colourIndex,
   followParticipants,
-  type KeyboardState,
   keyboardStateOf,
   mayType,
+  type OpenAsk,
   otherDrivers,
   type Participants,
   participantOf,
   participantsOf,
   soleTypistOf,
   yieldsKeyboard,
+  yourAsk,
 } from "./client/participants.ts";
 export {
   announcementOf,
@@ -32,6 +33,7 @@ export {
   stoppingWords,
 } from "./client/participants-text.ts";
 export { backoffMs, decideRetry } from "./client/retry.ts";
+export { TypedInput } from "./client/typed-input.ts";
 export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
 export { ALIS } from "./dialects/alis.ts";
 export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
@@ -54,7 +56,7 @@ export { OutputLog } from "./output/output-log.ts";
 export { FrameSource, OutputReader } from "./output/output-reader.ts";
 export { findFlowLeader, isWindowSpent, type Paced } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
-export { SNAPSHOT_PATIENCE_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
+export { SNAPSHOT_TIMEOUT_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
 export { Window } from "./output/window.ts";
 export {
   cookiesToBrowser,
@@ -81,6 +83,7 @@ export {
 } from "./server/dialect.ts";
 export type { ServerSocket } from "./server/outgoing.ts";
 export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
+export { asksAgainMs, isSecretFor, openAsk } from "./session/asks.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
@@ -102,6 +105,8 @@ export { ProcessSession } from "./session/process-session.ts";
 export { copyBytes, RelaySession } from "./session/relay-session.ts";
 export { SessionCore } from "./session/session-core.ts";
 export type {
+  Ask,
+  AskEvent,
   AttachRequest,
   SessionFacts,
   SessionOptions,
@@ -114,10 +119,17 @@ export { TarFault, type TarMember, TarReader, type TarSink } from "./tar/tar-rea
 export { type TarEntry, tarEnd, tarHeader, tarPadding } from "./tar/tar-writer.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
+export {
+  EchoPrediction,
+  type EchoScreen,
+  type Predicted,
+  type PredictionMode,
+} from "./terminal/echo-prediction.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
 export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
-export { QueryFilter, type QueryFilterOptions, type Sequence } from "./terminal/query-filter.ts";
+export { NumberedRows } from "./terminal/numbered-rows.ts";
+export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
@@ -161,6 +173,7 @@ export {
 } from "./wire/attach-query.ts";
 export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
+export { ASK_MS } from "./wire/constants.ts";
 export {
   type Bye,
   type ClientMessage,
@@ -181,12 +194,13 @@ export {
 export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
+  FILE_HEAD_BYTES,
   FILES_PATH,
   type FileAnswer,
-  type FileFacts,
   type FileKind,
   type FileOrder,
   type FileSuccess,
+  fileMessageLength,
   MAX_FILE_BYTES,
   packFileMessage,
   unpackFileMessage,
@@ -202,7 +216,7 @@ export {
 export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-messages.ts";
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
 export type { PaneAddress } from "./wire/pane-address.ts";
-export { isForPane, isPaneOrder, PANE_UNREACHED, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
+export { isForPane, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
 export {

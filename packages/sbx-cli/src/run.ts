@@ -84,6 +84,7 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
     case "wait":
     case "screen":
     case "commands":
+    case "ask":
     case "signal":
       return (await import("./programs/programs.ts")).runVerb(command, token(command), standardInput());
     case "logs":
@@ -91,9 +92,9 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
     case "serve":
       return (await import("./tools/serve-command.ts")).serve(command.command);
     case "record":
-      return (await import("./attach/record.ts")).record(command, tokenSource(command, env), env);
+      return (await import("./attach/record.ts")).record(command, env);
     case "replay":
-      return (await import("./programs/replay.ts")).replay(command, "file" in command ? undefined : token(command));
+      return (await import("./programs/replay.ts")).replay(command, env);
     case "login":
       await login(command, env, (line) => fs.writeSync(STDERR, `${line}\n`));
       break;

@@ -8,7 +8,7 @@ import { KeptLogins } from "../src/logins/kept-logins.ts";
 import { makeKey, takeKey } from "../src/logins/keys.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-const ALICE = personOf("alice", "driver");
+const ALICE = personOf("alice", { role: "driver" });
 const NOW = 1_800_000_000_000;
 const MINUTE = 60_000;
 
@@ -67,16 +67,33 @@ test("names that are no account's can't fill the memory, nor be told from accoun
 
 test("a password is kept as argon2id, and opens with its role", async () => {
   const file = join(temporaryDirectory(), "accounts.json");
-  const accounts = new AccountFile(file);
-  await accounts.set("alice", "viewer", "correct horse");
+  const accounts = new AccountFile(file, { needsUser: false });
+  await accounts.set("alice", { role: "viewer" }, "correct horse");
   expect(readFileSync(file, "utf8")).toMatch(/"\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(await accounts.check("alice", "correct horse")).toBe("viewer");
+  expect(await accounts.check("alice", "correct horse")).toMatchObject({ role: "viewer" });
   expect(await accounts.check("alice", "correct horsf")).toBe("wrong");
   expect(await accounts.check("alice", "")).toBe("wrong");
   expect(await accounts.check("__proto__", "correct horse")).toBe("wrong");
   expect(accounts.remove("alice")).toBe(true);
   expect(await accounts.check("alice", "correct horse")).toBe("wrong");
+});
+
+test("where root serves, an account that names no user of the machine opens nothing; a change of it ends logins", async () => {
+  const file = join(temporaryDirectory(), "accounts.json");
+  const accounts = new AccountFile(file, { needsUser: true });
+  await accounts.set("alice", { role: "driver" }, "correct horse");
+  expect([await accounts.check("alice", "correct horse"), accounts.stillMay(ALICE)]).toEqual(["wrong", false]);
+  await accounts.set("alice", { role: "driver", as: "nobody" }, "correct horse");
+  const account = accounts.find("alice");
+  const alice = personOf("alice", account ?? { role: "viewer" });
+  expect([alice.org, accounts.stillMay(alice)]).toEqual(["user.nobody", true]);
+  await accounts.set("alice", { role: "driver", as: "daemon" }, undefined);
+  expect([accounts.stillMay(alice), await accounts.check("alice", "correct horse")]).toEqual([false, "wrong"]);
+  // Who shares one program shares it, whoever they are.
+  expect(personOf("alice", new AccountFile(file, { isShared: true }).find("alice") ?? { role: "viewer" }).org).toBe(
+    "serve",
+  );
 });
 
 test("more than four passwords at a time are not looked at", async () => {

@@ -2,13 +2,19 @@
 
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 
-/** A user without privileges, as CHILD_USER names one. */
+/** Another user than the bridge's: without privileges, as CHILD_USER names one, or one who has logged in. */
 export type ChildUser = {
   readonly uid: number;
   readonly gid: number;
   /** Absent if /etc/passwd does not know the number. */
   readonly name?: string;
   readonly home?: string;
+  readonly shell?: string;
+  /** Present for a login, which has its groups, and sudo as far as the machine allows it. */
+  readonly login?: {
+    /** The cgroup that its processes enter. */
+    readonly cgroup: string | undefined;
+  };
 };
 
 export type ChildUserResult =
@@ -19,6 +25,8 @@ export type ChildUserResult =
 const SETPRIV = "/usr/bin/setpriv";
 /** From coreutils. */
 const ENV = "/usr/bin/env";
+/** Moves itself into the cgroup $1, and becomes the program. */
+const ENTER = 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"';
 const PASSWD = "/etc/passwd";
 const MAX_ID = 0xffff_fffe;
 
@@ -67,21 +75,20 @@ type Wanted = {
  * How to start `program` as the user. setpriv(1), which is still root, gets none of the variables, since the loader heeds some of
  * them, and enters no directory. env(1), which runs as the user, sets both.
  */
-export function startAs({ uid, gid }: ChildUser, program: string, { args, env, cwd }: Wanted): Start {
-  const drop = ["--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"];
+export function startAs({ uid, gid, login }: ChildUser, program: string, { args, env, cwd }: Wanted): Start {
+  const drop = login === undefined ? ["--clear-groups", "--bounding-set=-all", "--no-new-privs"] : ["--init-groups"];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // env would take a path with an equals sign for another variable.
-  const plain = program.includes("=") ? [SETPRIV, "--no-new-privs", "--", program] : [program];
+  const plain = program.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", program] : [program];
   const asUser = [ENV, `--chdir=${cwd}`, "--", ...variables, ...plain, ...args];
-  return {
-    path: SETPRIV,
-    argv: [SETPRIV, `--reuid=${uid}`, `--regid=${gid}`, ...drop, "--", ...asUser],
-    env: {},
-    cwd: "/",
-  };
+  const words = [SETPRIV, `--reuid=${uid}`, `--regid=${gid}`, ...drop, "--inh-caps=-all", "--", ...asUser];
+  const entered = login?.cgroup === undefined ? [] : ["/bin/sh", "-c", ENTER, "sh", login.cgroup];
+  const argv = [...entered, ...words];
+  return { path: argv[0] ?? SETPRIV, argv, env: {}, cwd: "/" };
 }
 
-function userNamed(setting: string): ChildUser | undefined {
+/** @param setting A name of /etc/passwd, `UID` or `UID:GID`. */
+export function userNamed(setting: string): ChildUser | undefined {
   const numbers = /^(\d{1,10})(?::(\d{1,10}))?$/.exec(setting);
   const uid = numbers?.[1] === undefined ? undefined : Number(numbers[1]);
   const known = usersOfMachine().find((user) => (uid === undefined ? user.name === setting : user.uid === uid));
@@ -94,8 +101,8 @@ function usersOfMachine(): ChildUser[] {
   const lines = readFileSync(PASSWD, "utf8")
     .split("\n")
     .map((line) => line.split(":"));
-  return lines.flatMap(([name = "", , uid = "", gid = "", , home = ""]) =>
-    name === "" ? [] : [{ name, uid: Number(uid), gid: Number(gid), home }],
+  return lines.flatMap(([name = "", , uid = "", gid = "", , home = "", shell = ""]) =>
+    name === "" ? [] : [{ name, uid: Number(uid), gid: Number(gid), home, shell }],
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { LOG_LEVELS, type LogLevel, readLogLevel } from "sandbox-stdio/core";
 import { type ChildUser, readChildUser } from "./child-user.ts";
+import type { LoginSettings } from "./logins.ts";
 
 /** Platforms wait less than this between SIGTERM and SIGKILL. */
 const MAX_STOP_SECONDS = 3_600;
@@ -20,6 +21,10 @@ export type BridgeSettings = {
   readonly workspace: string;
   /** The user of the processes. Undefined: the bridge's own. */
   readonly childUser: ChildUser | undefined;
+  /** Present if sandboxes belong to users of this machine. */
+  readonly logins: LoginSettings | undefined;
+  /** The command behind which all programs run. Absent: they run here. */
+  readonly exec: readonly string[] | undefined;
   /** Seconds that processes have after SIGTERM; 0: they are ended at once. */
   readonly stopSeconds: number;
   /** How many bytes a second a process may write while it has no reader; infinity for no limit. */
@@ -57,6 +62,14 @@ export interface BridgeVariables {
   readonly STOP_SECONDS?: string | undefined;
   /** A name, `UID` or `UID:GID` as which processes run, without privileges. Default: the bridge's user. */
   readonly CHILD_USER?: string | undefined;
+  /** Of `serve`: the list of accounts, by whose users sandboxes run. Default: none. */
+  readonly STDIO_LOGINS?: string | undefined;
+  /** A cgroup in which each of those users gets one. Default: none. */
+  readonly STDIO_CGROUP?: string | undefined;
+  /** Its files: JSON, such as `{"pids.max":"500"}`. Default: none. */
+  readonly STDIO_LIMITS?: string | undefined;
+  /** Of `serve`: a command behind which all programs run, as a JSON array of its words. Default: none. */
+  readonly STDIO_EXEC?: string | undefined;
   /** As the Worker's, which sets it in containers. Default: `warn`. */
   readonly LOG_LEVEL?: string | undefined;
   /** As the Worker's, which sets it in containers. Default: none. */
@@ -102,8 +115,19 @@ export function readSettings(env: Environment, token: string): SettingsResult {
       logLevel,
       trace: env.STDIO_TRACE,
       childUser: child.user,
+      logins: env.STDIO_LOGINS ? loginsOf(env.STDIO_LOGINS, env) : undefined,
+      // By our own `serve`, which has checked it.
+      exec: env.STDIO_EXEC ? (JSON.parse(env.STDIO_EXEC) as string[]) : undefined,
       sandboxRoot: env.SANDBOX_ROOT,
       bellUrl,
     },
+  };
+}
+
+function loginsOf(file: string, { STDIO_CGROUP: cgroup, STDIO_LIMITS: limits }: Environment): LoginSettings {
+  return {
+    file,
+    cgroup: cgroup || undefined,
+    limits: Object.entries(JSON.parse(limits || "{}") as Record<string, string>),
   };
 }

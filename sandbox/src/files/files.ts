@@ -4,7 +4,7 @@
 import { type FileAnswer, type FileOrder, packFileMessage, unpackFileMessage } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import { type ChildProcess, type OutputSink, type ProcessSpec, startProcess } from "../process/process.ts";
-import { FrameReader, framed } from "./frames.ts";
+import { FrameReader } from "./frames.ts";
 import { HELPER_FLAG, MAX_MESSAGE_BYTES } from "./helper.ts";
 
 /** An order that takes longer is given up, and the helper with it. */
@@ -80,7 +80,7 @@ class FileHelper implements OutputSink {
     const answer = new Promise<FileResult>((resolve) => {
       this.#waiting.set(id, resolve);
     });
-    this.#unwritten.push(framed(packFileMessage({ ...order, id }, bytes)));
+    this.#unwritten.push(packFileMessage({ ...order, id }, bytes));
     this.#pump();
     this.#wait();
     return answer;

@@ -1,53 +1,35 @@
-// Messages on a pipe: the length of each, then the message.
+// Messages that come in pieces on a pipe: each says at its beginning how long it is.
 
-import { joined } from "sandbox-stdio/core";
-
-const LENGTH_BYTES = 4;
-
-export function framed(message: Uint8Array): Uint8Array {
-  const frame = joined([new Uint8Array(LENGTH_BYTES), message]);
-  new DataView(frame.buffer).setUint32(0, message.length);
-  return frame;
-}
+import { FILE_HEAD_BYTES, fileMessageLength } from "sandbox-stdio/core";
 
 export class FrameReader {
   readonly #maxBytes: number;
-  #pieces: Uint8Array[] = [];
-  #bytes = 0;
+  /** What has room for the next head, or for the message that its head has announced. */
+  #room = new Uint8Array(FILE_HEAD_BYTES);
+  #filled = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** @returns The messages that are whole now. `piece` is this reader's from here on. @throws {RangeError} If one is too long. */
+  /** @returns The messages that are whole now. @throws {RangeError} If one is too long. */
   push(piece: Uint8Array): Uint8Array[] {
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
     const messages: Uint8Array[] = [];
-    for (;;) {
-      const length = this.#nextLength();
-      if (length === undefined || this.#bytes < LENGTH_BYTES + length) return messages;
-      const all = this.#together();
-      messages.push(all.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
-      this.#pieces = [all.subarray(LENGTH_BYTES + length)];
-      this.#bytes -= LENGTH_BYTES + length;
+    for (let at = 0; at < piece.length; ) {
+      const taken = piece.subarray(at, at + this.#room.length - this.#filled);
+      this.#room.set(taken, this.#filled);
+      at += taken.length;
+      this.#filled += taken.length;
+      if (this.#filled < this.#room.length) break;
+      const length = fileMessageLength(this.#room);
+      if (length > this.#maxBytes) throw new RangeError(`Cannot read a message of ${length} bytes`);
+      const isWhole = this.#filled === length;
+      const room = new Uint8Array(isWhole ? FILE_HEAD_BYTES : length);
+      if (isWhole) messages.push(this.#room);
+      else room.set(this.#room);
+      this.#filled = isWhole ? 0 : FILE_HEAD_BYTES;
+      this.#room = room;
     }
-  }
-
-  #nextLength(): number | undefined {
-    if (this.#bytes < LENGTH_BYTES) return undefined;
-    const [first] = this.#pieces;
-    const head = first !== undefined && first.length >= LENGTH_BYTES ? first : this.#together();
-    const length = new DataView(head.buffer, head.byteOffset).getUint32(0);
-    if (length > this.#maxBytes) throw new RangeError(`Cannot read a message of ${length} bytes`);
-    return length;
-  }
-
-  #together(): Uint8Array {
-    const [first] = this.#pieces;
-    if (first !== undefined && this.#pieces.length === 1) return first;
-    const all = joined(this.#pieces);
-    this.#pieces = [all];
-    return all;
+    return messages;
   }
 }

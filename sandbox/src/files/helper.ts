@@ -4,7 +4,7 @@
 import { readSync, writeSync } from "node:fs";
 import { type FileOrder, MAX_FILE_BYTES, packFileMessage, unpackFileMessage } from "sandbox-stdio/core";
 import { fileErrorOf } from "./file-error.ts";
-import { FrameReader, framed } from "./frames.ts";
+import { FrameReader } from "./frames.ts";
 import { FileOperations } from "./operations.ts";
 
 /** The last argument of the bridge's program, when that is started as the helper. */
@@ -38,6 +38,5 @@ function answer(operations: FileOperations, packed: Uint8Array): void {
   } catch (error) {
     said = packFileMessage({ id, ok: false, ...fileErrorOf(error), isInUse: operations.isInUse });
   }
-  const frame = framed(said);
-  for (let at = 0; at < frame.length; ) at += writeSync(1, frame, at, frame.length - at);
+  for (let at = 0; at < said.length; ) at += writeSync(1, said, at, said.length - at);
 }

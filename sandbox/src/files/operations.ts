@@ -1,32 +1,12 @@
 // The operations on files, as the helper does them: one after the other, with the rights of its user.
 
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  rmdirSync,
-  rmSync,
-  type Stats,
-  statSync,
-  symlinkSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import type { FileKind, FileOrder, FileSuccess } from "sandbox-stdio/core";
 import { FileError, fileErrorOf } from "./file-error.ts";
 import { Handles } from "./handles.ts";
 import { atPlace, inDirectory } from "./place.ts";
 
-const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 /** Entries that one copy may have. */
 const MAX_COPIED = 100_000;
 
@@ -55,14 +35,14 @@ export class FileOperations {
         return makeDirectory(order);
       case "list":
         return inDirectory(order.path, ({ path }) => {
-          const entries = readdirSync(path, { withFileTypes: true });
+          const entries = fs.readdirSync(path, { withFileTypes: true });
           return { answer: { ok: true, entries: entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })) } };
         });
       case "walk":
         return walk(order);
       case "real":
         return atPlace(order.path, "follow", undefined, ({ path, real }) => {
-          lstatSync(path);
+          fs.lstatSync(path);
           return { answer: { ok: true, path: real } };
         });
       case "remove":
@@ -89,11 +69,11 @@ export class FileOperations {
 
 function where(): Done {
   const { HOME = "/", SHELL } = process.env;
-  const shell = [SHELL, "/bin/bash", "/bin/sh"].find((path) => path !== undefined && existsSync(path)) ?? "/bin/sh";
+  const shell = [SHELL, "/bin/bash", "/bin/sh"].find((path) => path !== undefined && fs.existsSync(path)) ?? "/bin/sh";
   return { answer: { ok: true, where: { cwd: process.cwd(), home: HOME, shell } } };
 }
 
-type Typed = Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">;
+type Typed = Pick<fs.Stats, "isFile" | "isDirectory" | "isSymbolicLink">;
 
 function kindOf(entry: Typed): FileKind {
   if (entry.isSymbolicLink()) return "link";
@@ -102,9 +82,9 @@ function kindOf(entry: Typed): FileKind {
 }
 
 function stat(path: string): Done {
-  const own = lstatSync(path);
+  const own = fs.lstatSync(path);
   const isLink = own.isSymbolicLink();
-  const facts = isLink ? (statSync(path, { throwIfNoEntry: false }) ?? own) : own;
+  const facts = isLink ? (fs.statSync(path, { throwIfNoEntry: false }) ?? own) : own;
   const { size, mode, birthtimeMs, mtimeMs } = facts;
   const times = { createdAtMs: Math.floor(birthtimeMs), modifiedAtMs: Math.floor(mtimeMs) };
   return { answer: { ok: true, facts: { kind: kindOf(facts), isLink, size, mode, ...times } } };
@@ -112,10 +92,10 @@ function stat(path: string): Done {
 
 /** A FIFO or a device would keep the helper waiting. */
 function openRegular(path: string): number {
-  const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  const facts = fstatSync(fd);
+  const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const facts = fs.fstatSync(fd);
   if (facts.isFile()) return fd;
-  closeSync(fd);
+  fs.closeSync(fd);
   throw notRegular(facts.isDirectory());
 }
 
@@ -128,20 +108,20 @@ function notRegular(isDirectory: boolean): FileError {
 function read(path: string, maxBytes: number): Done {
   const fd = openRegular(path);
   try {
-    const { size } = fstatSync(fd);
+    const { size } = fs.fstatSync(fd);
     if (size > maxBytes) throw tooBig(maxBytes);
     // A file of /proc says that it is empty.
     const room = Buffer.alloc(Math.min(maxBytes + 1, Math.max(size + 1, 65_536)));
     let length = 0;
     for (;;) {
-      const count = readSync(fd, room, length, room.length - length, null);
+      const count = fs.readSync(fd, room, length, room.length - length, null);
       length += count;
       if (count === 0 || length === room.length) break;
     }
     if (length > maxBytes || (length === room.length && length > size)) throw tooBig(Math.min(maxBytes, length));
     return { answer: { ok: true }, bytes: room.subarray(0, length) };
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 
@@ -150,24 +130,24 @@ function tooBig(maxBytes: number): FileError {
 }
 
 function write(path: string, bytes: Uint8Array): Done {
-  const fd = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
   try {
-    const facts = fstatSync(fd);
+    const facts = fs.fstatSync(fd);
     if (!facts.isFile()) throw notRegular(facts.isDirectory());
-    ftruncateSync(fd, 0);
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, done);
+    fs.ftruncateSync(fd, 0);
+    for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done, done);
     return OK;
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 
 function makeDirectory({ path, recursive }: Extract<FileOrder, { op: "mkdir" }>): Done {
   const make = (one: string): Done =>
     atPlace(one, "follow", undefined, (place) => {
-      const known = lstatSync(place.path, { throwIfNoEntry: false });
+      const known = fs.lstatSync(place.path, { throwIfNoEntry: false });
       if (known?.isDirectory() === true && recursive) return OK;
-      mkdirSync(place.path);
+      fs.mkdirSync(place.path);
       return OK;
     });
   if (!recursive) return make(path);
@@ -176,7 +156,7 @@ function makeDirectory({ path, recursive }: Extract<FileOrder, { op: "mkdir" }>)
   for (let i = 1; i <= names.length; i += 1) {
     const one = `/${names.slice(0, i).join("/")}`;
     // Directories on the way may lie outside: only new ones are looked at.
-    if (i === names.length || statSync(one, { throwIfNoEntry: false }) === undefined) done = make(one);
+    if (i === names.length || fs.statSync(one, { throwIfNoEntry: false }) === undefined) done = make(one);
   }
   return done;
 }
@@ -198,13 +178,13 @@ function walk(order: Extract<FileOrder, { op: "walk" }>): Done {
           return;
         }
         seen.add(real);
-        for (const entry of readdirSync(path, { withFileTypes: true })) {
+        for (const entry of fs.readdirSync(path, { withFileTypes: true })) {
           if (entries.length + errors.length >= maxEntries) {
             truncated = true;
             return;
           }
           const at = `${folder === "/" ? "" : folder}/${entry.name}`;
-          const led = entry.isSymbolicLink() && followLinks ? statSync(at, { throwIfNoEntry: false }) : undefined;
+          const led = entry.isSymbolicLink() && followLinks ? fs.statSync(at, { throwIfNoEntry: false }) : undefined;
           const kind = kindOf(led ?? entry);
           entries.push({ name: at, kind });
           if (kind === "directory" && depth + 1 < maxDepth) queue.push({ path: at, depth: depth + 1 });
@@ -220,14 +200,14 @@ function walk(order: Extract<FileOrder, { op: "walk" }>): Done {
 
 /** A link is removed itself, never what it leads to; and nothing is entered by way of one. */
 function remove(path: string, recursive: boolean, force: boolean): Done {
-  const known = lstatSync(path, { throwIfNoEntry: false });
+  const known = fs.lstatSync(path, { throwIfNoEntry: false });
   if (known === undefined) {
     if (force) return OK;
     throw new FileError("ENOENT", "no such file or directory");
   }
-  if (!known.isDirectory()) unlinkSync(path);
-  else if (recursive) rmSync(path, { recursive: true, force });
-  else rmdirSync(path);
+  if (!known.isDirectory()) fs.unlinkSync(path);
+  else if (recursive) fs.rmSync(path, { recursive: true, force });
+  else fs.rmdirSync(path);
   return OK;
 }
 
@@ -236,14 +216,14 @@ function copy({ path, to, recursive }: Extract<FileOrder, { op: "copy" }>): Done
   const copyOne = (from: string, into: string): void => {
     left -= 1;
     if (left < 0) throw new FileError("EFBIG", `more than ${MAX_COPIED} files to copy`);
-    const facts = lstatSync(from);
-    if (facts.isSymbolicLink()) symlinkSync(readlinkSync(from), into);
-    else if (facts.isFile()) copyFileSync(from, into);
+    const facts = fs.lstatSync(from);
+    if (facts.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(from), into);
+    else if (facts.isFile()) fs.copyFileSync(from, into);
     else if (!facts.isDirectory()) throw notRegular(false);
     else {
       if (!recursive) throw new FileError("EISDIR", "is a directory: copy it with recursive");
-      if (lstatSync(into, { throwIfNoEntry: false })?.isDirectory() !== true) mkdirSync(into);
-      for (const name of readdirSync(from)) copyOne(`${from}/${name}`, `${into}/${name}`);
+      if (fs.lstatSync(into, { throwIfNoEntry: false })?.isDirectory() !== true) fs.mkdirSync(into);
+      for (const name of fs.readdirSync(from)) copyOne(`${from}/${name}`, `${into}/${name}`);
     }
   };
   atPlace(path, "keep", undefined, (source) =>

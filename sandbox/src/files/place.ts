@@ -25,21 +25,19 @@ export function atPlace<T>(
 ): T {
   const real = realOf(path, last);
   requireInside(real, within);
-  if (real === "/") return act({ path: "/", real });
-  const directory = openDirectory(dirname(real));
-  try {
-    return act({ path: `/proc/self/fd/${directory}/${basename(real)}`, real });
-  } finally {
-    closeSync(directory);
-  }
+  return real === "/" ? act({ path: "/", real }) : inOpened(dirname(real), basename(real), real, act);
 }
 
 /** Does something in the directory that a path leads to, by a path of its own. @throws {FileError} */
 export function inDirectory<T>(path: string, act: (place: Place) => T): T {
   const real = realOf(path, "follow");
-  const directory = openDirectory(real);
+  return inOpened(real, ".", real, act);
+}
+
+function inOpened<T>(folder: string, name: string, real: string, act: (place: Place) => T): T {
+  const directory = openDirectory(folder);
   try {
-    return act({ path: `/proc/self/fd/${directory}/.`, real });
+    return act({ path: `/proc/self/fd/${directory}/${name}`, real });
   } finally {
     closeSync(directory);
   }

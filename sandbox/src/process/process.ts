@@ -7,12 +7,13 @@ import { type ChildUser, type Start, startAs } from "../base/child-user.ts";
 import { LibcError, libc } from "../base/libc.ts";
 import type { Namespace } from "../base/namespace.ts";
 import { resolveCommand, type StartFault } from "./command.ts";
+import { type Elsewhere, send } from "./elsewhere.ts";
 import { abandon, type ExitStatus, SessionLeader, signalGroup } from "./leader.ts";
 import { openPipes } from "./pipes.ts";
 import { poller } from "./poller.ts";
 import { ProcessInput } from "./process-input.ts";
 import { type OutputSink, ProcessOutput } from "./process-output.ts";
-import { endOfFileCharacter, foregroundGroup, openPty, resizePty } from "./pty.ts";
+import { endOfFileCharacter, foregroundGroup, isEchoing, openPty, resizePty } from "./pty.ts";
 import { type StandardStreams, spawn } from "./spawn.ts";
 
 export type { StartFault } from "./command.ts";
@@ -36,6 +37,8 @@ export type ProcessSpec = {
   user?: ChildUser | undefined;
   /** Where `cmd` and `cwd` are meant. Undefined: where the bridge is. */
   namespace?: Namespace | undefined;
+  /** Present if `cmd` is only the client of a program in another place: signals are for that. */
+  elsewhere?: Elsewhere | undefined;
 };
 
 export type ProcessEvents = {
@@ -65,6 +68,8 @@ export interface ChildProcess {
   closeStdin(): void;
   /** The character that ends input on the PTY, as the program has set it; 0: none, or no PTY. */
   veof(): number;
+  /** Whether the PTY shows what is typed; undefined without one, and after the exit. */
+  isEchoing(): boolean | undefined;
   /** The PTY's new size. Nothing on pipes and after the exit. */
   resize(cols: number, rows: number): void;
   /**
@@ -82,6 +87,9 @@ export interface ChildProcess {
 /** {@link ProcessSpec.lingerMs}, unless the caller says otherwise. */
 const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
 
+/** Such a code may be a client's own, as ssh's 255. */
+const CLIENT_FAILED = 125;
+
 /**
  * Starts a program. Returns once the kernel has accepted it, or why it could not be started; nothing has run then.
  * The poller keeps the runtime alive until `onExit`.
@@ -98,7 +106,7 @@ export function startProcess(spec: ProcessSpec, sink: OutputSink, events: Proces
     }
     const pid = spawn(start.path, start.argv, start.env, start.cwd, streams.given);
     for (const fd of streams.untilStart) libc.close(fd);
-    if (typeof pid === "number") return takeOver(pid, streams, sink, events, spec.lingerMs);
+    if (typeof pid === "number") return takeOver(pid, streams, sink, events, spec);
     closeOurs(streams);
     return pid;
   } catch (error) {
@@ -112,6 +120,8 @@ export function startOf(
   spec: Pick<ProcessSpec, "cmd" | "args" | "env" | "cwd" | "user" | "namespace">,
 ): Start | StartFault {
   const { cmd, args, env, cwd, user, namespace } = spec;
+  // With their own rights only: ours would tell them of files that they may not see.
+  if (user?.login !== undefined) return startAs(user, cmd, spec);
   const command = resolveCommand(cmd, cwd, env.PATH, namespace?.outside);
   if ("fault" in command) return command;
   const wanted =
@@ -166,10 +176,10 @@ function takeOver(
   streams: Streams,
   sink: OutputSink,
   events: ProcessEvents,
-  lingerMs: number | undefined,
+  spec: ProcessSpec,
 ): ChildProcess {
   try {
-    return new RunningProcess(pid, streams, sink, events, lingerMs);
+    return new RunningProcess(pid, streams, sink, events, spec);
   } catch (error) {
     abandon(pid);
     closeOurs(streams);
@@ -185,7 +195,7 @@ class RunningProcess implements ChildProcess {
   readonly #master: number | undefined;
   readonly #untilExit: readonly number[];
   readonly #onExit: (status: ExitStatus) => void;
-  readonly #lingerMs: number;
+  readonly #spec: ProcessSpec;
   #status: ExitStatus | undefined;
   #isHeld = false;
   #isFinished = false;
@@ -193,8 +203,8 @@ class RunningProcess implements ChildProcess {
   #quietSinceMs = 0;
   #quietTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents, lingerMs = LINGER_MS) {
-    this.#lingerMs = lingerMs;
+  constructor(pid: number, streams: Streams, sink: OutputSink, events: ProcessEvents, spec: ProcessSpec) {
+    this.#spec = spec;
     this.tty = streams.master !== undefined;
     this.#master = streams.master;
     this.#untilExit = streams.untilExit;
@@ -245,6 +255,10 @@ class RunningProcess implements ChildProcess {
     return this.#master === undefined || this.#status !== undefined ? 0 : endOfFileCharacter(this.#master);
   }
 
+  isEchoing(): boolean | undefined {
+    return this.#master === undefined || this.#status !== undefined ? undefined : isEchoing(this.#master);
+  }
+
   resize(cols: number, rows: number): void {
     if (this.#master !== undefined && this.#status === undefined) resizePty(this.#master, cols, rows);
   }
@@ -252,16 +266,32 @@ class RunningProcess implements ChildProcess {
   signal(name: string): boolean {
     if (this.#status !== undefined) return false;
     for (const output of this.#outputs) output.expectAnswer();
+    const { elsewhere } = this.#spec;
+    if (elsewhere !== undefined) return this.#signalElsewhere(elsewhere, name);
     const group = this.#master === undefined ? this.pid : foregroundGroup(this.#master);
     return group !== undefined && signalGroup(group, name);
   }
 
   signalAll(name: string): void {
-    this.#leader.signalAll(name);
+    const { elsewhere } = this.#spec;
+    if (elsewhere !== undefined) this.#signalElsewhere(elsewhere, name);
+    // Its client tells how it has ended, unless it is too late for that.
+    if (elsewhere === undefined || name === "SIGKILL") this.#leader.signalAll(name);
+  }
+
+  #signalElsewhere(elsewhere: Elsewhere, name: string): boolean {
+    const [cmd = "", ...args] = elsewhere.signalWords(name);
+    const start = startOf({ ...this.#spec, cmd, args });
+    if ("fault" in start) return false;
+    send(start);
+    return true;
   }
 
   #exited(status: ExitStatus): void {
     this.#status = status;
+    // The client may have gone without the program.
+    const { elsewhere } = this.#spec;
+    if (elsewhere !== undefined && status.code >= CLIENT_FAILED) this.#signalElsewhere(elsewhere, "SIGKILL");
     this.#input.close();
     // With the last slave closed the master can report its end.
     for (const fd of this.#untilExit) libc.close(fd);
@@ -276,9 +306,13 @@ class RunningProcess implements ChildProcess {
     else if (!this.#isHeld) this.#quietTimer ??= setTimeout(() => this.#checkQuiet(), this.#quietLeftMs());
   }
 
+  #lingerMs(): number {
+    return this.#spec.lingerMs ?? LINGER_MS;
+  }
+
   #quietLeftMs(): number {
     const lastByteAtMs = [...this.#outputs].map((output) => output.lastByteAtMs);
-    return Math.max(0, Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + this.#lingerMs - performance.now()));
+    return Math.max(0, Math.ceil(Math.max(this.#quietSinceMs, ...lastByteAtMs) + this.#lingerMs() - performance.now()));
   }
 
   #checkQuiet(): void {

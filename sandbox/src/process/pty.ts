@@ -30,6 +30,9 @@ const TIOCGPTPEER = 0x5441;
 // struct termios of glibc, the same on x86-64 and arm64.
 const TERMIOS_BYTES = 60;
 const INPUT_FLAGS_OFFSET = 0;
+const LOCAL_FLAGS_OFFSET = 12;
+const ICANON = 0o2;
+const ECHO = 0o10;
 const CONTROL_CHARACTERS_OFFSET = 17;
 const IUTF8 = 0o40000;
 const VEOF = 4;
@@ -68,6 +71,12 @@ export function resizePty(master: number, cols: number, rows: number): void {
 /** The character that ends input in canonical mode; 0 if the program has switched it off. */
 export function endOfFileCharacter(master: number): number {
   return readTermios(master).view.getUint8(CONTROL_CHARACTERS_OFFSET + VEOF);
+}
+
+/** A program that reads key by key, as a shell's line editor does, draws what is typed itself: it counts as an echo. */
+export function isEchoing(master: number): boolean {
+  const flags = readTermios(master).view.getUint32(LOCAL_FLAGS_OFFSET, true);
+  return (flags & ECHO) !== 0 || (flags & ICANON) === 0;
 }
 
 /** The foreground process group; undefined if the session has ended. */

@@ -2,8 +2,10 @@
 
 import { type AttachQuery, CLOSE, defined, type FileOrder, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
+import type { ChildUser } from "../base/child-user.ts";
 import { log, sessionTrace } from "../base/log.ts";
-import { type Namespace, WORKSPACE } from "../base/namespace.ts";
+import { LoginError, userOfSandbox } from "../base/logins.ts";
+import { WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { type FileResult, Files, type HelperPlace } from "../files/files.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
@@ -170,13 +172,16 @@ export class Registry {
       const detail = `the logs of the sessions here would have more than ${MAX_LOGS_BYTES} bytes: end some, or give a smaller "logBytes"`;
       return { ok: false, fault: "logs_full", detail };
     }
-    const home = this.#homeOf(names);
+    const user = this.#userOf(names);
+    if (typeof user === "string") return { ok: false, fault: "start_failed", detail: user };
+    const home = user?.login === undefined ? this.#homeOf(names) : (user.home ?? "/");
     if (home === undefined) {
       return { ok: false, fault: "start_failed", detail: "the sandbox's directory can't be made: is its disk full?" };
     }
     // The panes' own server runs outside.
     const namespace = query.process.panes === true ? undefined : this.workspaces.of(names.sandbox);
-    const surroundings = this.#surroundingsOf(names, query, namespace === undefined ? home : WORKSPACE, namespace);
+    const place = { user, home: namespace === undefined ? home : WORKSPACE, namespace };
+    const surroundings = this.#surroundingsOf(names, query, place);
     const started = SessionHost.start(names, query, surroundings, (host) => this.#forgot(host), unattended);
     if ("fault" in started) return { ok: false, fault: started.fault, detail: started.detail };
     this.#leftovers.started();
@@ -216,29 +221,42 @@ export class Registry {
 
   /** Where helpers of a sandbox run: in its folder, as its processes see it. @throws {Error} If that can't be made. */
   placeOf(names: Pick<HostNames, "sandbox" | "label">): HelperPlace {
+    const user = this.#userOf(names);
+    if (typeof user === "string") throw new LoginError(user);
     const namespace = this.workspaces.of(names.sandbox);
-    const folder = this.folderOf(names);
+    const folder = (user?.login && user.home) ?? this.folderOf(names);
     const cwd = namespace === undefined ? folder : WORKSPACE;
     // Our own program keeps no cache in the sandbox's home.
     const own = [["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0"]] as const;
-    const env = environmentOf(this.#settings, cwd, { tty: false, env: own });
-    return { namespace, cwd, env, user: this.#settings.childUser };
+    const env = environmentOf(this.#settings, cwd, { tty: false, env: own }, undefined, user);
+    return { namespace, cwd, env, user };
+  }
+
+  /** @returns As whom its processes run, or why they can't. */
+  #userOf(names: Pick<HostNames, "sandbox" | "label">): ChildUser | undefined | string {
+    const { logins, childUser } = this.#settings;
+    try {
+      return logins === undefined ? childUser : userOfSandbox(logins, names);
+    } catch (error) {
+      if (error instanceof LoginError) return error.message;
+      throw error;
+    }
   }
 
   #surroundingsOf(
     names: HostNames,
     { process, envPolicy }: Pick<StartOrder, "process" | "envPolicy">,
-    home: string,
-    namespace?: Namespace,
+    { user, home, namespace }: Pick<Surroundings, "user" | "home" | "namespace">,
   ): Surroundings {
     const { sandbox, session } = names;
-    const { childUser: user, trace, unattendedBytesPerSecond } = this.#settings;
-    const env = environmentOf(this.#settings, home, process, envPolicy);
+    const { exec: command, trace, unattendedBytesPerSecond } = this.#settings;
+    const env = environmentOf(this.#settings, home, process, envPolicy, user);
     const surroundings = {
       env,
       home,
       user,
       namespace,
+      exec: command && { command, sandbox: names.label },
       trace: sessionTrace(trace, names.label, session),
       bell: this.#bell,
       unattendedBytesPerSecond,

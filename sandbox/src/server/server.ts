@@ -9,6 +9,7 @@ import type { BridgeSettings } from "../base/settings.ts";
 import { MAX_ARCHIVE_BYTES } from "../files/unpack.ts";
 import { preview } from "../preview/route.ts";
 import type { HostNames } from "../session/host.ts";
+import { NOT_ELSEWHERE } from "../session/logged-process.ts";
 import { attach } from "./attach.ts";
 import { archive, files } from "./files.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
@@ -18,6 +19,8 @@ const STOP_TIMEOUT_MS = 4_000;
 /** How long the last messages may take to go out after that. */
 const LAST_WORDS_MS = 1_000;
 const LOOK_MS = 20;
+/** What would be this machine's own where programs run elsewhere. */
+const OF_THIS_MACHINE: readonly string[] = ["/workspace", "/files", ARCHIVE_PATH, PREVIEW_PATH];
 
 export type Bridge = {
   readonly url: string;
@@ -105,6 +108,8 @@ async function route(
   }
   const sandbox = url.searchParams.get("sandbox") ?? "default";
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
+  if (settings.exec !== undefined && OF_THIS_MACHINE.includes(url.pathname))
+    return refuse(422, "not_here", NOT_ELSEWHERE);
   const label = url.searchParams.get("label") ?? sandbox;
   if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
   if (url.pathname === "/workspace") return workspace(request, { sandbox, label }, registry);

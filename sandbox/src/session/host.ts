@@ -31,6 +31,7 @@ import type { StartFault } from "../process/process.ts";
 import type { SessionScreen } from "../screen/session-screen.ts";
 import { Answers } from "./answers.ts";
 import { Bell } from "./bell.ts";
+import { EchoWatch } from "./echo-watch.ts";
 import { InputWriter } from "./input-writer.ts";
 import { Lifespan } from "./lifespan.ts";
 import { LoggedProcess, type ProcessOwner } from "./logged-process.ts";
@@ -63,6 +64,7 @@ export class SessionHost implements ProcessOwner, Upstream {
   readonly #wish: ProcessWish;
   readonly #panes: SessionPanes | undefined;
   readonly #writer: InputWriter;
+  readonly #echo: EchoWatch;
   /** Absent on pipes. */
   readonly #answers: Answers | undefined;
   readonly #lifespan: Lifespan;
@@ -105,6 +107,7 @@ export class SessionHost implements ProcessOwner, Upstream {
       nextTickMs: (nowMs) => earliest([this.#bell.nextMs(this.#progress), this.#bell.keptEndMs(nowMs)]),
       tick: (nowMs) => void this.#bell.tick(this.#progress, nowMs)?.then(() => this.changed()),
     },
+    { nextTickMs: () => this.#echo.nextMs, tick: (nowMs) => this.#echo.look(nowMs) },
     {
       nextTickMs: () => this.#lifespan.nextMs,
       tick: (nowMs) => {
@@ -153,6 +156,7 @@ export class SessionHost implements ProcessOwner, Upstream {
       upstream: tracedUpstream(this, trace),
     });
     this.#writer = new InputWriter(process.child, this.session);
+    this.#echo = new EchoWatch(process.child, (on) => this.#noteBehindOutput(this.#echoOf(on)));
     this.#answers = screen && new Answers(log, screen, this.#writer, (offset) => this.#inner?.answered(offset));
     if (screen !== undefined) screen.onParsed = (answers, offset) => this.#answers?.parsed(answers, offset);
     this.#lifespan = new Lifespan(wish.keep * 1000, unattended?.keepExitedMs ?? 0, performance.now());
@@ -236,6 +240,7 @@ export class SessionHost implements ProcessOwner, Upstream {
     old?.close(4409, "replaced by a newer connection");
     inner.open(this.#bell.canCall ? { ...this.facts, calls: true } : this.facts, asked);
     if (this.session.panes !== undefined) inner.note(this.session.panes);
+    if (this.session.facts.tty) inner.note(this.#echoOf(this.#echo.isOn));
     this.#connected();
   }
 
@@ -267,6 +272,7 @@ export class SessionHost implements ProcessOwner, Upstream {
   }
 
   appended(): void {
+    this.#echo.look(performance.now());
     this.session.appended();
     this.changed();
   }
@@ -328,6 +334,10 @@ export class SessionHost implements ProcessOwner, Upstream {
     this.#noteBehindOutput({ type: "calls" });
   }
 
+  #echoOf(on: boolean) {
+    return { type: "echo", on, offset: this.session.log.endOffset } as const;
+  }
+
   #noteBehindOutput(message: Parameters<InnerServer["note"]>[0]): void {
     setImmediate(() => {
       // Output that was read may wait for more of a flood; a message about it comes behind it.
@@ -343,6 +353,7 @@ export class SessionHost implements ProcessOwner, Upstream {
   }
 
   input(client: ClientRecord): void {
+    this.#echo.look(performance.now());
     this.#writer.push(client);
   }
 
@@ -366,7 +377,7 @@ export class SessionHost implements ProcessOwner, Upstream {
 
   acked(client: ClientRecord): void {
     // Many clients may acknowledge at once, and mostly only one of them can set the process going.
-    if (this.#process.isHeld && this.session.setsGoing(client)) this.changed();
+    if (this.#process.isHeld && this.session.mayReleaseProcess(client)) this.changed();
   }
 
   departed(client: ClientRecord): void {
@@ -375,7 +386,7 @@ export class SessionHost implements ProcessOwner, Upstream {
   }
 
   holder(): void {
-    // The bridge has nothing to do for it.
+    this.#echo.look(performance.now());
   }
 
   answerer(answerer: Answerer): boolean {

@@ -15,6 +15,7 @@ import {
 } from "sandbox-stdio/core";
 import { type StartOrder, TimeIndex } from "sandbox-stdio/programs";
 import { type SessionMarkEvents, SessionMarks } from "../marks/session-marks.ts";
+import { Elsewhere } from "../process/elsewhere.ts";
 import {
   type ChildProcess,
   type OutputSink,
@@ -31,6 +32,10 @@ import type { Surroundings } from "./surroundings.ts";
 const SMALL_READ_BYTES = 4_096;
 /** Shared by the first reads of all processes, whose bytes are copied into logs that grow: an idle session's log stays small. */
 const FIRST_ROOM = new Uint8Array(SMALL_READ_BYTES);
+
+/** The fault of what can't be had behind a command. */
+export const NOT_ELSEWHERE =
+  "this server's programs run behind a command (--exec): it has no ports, files and tmux panes of theirs";
 
 const DEFAULT_SIZE = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
 
@@ -208,10 +213,20 @@ function startChild(
   process: LoggedProcess,
   wish: ProcessWish,
   size: TerminalSize,
-  { env, home, user, namespace, panes, openPane }: Surroundings,
+  { env, home, user, namespace, exec, panes, openPane }: Surroundings,
 ): ChildProcess | StartFault {
   if (openPane !== undefined) return openPane(process, process);
+  if (exec !== undefined && (wish.tcp !== undefined || panes !== undefined))
+    return { fault: "start_failed", detail: NOT_ELSEWHERE };
   if (wish.tcp !== undefined) return connectTcp(wish.tcp, process, process);
+  if (exec !== undefined) {
+    const { tty, cwd } = wish;
+    const terminal: (readonly [string, string])[] = tty ? [["TERM", "xterm-256color"]] : [];
+    const there = { words: commandWords(wish) ?? [], env: [...terminal, ...wish.env], cwd, tty };
+    const elsewhere = new Elsewhere(exec.command, exec.sandbox, there);
+    const [cmd = "", ...args] = elsewhere.argv;
+    return startProcess({ cmd, args, env, cwd: home, tty, ...size, user, elsewhere }, process, process);
+  }
   const [cmd = "", ...args] = process.cmd;
   const directory = wish.tty && wish.shellIntegration !== false ? scripts() : undefined;
   const marked = directory === undefined ? undefined : withMarks(cmd, args, env, directory);

@@ -38,7 +38,7 @@ export class ProgramQuestions implements ProgramHost {
     }
     if (question.about === "chunks") {
       this.#chunks.cut(log, question.to);
-      return encode(this.#chunks.state(question.after, question.most));
+      return encode(this.#chunks.list(question.after, question.most));
     }
     const { scrollback, runs, ansi } = question;
     const state = await screen?.read({ scrollback, runs, ansi });

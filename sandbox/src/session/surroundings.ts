@@ -19,6 +19,8 @@ export type Surroundings = {
   readonly user?: ChildUser | undefined;
   /** Absent: the processes see the bridge's own paths. */
   readonly namespace?: Namespace | undefined;
+  /** Present if the program runs behind this command. */
+  readonly exec?: { readonly command: readonly string[]; readonly sandbox: string } | undefined;
   readonly trace?: Trace | undefined;
   /** How many bytes a second the process may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number;
@@ -51,13 +53,14 @@ export function environmentOf(
   home: string,
   wish: Pick<ProcessWish, "tty" | "env">,
   policy?: StartOrder["envPolicy"],
+  user = settings.childUser,
 ): Record<string, string> {
-  usual ??= usualEnvironment();
-  const env = { ...usual };
-  const { childUser } = settings;
-  if (childUser !== undefined) {
-    env.HOME = childUser.home ?? home;
-    env.USER = env.LOGNAME = childUser.name ?? String(childUser.uid);
+  usual ??= usualEnvironment(process.env);
+  // A login gets nothing of the bridge's own.
+  const env = user?.login === undefined ? { ...usual } : usualEnvironment({ SHELL: user.shell || "/bin/sh" });
+  if (user !== undefined) {
+    env.HOME = user.home ?? home;
+    env.USER = env.LOGNAME = user.name ?? String(user.uid);
     delete env.MAIL;
   }
   if (settings.sandboxRoot !== undefined) env.HOME = home;
@@ -73,9 +76,9 @@ export function environmentOf(
 /** Made once: the bridge's environment does not change, and reading it takes longer than the rest of a start. */
 let usual: Readonly<Record<string, string>> | undefined;
 
-function usualEnvironment(): Record<string, string> {
+function usualEnvironment(from: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
+  for (const [name, value] of Object.entries(from)) {
     if (value !== undefined && !name.startsWith(PRIVATE_PREFIX) && !OWN.has(name)) env[name] = value;
   }
   env.TERM = "xterm-256color";

@@ -1,12 +1,10 @@
 // The real codex command line through an editing and testing task in a sandbox, while connections on both hops are cut.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { guidedConfig, installCli, type Reply, runCodex, standInModel, type Turn } from "../support/agents/codex.ts";
+import { expect, test } from "vitest";
+import { guidedConfig, installCli } from "../support/agents/codex.ts";
 import { CodexCli } from "../support/agents/codex-cli.ts";
 import { codexUrl } from "../support/agents/codex-raw.ts";
+import { folder, runTask } from "../support/agents/codex-task.ts";
 import { Outage } from "../support/agents/outage.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
 import { cutInnerHop, cutRelay, fresh, person, restartWorker, system } from "../support/system/system.ts";
@@ -20,49 +18,17 @@ const OUTAGE_SECONDS = Number(process.env.CODEX_OUTAGE_SECONDS ?? 90);
 const NUMBERS = 6_500_000;
 const RELAY = system.relayOrigin;
 
-/** A folder that both codex and the sandbox have: the sandbox's processes run on this machine. */
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "sbx-codex-work-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-const PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: added.txt\n+hello\n*** End Patch\nEOF";
-const SCRIPT = `read x; echo "got $x"; grep -q hello added.txt && for i in $(seq 1 ${LINES}); do echo "line $i."; sleep 0.1; done`;
-
-/** Edits a file, starts a test that waits for a line, types the line, and reads to the end. */
-function task(turn: number, { last, session }: Turn): Reply {
-  if (turn === 0) return { tool: "exec_command", args: { cmd: PATCH } };
-  if (turn === 1) return { tool: "exec_command", args: { cmd: SCRIPT, tty: true, yield_time_ms: 500 } };
-  if (turn === 2) return { tool: "write_stdin", args: { session_id: session, chars: "abc\n", yield_time_ms: 2_000 } };
-  if (/Process exited with code/.test(last) || turn > 500) return { text: "done" };
-  return {
-    tool: "write_stdin",
-    args: { session_id: session, chars: "", yield_time_ms: 5_000, max_output_tokens: 50_000 },
-  };
-}
-
-/** Runs the task while connections break, once everything is under way. @param breaks Until the task is over, as it is told. */
-async function runTask(
+/** The task to its end: each line once, and what was typed typed once. */
+async function wholeTask(
   environments: string,
   work: string,
   path: string[],
-  breaks: (isOver: () => boolean) => Promise<void>,
+  breaks: (isOver: () => boolean) => Promise<unknown>,
 ) {
-  const model = await standInModel(task);
-  let isOver = false;
-  const ran = runCodex(environments, model.url, work, path).finally(() => {
-    isOver = true;
-  });
-  while (!isOver && model.told.length < 3) await delay(50);
-  await breaks(() => isOver);
-  const { code, out } = await ran;
-  const said = model.told.map(({ last }) => last).join("\n");
-  const lines = [...said.matchAll(/line (\d+)\./g)].map(([, number]) => Number(number));
-  console.log(`${model.told.length} turns, ${lines.length} lines`);
+  const { code, out, said, lines, added } = await runTask(environments, work, path, LINES, breaks);
   // In the sandbox, whose name is part of the path there; codex works on without one where it can't have it.
   expect([code, out]).toEqual([0, expect.stringContaining("b/sbx/added.txt")]);
-  expect(readFileSync(join(work, "added.txt"), "utf8")).toBe("hello\n");
+  expect(added).toBe("hello\n");
   expect(said.match(/got abc/g)).toHaveLength(1);
   expect(lines).toEqual(Array.from({ length: LINES }, (_, i) => i + 1));
 }
@@ -85,13 +51,13 @@ test("by url: codex edits, tests and waits, over cuts of both hops", async () =>
   const [who, work] = [await person(), folder()];
   const { url } = await codexUrl(who, fresh("box"));
   const address = url.replace(/^ws:\/\/[^/]+/, RELAY.replace(/^http/, "ws"));
-  await runTask(`default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${address}"\n`, work, [], cutBoth);
+  await wholeTask(`default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${address}"\n`, work, [], cutBoth);
 });
 
 test("by program: the same through sbx-stdio codex", async () => {
   const [who, work, bin] = [await person(), folder(), folder()];
   installCli(bin, CLI, cliEnv(who));
-  await runTask(guidedConfig(RELAY, bin), work, [bin], cutBoth);
+  await wholeTask(guidedConfig(RELAY, bin), work, [bin], cutBoth);
 });
 
 test("by url: an outage of 40 s, as long as codex waits", async () => {
@@ -100,14 +66,14 @@ test("by url: an outage of 40 s, as long as codex waits", async () => {
   const { url } = await codexUrl(who, fresh("box"));
   const address = url.replace(/^ws:\/\/[^/]+/, origin.replace(/^http/, "ws"));
   const environments = `default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${address}"\n`;
-  await runTask(environments, work, [], () => breakFor(outage, 40));
+  await wholeTask(environments, work, [], () => breakFor(outage, 40));
 });
 
 test("by program: an outage that is longer than codex would wait", async () => {
   const [who, work, bin] = [await person(), folder(), folder()];
   const { outage, origin } = await Outage.make();
   installCli(bin, CLI, cliEnv(who));
-  await runTask(guidedConfig(origin, bin), work, [bin], () => breakFor(outage, OUTAGE_SECONDS));
+  await wholeTask(guidedConfig(origin, bin), work, [bin], () => breakFor(outage, OUTAGE_SECONDS));
 });
 
 async function breakFor(outage: Outage, seconds: number): Promise<void> {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { childEnv } from "../../../packages/local/src/base/env.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
-import { act, commandOf, installServe, Served, stateFolder, Visitor } from "../support/system/served.ts";
+import { AS, act, commandOf, installServe, Served, stateFolder, USER, Visitor } from "../support/system/served.ts";
 import { until } from "../support/system/wait.ts";
 
 let project = "";
@@ -114,6 +114,42 @@ test("a server that is stopped and started again has the same sessions and login
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("--now ends them")]);
   expect((await act(project, state, ["stop", "--now"])).stdout).toBe("Stopped\n");
   expect(await again.exited).toBe(0);
+});
+
+test("a user's sessions run as their own user where root serves, are theirs alone, and stay at another port", async () => {
+  const state = stateFolder();
+  const first = await Served.start(project, [], { state });
+  const port = String(first.port);
+  const set = ["user", "alice", "--no-password"];
+  if (AS.length > 0)
+    expect((await act(project, state, set, port)).stderr).toContain("As root, say as whom its sessions run: --as USER");
+  expect((await act(project, state, [...set, ...AS], port)).code).toBe(0);
+  await ask(first, "PUT", "owners", { cmd: "cat" });
+
+  /** Alice, in by a link of hers. */
+  const visit = async ({ port, origin }: Served): Promise<Visitor> => {
+    const link = join(state, "alices");
+    expect((await act(project, state, ["link", "alice", "--link-file", link], String(port))).code).toBe(0);
+    const visitor = new Visitor(origin);
+    await visitor.exchange(readFileSync(link, "utf8").trim().split("#key=")[1] ?? "");
+    await visitor.follow();
+    return visitor;
+  };
+  const alice = await visit(first);
+  const sessions = "/api/sandboxes/home/sessions";
+  const made = await alice.send("/api/sandboxes/home/run", JSON.stringify({ cmd: "id", args: ["-un"] }));
+  expect(await made.json()).toMatchObject({ stdout: `${USER}\n` });
+  expect((await alice.ask(`${sessions}/owners`)).status).toBe(AS.length > 0 ? 404 : 200);
+  const started = await alice.send(sessions, JSON.stringify({ cmd: "cat", keepSeconds: 600 }));
+  const { session } = (await started.json()) as { session: string };
+  await first.stop();
+
+  const second = await Served.start(project, [], { state });
+  expect(second.port).not.toBe(first.port);
+  const again = await visit(second);
+  expect(await (await again.ask(`${sessions}/${session}`)).json()).toMatchObject({ state: "running" });
+  expect((await act(project, state, ["user", "alice", "--remove"], port)).code).toBe(0);
+  expect((await again.ask("/api/me/renew", {})).status).toBe(401);
 });
 
 test("a bridge of another build goes on while it has sessions, and is replaced once it has none", async () => {

@@ -123,7 +123,7 @@ describe("a client whose greeting got lost", () => {
     expect(await greeted(client)).toEqual({ id, you, participants: [you] });
     expect(await lost.end()).toEqual({ exit: undefined, ...bye(4409, "replaced by a newer connection") });
     const late = await attempt(1);
-    const reason = "held up on its way: this client has made a newer connection";
+    const reason = "delayed: this client has made a newer connection";
     expect(await late.end()).toEqual({ exit: undefined, ...bye(4409, reason) });
     client.type("abc");
     client.say({ type: "eof", offset: 3 });

@@ -1,4 +1,4 @@
-// The caller that wants to attach, by token or by ticket, and the targets that it may open. Every dialect's route asks here.
+// Authenticates a caller that wants to attach, by token or ticket, and says which targets it may open. All dialects' routes use it.
 
 import type { Authenticated } from "../auth/authenticate.ts";
 import { findTicket } from "../auth/credentials.ts";
@@ -16,16 +16,16 @@ export type AttachRight = {
   /** The tenant that owns the sandboxes of these names. */
   readonly tenant: Tenant;
   readonly grant: Grant;
-  /** The facts that the Project Service is shown. */
+  /** The facts sent to the Project Service. */
   readonly asker: ProjectAsker;
-  /** With a ticket: all that it opens. */
+  /** The ticket's target, if there is a ticket. */
   readonly only?: TicketTarget;
-  /** The right that the caller has if the Project Service refuses it: a guest's. */
+  /** The guest's right, used if the Project Service refuses the caller. */
   readonly asGuest?: AttachRight;
 };
 
 /**
- * Authenticates a request to attach: by its ticket where there is one, else by its token.
+ * Authenticates a request to attach: by its ticket if there is one, else by its token.
  * @param cookieOrigins Origins of the pages that may attach by the cookie, beside our own.
  * @throws {AuthFault}
  */
@@ -44,7 +44,8 @@ export async function attachRight(
   }
   requireAllowedHost(request, settings);
   const ticket = await openTicket(text, settings.sessionSecret);
-  if (ticket.tenant.issuer !== settings.issuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
+  if (ticket.tenant.issuer !== settings.tenantIssuer)
+    throw new AuthFault("bad_ticket", "The ticket is of another issuer");
   const { tenant } = ticket;
   if (ticket.kind === "attach") {
     if (origin !== ticket.origin) {
@@ -53,7 +54,7 @@ export async function attachRight(
     const asker = { tenant, asked: { user: ticket.user } };
     return { tenant, grant: grantOfAttachTicket(ticket, origin), asker, only: ticket };
   }
-  // A guest comes by the right of the ticket's maker.
+  // A guest has the right of the ticket's maker.
   const asGuest: AttachRight = {
     tenant,
     grant: grantOfShareTicket(ticket, undefined, origin),
@@ -71,12 +72,12 @@ export async function attachRight(
   };
 }
 
-/** How a ticket for another session is refused; the two differ in their status. */
+/** The refusal of a ticket for another session; the two differ in status. */
 export type OtherSession = "wrong_ticket" | "wrong_session";
 
 /**
- * Completes a query with what its ticket says, where it says nothing itself.
- * @throws {AuthFault} As {@link requireTarget}, where it asks for something else.
+ * Fills in from the ticket what the query leaves open.
+ * @throws {AuthFault} As {@link requireTarget}, if the query asks for something else.
  */
 export function completeQuery(
   params: URLSearchParams,
@@ -123,7 +124,7 @@ async function bearerOf(
   try {
     return await authProvider().authenticate(request, env, cookieOrigins);
   } catch (error) {
-    // A person whose login has run out is a guest like any other.
+    // A person with an expired login is treated as a guest.
     if (ticket.admitsGuests && error instanceof AuthFault && error.status === 401) return undefined;
     throw error;
   }

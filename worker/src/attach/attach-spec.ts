@@ -1,5 +1,5 @@
-// The Worker's message to the session's Durable Object about an upgrade that it let through. Made from nothing: no header,
-// cookie or query string of the client is passed on.
+// The Worker's message to the session's Durable Object about an accepted upgrade. No header, cookie or query string of the
+// client is passed on.
 
 import type { AttachQuery } from "sandbox-stdio/core";
 import type { Actor } from "../audit/record.ts";
@@ -12,16 +12,16 @@ export type AttachSpec = Answering & {
   /** The container's name, and the bridge's name for the sandbox. */
   readonly sandboxKey: string;
   readonly session: string;
-  /** A new session's process is the query's, with this command where the query names none. */
+  /** A new session's process is the query's, with `command` if the query names none. */
   readonly query: AttachQuery;
   readonly command?: readonly [string, ...string[]];
-  /** The line that the query's shell reads, if the client has asked for that alone. */
+  /** The command line for the query's shell, if the client asked only for that. */
   readonly line?: string;
-  /** The limits of this connection; absent: the usual ones. */
+  /** The limits of this connection. Default: those of an interactive client. */
   readonly limits?: IdleKind;
   /** Whether a new session is forgotten once it has ended and no client is left. */
   readonly isTransient: boolean;
-  /** A ttyd that runs in the sandbox, in place of a session of ours. */
+  /** Relays to a ttyd in the sandbox instead of a session. */
   readonly upstream?: "ttyd";
   readonly who: Grant;
   /** The actor in the audit. */
@@ -42,7 +42,7 @@ export function specOf(request: Request): AttachSpec {
   return JSON.parse(request.headers.get(HEADER) ?? "null") as AttachSpec;
 }
 
-/** JSON that a header can hold: every other character as its escape, which JSON has for all of them. */
+/** JSON that fits into a header: non-ASCII characters are escaped. */
 export function asciiJson(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);

@@ -1,4 +1,4 @@
-// The Worker's message to the object of a sandbox's codex clients about an upgrade that it let through.
+// The Worker's message to the object of a sandbox's codex clients about an accepted upgrade.
 
 import type { Actor } from "../audit/record.ts";
 import type { Tenant } from "../auth/names.ts";

@@ -1,5 +1,5 @@
-// The commands that a session may be started with: lists by scope. A policy on the start alone, and no sandbox: a caller that may
-// start a shell may start anything from it.
+// The commands that a session may be started with: lists by scope. This restricts only the start and is no sandbox: a caller that
+// may start a shell can run anything in it.
 
 import { CLOSE } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal/refusal.ts";
@@ -22,19 +22,19 @@ export interface CommandEnv {
   readonly COMMAND_BLOCK_ADMIN?: string;
 }
 
-/** The server of the SDK's image, which runs what anybody in its container asks for. */
+/** The server of the SDK's image, which runs anything for callers inside its container. */
 const SDK_SERVER = "tcp:3000";
 
-/** The characters that a shell replaces: outside of quotes, and within double ones. Single quotes keep everything as it is. */
+/** The characters that a shell expands, unquoted or in double quotes. */
 const EXPANDED = /[$`\\*?[\]{}~]/;
 const EXPANDED_IN_QUOTES = /[$`\\]/;
-/** The usual characters in the name of a program. A slash is none of them: a name counts at the end of a path, too. */
+/** The usual characters of a program's name. Without the slash: the last part of a path counts as a name too. */
 const NAME_CHARACTER = /[\p{L}\p{N}_.+-]/u;
 
 /**
  * Why a command may not be started by a caller with, or without, the scope sandbox:admin; undefined if it may.
- * @param line The line that a shell, `cmd`, reads, if no more than that was asked for. It is also refused if it names
- * a blocked command, or might without saying so.
+ * @param line The command line for the shell `cmd`, if there is one. It is refused if it names a blocked command, or
+ * might name one after expansion.
  */
 export function commandRefusal(env: CommandEnv, cmd: string, isAdmin: boolean, line?: string): Refusal | undefined {
   const hasOwnLists = isAdmin && Boolean(env.COMMAND_ALLOW_ADMIN || env.COMMAND_BLOCK_ADMIN);
@@ -60,7 +60,7 @@ function lineRefusal(line: string, blocked: readonly string[]): Refusal | undefi
   return entry === undefined ? undefined : refuse(line, `names ${JSON.stringify(entry)}, which may not be started`);
 }
 
-/** The line without its quotes; undefined where what runs can't be read in it. */
+/** The line without quotes; undefined if expansion could change what runs. */
 function unquoted(line: string): string | undefined {
   let plain = "";
   let quote = "";
@@ -73,7 +73,7 @@ function unquoted(line: string): string | undefined {
   return quote === "" ? plain : undefined;
 }
 
-/** Whether a text holds the name, and not as a part of a longer one. */
+/** Whether a text contains the name as a whole word. */
 function names(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0 && name !== ""; at = text.indexOf(name, at + 1)) {
     const [before = "", after = ""] = [text[at - 1], text[at + name.length]];

@@ -1,5 +1,5 @@
-// The checks between a right to attach and the session: revocations, limits, the Project Service. The Worker asks two objects at
-// the same time; their answers hold for every Worker. Only a caller that may make the attempt costs the Project Service a request.
+// The checks between a right to attach and the session: revocations, limits, the Project Service. The Worker asks two objects in
+// parallel. Only an attempt within the limits costs the Project Service a request.
 
 import { CLOSE, defined, type Retry } from "sandbox-stdio/core";
 import { tenantKey } from "../auth/names.ts";
@@ -24,20 +24,20 @@ import type { Grant } from "./grant.ts";
 import { ResumeSigner } from "./resume.ts";
 import type { SessionsEnv } from "./session-calls.ts";
 
-/** The facts about a connection that was let in, for the session's object. */
+/** The facts about an admitted connection, for the session's object. */
 export type Pass = {
-  /** The connection's id, where it takes up a place at its address. */
+  /** The connection's id, if it counts against its address. */
   readonly connection: string;
-  /** The id of the request that it came with, for the log. */
+  /** The id of the upgrade request, for the log. */
   readonly request?: string;
   readonly address: string;
   /** The tenant that owns the session: its object's name. */
   readonly homeKey: string;
-  /** The bearer's own tenant, where it is another. */
+  /** The bearer's tenant, if it differs. */
   readonly ownKey?: string;
-  /** Why the session can't be made, should it not be there. */
+  /** Why the session can't be made if it doesn't exist. */
   readonly noRoom?: Refusal;
-  /** Of a client that comes back as itself, and so was not counted: how it is to be, should it be refused. */
+  /** Set for a resuming client, which skips rate limiting: how to charge it if the resume is refused. */
   readonly uncounted?: Resuming;
 };
 
@@ -46,27 +46,27 @@ export type Asked = {
   readonly sandboxKey: string;
   readonly sandbox: string;
   readonly kind: ConnectionKind;
-  /** The proof by which the client comes back as itself. */
+  /** The client's proof of resume. */
   readonly resume: string | undefined;
 };
 
 /** The objects that the Worker asks before it lets a connection in, and the secret that resumes are signed with. */
 export type EntryEnv = AddressesEnv & TenantsEnv & SessionsEnv & Pick<AuthEnv, "SESSION_SECRET">;
 
-/** How long a client that meets a full house is asked to wait. */
+/** How long a client is asked to wait if all places are taken. */
 const FULL_RETRY_SECONDS = 10;
 
-/** The address that a request comes from: the platform says so, and a client that says so itself is not believed there. */
+/** The address of the request's client as the platform tells it; a client's own headers can't set it there. */
 export function addressOf(request: Request): string {
   return request.headers.get("CF-Connecting-IP") ?? "unknown";
 }
 
-/** A connection that was let in, and whose the Project Service says that it is. */
+/** An admitted connection, with its user as the Project Service knows them. */
 export type Passed = ProjectUser & { readonly pass: Pass };
 
 /**
- * Lets a connection in, or says why not. A place that was taken is the session's to give back.
- * @throws {AuthFault} What the question throws. Nothing is taken then.
+ * Admits a connection, or says why not. The session gives back the place that was taken.
+ * @throws {AuthFault} From the Project Service. Then no place is taken.
  */
 export async function pass(
   env: EntryEnv,
@@ -108,7 +108,7 @@ export async function pass(
 type Entry = {
   readonly home: DurableObjectStub<TenantCalls>;
   readonly homeKey: string;
-  /** The bearer's tenant, where it is another: a person from elsewhere can be revoked there, too. */
+  /** The bearer's tenant if it differs: a person from elsewhere can be revoked there too. */
   readonly own?: DurableObjectStub<TenantCalls>;
   readonly ownKey?: string;
   readonly grant: Grant;
@@ -131,7 +131,7 @@ async function entryOf(env: EntryEnv, right: AttachRight, asked: Asked, address:
   };
 }
 
-/** Counts the attempt, and takes nothing. */
+/** Counts the attempt without taking a place. */
 async function attempted({ home, own, grant, attempt }: Entry): Promise<Admission | Refusal> {
   return admissionOf(
     await Promise.all([
@@ -141,7 +141,7 @@ async function attempted({ home, own, grant, attempt }: Entry): Promise<Admissio
   );
 }
 
-/** Takes the session's place. @param counts Whether the attempt is still to be counted. */
+/** Takes a place. @param counts Whether the attempt has not been counted yet. */
 async function admitted(
   { home, own, grant, attempt, uncounted, asked }: Entry,
   connection: string,
@@ -158,7 +158,7 @@ async function admitted(
   );
 }
 
-/** The Project Service's answer. A proof that it refuses counts as an attempt after all. */
+/** The Project Service's answer. A refused resume counts as an attempt after all. */
 async function answered(question: () => Promise<ProjectUser>, { home, uncounted }: Entry): Promise<ProjectUser> {
   try {
     return await question();
@@ -178,23 +178,23 @@ function admissionOf([atHome, atOwn]: readonly [TenantAnswer, TenantAnswer | und
   return defined({ noRoom: noRoom && NO_ROOM[noRoom] });
 }
 
-/** The parts of a grant that the session's tenant may revoke: all that it rests on. */
+/** All parts of a grant that the session's tenant may revoke. */
 export function revocablePart({ persons, tokenIds, login }: Grant): RevocableGrant {
   return { persons, tokenIds, ...defined({ login }) };
 }
 
-/** The bearer's tenant, where it is not the session's. */
+/** The bearer's tenant if it is not the session's. */
 async function ownTenantKey(grant: Grant, homeKey: string): Promise<string | undefined> {
   const key = grant.bearer === undefined ? homeKey : await tenantKey(grant.bearer);
   return key === homeKey ? undefined : key;
 }
 
-/** A connection has ended, or did not come to be: its address may have another. */
+/** Releases the place of a connection that has ended or was never made. */
 export async function giveBack(env: AddressesEnv, { address, connection }: Pass): Promise<void> {
   await env.ADDRESS.getByName(address).giveBack(connection);
 }
 
-/** A client that was not counted, since it comes back as itself, has been refused for good: counts its attempt after all. */
+/** Counts the attempt of a resuming client after all, because it was refused. */
 export async function countRefused(env: TenantsEnv, { homeKey, uncounted }: Pass, retry: Retry): Promise<void> {
   if (uncounted === undefined || retry !== "never") return;
   await env.TENANT.getByName(homeKey).resumeRefused(uncounted);
@@ -212,7 +212,7 @@ const NO_ROOM: Readonly<Record<"sandboxes" | "sessions", Refusal>> = {
     code: CLOSE.tooMany,
     error: "too_many_sandboxes",
     message: "too many sandboxes are in use: end the sessions of one",
-    // Sessions may go on for days: only ending one makes room for sure.
+    // Sessions may last for days: only ending one is sure to make room.
     retry: "never",
   },
   sessions: {
@@ -243,7 +243,7 @@ function refusalOf(answer: TenantAnswer): Refusal | undefined {
   }
 }
 
-/** The client that this one comes back as: told by its proof, which the session will check again. */
+/** The client that is resumed, by its proof, which the session checks again. */
 async function clientOf(
   env: EntryEnv,
   { grant }: AttachRight,

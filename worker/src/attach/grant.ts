@@ -1,5 +1,5 @@
-// The rights of a client on one session, and their end: made of a token or a ticket by the Worker, kept by the session's
-// Durable Object for as long as the connection lives.
+// The rights of a client on one session, and their expiry: made from a token or ticket by the Worker, kept by the session's
+// Durable Object for the life of the connection.
 
 import { clipUtf8, defined, MAX_NAME_BYTES, type ParticipantKind, seenName } from "sandbox-stdio/core";
 import type { Identity, OpaqueToken } from "../auth/identity.ts";
@@ -9,28 +9,28 @@ import { type RevocableGrant, revocableOf } from "../limits/revocation.ts";
 import { AuthFault } from "../refusal/fault.ts";
 
 export type Grant = RevocableGrant & {
-  /** The owner of the connection: a person, or a name for the guests of one ticket. A `resume` is bound to it. */
+  /** A person, or a name for the guests of one ticket. A `resume` is bound to it. */
   readonly subject: string;
-  /** Shown to others; "" for a guest, who is given a name. */
+  /** Shown to others; "" for a guest, whose name is assigned. */
   readonly name: string;
   readonly isGuest: boolean;
   /** The bearer's tenant; absent for a guest. */
   readonly bearer?: Tenant;
-  /** The part of all that which is the bearer's own: their tenant may revoke it. The session's tenant may revoke the rest, too. */
+  /** The part that the bearer's tenant may revoke. The session's tenant may revoke all of the grant. */
   readonly own: RevocableGrant;
   readonly mayExec: boolean;
   readonly isAdmin: boolean;
-  /** Whether a missing session may be made. A share ticket opens only a session that is there. */
+  /** Whether a missing session may be made. A share ticket opens only an existing session. */
   readonly mayCreate: boolean;
-  /** Milliseconds since 1970: then the connection ends. */
+  /** When the connection ends, in milliseconds since 1970. */
   readonly expiresAtMs: number;
-  /** The Origin of the page that attached, "" for none: a ticket to go on has to be of the same. */
+  /** The Origin of the page that attached, "" without one: a renewal ticket must have the same. */
   readonly origin: string;
-  /** The bearer's token, where its issuer has to be asked about it again. */
+  /** The bearer's opaque token, which its issuer has to be asked about again. */
   readonly opaque?: OpaqueToken;
-  /** A ticket that is shown here for the only time. */
+  /** A ticket that can be used once. */
   readonly attachTicket?: { readonly id: string; readonly expiresAtMs: number };
-  /** The share ticket that it rests on, beside the bearer's token. */
+  /** The share ticket that the grant rests on, beside the bearer's token. */
   readonly share?: Pick<ShareTicket, "id" | "role" | "maker" | "makerToken" | "makerIssuedAt" | "expiresAtMs">;
 };
 
@@ -80,7 +80,7 @@ export function grantOfShareTicket(ticket: ShareTicket, bearer: Identity | undef
   return withShare(bearer === undefined ? guest : bearerPart(bearer), share, origin);
 }
 
-/** Of whoever shows a codex ticket: as its maker, for as long as the ticket counts. */
+/** The grant of a codex ticket: its maker's rights until it expires. */
 export function grantOfCodexTicket(ticket: CodexTicket): Grant {
   const { id, tenant, maker, makerName: name, makerToken, makerIssuedAt, expiresAtMs } = ticket;
   const own = {
@@ -93,8 +93,8 @@ export function grantOfCodexTicket(ticket: CodexTicket): Grant {
 }
 
 /**
- * The same grant, resting on a fresh token of the same person.
- * @throws {AuthFault} If the token is another person's, or may do less.
+ * The same grant with a fresh token of the same person.
+ * @throws {AuthFault} If the token is another person's, or has fewer rights.
  */
 export function renewed(grant: Grant, identity: Identity): Grant {
   const { bearer, share, origin } = grant;
@@ -113,12 +113,12 @@ export function renewed(grant: Grant, identity: Identity): Grant {
   return { ...fresh, mayExec, isAdmin, mayCreate, name };
 }
 
-/** The kind of participant that the other clients are told. */
+/** The kind of participant that other clients see. */
 export function kindOf({ isGuest }: Pick<Grant, "isGuest">): ParticipantKind {
   return isGuest ? "guest" : "person";
 }
 
-/** The name of a person that gave none in the query, under the same rule (L2). "" if nothing of it would be seen. */
+/** The name of a person who gave none in the query, by the same rule (L2). "" if nothing of it is visible. */
 export function displayName(identity: Identity): string {
   return clipUtf8(seenName(identity.name ?? identity.email ?? identity.subject), MAX_NAME_BYTES).trimEnd();
 }

@@ -2,6 +2,13 @@
 
 import type { SegmentFacts } from "sandbox-stdio/recording";
 import type { ChainPoint } from "../audit/chain.ts";
+import type { Grant } from "./grant.ts";
+
+/** Who reads a recording as it goes on. */
+export type RecordingReader = {
+  readonly who: Grant;
+  readonly pass: { readonly connection: string; readonly address: string; readonly homeKey: string };
+};
 
 /** A stored segment. */
 export type StoredSegment = SegmentFacts &
@@ -32,7 +39,7 @@ export type RecordingIndex =
       readonly startedAtMs: number;
       readonly endedAtMs?: number;
       readonly isTty: boolean;
-      readonly command: readonly string[];
+      readonly command: string;
       readonly redacted: number;
       /** Oldest first. */
       readonly segments: readonly StoredSegment[];
@@ -48,3 +55,6 @@ export type Removal =
   | { readonly kind: "done"; readonly count: number }
   | { readonly kind: "none" | "removed" | "forbidden" }
   | { readonly kind: "held"; readonly reason: string };
+
+/** Takes a piece of a recording as it goes on, an encoded segment; nothing says that nothing came for a while. */
+export type TellRecording = (encoded?: Uint8Array) => Promise<void>;

@@ -1,5 +1,5 @@
-// The proof by which a client comes back as itself: signed, bound to this session, this start of its process, the client, the
-// person and the role. It is no authentication: a token is still needed.
+// The proof of resume: signed, and bound to the session, the incarnation, the client, the person and the role. It does not
+// authenticate: a token is still needed.
 
 import { createHmac } from "node:crypto";
 import { fromBase64Url, toBase64Url } from "../base/base64url.ts";
@@ -16,12 +16,12 @@ export class ResumeSigner {
   readonly #material: string;
   #imported: Promise<CryptoKey> | undefined;
 
-  /** @param sessionKey The Durable Object's own name: a proof of one session is none in another. */
+  /** @param sessionKey The Durable Object's name: a proof is valid for one session only. */
   constructor(secret: string, sessionKey: string) {
     this.#material = `resume\0${sessionKey}\0${secret}`;
   }
 
-  /** Made when it is first needed: for a new session that is while its process starts. */
+  /** Imported at first use, which for a new session is while its process starts. */
   get #key(): Promise<CryptoKey> {
     const material = new TextEncoder().encode(this.#material);
     const algorithm = { name: "HMAC", hash: "SHA-256" };
@@ -29,13 +29,13 @@ export class ResumeSigner {
     return this.#imported;
   }
 
-  /** The id of a client without a proof: all connections of one life have the same, whichever of them is greeted. */
+  /** The id of a client without a proof: the same for all connections of one life, whichever is greeted. */
   newId(life: string, subject: string, role: string): string {
     const whose = JSON.stringify(["client", life, subject, role]);
     return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
   }
 
-  /** Says of a session's clients whether they are one person's, and not whose (K4a). */
+  /** Tells whether two clients of a session are the same person's, without telling whose (K4a). */
   personId(subject: string): string {
     const whose = JSON.stringify(["person", subject]);
     return createHmac("sha256", this.#material).update(whose).digest("hex").slice(0, 16);
@@ -54,7 +54,7 @@ export class ResumeSigner {
     return `${payload}.${toBase64Url(new Uint8Array(signature))}`;
   }
 
-  /** @returns The claim, or undefined where this signer did not make it. */
+  /** @returns The claim, or undefined if another signer made it. */
   async read(proof: string): Promise<ResumeClaim | undefined> {
     const [payload, signature] = proof.split(".");
     if (payload === undefined || signature === undefined) return undefined;

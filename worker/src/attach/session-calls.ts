@@ -6,7 +6,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import type { Role } from "../auth/ticket.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import type { Asker } from "./grant.ts";
-import type { RecordingIndex, RecordingListing, Removal } from "./recording-calls.ts";
+import type { RecordingIndex, RecordingListing, RecordingReader, Removal, TellRecording } from "./recording-calls.ts";
 
 /** The API's description of a session. */
 export type SessionListing = {
@@ -22,26 +22,26 @@ export type SessionListing = {
   /** The title that the program gives its terminal. */
   readonly title?: string;
   readonly clients: number;
-  /** The clients that are attached. Absent if there are none. */
+  /** The attached clients; absent if there are none. */
   readonly participants?: readonly Participant[];
   readonly offset: number;
-  /** When its last output came. Absent where there was none. */
+  /** When the last output arrived; absent if there was none. */
   readonly lastOutputAt?: string;
-  /** How far the asker has written by HTTP. */
+  /** The offset of the asker's input by HTTP. */
   readonly inputOffset: number;
   readonly exit?: { readonly code: number; readonly signal?: string };
-  /** Its output is recorded: since when, and whether parts are hidden. */
+  /** Present if the output is recorded: since when, and whether parts are redacted. */
   readonly recording?: Recording;
 };
 
-/** The API's listing of a share ticket. Not the ticket itself: it is told once, to its maker. */
+/** The API's listing of a share ticket, without the ticket itself, which only its maker gets, once. */
 export type TicketListing = {
   readonly id: string;
   readonly role: Role;
   readonly guests: boolean;
-  /** Those who may be here by it at one time. */
+  /** How many clients may use it at the same time. */
   readonly maxClients: number;
-  /** The person that made it. */
+  /** The person who made it. */
   readonly maker: string;
   readonly createdAt: string;
   readonly expiresAt: string;
@@ -65,7 +65,7 @@ export type NewShareTicket = {
 
 /** Calls of a session object; `fetch` takes attaches (`attach-spec.ts`) and programs' calls (`programs/call.ts`). */
 export interface SessionCalls extends Rpc.DurableObjectBranded {
-  /** Has the object wake, and read what it keeps, while others are asked whether a client may come. */
+  /** Wakes the object, which then reads its storage while other objects are asked whether a client may attach. */
   wake(): Promise<void>;
   /** Undefined if there is no session. @param asker The caller whose input by calls is counted. */
   describe(asker?: Asker): Promise<SessionListing | undefined>;
@@ -75,17 +75,17 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   end(by?: Actor): Promise<boolean>;
   /** Whether there is a process, or soon will be. */
   isAlive(): Promise<boolean>;
-  /** Of these connections, those that are open. */
+  /** The open ones among these connections. */
   openConnections(ids: readonly string[]): string[];
-  /** A bridge says that this process has news that the object has not had. */
+  /** A bridge tells that this process has output or an exit that the object has not received. */
   called(incarnation: string): Promise<void>;
   /** A tenant has revoked a user, a token or a login. @param by The tenant's key. */
   revoked(revocation: Revocation, by: string): Promise<void>;
-  /** Makes a share ticket count from now on. */
+  /** Stores a share ticket, which is valid from then on. */
   addTicket(ticket: NewShareTicket, by: Actor, kind?: TicketKind): "added" | "no_session" | "too_many";
-  /** The share tickets that are good now; undefined if there is no session. */
+  /** The valid share tickets; undefined if there is no session. */
   listTickets(kind?: TicketKind): TicketListing[] | undefined;
-  /** Ends a share ticket and every connection that it opened. @returns Whether there was such a ticket. */
+  /** Revokes a share ticket and ends its connections. @returns Whether there was such a ticket. */
   revokeTicket(id: string, by: Actor): Promise<boolean>;
   // ---- Recordings ----
   /** Newest first. */
@@ -94,15 +94,15 @@ export interface SessionCalls extends Rpc.DurableObjectBranded {
   recordingIndex(incarnation: string | undefined): Promise<RecordingIndex>;
   /** The process whose recording a share ticket gives. `revoked`: the ticket is not good. */
   sharedRecording(ticket: string): { readonly incarnation: string } | "none" | "revoked";
-  /** A segment as it is stored in the object; undefined if it is not, or no more. */
+  /** A segment that is stored in the object; undefined if there is none. */
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined;
-  /** Resolves once a recording goes on behind `offset`, or has ended, or after so long. */
-  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void>;
+  /** Sends the recording's output from an offset on. Resolves when it has ended or continues in storage. @throws If the reader loses its right. */
+  streamRecording(incarnation: string, from: number, reader: RecordingReader, tell: TellRecording): Promise<void>;
   /** @param incarnation Absent: all. */
   removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal>;
-  /** @param reason Absent: it is held no more. */
+  /** @param reason Absent: releases the hold. */
   holdRecording(incarnation: string | undefined, reason: string | undefined, by: Actor): "done" | "none" | "removed";
-  /** Drops so many bytes of a recording's oldest output. @returns How many went. */
+  /** Drops at least `bytes` of a recording's oldest output. @returns How many were dropped. */
   shrinkRecording(incarnation: string, bytes: number): Promise<number>;
 }
 

@@ -149,6 +149,11 @@ export class SessionAudit implements InputRecorder {
     if (how === "left") this.#left.push(client.id);
   }
 
+  /** Whether secret input is kept out of the record. */
+  get allowsSecret(): boolean {
+    return this.#ports.settings.allowsSecret;
+  }
+
   setSecret(client: string, on: boolean): boolean {
     if (!this.#ports.settings.allowsSecret) return !on;
     if (this.#secret.has(client) === on) return true;

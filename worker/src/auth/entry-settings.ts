@@ -27,7 +27,7 @@ export interface EntryEnv {
 
 export interface EntrySettings {
   /** The owner of the subjects: a part of every name, so that two issuers' people never meet. */
-  readonly issuer: string;
+  readonly tenantIssuer: string;
   readonly sessionSecret: string;
   /** Scheme, host and port, no slash at the end. */
   readonly publicOrigin: string;
@@ -58,7 +58,7 @@ export function parseEntrySettings(env: EntryEnv, issuer?: string): EntrySetting
   }
   const publicOrigin = readOrigin(required("PUBLIC_ORIGIN", env.PUBLIC_ORIGIN), isPlainAllowed(env));
   return {
-    issuer: issuer ?? OWN_LOGINS,
+    tenantIssuer: issuer ?? OWN_LOGINS,
     sessionSecret,
     publicOrigin,
     linkBase: `${publicOrigin}${env.ROUTES_PREFIX ?? ""}`,

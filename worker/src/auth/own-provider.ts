@@ -52,7 +52,7 @@ export function ownProvider<Env>(authenticate: Authenticate<Env>, outerEnv: (env
     const answer = await authenticate(request, outerEnv(env));
     if (answer === undefined) throw new AuthFault("no_token", "Log in");
     if ("refused" in answer) throw new AuthFault(answer.status === 403 ? "not_allowed" : "inactive", answer.refused);
-    return identityOf(answer, settings(env).issuer);
+    return identityOf(answer, settings(env).tenantIssuer);
   };
   return {
     settings,

@@ -44,6 +44,8 @@ export interface AuthEnv extends EntryEnv {
   HOME_SANDBOX?: string;
   /** `*.HOST` or `*.HOST:PORT`: the hosts of previews. `npm start` sets `*.localhost:PORT`. Default: no previews. */
   readonly PREVIEW_HOST?: string;
+  /** Names the issuer in the names of what its people own, where its address may change. Default: `OAUTH_ISSUER`. */
+  TENANT_ISSUER?: string;
   /** `sub` or `org_id`: who shares sandboxes. Default: `sub`. */
   TENANT_CLAIM?: string;
   /** `sandbox:*` scopes, space separated, of a token that carries none. Default: none. */
@@ -52,6 +54,7 @@ export interface AuthEnv extends EntryEnv {
 
 export interface AuthSettings extends VerifyOptions, EntrySettings {
   readonly issuer: string;
+  readonly tenantIssuer: string;
   readonly jwksUri: string;
   readonly introspectionUri: string;
   readonly authorizeUri: string;
@@ -98,6 +101,7 @@ function parseAuthSettings(env: AuthEnv): AuthSettings {
   return {
     ...entry,
     issuer,
+    tenantIssuer: env.TENANT_ISSUER || issuer,
     jwksUri: readUrl("OAUTH_JWKS_URI", env.OAUTH_JWKS_URI || `${base}/.well-known/jwks.json`),
     introspectionUri: readUrl("OAUTH_INTROSPECTION_URI", env.OAUTH_INTROSPECTION_URI || `${base}/oauth/introspect`),
     authorizeUri: readUrl("OAUTH_AUTHORIZE_URI", env.OAUTH_AUTHORIZE_URI || `${base}/oauth/authorize`),

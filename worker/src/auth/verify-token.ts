@@ -2,7 +2,7 @@
 // oauth.do 0.3.3 has no verifyToken of its own; a later one can take this file's place.
 
 import { AuthFault } from "../refusal/fault.ts";
-import { type Identity, type IdentityOptions, identityFrom, withEnd } from "./identity.ts";
+import { type Claims, type Identity, type IdentityOptions, identityFrom, withEnd } from "./identity.ts";
 import { introspect } from "./introspection.ts";
 import { verifyJwt } from "./jwt.ts";
 import { isJwtShaped, MAX_TOKEN_CHARACTERS, OPAQUE_SHAPE } from "./token-shape.ts";
@@ -10,6 +10,8 @@ import { isJwtShaped, MAX_TOKEN_CHARACTERS, OPAQUE_SHAPE } from "./token-shape.t
 export interface VerifyOptions extends IdentityOptions {
   /** Exact. `https://id.org.ai` also admits the aliases under which it signs. */
   readonly issuer: string;
+  /** The issuer of the identities. Default: `issuer`. */
+  readonly tenantIssuer?: string;
   /** The clients and audiences whose tokens are accepted. Empty: every token is refused. */
   readonly audience: readonly string[];
   /** This server as an OAuth resource (RFC 8707): accepted as `aud` of a token that names one of those clients. */
@@ -34,16 +36,18 @@ export async function verifyToken(token: string, options: VerifyOptions): Promis
     throw new AuthFault("misconfigured", "This server is not set up: the list of accepted clients is empty");
   }
   const base = options.issuer.replace(/\/$/, "");
+  const identity = (claims: Claims) =>
+    withEnd(identityFrom(claims, { ...options, issuer: options.tenantIssuer ?? options.issuer }));
   const issuers = acceptedIssuers(options.issuer);
   if (token.length <= MAX_TOKEN_CHARACTERS) {
     if (isJwtShaped(token)) {
       const jwksUri = options.jwksUri ?? `${base}/.well-known/jwks.json`;
-      return withEnd(identityFrom(await verifyJwt(token, { issuers, audience, resource, jwksUri }), options));
+      return identity(await verifyJwt(token, { issuers, audience, resource, jwksUri }));
     }
     if (OPAQUE_SHAPE.test(token)) {
       const introspectionUri = options.introspectionUri ?? `${base}/oauth/introspect`;
       const { claims, believedUntilMs } = await introspect(token, { issuers, audience, resource, introspectionUri });
-      return { ...withEnd(identityFrom(claims, options)), opaque: { token, believedUntilMs } };
+      return { ...identity(claims), opaque: { token, believedUntilMs } };
     }
   }
   throw new AuthFault("malformed", "The token can't be read");

@@ -40,12 +40,10 @@ export async function askFiles(
   sandboxKey: string,
   label: string,
   order: FileOrder,
-  bytes: Uint8Array | Blob = new Blob(),
+  bytes?: Uint8Array,
 ): Promise<FilesAnswer> {
-  const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), PATIENCE_MS);
   try {
-    const init = { method: "POST", body: new Blob([packFileMessage(order), bytes]), signal: given.signal };
+    const init = { method: "POST", body: packFileMessage(order, bytes), signal: AbortSignal.timeout(PATIENCE_MS) };
     const response = await fetchFolder(env, { sandboxKey, sandbox: label }, FILES_PATH, init);
     const length = Number(response.headers.get("Content-Length") ?? 0);
     const isGood = response.status === 200 && length <= MAX_ANSWER_BYTES;
@@ -55,8 +53,6 @@ export async function askFiles(
   } catch (error) {
     if (error instanceof AuthFault) throw error;
     log.warn("no way to the bridge:", error);
-  } finally {
-    clearTimeout(timer);
   }
   const message = "the sandbox can't be reached just now: try again";
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };

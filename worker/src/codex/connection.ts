@@ -1,9 +1,11 @@
-// One connection of a codex client: its messages, each answered by its id, and what it is told without asking. Knows no processes.
+// One connection of a codex client: its messages, each answered by its id, and what it is told without asking. Its socket outlives the
+// object, with what is needed to go on written down beside it. Knows no processes.
 
 import { CodexError, ERROR, MAX_MESSAGE_BYTES, parseMessage, type RequestId } from "sandbox-stdio/codex";
-import { clipUtf8 } from "sandbox-stdio/core";
+import { clipUtf8, utf8Length } from "sandbox-stdio/core";
 import type { CodexSpec } from "../attach/codex-spec.ts";
 import { log } from "../base/log.ts";
+import { queuedBytes, quietly } from "../sockets/client-sockets.ts";
 import type { Bounded } from "../sockets/lifetimes.ts";
 
 const NORMAL = 1000;
@@ -12,37 +14,40 @@ const POLICY = 1008;
 const MAX_OPEN = 1_024;
 /** More that waits in the socket holds the output back. */
 const HIGH_WATER_BYTES = 512 * 1024;
+/** The runtime has no event for room in a socket: only while there is none it is looked for. */
 const LOOK_MS = 20;
 const MAX_REASON_BYTES = 120;
+
+/** What stands with the socket. */
+export type KeptConnection = { readonly spec: CodexSpec; readonly session: string | undefined };
 
 export interface CodexHandler {
   /** @returns The result. @throws {CodexError} */
   request(connection: CodexConnection, method: string, params: unknown): Promise<object>;
-  /** The answer to a request was sent. */
-  answered(connection: CodexConnection): void;
+  /** A client that has a session says something. */
+  heard(connection: CodexConnection): void;
+  /** A request was answered. */
+  answered(): void;
   ended(connection: CodexConnection): void;
 }
 
 export class CodexConnection implements Bounded {
   isEnded = false;
   readonly spec: CodexSpec;
-  /** The id of its session, once it is initialized. */
-  session: string | undefined;
   /** Whether it is told what its session's processes say. */
   isTelling = false;
+  /** The id of its session, once it is initialized. */
+  #session: string | undefined;
   readonly #gone = new AbortController();
   readonly #socket: WebSocket;
   readonly #handler: CodexHandler;
   #open = 0;
 
-  constructor(socket: WebSocket, spec: CodexSpec, handler: CodexHandler) {
+  constructor(socket: WebSocket, { spec, session }: KeptConnection, handler: CodexHandler) {
     this.#socket = socket;
     this.spec = spec;
+    this.#session = session;
     this.#handler = handler;
-    socket.accept();
-    socket.addEventListener("message", ({ data }) => this.#received(data as string | ArrayBuffer));
-    socket.addEventListener("close", () => this.#end());
-    socket.addEventListener("error", () => this.#end());
   }
 
   /** Aborted at its end. */
@@ -50,14 +55,35 @@ export class CodexConnection implements Bounded {
     return this.#gone.signal;
   }
 
+  get session(): string | undefined {
+    return this.#session;
+  }
+
+  /** Whether a request is not answered yet. */
+  get isBusy(): boolean {
+    return this.#open > 0;
+  }
+
+  /** It is its session's from here on, in later lives of this object too. */
+  keep(session: string | undefined): void {
+    this.#session = session;
+    const kept: KeptConnection = { spec: this.spec, session };
+    try {
+      this.#socket.serializeAttachment(kept);
+    } catch (error) {
+      log.warn("a codex client has to connect again after a restart: its state can't be written down:", error);
+    }
+  }
+
   notify(method: string, params: object): void {
     this.#say({ method, params });
   }
 
-  /** Resolves once the client may be sent more, or is gone. */
+  /** Resolves once it may be told more, or is gone. */
   async room(): Promise<void> {
-    const waiting = () => (this.#socket as { bufferedAmount?: number }).bufferedAmount ?? 0;
-    while (!this.isEnded && waiting() > HIGH_WATER_BYTES) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    while (!this.isEnded && queuedBytes(this.#socket) > HIGH_WATER_BYTES) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
 
   /** Its bearer may not go on: the ticket or token has ended. */
@@ -72,25 +98,23 @@ export class CodexConnection implements Bounded {
 
   close(code: number, reason: string): void {
     if (this.isEnded) return;
-    try {
-      this.#socket.close(code, clipUtf8(reason, MAX_REASON_BYTES));
-    } catch {
-      // It closed just now.
-    }
-    this.#end();
+    quietly(() => this.#socket.serializeAttachment(null));
+    quietly(() => this.#socket.close(code, clipUtf8(reason, MAX_REASON_BYTES)));
+    this.end();
   }
 
-  #received(data: string | ArrayBuffer): void {
+  received(data: string | ArrayBuffer): void {
     if (this.isEnded) return;
     if (typeof data !== "string") {
       this.close(POLICY, "a message must be text");
       return;
     }
-    if (data.length > MAX_MESSAGE_BYTES) {
+    if (data.length > MAX_MESSAGE_BYTES || utf8Length(data) > MAX_MESSAGE_BYTES) {
       this.close(POLICY, `a message has at most ${MAX_MESSAGE_BYTES} bytes`);
       return;
     }
     const message = parseMessage(data);
+    if (this.#session !== undefined) this.#handler.heard(this);
     if (message === undefined) this.close(POLICY, "a message must be JSON");
     else if (message.kind === "invalid") {
       this.#fail(null, new CodexError(ERROR.invalidRequest, "a request has an id and a method"));
@@ -106,7 +130,6 @@ export class CodexConnection implements Bounded {
     try {
       const result = await this.#handler.request(this, method, params);
       this.#say({ id, result });
-      this.#handler.answered(this);
     } catch (error) {
       // What is asked for a client that has gone is given up.
       const isOurs = !(error instanceof CodexError) && !this.isEnded;
@@ -114,6 +137,7 @@ export class CodexConnection implements Bounded {
       this.#fail(id, error instanceof CodexError ? error : new CodexError(ERROR.failed, "it failed here: try again"));
     } finally {
       this.#open -= 1;
+      this.#handler.answered();
     }
   }
 
@@ -122,15 +146,11 @@ export class CodexConnection implements Bounded {
   }
 
   #say(message: object): void {
-    if (this.isEnded) return;
-    try {
-      this.#socket.send(JSON.stringify(message));
-    } catch {
-      this.#end();
-    }
+    if (!this.isEnded) quietly(() => this.#socket.send(JSON.stringify(message)));
   }
 
-  #end(): void {
+  /** It has closed, or is closed from here. */
+  end(): void {
     if (this.isEnded) return;
     this.isEnded = true;
     this.#gone.abort();

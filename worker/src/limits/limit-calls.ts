@@ -3,6 +3,7 @@
 import type { Actor, Deed } from "../audit/record.ts";
 import type { AuditPage } from "../audit/trail.ts";
 import type { KeptKind, KeptLayout } from "../layouts/layout-store.ts";
+import type { Device } from "../push/push-notices.ts";
 import type { AttentionCall, WebhookSetting, WebhookState } from "../webhooks/attention-webhook.ts";
 import type { RevocableGrant, Revocation } from "./revocation.ts";
 import type { RecordingReport } from "./tenant-recordings.ts";
@@ -82,6 +83,11 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   webhook(): Promise<WebhookState>;
   /** A session calls for attention. @returns Whether the tenant has a receiver. */
   attend(call: AttentionCall): Promise<boolean>;
+  /** A program asks for a person: the devices of those who may drive are called. */
+  askPeople(session: { readonly sandbox: string; readonly session: string }): Promise<void>;
+  /** Calls this device of a person's from now on. @returns Whether there was room. */
+  addDevice(user: string, device: Device): Promise<boolean>;
+  removeDevice(user: string, endpoint: string): Promise<void>;
   /** The text that a user's page keeps. */
   keptText(kind: KeptKind, user: string): KeptLayout;
   /** Keeps it. @param base The revision that it was made from; undefined: any revision. */

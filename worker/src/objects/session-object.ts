@@ -6,7 +6,13 @@ import { Deadline, earliest, type RelaySession } from "sandbox-stdio/core";
 import { specOf } from "../attach/attach-spec.ts";
 import { codexSpecOf } from "../attach/codex-spec.ts";
 import type { Asker } from "../attach/grant.ts";
-import type { RecordingIndex, RecordingListing, Removal } from "../attach/recording-calls.ts";
+import type {
+  RecordingIndex,
+  RecordingListing,
+  RecordingReader,
+  Removal,
+  TellRecording,
+} from "../attach/recording-calls.ts";
 import type {
   NewShareTicket,
   SessionCalls,
@@ -19,6 +25,7 @@ import type { AuditPage } from "../audit/trail.ts";
 import { log, useLogLevel } from "../base/log.ts";
 import type { Revocation } from "../limits/revocation.ts";
 import { gatewayCallOf } from "../mcp/gateway-call.ts";
+import { OpenCall } from "../programs/open-call.ts";
 import { callOf, packAnswer } from "../programs/operations/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
 import type { SessionRecord } from "../records/session-store.ts";
@@ -45,8 +52,11 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     });
     this.#deadline = new Deadline({
       now: () => Date.now(),
-      // A parked session has an alarm instead: a timer would keep the object in memory.
-      parts: () => (this.#parts.lifecycle.parked === undefined ? this.#parts.timed : []),
+      // A parked session has an alarm instead, and so have quiet clients of codex: a timer would keep the object in memory.
+      parts: () => {
+        const { lifecycle, codex, timed } = this.#parts;
+        return lifecycle.parked === undefined && !codex.isQuiet ? timed : [];
+      },
       served: () => this.#changed(),
       wakeIn: (ms, wake) => {
         const timer = setTimeout(wake, ms);
@@ -80,24 +90,29 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
-    const { connections, programs } = this.#parts;
+    const { connections, programs, codex } = this.#parts;
     return this.#awake(() => {
-      if (!programs.waits.message(socket, message)) connections.webSocketMessage(socket, message);
+      if (programs.waits.message(socket, message) || codex.message(socket, message)) return;
+      connections.webSocketMessage(socket, message);
     }, socket);
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void | Promise<void> {
-    const { connections, programs } = this.#parts;
     return this.#awake(() => {
-      if (!programs.waits.closed(socket)) connections.webSocketClose(socket, code, reason);
+      if (!this.#closed(socket)) this.#parts.connections.webSocketClose(socket, code, reason);
     }, socket);
   }
 
   override webSocketError(socket: WebSocket): void | Promise<void> {
-    const { connections, programs } = this.#parts;
     return this.#awake(() => {
-      if (!programs.waits.closed(socket)) connections.webSocketError(socket);
+      if (!this.#closed(socket)) this.#parts.connections.webSocketError(socket);
     }, socket);
+  }
+
+  /** @returns Whether the socket was one of those that are no client's of the session. */
+  #closed(socket: WebSocket): boolean {
+    const { programs, codex } = this.#parts;
+    return programs.waits.closed(socket) || codex.closed(socket);
   }
 
   #awake(event: () => void = () => undefined, socket?: WebSocket): void | Promise<void> {
@@ -179,7 +194,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   override async alarm(): Promise<void> {
-    const { store, detached, alarm, parking, codex, recordings } = this.#parts;
+    const { store, detached, alarm, parking, codex, recordings, timed } = this.#parts;
     await recordings.expire(Date.now());
     await parking.ring(Date.now());
     const due = alarm.ring(Date.now());
@@ -188,6 +203,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     else {
       await detached.tick(Date.now());
       await codex.tick(Date.now());
+      if (codex.isQuiet) for (const part of timed) part.tick(Date.now());
       this.#changed();
       await alarm.set();
     }
@@ -282,8 +298,23 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     return this.#parts.recordings.stored(incarnation, from);
   }
 
-  recordingGrown(incarnation: string, offset: number, waitMs: number): Promise<void> {
-    return this.#parts.recordings.grown(incarnation, offset, waitMs);
+  async streamRecording(
+    incarnation: string,
+    from: number,
+    { who, pass }: RecordingReader,
+    tell: TellRecording,
+  ): Promise<void> {
+    const { lifetimes, recordings } = this.#parts;
+    const open = new OpenCall();
+    lifetimes.add(open, who, pass);
+    this.#changed();
+    try {
+      const refusal = await Promise.race([recordings.stream(incarnation, from, tell, open), open.dismissed]);
+      if (refusal) throw new Error(String(refusal.body.message));
+    } finally {
+      open.isEnded = true;
+      lifetimes.remove(open);
+    }
   }
 
   removeRecordings(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal> {

@@ -147,7 +147,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     session: () => lifecycle.session,
   });
   const codex: CodexHub = new CodexHub({
-    ...{ env, storage, lifetimes, tickets, audit, changed, waitUntil, ended },
+    ...{ ctx, env, lifetimes, tickets, audit, changed, ended },
     alarm: () => void alarm.set(),
   });
   const attaching = new Attaching({
@@ -174,6 +174,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     ...[lifecycle.looks, recordings, parking],
   ];
   programs.waits.restore();
+  codex.restore();
   parking.restore();
   const ticketCalls = new TicketCalls({ store, tickets, lifetimes, audit, changed });
   return {

@@ -30,6 +30,7 @@ import { isRevoked, REVOCATION_KEEP_MS, type RevocableGrant, type Revocation } f
 import { RevocationWaits } from "../limits/revocation-waits.ts";
 import { type RecordingReport, TenantRecordings } from "../limits/tenant-recordings.ts";
 import { UsedTickets } from "../limits/used-tickets.ts";
+import { type Device, PushNotices, type PushNoticesEnv } from "../push/push-notices.ts";
 import {
   type AttentionCall,
   AttentionWebhook,
@@ -48,7 +49,7 @@ const ARRIVAL_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-type TenantEnv = AuditEnv & LimitEnv & RecordingEnv & SessionsEnv & WebhookEnv;
+type TenantEnv = AuditEnv & LimitEnv & RecordingEnv & SessionsEnv & WebhookEnv & PushNoticesEnv;
 
 export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
   readonly #attempts = new Map<string, number>();
@@ -68,6 +69,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** The record of events that concern the tenant, and no one session. */
   readonly #trail: AuditTrail;
   readonly #webhook: AttentionWebhook;
+  readonly #push: PushNotices;
   readonly #used: UsedTickets;
   readonly #waits = new RevocationWaits();
   readonly #recordings: TenantRecordings;
@@ -77,6 +79,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     super(ctx, env);
     this.#trail = new AuditTrail(ctx.storage);
     this.#webhook = new AttentionWebhook(ctx.storage, () => isLoopbackAllowed(env));
+    this.#push = new PushNotices(ctx.storage, env);
     this.#kept = { layouts: new LayoutStore(ctx.storage), preferences: new LayoutStore(ctx.storage, "preferences") };
     this.#used = new UsedTickets(ctx.storage);
     this.#recordings = new TenantRecordings(ctx.storage);
@@ -185,6 +188,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     await this.ctx.storage.put(`revoked:${key}`, revocation);
     await this.#record(deedOf(revocation.kind, revocation.value), revocation.atMs, by);
     this.#waits.tell(revocation);
+    if (revocation.kind === "sub") await this.#push.remove(revocation.value);
     const sessions = [...new Set([...this.#visited.keys(), ...this.#live.keys()])];
     const missed = await this.#tell(revocation, sessions);
     // An object that was restarted meanwhile; the others have heard.
@@ -238,6 +242,19 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return isOn;
   }
 
+  async askPeople(session: { readonly sandbox: string; readonly session: string }): Promise<void> {
+    await this.#push.call(session, Date.now());
+    await this.#setAlarm();
+  }
+
+  addDevice(user: string, device: Device): Promise<boolean> {
+    return this.#push.add(user, device, Date.now());
+  }
+
+  removeDevice(user: string, endpoint: string): Promise<void> {
+    return this.#push.remove(user, endpoint);
+  }
+
   keptText(kind: KeptKind, user: string): KeptLayout {
     return this.#kept[kind].read(user);
   }
@@ -276,7 +293,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   override async alarm(): Promise<void> {
     const { retentionMs } = readAuditSettings(this.env);
     this.#trail.deleteBefore(new Date(Date.now() - retentionMs).toISOString());
-    await this.#webhook.deliver(Date.now());
+    await Promise.all([this.#webhook.deliver(Date.now()), this.#push.deliver(Date.now())]);
     await this.#setAlarm();
   }
 
@@ -289,7 +306,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** Wakes this object when records are old enough to be deleted, or a receiver is to be called. */
   async #setAlarm(): Promise<void> {
     const deletionMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
-    const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, await this.#webhook.dueMs());
+    const callMs = Math.min(await this.#webhook.dueMs(), await this.#push.dueMs());
+    const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, callMs);
     if (dueMs !== Number.POSITIVE_INFINITY) await this.ctx.storage.setAlarm(dueMs);
   }
 

@@ -48,7 +48,10 @@ export function askUntilAnswered(target: Target, again: () => ProgramCall): Prom
 }
 
 /** @param asked Asks once. */
-export async function untilAnswered({ signal }: Target, asked: () => Promise<ProgramAnswer>): Promise<ProgramAnswer> {
+export async function untilAnswered(
+  { signal }: Pick<Target, "signal">,
+  asked: () => Promise<ProgramAnswer>,
+): Promise<ProgramAnswer> {
   let answer = await asked();
   for (let i = 1; i < QUESTIONS && answer.status === 503 && !signal.aborted; i += 1) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

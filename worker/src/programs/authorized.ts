@@ -5,7 +5,7 @@ import { type Grant, grantOfToken } from "../attach/grant.ts";
 import type { Actor } from "../audit/record.ts";
 import { actorOf } from "../audit/worker-log.ts";
 import { type Identity, requireScope, type SandboxScope } from "../auth/identity.ts";
-import { tenantKey } from "../auth/names.ts";
+import { type Tenant, tenantKey } from "../auth/names.ts";
 import { requirePublicOrigin } from "../auth/origin.ts";
 import { openProject, type Project, type ProjectEnv } from "../auth/project-gate.ts";
 import { readEntrySettings } from "../auth/provider.ts";
@@ -64,11 +64,17 @@ export async function authorized(
   };
 }
 
+/** Whoever starts a process, and where. */
+export type StartedBy = Pick<Authorized, "who"> & {
+  readonly identity: Tenant;
+  readonly project: Pick<Project, "sandbox" | "sandboxKey" | "user">;
+};
+
 /** Lets a call in that makes a session: it counts as an attempt to attach (R3). */
 export async function passToStart(
   request: Request,
   env: EntryEnv,
-  { identity, project, who }: Authorized,
+  { identity, project, who }: StartedBy,
   sessionKey: string,
 ): Promise<Pass | Refusal> {
   const right = { tenant: identity, grant: who, asker: { tenant: identity, asked: { user: project.user } } };

@@ -12,6 +12,8 @@ export class Follower implements Peer {
   #client: ClientRecord | undefined;
   /** Where the output goes on that it was sent. */
   #sentTo = 0;
+  /** The caller has the output before this, which it reads from the log: some of it may not have been sent to this peer yet. */
+  #has = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param left Called once it is attached no more. */
@@ -40,7 +42,13 @@ export class Follower implements Peer {
     if (client === undefined) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.leave(), PATIENCE_MS);
-    if (client.isAttached && offset !== undefined) this.#session.ack(client, Math.min(offset, this.#sentTo));
+    this.#has = Math.max(this.#has, offset ?? 0);
+    this.#ack();
+  }
+
+  #ack(): void {
+    const client = this.#client;
+    if (client?.isAttached === true) this.#session.ack(client, Math.min(this.#has, this.#sentTo));
   }
 
   leave(): void {
@@ -59,6 +67,8 @@ export class Follower implements Peer {
 
   sendOutput(frame: Uint8Array): void {
     this.#sentTo += frame.length - 1;
+    // What the caller has already: nothing else would acknowledge it before the caller comes again, for whom the process waits.
+    if (this.#has >= this.#sentTo) queueMicrotask(() => this.#ack());
   }
 
   sendSnapshot(): void {

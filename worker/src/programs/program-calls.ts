@@ -1,5 +1,6 @@
 // The programs' calls at one session's Durable Object: each is let in, does its operation, and counts as attached meanwhile.
 
+import { isSecretFor } from "sandbox-stdio/core";
 import { type KeptWait, WorkShare } from "sandbox-stdio/programs";
 import { askerOf } from "../attach/grant.ts";
 import type { ResumeSigner } from "../attach/resume.ts";
@@ -19,6 +20,7 @@ import {
   type ProgramCall,
   packAnswer,
   refused,
+  SECRET_ENTRY,
   type WaitCall,
 } from "./operations/call.ts";
 import { Chunks } from "./operations/chunks.ts";
@@ -158,7 +160,16 @@ export class ProgramCalls {
     const reached = await this.#reach(call, call.incarnation);
     if ("status" in reached) return reached;
     const mayType = () => isKeyboardOpen(reached, this.#writerId(call, reached, "api"));
-    return Waiting.of({ reached, asked: call.operation, mayType, ports: this.#ports, share: this.#share, kept });
+    const isSecret = () => this.#isSecret(call, reached);
+    return Waiting.of({
+      reached,
+      asked: call.operation,
+      mayType,
+      isSecret,
+      ports: this.#ports,
+      share: this.#share,
+      kept,
+    });
   }
 
   async #do(call: ProgramCall, signal: AbortSignal): Promise<ProgramAnswer> {
@@ -182,7 +193,17 @@ export class ProgramCalls {
       return { status: isNew ? 201 : 200, body: description };
     }
     const reached = await this.#reach(call, operation.type === "run" ? undefined : incarnation);
-    return "status" in reached ? reached : this.#operate(call, operation, reached, signal, isNew);
+    if ("status" in reached) return reached;
+    const shows = operation.type === "run" || operation.type === "read" || operation.type === "screen";
+    if (shows && this.#isSecret(call, reached)) return SECRET_ENTRY;
+    const answer = await this.#operate(call, operation, reached, signal, isNew);
+    return shows && this.#isSecret(call, reached) ? SECRET_ENTRY : answer;
+  }
+
+  /** Whether a person may be typing a secret for a program of this caller's. */
+  #isSecret(call: Pick<ProgramCall, "who">, reached: Reached): boolean {
+    const state = reached.session?.state;
+    return state !== undefined && state.asks.length > 0 && isSecretFor(state, this.#askerId(call, reached));
   }
 
   /** @param incarnation The one process that is meant, if it has to be that one. */
@@ -246,6 +267,7 @@ export class ProgramCalls {
           isReachable: this.#at.lifecycle.hop.isOpen,
           audit: this.#at.audit,
           writerId: (writer) => this.#writerId(call, reached, writer),
+          asker: this.#askerId(call, reached),
         });
     }
   }
@@ -313,6 +335,11 @@ export class ProgramCalls {
     return this.#at.signer.writerId(incarnation, askerOf(who), writer);
   }
 
+  /** Whose programs the caller's are: no writer has this name. */
+  #askerId(call: Pick<ProgramCall, "who">, reached: Reached): string {
+    return this.#writerId(call, reached, "");
+  }
+
   // ---- Time ------------------------------------------------------------------------------------------------------
 
   /** An ended process is kept for so long after the last call about it (P4). */
@@ -344,7 +371,7 @@ async function locate(
 ): Promise<ProgramAnswer> {
   const end = reached.log.endOffset;
   if (from !== undefined && from > end) return refused(400, "bad_offset", `the output ends at ${end}`, { end });
-  const refusal = cannotWait(waitsFor, reached, await CommandSource.of(waitsFor, reached, ports));
+  const refusal = waitsFor && cannotWait({ kind: waitsFor }, reached, await CommandSource.of(waitsFor, reached, ports));
   if (refusal !== undefined) return refusal;
   return {
     status: 200,
@@ -354,5 +381,5 @@ async function locate(
 
 /** Whether the keyboard is free, or that of the client `id`. */
 function isKeyboardOpen({ session }: Reached, id: string): boolean {
-  return session?.keyboard.mode !== "exclusive" || session.keyboard.holder === "" || session.keyboard.holder === id;
+  return session?.keyboard.isExclusive !== true || session.keyboard.holder === "" || session.keyboard.holder === id;
 }

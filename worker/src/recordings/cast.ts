@@ -4,19 +4,15 @@ import {
   CAST_COMMENT,
   CAST_TYPE,
   CastWriter,
+  decodeSegment,
   EventReader,
-  gapsWithin,
   type RecordedEvent,
   startFor,
 } from "sandbox-stdio/recording";
-import type { SessionCalls } from "../attach/session-calls.ts";
+import type { RecordingReader, TellRecording } from "../attach/recording-calls.ts";
 import { log } from "../base/log.ts";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
-import { QUIET_MS } from "../programs/respond.ts";
-import { type ReadingEnv, RecordingReading } from "./reading.ts";
-
-/** A line that follows keeps others company for so long. */
-const FOLLOW_STEP_MS = 250;
+import type { RecordingReading } from "./reading.ts";
 
 export type CastAsked = {
   readonly from?: string | undefined;
@@ -26,13 +22,10 @@ export type CastAsked = {
 };
 
 export interface CastPorts {
-  readonly env: ReadingEnv;
-  readonly session: DurableObjectStub<SessionCalls>;
+  readonly reader: RecordingReader;
   /** Lets a stream in that goes on. @returns The refusal, if there is one. */
   enter(): Promise<ProgramAnswer | undefined>;
   leave(): void;
-  /** Whether the caller may still read. */
-  isGood(): Promise<boolean>;
   waitUntil(promise: Promise<unknown>): void;
 }
 
@@ -51,8 +44,9 @@ export async function castOf(
     if (refusal !== undefined) return refusal;
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const stream = new CastStream(writable, reading, range, asked, ports);
-  ports.waitUntil(stream.run(isFollowing).finally(() => isFollowing && ports.leave()));
+  const stream = new CastStream(writable, reading, range, asked);
+  const written = stream.run(isFollowing ? ports.reader : undefined);
+  ports.waitUntil(written.finally(() => isFollowing && ports.leave()));
   return new Response(readable, { headers: { "Content-Type": CAST_TYPE, "Cache-Control": "no-store" } });
 }
 
@@ -84,113 +78,84 @@ function placeOf(reading: RecordingReading, place: string): number | Promise<num
 class CastStream {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #cast: CastWriter;
-  readonly #ports: CastPorts;
   readonly #range: Range;
   #reading: RecordingReading;
   #events: EventReader | undefined;
   #lastMs = 0;
   #hasExited = false;
 
-  constructor(
-    writable: WritableStream<Uint8Array>,
-    reading: RecordingReading,
-    range: Range,
-    { idleLimit }: CastAsked,
-    ports: CastPorts,
-  ) {
+  constructor(writable: WritableStream<Uint8Array>, reading: RecordingReading, range: Range, { idleLimit }: CastAsked) {
     this.#writer = writable.getWriter();
     this.#reading = reading;
     this.#range = range;
-    this.#ports = ports;
     this.#cast = new CastWriter(idleLimit === undefined ? {} : { idleLimitMs: idleLimit * 1000 });
   }
 
-  async run(isFollowing: boolean): Promise<void> {
+  /** @param follower Who reads on while the process runs; absent: it ends at now. */
+  async run(follower: RecordingReader | undefined): Promise<void> {
     try {
-      await this.#segments(isFollowing ? Number.MAX_SAFE_INTEGER : this.#range.to);
-      while (isFollowing && !this.#reading.index.isOver) await this.#follow();
-      await this.#tell(this.#events?.end() ?? []);
+      const to = follower === undefined ? this.#range.to : Number.MAX_SAFE_INTEGER;
+      const events = await this.#begin(to);
+      await this.#segments(events, to);
+      while (follower !== undefined && !this.#reading.index.isOver) {
+        await this.#reading.stream(events.offset, follower, this.#came);
+        this.#reading = await this.#reading.again();
+        await this.#segments(events, to);
+      }
+      await this.#tell(events.end());
       const rest = this.#cast.end(this.#lastMs);
       if (rest !== "") await this.#write(rest);
       await this.#writer.close();
     } catch (error) {
-      // The reader has gone, or the recording.
+      // The reader has gone or may no more, or the recording has gone.
       log.debug("a recording's stream ended:", error);
       await this.#writer.abort(error).catch(() => undefined);
     }
   }
 
-  /** Writes what the index has behind what was written. @param to Where to end. */
-  async #segments(to: number): Promise<void> {
+  async #begin(to: number): Promise<EventReader> {
     const { segments, index } = this.#reading;
     const { from } = this.#range;
     const start = startFor(segments, from);
-    let at = this.#events === undefined ? start.index : this.#nextIndex();
-    for (; at < segments.length && (segments[at]?.from ?? to) <= to; at += 1) {
-      const segment = await this.#reading.segment(at);
-      if (this.#events === undefined) {
-        const frame = segment?.frames.find(({ offset }) => offset === start.frame);
-        const atMs = await this.#reading.timeAt(from);
-        this.#events = new EventReader({ from, to, atMs, frame });
-        const { cols, rows } = frame ?? segment ?? { cols: 80, rows: 24 };
-        const isLossy = segments.some((one) => one.isLossy === true && one.to > from && one.from < to);
-        const more = {
-          ...(isLossy ? { lossy: true } : {}),
-          ...(index.redacted > 0 ? { redacted: index.redacted } : {}),
-          ...(start.isExact ? {} : { approximate: true }),
-        };
-        const command = index.command.join(" ");
-        await this.#write(this.#cast.header({ cols, rows, startMs: atMs, command, more }));
-      }
-      const facts = segments[at];
-      await this.#tell(segment === undefined ? this.#events.gapTo(facts?.to ?? 0) : this.#events.read(segment));
-    }
-    await this.#beginEmpty();
-    if (this.#events !== undefined && this.#events.offset >= from) await this.#tell(this.#events.end());
-    const isEnd = to <= index.end || index.isOver;
-    if (
-      isEnd &&
-      this.#events !== undefined &&
-      gapsWithin(segments, this.#events.offset, Math.min(to, index.end)).length > 0
-    )
-      await this.#tell(this.#events.gapTo(Math.min(to, index.end)));
+    const segment = await this.#reading.segment(start.index);
+    const frame = segment?.frames.find(({ offset }) => offset === start.frame);
+    const atMs = await this.#reading.timeAt(from);
+    const { cols, rows } = frame ?? segment ?? { cols: 80, rows: 24 };
+    const isLossy = segments.some((one) => one.isLossy === true && one.to > from && one.from < to);
+    const more = {
+      ...(isLossy ? { lossy: true } : {}),
+      ...(index.redacted > 0 ? { redacted: index.redacted } : {}),
+      ...(start.isExact ? {} : { approximate: true }),
+    };
+    await this.#write(this.#cast.header({ cols, rows, startMs: atMs, command: index.command, more }));
+    this.#events = new EventReader({ from, to, atMs, frame });
+    return this.#events;
   }
 
-  /** Nothing has come yet. */
-  async #beginEmpty(): Promise<void> {
-    if (this.#events !== undefined || this.#reading.segments.length > 0) return;
-    const { startedAtMs, command } = this.#reading.index;
-    this.#events = new EventReader({ from: this.#range.from, to: Number.MAX_SAFE_INTEGER, atMs: startedAtMs });
-    await this.#write(this.#cast.header({ cols: 80, rows: 24, startMs: startedAtMs, command: command.join(" ") }));
-  }
-
-  #nextIndex(): number {
+  /** Writes what there is behind what was written. */
+  async #segments(events: EventReader, to: number): Promise<void> {
     const { segments, index } = this.#reading;
-    const offset = this.#events?.offset ?? 0;
-    const at = segments.findIndex(
-      (segment) => segment.to > offset || (segment.from === segment.to && segment.from >= offset),
-    );
-    // The exit may have come into a segment whose bytes were written before.
-    const isExitLeft = index.isOver && !this.#hasExited && segments.length > 0;
-    if (at < 0) return isExitLeft ? segments.length - 1 : segments.length;
-    return at;
+    for (let at = this.#next(events); at < segments.length && (segments[at]?.from ?? to) <= to; at += 1) {
+      const segment = await this.#reading.segment(at);
+      await this.#tell(segment === undefined ? events.gapTo(segments[at]?.to ?? 0) : events.read(segment));
+    }
+    if (events.offset >= this.#range.from) await this.#tell(events.end());
+    await this.#tell(events.gapTo(Math.min(to, index.end)));
   }
 
-  async #follow(): Promise<void> {
-    const { env, session } = this.#ports;
-    const { incarnation, end } = this.#reading.index;
-    const beganMs = Date.now();
-    await session.recordingGrown(incarnation, end, QUIET_MS);
-    if (!(await this.#ports.isGood())) throw new Error("the token or its user was revoked");
-    // What comes in one moment is sent together.
-    await new Promise((resolve) => setTimeout(resolve, FOLLOW_STEP_MS));
-    const reading = await RecordingReading.open(env, session, incarnation);
-    if (!(reading instanceof RecordingReading)) throw new Error("the recording was removed");
-    this.#reading = reading;
-    const before = this.#events?.offset;
-    await this.#segments(Number.MAX_SAFE_INTEGER);
-    if (before === this.#events?.offset && Date.now() - beganMs >= QUIET_MS) await this.#write(CAST_COMMENT);
+  #next({ offset }: EventReader): number {
+    const { segments, index } = this.#reading;
+    const at = segments.findIndex(({ to }) => to > offset);
+    if (at >= 0) return at;
+    // The exit may have come into a segment whose output was written before.
+    return index.isOver && !this.#hasExited && segments.length > 0 ? segments.length - 1 : segments.length;
   }
+
+  readonly #came: TellRecording = async (encoded) => {
+    if (encoded === undefined) return this.#write(CAST_COMMENT);
+    const segment = decodeSegment(encoded);
+    if (segment !== undefined) await this.#tell(this.#events?.read(segment) ?? []);
+  };
 
   async #tell(events: readonly RecordedEvent[]): Promise<void> {
     let text = "";

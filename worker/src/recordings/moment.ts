@@ -12,7 +12,15 @@ import {
   worstNsPerByte,
   xtermCoreOf,
 } from "sandbox-stdio/core";
-import { gapsWithin, type Segment, startFor } from "sandbox-stdio/recording";
+import {
+  EventReader,
+  gapsWithin,
+  type KeyFrame,
+  type RecordedEvent,
+  type SegmentFacts,
+  type Start,
+  startFor,
+} from "sandbox-stdio/recording";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import type { RecordingReading } from "./reading.ts";
 
@@ -48,34 +56,46 @@ export async function momentOf(reading: RecordingReading, moment: Moment, mostMs
       `no screen is kept within ${MOST_BYTES} bytes before ${offset}: ask for another`,
     );
   }
-  const drawn = new Drawing(Date.now() + mostMs);
+  const untilMs = Date.now() + mostMs;
+  let drawing: Drawing | undefined;
   try {
-    for (let at = start.index; drawn.offset < offset || at === start.index; at += 1) {
+    const events = new EventReader({
+      from: offset - behind,
+      to: offset,
+      atMs: 0,
+      frame: await frameAt(reading, start),
+    });
+    for (let at = start.index; (segments[at]?.from ?? offset + 1) <= offset; at += 1) {
       const segment = await reading.segment(at);
-      if (segment === undefined) {
-        const lost = segments[at];
-        if (lost === undefined) break;
-        return refused(410, "gap", `a segment of the recording is damaged`, { from: lost.from, to: lost.to });
-      }
-      await drawn.draw(segment, at === start.index ? start.frame : undefined, offset);
-      if (drawn.isLate) return refused(503, "no_screen_yet", "this screen takes too long to draw: ask for another");
+      if (segment === undefined)
+        return refused(410, "gap", "a segment of the recording is damaged", placeOf(segments[at]));
+      drawing ??= new Drawing(segment.frames.find((frame) => frame.offset === start.frame) ?? segment, untilMs);
+      await drawing.draw([...events.read(segment), ...events.end()]);
+      if (drawing.isLate) return refused(503, "no_screen_yet", "this screen takes too long to draw: ask for another");
     }
     const at = new Date(await reading.timeAt(offset)).toISOString();
-    const more = start.isExact && !drawn.hasFault ? { at } : { at, approximate: true };
-    return { status: 200, body: { ...drawn.told(format, scrollback), offset, ...more } };
+    const more = start.isExact && drawing?.hasFault !== true ? { at } : { at, approximate: true };
+    return { status: 200, body: { ...drawing?.told(format, scrollback), offset, ...more } };
   } finally {
-    drawn.dispose();
+    drawing?.dispose();
   }
 }
 
+const placeOf = (facts: SegmentFacts | undefined) => ({ from: facts?.from ?? 0, to: facts?.to ?? 0 });
+
+async function frameAt(reading: RecordingReading, { index, frame }: Start): Promise<KeyFrame | undefined> {
+  return frame === undefined
+    ? undefined
+    : (await reading.segment(index))?.frames.find(({ offset }) => offset === frame);
+}
+
 class Drawing {
-  #terminal: Terminal | undefined;
-  /** Output before this is drawn. */
-  offset = 0;
+  readonly #terminal: Terminal;
   hasFault = false;
   readonly #untilMs: number;
 
-  constructor(untilMs: number) {
+  constructor({ cols, rows }: Pick<KeyFrame, "cols" | "rows">, untilMs: number) {
+    this.#terminal = terminalOf(cols, rows);
     this.#untilMs = untilMs;
   }
 
@@ -84,29 +104,15 @@ class Drawing {
     return Date.now() > this.#untilMs;
   }
 
-  /** @param frame The offset of the key frame to begin with; absent: an empty screen, or what is drawn. @param to Where to end. */
-  async draw(segment: Segment, frame: number | undefined, to: number): Promise<void> {
-    const key = segment.frames.find(({ offset }) => offset === frame);
-    if (this.#terminal === undefined) {
-      const { cols, rows } = key ?? segment;
-      this.#terminal = terminalOf(cols, rows);
-      if (key !== undefined) await written(this.#terminal, key.ansi);
-      this.offset = key?.offset ?? segment.from;
-    }
-    const end = Math.min(segment.to, to);
-    const sizes = segment.sizes.filter(({ offset }) => offset > this.offset && offset <= end);
-    const here = segment.sizes.findLast(({ offset }) => offset <= this.offset) ?? segment;
-    this.#resize(here.cols, here.rows);
-    for (const { offset, cols, rows } of [...sizes, { offset: end, cols: 0, rows: 0 }]) {
-      await this.#write(segment.bytes.subarray(this.offset - segment.from, offset - segment.from));
-      this.offset = Math.max(this.offset, offset);
-      if (cols > 0) this.#resize(cols, rows);
+  async draw(events: readonly RecordedEvent[]): Promise<void> {
+    for (const event of events) {
+      if (event.kind === "output") await this.#write(event.bytes);
+      else if (event.kind === "size") this.#resize(event.cols, event.rows);
     }
   }
 
   told(format: "text" | "json", scrollback: number): Record<string, unknown> {
     const terminal = this.#terminal;
-    if (terminal === undefined) return {};
     const core = xtermCoreOf(terminal);
     const { active } = core.buffers;
     const { modes, ...facts } = screenFacts(core, terminal);
@@ -122,14 +128,12 @@ class Drawing {
   }
 
   dispose(): void {
-    this.#terminal?.dispose();
+    this.#terminal.dispose();
   }
 
   #resize(cols: number, rows: number): void {
-    const terminal = this.#terminal;
-    if (terminal === undefined || (terminal.cols === cols && terminal.rows === rows)) return;
     try {
-      terminal.resize(cols, rows);
+      this.#terminal.resize(cols, rows);
     } catch {
       this.hasFault = true; // The emulator has faults of its own, with sizes that change.
     }
@@ -137,14 +141,14 @@ class Drawing {
 
   /** In pieces, between which others have their turn. */
   async #write(bytes: Uint8Array): Promise<void> {
-    const { cols = 1, rows = 1 } = this.#terminal ?? {};
+    const { cols, rows } = this.#terminal;
     const most = Math.floor(TURN_NS / worstNsPerByte({ cols, rows, markers: [] }));
     const piece = Math.max(LEAST_BYTES, Math.min(PIECE_BYTES, most));
     for (let at = 0; at < bytes.length && !this.isLate; ) {
       let end = Math.min(bytes.length, at + piece);
       // The emulator loses some characters that are cut.
       while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
-      if (this.#terminal !== undefined) await written(this.#terminal, bytes.subarray(at, end));
+      await written(this.#terminal, bytes.subarray(at, end));
       at = end;
     }
   }

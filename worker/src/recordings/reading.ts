@@ -1,8 +1,16 @@
 // Reads a recording in the Worker, apart from its session's object, which has other things to do: the index from the object, each
 // segment from where it is kept.
 
-import { decodeSegment, offsetAt, type Segment, type SegmentFacts, segmentAt, timeAt } from "sandbox-stdio/recording";
-import type { RecordingIndex, StoredSegment } from "../attach/recording-calls.ts";
+import {
+  decodeSegment,
+  isLossyOutput,
+  offsetAt,
+  type Segment,
+  type SegmentFacts,
+  segmentAt,
+  timeAt,
+} from "sandbox-stdio/recording";
+import type { RecordingIndex, RecordingReader, StoredSegment, TellRecording } from "../attach/recording-calls.ts";
 import type { SessionCalls } from "../attach/session-calls.ts";
 import { log } from "../base/log.ts";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
@@ -20,6 +28,8 @@ export class RecordingReading {
   readonly #entries: readonly Entry[];
   readonly #env: ReadingEnv;
   readonly #session: Session;
+  /** The segment that was asked for last: its screen, its time and its output are often asked for together. */
+  #last: { readonly at: number; readonly segment: Promise<Segment | undefined> } | undefined;
 
   private constructor(env: ReadingEnv, session: Session, index: Found) {
     this.#env = env;
@@ -42,8 +52,25 @@ export class RecordingReading {
     return index.kind === "found" ? new RecordingReading(env, session, index) : absent(index.kind);
   }
 
+  /** The same recording as it is now. @throws Once it is gone. */
+  async again(): Promise<RecordingReading> {
+    const reading = await RecordingReading.open(this.#env, this.#session, this.index.incarnation);
+    if (reading instanceof RecordingReading) return reading;
+    throw new Error("the recording was removed");
+  }
+
+  /** Tells what comes from an offset on (see {@link SessionCalls}). */
+  async stream(from: number, reader: RecordingReader, tell: TellRecording): Promise<void> {
+    await this.#session.streamRecording(this.index.incarnation, from, reader, tell);
+  }
+
   /** @returns undefined where it is not what was stored, or has gone meanwhile: a gap. */
-  async segment(at: number): Promise<Segment | undefined> {
+  segment(at: number): Promise<Segment | undefined> {
+    if (this.#last?.at !== at) this.#last = { at, segment: this.#read(at) };
+    return this.#last.segment;
+  }
+
+  async #read(at: number): Promise<Segment | undefined> {
     const entry = this.#entries[at];
     if (entry === undefined) return undefined;
     if ("segment" in entry) return entry.segment;
@@ -88,10 +115,11 @@ export function absent(kind: "none" | "removed"): ProgramAnswer {
   return refused(404, "not_recorded", "there is no recording of this process");
 }
 
-function factsOf({ from, to, times, frames, exit }: Segment, { startedAtMs }: Found): SegmentFacts {
+function factsOf({ from, to, times, frames, bytes, exit }: Segment, { startedAtMs }: Found): SegmentFacts {
   const [fromMs, toMs] = [times[0]?.[1] ?? exit?.atMs, times.at(-1)?.[1] ?? exit?.atMs];
   return {
     ...{ from, to, fromMs: fromMs ?? startedAtMs, toMs: toMs ?? startedAtMs },
     frames: frames.map(({ offset }) => offset),
+    ...(isLossyOutput(bytes) ? { isLossy: true } : {}),
   };
 }

@@ -18,14 +18,22 @@ import {
   type RecordedExit,
   Recorder,
   Redactor,
+  type Segment,
 } from "sandbox-stdio/recording";
-import type { RecordingIndex, RecordingListing, Removal, StoredSegment } from "../attach/recording-calls.ts";
+import type {
+  RecordingIndex,
+  RecordingListing,
+  Removal,
+  StoredSegment,
+  TellRecording,
+} from "../attach/recording-calls.ts";
 import type { RecordingSettings } from "../attach/recording-settings.ts";
 import { CHAIN_START } from "../audit/chain.ts";
 import type { Actor } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { log } from "../base/log.ts";
 import { askProcess, keptState } from "../programs/operations/ask-process.ts";
+import { QUIET_MS } from "../programs/respond.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import { type RecordingFacts, type RecordingStore, TOMBSTONE_MS } from "./store.ts";
 import { SegmentWriter } from "./writer.ts";
@@ -100,7 +108,18 @@ export class Recordings {
     const startedAtMs = Date.parse(createdAt);
     const nothing = { to: 0, bytes: 0, chain: CHAIN_START };
     const redacted = settings.patterns.length;
-    const begun = { incarnation, startedAtMs, isTty, command: cmd, by: by.user, homeKey, redacted, ...nothing };
+    const command = new TextEncoder().encode(cmd.join(" "));
+    new Redactor(settings.patterns).redact(command);
+    const begun = {
+      incarnation,
+      startedAtMs,
+      isTty,
+      command: new TextDecoder().decode(command),
+      by: by.user,
+      homeKey,
+      redacted,
+      ...nothing,
+    };
     store.put(begun);
     // Its first output is on its way.
     this.#lastOutputMs = Date.now();
@@ -117,11 +136,8 @@ export class Recordings {
     if (facts === undefined || facts.removedAtMs !== undefined) return;
     session.state.recording = recordingOf(facts);
     if (facts.endedAtMs !== undefined) return;
-    const { patterns } = this.#ports.settings;
-    const redactor = patterns.length === 0 ? undefined : new Redactor(patterns);
-    const from = Math.max(facts.to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0);
     this.#session = session;
-    this.#current = { incarnation, isTty, recorder: new Recorder(from, redactor, facts.framedAt) };
+    this.#current = { incarnation, isTty, recorder: this.#recorderOf(facts) };
     this.#unwatch = session.watch(() => this.#look(session.log), true);
     this.#cameAt(Date.now());
     this.#look(session.log);
@@ -130,10 +146,21 @@ export class Recordings {
   /** The session is let go of: what has come is taken. */
   leave(): void {
     this.flush();
+    this.#letGo();
+  }
+
+  #letGo(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
     this.#session = undefined;
     this.#current = undefined;
+    this.#tellWaiters();
+  }
+
+  #recorderOf({ incarnation, to, framedAt }: RecordingFacts): Recorder {
+    const { patterns } = this.#ports.settings;
+    const redactor = patterns.length === 0 ? undefined : new Redactor(patterns);
+    return new Recorder(Math.max(to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0), redactor, framedAt);
   }
 
   /** With every frame of output. */
@@ -160,10 +187,12 @@ export class Recordings {
     const hasRoom = this.#writer.hasRoom && !this.#isFull;
     if (current === undefined || !(hasRoom || exit !== undefined)) return;
     const { incarnation, isTty, recorder } = current;
-    const { batch } = recorder.take(output, isAll);
-    const ended = exit && { ...(batch ?? nothingAt(output)), exit };
-    if (ended !== undefined) this.#writer.add({ incarnation, isTty, batch: ended, exit: ended.exit });
-    else if (batch !== undefined) this.#writer.add({ incarnation, isTty, batch });
+    const batches: Batch[] = [];
+    for (let next = recorder.take(output, isAll).batch; next; next = recorder.take(output, isAll).batch)
+      batches.push(next);
+    if (exit !== undefined && batches.length === 0) batches.push(nothingAt(output));
+    for (const batch of batches)
+      this.#writer.add({ incarnation, isTty, batch, ...(exit && batch === batches.at(-1) ? { exit } : {}) });
     if (isTty && exit === undefined && recorder.wantsFrame) this.#askFrame(recorder);
   }
 
@@ -191,19 +220,13 @@ export class Recordings {
     const isWaiting = this.#writer.waiting(incarnation).some((segment) => segment.exit !== undefined);
     if (isWaiting) return;
     if (this.#current?.incarnation !== incarnation) {
-      const from = Math.max(facts.to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0);
-      const redactor = facts.redacted === 0 ? undefined : new Redactor(this.#ports.settings.patterns);
-      this.#current = { incarnation, isTty: facts.isTty, recorder: new Recorder(from, redactor) };
+      this.#current = { incarnation, isTty: facts.isTty, recorder: this.#recorderOf(facts) };
       this.#current.recorder.came(output.endOffset, output, nowMs);
     }
     this.#take(output, true, exit && { ...exit, atMs: nowMs });
     // There was no room for it: that is a gap.
     if (this.#current.recorder.offset < output.endOffset) store.put({ ...facts, to: output.endOffset });
-    this.#unwatch?.();
-    this.#unwatch = undefined;
-    this.#session = undefined;
-    this.#current = undefined;
-    this.#tellWaiters();
+    this.#letGo();
     // Should the object die before that, its next life ends the recording.
     this.#ports.waitUntil(this.#writer.settled().then(() => this.#ended(incarnation, nowMs)));
   }
@@ -213,6 +236,7 @@ export class Recordings {
     const facts = store.get(incarnation);
     if (facts !== undefined && this.isOpen(incarnation)) store.put({ ...facts, endedAtMs: nowMs });
     this.#reportLast(incarnation);
+    this.#tellWaiters();
     alarm();
   }
 
@@ -386,15 +410,16 @@ export class Recordings {
     const facts = incarnation === undefined ? kept[0] : store.get(incarnation);
     if (facts === undefined) return { kind: incarnation === undefined && all.length > 0 ? "removed" : "none" };
     if (facts.removedAtMs !== undefined) return { kind: "removed" };
-    const current = this.#current?.incarnation === facts.incarnation ? this.#current : undefined;
-    const waiting = this.#writer.waiting(facts.incarnation);
-    const open = current && this.#session && current.recorder.peek(this.#session.log, false).batch;
-    if (open !== undefined) waiting.push({ incarnation: facts.incarnation, isTty: facts.isTty, ...open });
+    const segments = store.segments(facts.incarnation);
+    const waiting = this.#open(facts);
+    // What has printed nothing has a size.
+    if (segments.length + waiting.length === 0 && this.#session?.facts.incarnation === facts.incarnation)
+      waiting.push(segmentOf(facts, nothingAt(this.#session.log)));
     const { startedAtMs, endedAtMs, isTty, command, redacted } = facts;
     return {
       kind: "found",
       ...{ incarnation: facts.incarnation, startedAtMs, isTty, command, redacted },
-      segments: store.segments(facts.incarnation),
+      segments,
       open: waiting.map(encodeSegment),
       end: Math.max(facts.to, waiting.at(-1)?.to ?? 0),
       isOver: endedAtMs !== undefined || waiting.some(({ exit }) => exit !== undefined),
@@ -402,18 +427,47 @@ export class Recordings {
     };
   }
 
-  /** Resolves once there is output behind `offset`, the recording has ended, or time is over. */
-  async grown(incarnation: string, offset: number, waitMs: number): Promise<void> {
-    const untilMs = Date.now() + waitMs;
-    while (Date.now() < untilMs && this.#current?.incarnation === incarnation) {
-      if ((this.#session?.log.endOffset ?? 0) > offset) return;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      await new Promise<void>((resolve) => {
-        this.#waiters.add(resolve);
-        timer = setTimeout(resolve, untilMs - Date.now());
-      });
-      if (timer !== undefined) clearTimeout(timer);
+  /** What is not stored yet, from an offset on. */
+  #open({ incarnation, isTty, to: stored, endedAtMs }: RecordingFacts, from = stored): Segment[] {
+    if (endedAtMs !== undefined) return [];
+    const open = this.#writer.waiting(incarnation);
+    const { recorder } = (this.#current?.incarnation === incarnation && this.#current) || {};
+    const batch = recorder && this.#session && recorder.peek(this.#session.log, false, from).batch;
+    if (batch !== undefined) open.push(segmentOf({ incarnation, isTty }, batch));
+    return open.filter(({ to, exit }) => to > from || exit !== undefined);
+  }
+
+  /**
+   * Tells output from an offset on as it comes, each piece an encoded segment, and nothing now and then while none comes. Ends with
+   * the recording, or where what follows is in the storage.
+   */
+  async stream(incarnation: string, from: number, tell: TellRecording, reader: { isEnded: boolean }): Promise<void> {
+    for (let at = from; !reader.isEnded; ) {
+      const facts = this.#ports.store.get(incarnation);
+      if (facts === undefined || facts.removedAtMs !== undefined) return;
+      const pieces = this.#open(facts, at);
+      if ((pieces[0]?.from ?? facts.to) > at || (pieces.length === 0 && facts.endedAtMs !== undefined)) return;
+      for (const piece of pieces) {
+        await tell(encodeSegment(piece));
+        if (piece.exit !== undefined) return;
+        at = piece.to;
+      }
+      if (pieces.length === 0 && (await this.#quiet())) await tell();
     }
+  }
+
+  /** @returns Whether nothing has come for a while. */
+  async #quiet(): Promise<boolean> {
+    let come = (): void => undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const isQuiet = await new Promise<boolean>((resolve) => {
+      come = () => resolve(false);
+      this.#waiters.add(come);
+      timer = setTimeout(() => resolve(true), QUIET_MS);
+    });
+    if (timer !== undefined) clearTimeout(timer);
+    this.#waiters.delete(come);
+    return isQuiet;
   }
 
   #tellWaiters(): void {
@@ -451,10 +505,7 @@ export class Recordings {
     this.#report({ ...facts, removedAtMs: nowMs }, true);
     if (this.#current?.incarnation !== facts.incarnation) return;
     if (this.#session !== undefined) this.#session.state.recording = undefined;
-    this.#unwatch?.();
-    this.#unwatch = undefined;
-    this.#current = undefined;
-    this.#tellWaiters();
+    this.#letGo();
   }
 
   /** @param reason Absent: it is held no more. @returns Whether there is such a recording; absent: it was removed. */
@@ -477,6 +528,11 @@ export class Recordings {
     return "done";
   }
 }
+
+const segmentOf = ({ incarnation, isTty }: Pick<Segment, "incarnation" | "isTty">, batch: Batch): Segment => ({
+  ...{ incarnation, isTty },
+  ...batch,
+});
 
 function recordingOf({ startedAtMs, redacted }: RecordingFacts): Recording {
   return { since: iso(startedAtMs), redacted: redacted > 0 };

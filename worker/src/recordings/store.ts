@@ -8,7 +8,8 @@ export type RecordingFacts = {
   readonly incarnation: string;
   readonly startedAtMs: number;
   readonly isTty: boolean;
-  readonly command: readonly string[];
+  /** Its words, redacted. */
+  readonly command: string;
   /** Who started the process: a token's subject. */
   readonly by: string;
   /** The tenant's key. */
@@ -110,7 +111,7 @@ export class RecordingStore {
   /** Removes all of a recording but the fact that it was there. */
   remove(facts: RecordingFacts, nowMs: number): void {
     const { incarnation, startedAtMs, isTty, by, homeKey } = this.drop(facts, this.segments(facts.incarnation));
-    const nothing = { command: [], redacted: 0, to: 0, bytes: 0, chain: CHAIN_START, removedAtMs: nowMs };
+    const nothing = { command: "", redacted: 0, to: 0, bytes: 0, chain: CHAIN_START, removedAtMs: nowMs };
     this.#storage.kv.put(FACTS + incarnation, { incarnation, startedAtMs, isTty, by, homeKey, ...nothing });
   }
 

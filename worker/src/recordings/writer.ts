@@ -1,7 +1,6 @@
-// Writes the segments of one object's recordings: one after the other, merged while the storage is slow, tried again while it
-// fails. What it can't store in time is given up: a gap in the recording, which tells it.
+// Writes the segments of one object's recordings: one after the other, tried again while the storage fails. What it can't store in time is given up: a gap in the recording, which tells it.
 
-import { type Batch, isLossyOutput, MAX_SEGMENT_BYTES, type RecordedExit, type Segment } from "sandbox-stdio/recording";
+import { type Batch, isLossyOutput, type RecordedExit, type Segment } from "sandbox-stdio/recording";
 import type { StoredSegment } from "../attach/recording-calls.ts";
 import { log } from "../base/log.ts";
 import type { RecordingFacts, RecordingStore } from "./store.ts";
@@ -78,29 +77,15 @@ export class SegmentWriter {
     // Not in the turn in which output came.
     await new Promise((resolve) => setTimeout(resolve, 0));
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      this.#merge();
-      const first = this.#waiting[0] ?? next;
-      const segment = segmentOf(first);
+      const segment = segmentOf(next);
       try {
         await this.#store(segment, await packSegment(segment));
       } catch (error) {
         log.error("a segment of a recording was given up:", error);
-        const facts = this.#ports.store.get(first.incarnation);
-        if (facts?.removedAtMs === undefined && facts !== undefined)
-          this.#ports.store.put({ ...facts, to: segment.to });
+        const facts = this.#ports.store.get(next.incarnation);
+        if (facts !== undefined && facts.removedAtMs === undefined) this.#ports.store.put({ ...facts, to: segment.to });
       }
-      this.#waiting = this.#waiting.filter((one) => one !== first);
-    }
-  }
-
-  /** What waits behind each other becomes one segment, as far as it fits. */
-  #merge(): void {
-    for (;;) {
-      const [first, second, ...others] = this.#waiting;
-      if (first === undefined || second === undefined || first.exit !== undefined) return;
-      const isOne = first.incarnation === second.incarnation && first.batch.to === second.batch.from;
-      if (!isOne || first.batch.bytes.length + second.batch.bytes.length > MAX_SEGMENT_BYTES) return;
-      this.#waiting = [{ ...second, batch: joined(first.batch, second.batch) }, ...others];
+      this.#waiting = this.#waiting.filter((one) => one !== next);
     }
   }
 
@@ -134,25 +119,6 @@ export class SegmentWriter {
 
 function segmentOf({ incarnation, isTty, batch, exit }: Waiting): Segment {
   return { incarnation, isTty, ...batch, ...(exit === undefined ? {} : { exit }) };
-}
-
-function joined(first: Batch, second: Batch): Batch {
-  const bytes = new Uint8Array(first.bytes.length + second.bytes.length);
-  bytes.set(first.bytes);
-  bytes.set(second.bytes, first.bytes.length);
-  const last = first.sizes.at(-1) ?? first;
-  // A change of size between the two.
-  const between = last.cols === second.cols && last.rows === second.rows ? [] : [sizeOf(second)];
-  return {
-    ...{ from: first.from, to: second.to, cols: first.cols, rows: first.rows, bytes },
-    times: [...first.times, ...second.times],
-    sizes: [...first.sizes, ...between, ...second.sizes],
-    frames: [...first.frames, ...second.frames],
-  };
-}
-
-function sizeOf({ from: offset, cols, rows }: Batch) {
-  return { offset, cols, rows };
 }
 
 async function putOnce(bucket: R2Bucket, key: string, { bytes, sha256 }: Packed): Promise<void> {

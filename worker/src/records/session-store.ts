@@ -1,6 +1,7 @@
 // The storage of a session object: its process, and how that ended.
 
 import {
+  type Ask,
   copyBytes,
   decodeArchive,
   type ExitStatus,
@@ -44,6 +45,8 @@ export type SessionRecord = {
   readonly desertedAtMs?: number | undefined;
   /** Set if a program has made it by HTTP. */
   readonly program?: ProgramFacts;
+  /** The asks of its programs for a person in the last hour. */
+  readonly asks?: readonly Ask[];
   /** A digest of the input that the first *run* with any gave it, its end included: another is refused (U4). */
   readonly runInput?: string;
   /** Whether its bridge calls this object where there is news and the object has gone. */

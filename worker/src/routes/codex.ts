@@ -78,7 +78,7 @@ async function rightOf(request: Request, env: CodexEnv, sandbox: string): Promis
   }
   const ticket = await openCodexTicket(text, settings.sessionSecret);
   const { tenant } = ticket;
-  if (tenant.issuer !== settings.issuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
+  if (tenant.issuer !== settings.tenantIssuer) throw new AuthFault("bad_ticket", "The ticket is of another issuer");
   if (ticket.sandbox !== sandbox) throw new AuthFault("wrong_ticket", "The ticket is for another sandbox");
   return { tenant, grant: grantOfCodexTicket(ticket), asker: { tenant, asked: { user: ticket.user } } };
 }

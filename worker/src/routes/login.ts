@@ -235,7 +235,7 @@ async function verifyIdToken(idToken: string, nonce: string | undefined, setting
   if (nonce !== undefined && claims.nonce !== nonce)
     throw new AuthFault("bad_login", "The issuer's token is of another login");
   // The tenant is the access token's matter, and an ID token may lack its claim.
-  return identityFrom(claims, { issuer: settings.issuer });
+  return identityFrom(claims, { issuer: settings.tenantIssuer });
 }
 
 /** The address after the login: `requested` if it is a path here, else the root. An absolute URL of ours. */

@@ -53,13 +53,8 @@ recordingRoutes.get(`${PATH}/recording`, async (c) => {
   const { incarnation, ...asked } = query.value;
   const reading = await openFor(c, reader, incarnation);
   if (!(reading instanceof RecordingReading)) return respond(reading);
-  const { session, who } = reader;
-  const { enter: enterStream, leave, waitUntil, target } = await at(c, who, nameOf(c));
-  const tenant = c.env.TENANT.getByName(who.pass.homeKey);
-  const isGood = async () =>
-    who.who.expiresAtMs > Date.now() &&
-    (await tenant.renew(revocablePart(who.who), target.sessionKey, who.who.expiresAtMs));
-  const answer = await castOf(reading, asked, { env: c.env, session, enter: enterStream, leave, isGood, waitUntil });
+  const { enter: enterStream, leave, waitUntil } = await at(c, reader.who, nameOf(c));
+  const answer = await castOf(reading, asked, { reader: reader.who, enter: enterStream, leave, waitUntil });
   return answer instanceof Response ? answer : respond(answer);
 });
 

@@ -98,6 +98,8 @@ function processFor({ argv, line, cwd, env }: Execution): ProgramProcess | Progr
   return line === undefined ? parsed.value : { ...parsed.value, line };
 }
 
+type Told = ChunksBody & { readonly state: "running" | "exited" | "lost" };
+
 /** The last event. `isOver`: nothing of the process is left to be ended. */
 type Ending = { readonly event: string; readonly isOver: boolean };
 
@@ -110,7 +112,7 @@ async function tell(
   const output = new Output();
   for (let after = 0; ; ) {
     const answer = await read(after, QUIET_MS);
-    const body = answer.status === 200 ? (answer.body as ChunksBody) : undefined;
+    const body = answer.status === 200 ? (answer.body as Told) : undefined;
     const said = body === undefined ? "" : output.eventsOf(body, answer.bytes);
     const ending = (await lateOf()) ?? (body === undefined ? refusalOf(answer) : endOf(body));
     after = body?.last ?? after;
@@ -128,7 +130,7 @@ function refusalOf({ status, body }: ProgramAnswer): Ending | undefined {
   return { isOver: isGone, event: failed(isGone ? "process_lost" : String(body.error), String(body.message)) };
 }
 
-function endOf({ state, isEnded, exitCode, failure }: ChunksBody): Ending | undefined {
+function endOf({ state, isEnded, exitCode, failure }: Told): Ending | undefined {
   if (isEnded && state === "lost") {
     return { isOver: true, event: failed("process_lost", failure ?? "the process was lost with its container") };
   }

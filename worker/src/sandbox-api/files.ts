@@ -1,7 +1,7 @@
 // Files of a sandbox (V4): one of them whole, or the workspace as an archive. What is done is on record, by its path and size, never its
 // content; a list of commands that may start needs `fs:read` and `fs:write` for it.
 
-import { ARCHIVE_PATH, type FileOrder, MAX_FILE_BYTES } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, type FileOrder, joined, MAX_FILE_BYTES } from "sandbox-stdio/core";
 import { commandRefusal } from "../attach/command-policy.ts";
 import { log } from "../base/log.ts";
 import { REST_BYTES, readText } from "../base/read-text.ts";
@@ -54,7 +54,7 @@ export async function writeFile(asked: Asked): Promise<Response> {
   const content = await contentOf(asked.request);
   if (content === undefined) return failed("EFBIG", path, `the file has more than ${MAX_FILE_BYTES} bytes`);
   const { answer } = await ask(asked, { op: "write", path, within: WITHIN }, content);
-  await note(asked, "write", path, content.size, answer.ok ? "ok" : answer.code);
+  await note(asked, "write", path, content.length, answer.ok ? "ok" : answer.code);
   return answer.ok ? Response.json({ ok: true }) : failed(answer.code, path, answer.message);
 }
 
@@ -113,7 +113,7 @@ function pathOf({ url }: Request): string {
 }
 
 /** @returns undefined where it is longer than a file may be. Of such a one so much more is taken as of other bodies. */
-async function contentOf({ body }: Request): Promise<Blob | undefined> {
+async function contentOf({ body }: Request): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
@@ -122,10 +122,10 @@ async function contentOf({ body }: Request): Promise<Blob | undefined> {
     if (length > MAX_FILE_BYTES) pieces.length = 0;
     else pieces.push(piece);
   }
-  return length > MAX_FILE_BYTES ? undefined : new Blob(pieces);
+  return length > MAX_FILE_BYTES ? undefined : joined(pieces);
 }
 
-function ask({ env, who: { project } }: Asked, order: FileOrder, content?: Blob): Promise<FilesAnswer> {
+function ask({ env, who: { project } }: Asked, order: FileOrder, content?: Uint8Array): Promise<FilesAnswer> {
   return askFiles(env, project.sandboxKey, project.sandbox, order, content);
 }
 

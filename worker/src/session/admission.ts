@@ -20,7 +20,7 @@ export type Admission = { readonly id: string; readonly isResume: boolean };
 
 export const PROCESS_LOST: Refusal = { code: CLOSE.notFound, error: "not_found", message: LOST_REASON };
 
-/** The refusal for the bearer of a ticket that does not count any more. */
+/** The refusal for a client whose ticket is used, revoked or expired. */
 export function ticketRefusal(why: Exclude<TicketState, "good">): Refusal {
   const error = why === "used" ? "ticket_used" : "ticket_revoked";
   return { code: CLOSE.unauthenticated, error, message: TICKET_WORDS[why] };
@@ -34,15 +34,15 @@ const TICKET_WORDS = {
 } as const;
 
 /**
- * The record that an attach is judged by. The rest of a lost process is there to be read (X7): unless its session is one of
- * those that are forgotten at their end (D6).
+ * The record that an attach is checked against. The output of a lost process can still be read (X7), unless its session is
+ * forgotten when it ends (D6).
  */
 export function attachableOf(record: SessionRecord | undefined, { query }: AttachSpec): SessionRecord | undefined {
   const isForgotten = record?.lostAtMs !== undefined && record.isTransient === true;
   return isForgotten && query.resume === undefined ? undefined : record;
 }
 
-/** The refusal for a client that asks to drive and may only look on. */
+/** The refusal for a client that asks to drive but may only view. */
 export function roleRefusal(role: "driver" | "viewer", { mayExec }: Pick<Grant, "mayExec">): Refusal | undefined {
   if (role !== "driver" || mayExec) return undefined;
   return {

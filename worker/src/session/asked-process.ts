@@ -27,27 +27,27 @@ export const ASLEEP: Refusal = {
 /** The command of a process if the client asks for none. */
 const DEFAULT_COMMAND = "bash";
 
-/** Why the process may not be started; undefined where it may. */
+/** Why the process may not be started; undefined if it may. */
 export function startRefusal(env: CommandEnv & RecordingEnv, spec: AttachSpec): Refusal | undefined {
   const { isAdmin } = spec.who;
   const process = processOf(spec);
-  // A pane is there already. A client that may use tmux may start anything in another pane: its lists are asked, too.
+  // The pane already exists. A client that may use tmux can start anything in another pane, so its lists are checked too.
   if (process.pane !== undefined) return undefined;
   const [cmd = DEFAULT_COMMAND] = commandWords(process) ?? [];
   const refusal = recordingRefusal(env, process.record) ?? commandRefusal(env, cmd, isAdmin, spec.line);
   return refusal ?? (process.panes === true ? commandRefusal(env, "tmux", isAdmin) : undefined);
 }
 
-/** Whether what is asked for takes the name of a process that has ended (`ended=replace`). */
+/** Whether this attach replaces a process that has ended (`ended=replace`). */
 export function mayReplace(env: CommandEnv & RecordingEnv, record: SessionRecord, spec: AttachSpec): boolean {
   const { query, who, pass } = spec;
   const mayStart = who.mayCreate && query.role === "driver" && query.resume === undefined;
   if (query.ended !== "replace" || !mayStart || pass.noRoom !== undefined) return false;
-  // The same life never starts two: it finds what it has started.
+  // A client never starts two processes in one life: the second attempt finds the first one's.
   return record.attemptLife !== query.attempt?.life && startRefusal(env, spec) === undefined;
 }
 
-/** Asks the bridge for the process that is known, from where its output goes on; else to start it, or for the one that has the name. */
+/** Asks the bridge for the known process from where its output continues; else for the one with the name, or to start it. */
 export function hopParams(
   record: SessionRecord | undefined,
   session: RelaySession | undefined,
@@ -57,7 +57,7 @@ export function hopParams(
   return wish === undefined ? [] : startParams(wish);
 }
 
-/** @param offset The place where output goes on; absent: the bridge decides. */
+/** @param offset Where output continues; if absent, the bridge decides. */
 function knownParams({ session, incarnation }: SessionRecord["facts"], offset: number | undefined): AttachParams {
   const process: AttachParams = [
     ["session", session],
@@ -77,7 +77,7 @@ export function askedRecord(hello: InnerHello, spec: AttachSpec): SessionRecord 
   return newRecord(hello, spec, { ...process, ...processOf(spec) }, sandbox, attempt?.life, isUnnamed);
 }
 
-/** The process of a new session: as the query says, else as the route does. */
+/** The process of a new session: from the query, else from the route. */
 function processOf({ query, command }: AttachSpec): ProcessWish {
   if (commandWords(query.process) !== undefined || command === undefined) return query.process;
   const [cmd, ...args] = command;

@@ -1,4 +1,4 @@
-// The clients' connections to one session object: accepted, heard, watched, and taken away when their sockets end.
+// The clients' connections to one session object: accepts them, reads them, times them out, and removes them when sockets end.
 
 import {
   type Begin,
@@ -15,6 +15,7 @@ import {
   ServerConnection,
 } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
+import { CODEX } from "../attach/codex-spec.ts";
 import type { Pass } from "../attach/entry-limits.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import { log } from "../base/log.ts";
@@ -29,13 +30,13 @@ import type { SessionTrace } from "./session-trace.ts";
 
 // ---- What is stored with a client's socket while its session is parked --------------------------------------------------
 
-/** The parts of an upgrade that still count once its client is attached. */
+/** The parts of an upgrade that are needed after its client has attached. */
 export type KeptSpec = Pick<AttachSpec, "dialect" | "who" | "actor" | "pass" | "limits"> & {
   readonly query: Pick<AttachSpec["query"], "role">;
 };
 
 export type Kept = {
-  /** The parking that it is of: the remains of an earlier one count for nothing. */
+  /** Identifies the parking; state from an earlier one is ignored. */
   readonly epoch: string;
   readonly spec: KeptSpec;
   readonly watch: KeptWatch;
@@ -45,7 +46,10 @@ export type Kept = {
 
 export type Survivor = { readonly socket: WebSocket; readonly kept: Kept };
 
-/** The refusal for a client whose session object died, or lost its session. It may come back at once. */
+/** Sockets of waits, and of codex' clients. */
+const KEPT_BY_OTHERS: readonly (string | undefined)[] = [WAIT_TAG, CODEX];
+
+/** The refusal for a client whose session object died or lost its session. The client may reconnect at once. */
 export const RESTARTED: Refusal = { code: CLOSE.restart, error: "restarted", message: "restarted" };
 
 export interface ConnectionsPorts {
@@ -59,7 +63,7 @@ export interface ConnectionsPorts {
   readonly audit: SessionAudit | undefined;
   /** A client has shown a fresh token. */
   auth(connection: ServerConnection, token: string): void;
-  /** A client has said something, and stays. */
+  /** A client has sent a message and stays attached. */
   heard(): void;
   /** An attached client has closed its connection, or lost it. */
   closedByClient(): void;
@@ -87,14 +91,14 @@ export class Connections implements SocketEvents {
   // ---- Sockets that outlive this object ------------------------------------------------------------------------
 
   /**
-   * The kept state of each client whose socket outlived an earlier life of this object, in which the session was parked.
+   * The stored state of each client whose socket survived the eviction of this object while the session was parked.
    * Every other socket is told `bye` 1012: none of its input is held here (H7).
    * @param epoch Which parking counts; undefined: none.
    */
   survivors(epoch: string | undefined): Survivor[] {
     const survivors: Survivor[] = [];
     for (const socket of this.#ctx.getWebSockets()) {
-      if (this.#ctx.getTags(socket)[0] === WAIT_TAG) continue;
+      if (KEPT_BY_OTHERS.includes(this.#ctx.getTags(socket)[0])) continue;
       const kept = epoch === undefined ? undefined : keptWith(socket, epoch);
       if (kept !== undefined) survivors.push({ socket, kept });
       else quietly(() => sayBye(socket, this.#ctx.getTags(socket)[0] ?? "plain", RESTARTED));
@@ -108,7 +112,7 @@ export class Connections implements SocketEvents {
     return kept && { socket, kept };
   }
 
-  /** Its client is here again by its old socket. */
+  /** Attaches the client again on its old socket. */
   revive({ socket, kept }: Survivor): ServerConnection {
     this.#sockets.revived(socket);
     const connection = this.#connect(socket, kept.spec, kept.watch);
@@ -116,7 +120,7 @@ export class Connections implements SocketEvents {
     return connection;
   }
 
-  /** The state of every connection, for parking; undefined where one is in the middle of something. */
+  /** The state of every connection, for parking; undefined if one is in the middle of something. */
   toKeep(): Map<ServerConnection, Pick<Kept, "spec" | "watch" | "connection">> | undefined {
     const all = new Map<ServerConnection, Pick<Kept, "spec" | "watch" | "connection">>();
     for (const [socket, connection] of this.#connections) {
@@ -131,7 +135,7 @@ export class Connections implements SocketEvents {
     return all;
   }
 
-  /** Writes down the state of each client. @returns Whether all of it fits. */
+  /** Stores the state of each client with its socket. @returns Whether all of it fits. */
   keep(kept: ReadonlyMap<ServerConnection, Kept>): boolean {
     for (const [socket, connection] of this.#connections) {
       try {
@@ -144,7 +148,7 @@ export class Connections implements SocketEvents {
     return true;
   }
 
-  /** How many there are, and how many messages have come on them: the text changes when something has happened. */
+  /** The number of connections and of their messages: a text that changes when anything has happened. */
   get counts(): string {
     return `${this.#connections.size} ${this.#messages}`;
   }
@@ -153,12 +157,12 @@ export class Connections implements SocketEvents {
     return this.#connections.values();
   }
 
-  // ---- New ones ------------------------------------------------------------------------------------------------
+  // ---- New connections -----------------------------------------------------------------------------------------
 
   /**
    * Takes a client's socket: it is not attached to a session yet.
-   * @param signal Says that the client is gone before its upgrade was answered: no event of its socket ever does.
-   * @param begin Called with the first message of a client whose dialect has it begin.
+   * @param signal Aborts if the client leaves before its upgrade is answered: its socket has no event for that.
+   * @param begin Called with the first message, if the client's dialect starts with one.
    */
   accept(spec: AttachSpec, signal: AbortSignal, begin?: (begin: Begin) => void): [Response, ServerConnection] {
     const pair = new WebSocketPair();
@@ -197,7 +201,7 @@ export class Connections implements SocketEvents {
     return connection;
   }
 
-  /** Whether its sockets outlive this object. A plain client that never says a word notices the close of such a one late. */
+  /** Whether a dialect's sockets can hibernate. A plain client that never sends would notice their close late. */
   #canPark(dialect: Dialect): boolean {
     return dialect.acknowledges || (this.#ports.limits.parksPlain && answersPings(dialect));
   }
@@ -214,7 +218,7 @@ export class Connections implements SocketEvents {
     try {
       connection?.receive(frame, Date.now());
     } catch (error) {
-      // The runtime would go on without this message. Its client comes back, and sends its unacknowledged messages again.
+      // The runtime would skip this message. A new connection makes the client send its unacknowledged messages again.
       log.error("a client's message could not be dealt with:", error);
       connection?.dismiss(CLOSE.internal, "a message could not be dealt with", "after", "vanished");
     }
@@ -238,7 +242,7 @@ export class Connections implements SocketEvents {
     this.#ports.trace.ended(socket, code);
     if (connection !== undefined) {
       this.#ports.audit?.ended(connection, code);
-      // One that was dropped from here was silent: its client may sleep, and mean to come back.
+      // A connection that this side dropped was silent: its client may be asleep and reconnect later.
       const hasClosed = connection.client !== undefined;
       connection.closed(code);
       if (hasClosed) this.#ports.closedByClient();
@@ -257,12 +261,12 @@ export class Connections implements SocketEvents {
     return nextMs;
   }
 
-  /** Drops the connections of which nothing was heard for too long, and ends those that may not go on. */
+  /** Drops connections that have been silent for too long, and ends those whose right has run out. */
   tick(nowMs: number): void {
     const isSilent = ({ silentAtMs }: ServerConnection) => (silentAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
     for (const [socket, connection] of [...this.#connections]) {
       if (!isSilent(connection)) continue;
-      // Its pings are answered without waking this object.
+      // The runtime answers pings without waking this object.
       connection.heardAtMs = Math.max(connection.heardAtMs, this.#sockets.pingedAtMs(socket));
       if (isSilent(connection)) connection.drop();
     }
@@ -275,7 +279,7 @@ function keptSpecOf({ dialect, who, actor, pass, limits, query }: AttachSpec): K
   return limits === undefined ? spec : { ...spec, limits };
 }
 
-/** The state that was kept with a socket in this parking, if there is any. */
+/** The state stored with a socket in this parking, if any. */
 function keptWith(socket: WebSocket, epoch: string): Kept | undefined {
   const kept = socket.deserializeAttachment() as Kept | null;
   return kept?.epoch === epoch ? kept : undefined;

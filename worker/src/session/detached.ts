@@ -1,6 +1,5 @@
 // A detached process, which no client follows: this object fetches its new output, so that the death of its container loses little.
-// The bridge wakes the object for that. A process whose bridge can't is polled by alarm: every 5 s while output comes, else less and
-// less often.
+// The bridge wakes the object for that. If the bridge can't, an alarm polls: every 5 s while there is output, then ever less often.
 
 import { parseListings } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
@@ -9,7 +8,7 @@ import { NEXT_LOOK, type SessionStore } from "../records/session-store.ts";
 import type { SessionLifecycle } from "./lifecycle.ts";
 import { FIRST_POLL_MS } from "./process-state.ts";
 
-/** Two wakeups in less than this are one. */
+/** Wakeups closer together than this count as one. */
 const LEAST_MS = 1_000;
 /** The bridge keeps an ended process for ten minutes: two polls find it. */
 const LAST_POLL_MS = 300_000;
@@ -33,30 +32,30 @@ export class DetachedProcess {
     this.#next = kv.get<NextPoll>(NEXT_LOOK);
   }
 
-  /** Whether a poll is under way: the inner hop is kept for it. */
+  /** Whether a poll is under way, which needs the inner hop. */
   get isPolling(): boolean {
     return this.#isPolling;
   }
 
-  /** When to poll next; infinity if there is nothing to see. */
+  /** When to poll next; infinity if there is nothing to poll. */
   get dueMs(): number {
     const { at } = this.#lifecycle.state;
     const isGone = at === "absent" || at === "ended" || at === "lost";
     return isGone ? Number.POSITIVE_INFINITY : (this.#next?.atMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** The process is detached from now on. */
+  /** Starts following a process that has just been detached. */
   begin(nowMs: number): void {
     this.#pollAgain(nowMs, this.#store.record?.hasBell === true ? LAST_POLL_MS : FIRST_POLL_MS);
   }
 
-  /** The bridge wakes this object because there is news. A bridge that does so all the time is ignored. */
+  /** The bridge wakes this object because there is new output. A bridge that does so too often is ignored. */
   async wakeup(nowMs: number): Promise<void> {
     if (this.#isPolling || this.dueMs === Number.POSITIVE_INFINITY || nowMs - this.#polledAtMs < LEAST_MS) return;
     await this.#pollNow(nowMs);
   }
 
-  /** Polls if that is due. */
+  /** Polls if a poll is due. */
   async tick(nowMs: number): Promise<void> {
     if (this.dueMs > nowMs || this.#isPolling) return;
     const everyMs = Math.min(LAST_POLL_MS, (this.#next?.everyMs ?? FIRST_POLL_MS) * 2);
@@ -83,7 +82,7 @@ export class DetachedProcess {
 
   async #poll(): Promise<void> {
     const { state } = this.#lifecycle;
-    // With a session here, news comes by itself.
+    // A session in memory receives new output by itself.
     if (state.at !== "detached") return;
     const { record } = state;
     const { incarnation, session } = record.facts;

@@ -1,14 +1,14 @@
-// The last screen and commands of a terminal that may be lost with its container at any moment (X7): asked for now and then while
-// there is output, and before the inner hop is let go of. Keeps the newest answer; knows no sockets.
+// The last screen and commands of a terminal that may be lost with its container at any moment (X7): asked for at intervals while
+// there is output, and before the inner hop is released. Keeps the newest answer; knows no sockets.
 
 import type { Question, RelaySession } from "sandbox-stdio/core";
 import type { InnerHop } from "../bridge/inner-hop.ts";
 import { askProcess } from "../programs/operations/ask-process.ts";
 import type { SessionStore } from "../records/session-store.ts";
 
-/** While there is output, a screen is this old at most. */
+/** The maximum age of a screen while there is output. */
 const INTERVAL_MS = 5_000;
-/** Rows above the screen. All of them would cost a process that floods its terminal too much, so often. */
+/** Rows above the screen. All of them would cost too much at this interval while a process floods its terminal. */
 const SCROLLBACK = 1_000;
 
 const SCREEN: Question = { about: "screen", scrollback: SCROLLBACK, runs: true, ansi: true };
@@ -19,7 +19,7 @@ export class LastLooks {
   readonly #hop: Pick<InnerHop, "isOpen" | "client">;
   readonly #store: Pick<SessionStore, "keep">;
   readonly #looked: () => void;
-  /** The last answers, which are not stored yet. */
+  /** Answers that are not stored yet. */
   readonly #news = new Map<"screen" | "commands", Uint8Array>();
   #session: RelaySession | undefined;
   /** The end of the log at the last look. */
@@ -27,7 +27,7 @@ export class LastLooks {
   #nextMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
-  /** @param current The session, while there is one. @param looked Called when a look that was waited for is over. */
+  /** @param current The session, if there is one. @param looked Called when an awaited look is over. */
   constructor(
     current: () => RelaySession | undefined,
     hop: Pick<InnerHop, "isOpen" | "client">,
@@ -52,7 +52,7 @@ export class LastLooks {
     const session = this.#current();
     if (session === undefined || this.nextTickMs() > nowMs) return;
     if (session !== this.#session) {
-      // A look costs the bridge an emulator: the first waits for something to see.
+      // A look costs the bridge an emulator, so the first waits for output.
       this.#session = session;
       this.#offset = -1;
       this.#nextMs = nowMs + INTERVAL_MS;
@@ -60,7 +60,7 @@ export class LastLooks {
     if (this.nextTickMs() <= nowMs) this.#look(session, nowMs);
   }
 
-  /** Whether the session has been looked at as it is now, or can't be. Looks at it, if not. */
+  /** Whether the session's newest state has been fetched or can't be. Otherwise starts fetching it. */
   isDone(session: RelaySession, nowMs: number): boolean {
     if (this.#isLooking) return false;
     if (!this.#isDue(session)) return true;

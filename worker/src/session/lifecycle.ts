@@ -2,6 +2,8 @@
 // lost. Knows nothing of the clients' WebSockets.
 
 import {
+  type Ask,
+  type AskEvent,
   CLOSE,
   defined,
   type InnerHello,
@@ -40,14 +42,14 @@ const REPLACED: Refusal = {
   error: "not_found",
   message: REPLACED_REASON,
 };
-/** How long a tenant without a receiver for attention is not asked again. */
+/** How long to remember that a tenant has no webhook for attention. */
 const ATTENTION_OFF_MS = 60_000;
 
 export type Outcome =
   | { readonly ok: true; readonly session: RelaySession }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** The bindings and variables that reaching and starting a process reads. */
+/** The bindings and variables needed to reach or start a process. */
 export type LifecycleEnv = BridgeEnv & CommandEnv & DirectoryEnv & LifeEnv & RecordingEnv & TenantsEnv;
 
 /** The parts of the Durable Object that the lifecycle uses. */
@@ -56,11 +58,11 @@ export interface LifecyclePorts extends MakerPorts {
   /** This session's name among the tenant's. */
   readonly sessionKey: string;
   waitUntil(promise: Promise<unknown>): void;
-  /** A message came that may have changed the next due time. */
+  /** A message arrived that may have changed the next due time. */
   changed(): void;
-  /** Output came for the session's clients. */
+  /** Output arrived for the session's clients. */
   outputCame(): void;
-  /** The bridge keeps the clients' places: this object may go. */
+  /** The bridge keeps the clients' places: this object may be evicted. */
   parked(): void;
   /** Whether a program's call, or a recording, needs the process while no client is attached. */
   isCalled(): boolean;
@@ -87,7 +89,7 @@ export class SessionLifecycle {
     this.#ports = ports;
     this.hop = new InnerHop({
       attach: (signal) => this.#attachBridge(signal),
-      // A process that is known runs, and so does its container.
+      // If the process is known, its container is running.
       mayStart: () => ports.store.record === undefined && !ports.env.BRIDGE_URL,
       hello: (hello) => this.#adopt(hello),
       received: () => ports.changed(),
@@ -121,7 +123,7 @@ export class SessionLifecycle {
     return this.#session;
   }
 
-  /** The session, with its process: found, or made. */
+  /** Finds or makes the session and its process. */
   async ensure(spec: AttachSpec, admission: Admission): Promise<Outcome> {
     const { env, store } = this.#ports;
     if (store.record !== undefined && attachableOf(store.record, spec) === undefined) this.discard();
@@ -141,7 +143,7 @@ export class SessionLifecycle {
     if (outcome.kind === "open" && this.#session !== undefined) return { ok: true, session: this.#session };
     if (outcome.kind === "refused" && outcome.status === 404 && record !== undefined) {
       this.lose();
-      // A session that is forgotten at its end makes way (D6); of any other the client gets the rest (X7a).
+      // A session that is forgotten when it ends is replaced (D6); of any other the client gets the remaining output (X7a).
       const mayStart = spec.who.mayCreate && spec.query.role === "driver";
       if (admission.isResume || (record.isTransient === true && !mayStart)) return { ok: false, refusal: PROCESS_LOST };
       return this.ensure(spec, admission);
@@ -149,7 +151,7 @@ export class SessionLifecycle {
     return { ok: false, refusal: refusalOf(outcome) };
   }
 
-  /** A client starts a process under the name of one that has ended: makes way for it (`ended=replace`). */
+  /** Frees the name of an ended process for a client that starts a new one under it (`ended=replace`). */
   async makeWay(spec: AttachSpec): Promise<void> {
     const { env, store } = this.#ports;
     const { record } = store;
@@ -157,11 +159,11 @@ export class SessionLifecycle {
     const { state } = await describeSession(env, record, this.#session);
     if (state === "running") return;
     await askBridge(env, record.sandboxKey, { ask: "end", session: record.facts.session });
-    // Another connection may have done so meanwhile. Its exit may have been stored, too: that is the same process still.
+    // Another connection may have done so already. If only the exit was stored meanwhile, it is still the same process.
     if (store.record?.facts.incarnation === record.facts.incarnation) this.discard();
   }
 
-  /** Once: the process has ended, and all that is kept of it is here. @returns Whether it has been stored just now. */
+  /** Stores the exit once the process has ended and its last output has arrived. @returns Whether it did so now. */
   storeExit(session: RelaySession, nowMs: number): boolean {
     const { env, store, waitUntil } = this.#ports;
     const { record } = store;
@@ -174,12 +176,12 @@ export class SessionLifecycle {
     return true;
   }
 
-  /** No client is left: the process runs on by itself, and this object may be evicted. */
+  /** The last client has left: the process continues alone, and this object may be evicted. */
   detach(session: RelaySession): void {
     const { client } = this.hop;
-    // What a process puts out that is recorded is fetched as it comes.
+    // The output of a recorded process is fetched at once.
     const after = this.#ports.recordings.isRecording ? 0 : FIRST_POLL_MS / 1000;
-    // A bridge that is unreachable just now is not told how to wake this object, so its process is polled.
+    // An unreachable bridge can't be told how to wake this object, so its process is polled.
     this.#storeLeft(session, client.callsParked && client.isReady);
     this.#session = undefined;
     this.reaching.left();
@@ -198,11 +200,11 @@ export class SessionLifecycle {
     const { store, audit, recordings } = this.#ports;
     recordings.leave();
     if (store.record !== undefined) storeLeft(store, this.looks, store.record, session, hasBell);
-    // All writes of one turn go to the disk at once.
+    // All writes of one turn reach the disk together.
     void audit?.flush();
   }
 
-  /** The session as it was parked, before its clients are there. @returns undefined where it is not kept any more. */
+  /** Restores the parked session, without its clients. @returns undefined if it is no longer kept. */
   unpark(parked: ParkedSession): RelaySession | undefined {
     const { record } = this.#ports.store;
     if (record === undefined || isOver(record)) return undefined;
@@ -211,14 +213,14 @@ export class SessionLifecycle {
     return this.#session;
   }
 
-  /** Ends the process, if it has not ended; its name is free in the bridge. */
+  /** Ends the process if it is running, and frees its name in the bridge. */
   async end(record: SessionRecord): Promise<void> {
-    // The bridge holds an ended one for a while too, and would give it to the next that asks for the name.
+    // The bridge keeps an ended process for a while and would give it to the next client that asks for the name.
     await askBridge(this.#ports.env, record.sandboxKey, { ask: "end", session: record.facts.session });
     if (record.exit === undefined) await this.#ended.told(() => this.#session);
   }
 
-  /** Forgets the session, and tells those who are on it. */
+  /** Deletes the session and tells its clients. */
   async remove(record: SessionRecord): Promise<void> {
     this.#finishRecording(record);
     if (!isOver(this.#ports.store.record ?? record)) {
@@ -246,7 +248,7 @@ export class SessionLifecycle {
     this.#ports.recordings.finish(record.facts.incarnation, log, exit, record.exitedAtMs ?? Date.now());
   }
 
-  /** Another may have the process's place among the tenant's. */
+  /** Gives back the process's slot among the tenant's. */
   async processEnded({ homeKey, startedBy }: Pick<SessionRecord, "homeKey" | "startedBy">): Promise<void> {
     if (homeKey === undefined) return;
     await this.#ports.env.TENANT.getByName(homeKey).ended(this.#ports.sessionKey, startedBy);
@@ -256,7 +258,7 @@ export class SessionLifecycle {
     return this.#maker.keptLog(record);
   }
 
-  // ---- Making one ------------------------------------------------------------------------------------------------
+  // ---- Making a session ------------------------------------------------------------------------------------------
 
   /** Makes the session of a process that has ended. */
   restoreEnded(record: SessionRecord): RelaySession {
@@ -270,7 +272,7 @@ export class SessionLifecycle {
     return this.begin(askedRecord(hello, wish), wish, wish.query.process);
   }
 
-  /** A process has been started: it is the session's from here on. */
+  /** Takes over a process that has just been started. */
   begin(record: SessionRecord, { actor, pass }: Pick<AttachSpec, "actor" | "pass">, asked: ProcessWish): SessionRecord {
     const { store, audit, waitUntil, recordings } = this.#ports;
     const recording = recordings.begin(record, actor, asked.record === true);
@@ -279,7 +281,7 @@ export class SessionLifecycle {
     audit?.began({ type: "start", incarnation, command: record.cmd, tty, ...recordedSurroundings(asked) }, actor);
     waitUntil(this.#directory(record).add(record.facts.session, record.createdAt));
     noteSession(this.#ports.env, "session.started", record, { request: pass.request });
-    // Nobody may attach to a process that a program has started.
+    // A process that a program has started may never get a client.
     if (recording !== undefined && record.program !== undefined) waitUntil(this.reaching.reach());
     return store.record;
   }
@@ -292,7 +294,7 @@ export class SessionLifecycle {
     return attachBridge(env, sandboxKey, hopParams(store.record, this.#session, this.#startedFor), signal);
   }
 
-  /** The bridge has greeted: the session is made, or goes on. */
+  /** The bridge has greeted: makes the session, or continues it. */
   #adopt(hello: InnerHello): void {
     let session = this.#session;
     if (session === undefined) {
@@ -304,13 +306,28 @@ export class SessionLifecycle {
     this.reaching.greeted(hello);
     session.title = hello.title ?? "";
     session.onAttention = (attention) => this.#ports.waitUntil(this.#callForAttention(attention));
+    session.onAsk = (ask, event, client) => this.#noteAsk(session.state.asks, ask, event, client);
     this.hop.client.ready(session, hello);
     // Only clients that were told of the break are told: a parked session opens the hop, too.
     if (this.#isHopLossTold) tellAll(session, "running");
     this.#isHopLossTold = false;
   }
 
-  /** Calls the tenant's receiver for attention, if it has one. */
+  /** Stores what became of a program's ask, puts it on record, and has people called who are elsewhere. */
+  #noteAsk(asks: readonly Ask[], { id: ask, writer, reason, secret }: Ask, event: AskEvent, client: string): void {
+    const { store, audit, env, waitUntil } = this.#ports;
+    const { record } = store;
+    if (record === undefined) return;
+    store.record = { ...record, asks };
+    const why = event === "asked" ? { reason } : {};
+    audit?.note({ type: "ask", event, ask, writer, secret, ...why }, client === "" ? undefined : client);
+    if (event !== "asked" || record.homeKey === undefined) return;
+    const { sandbox, session } = record.facts;
+    const called = env.TENANT.getByName(record.homeKey).askPeople({ sandbox, session });
+    waitUntil(called.catch((error: unknown) => log.warn("people could not be called:", error)));
+  }
+
+  /** Calls the tenant's webhook for attention, if there is one. */
   async #callForAttention(attention: Attention): Promise<void> {
     const { env, store } = this.#ports;
     const { record } = store;
@@ -333,7 +350,7 @@ export class SessionLifecycle {
   #hopBroken(): boolean {
     const session = this.#session;
     if (session === undefined || session.hasEnded) return false;
-    // The log may go on behind what is lost on the way.
+    // The log may continue behind output that is lost on the way.
     this.#ports.recordings.flush();
     this.#tellHopLost(session);
     return session.presentCount > 0 || this.#ports.isCalled();
@@ -343,7 +360,7 @@ export class SessionLifecycle {
     const session = this.#session;
     if (outcome.kind === "refused") {
       if (outcome.status === 404) this.lose();
-      // Another attempt would be refused, too, and a container that is asked for ever does not sleep. The process may live on.
+      // Another attempt would be refused too, and endless attempts keep a container awake. The process may still run.
       else if (session !== undefined) {
         this.detach(session);
         dismiss(session, refusalOf(outcome));
@@ -356,20 +373,20 @@ export class SessionLifecycle {
     return (session?.presentCount ?? 0) > 0 || this.#ports.isCalled();
   }
 
-  /** The bridge has said that it does not know this process: from now on its remains are kept for so long. */
+  /** The bridge does not know this process: starts the time for which its output is still kept. */
   foundLost(record: SessionRecord): void {
-    // It may have been ended, or be on its way back, since the question was asked.
+    // The process may have ended, or be reached again, since the question was asked.
     const { state } = this;
     if (state.at === "detached" && state.record === record && !this.hop.isOpen) this.lose();
   }
 
-  // ---- Losing one ------------------------------------------------------------------------------------------------
+  // ---- Losing a process ------------------------------------------------------------------------------------------
 
   /** The process is gone without an exit: its clients are told, and its received output is kept. */
   lose(): void {
     const { store, audit, waitUntil } = this.#ports;
     const { record } = store;
-    if (record?.lostAtMs !== undefined) return; // Two have found out.
+    if (record?.lostAtMs !== undefined) return; // Already found out by another path.
     audit?.note({ type: "lost" });
     if (record !== undefined) {
       this.#finishRecording(record);
@@ -384,7 +401,7 @@ export class SessionLifecycle {
     this.#ports.changed();
   }
 
-  /** Another process takes the name: nothing is kept of this one. */
+  /** Deletes all that is kept of this process: another takes its name. */
   discard(): void {
     this.looks.forget();
     const { record } = this.#ports.store;

@@ -1,5 +1,4 @@
-// The object's alarm: wakes it to poll a detached process; when its session is to end or be deleted, and when
-// records are old enough to be.
+// The object's alarm: wakes it to poll a detached process, to end or delete its session, and to delete old records.
 
 import { earliest } from "sandbox-stdio/core";
 import type { AuditTrail } from "../audit/trail.ts";
@@ -11,7 +10,7 @@ export type AlarmSources = {
   readonly storage: DurableObjectStorage;
   readonly store: SessionStore;
   readonly trail: AuditTrail;
-  /** Further times at which the object has something to do while it is out of memory; infinity for never. */
+  /** Further times at which an evicted object has something to do; infinity for never. */
   readonly dueMs: () => readonly number[];
   /** The same, whether there is a session or not. */
   readonly keptDueMs: () => number;
@@ -29,7 +28,7 @@ export class ObjectAlarm {
     this.#sources = sources;
   }
 
-  /** Sets the alarm anew: the kept data, or the time of its end, has changed. */
+  /** Sets the alarm again after the stored data or its end time has changed. */
   async set(): Promise<void> {
     const { storage, store, trail, keptDueMs, retentionMs, unnamedGraceMs } = this.#sources;
     const { record } = store;
@@ -39,17 +38,17 @@ export class ObjectAlarm {
         : [keptUntilMs(record), desertedEndMs(record, unnamedGraceMs), ...this.#sources.dueMs()];
     const dueMs = earliest([...session, keptDueMs(), trail.deletionDueMs(retentionMs, Date.now())]);
     this.#isSet = dueMs !== Number.POSITIVE_INFINITY;
-    // No message waits until it is on disk.
+    // No outgoing message waits for this write.
     if (this.#isSet) await storage.setAlarm(dueMs, { allowUnconfirmed: true });
     else await storage.deleteAlarm({ allowUnconfirmed: true });
   }
 
-  /** Records are to be deleted some day: the alarm is stored together with this object's first record. */
+  /** Stores an alarm together with this object's first record, which has to be deleted one day. */
   ensure(): void {
     if (!this.#isSet) void this.set();
   }
 
-  /** Deletes the records that are old enough. @returns The fate of the session. */
+  /** Deletes records that are old enough. @returns What to do with the session. */
   ring(nowMs: number): "forget" | "end" | "keep" {
     const { store, trail, retentionMs, unnamedGraceMs } = this.#sources;
     trail.deleteBefore(new Date(nowMs - retentionMs).toISOString());

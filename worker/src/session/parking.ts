@@ -34,16 +34,16 @@ export interface ParkingPorts {
   readonly connections: Connections;
   readonly watches: Watches;
   readonly renewals: Renewals;
-  /** They sleep with the session. */
+  /** Pending waits sleep with the session. */
   readonly waits: HeldWaits;
   /** Whether anything else needs this object in memory. */
   isBusy(): boolean;
-  /** Runs alone: no other event is delivered meanwhile. */
+  /** Runs without other events being delivered meanwhile. */
   alone(run: () => Promise<void>): Promise<void>;
   /** The next due time has changed. */
   changed(): void;
   alarm(): void;
-  /** Reports the counts: an object that sleeps has no clock to do it by. */
+  /** Reports the counts, since a sleeping object has no timer for it. */
   report(): void;
 }
 
@@ -60,7 +60,7 @@ export class Parking {
     return this.#ports.lifecycle.parked;
   }
 
-  /** When the alarm is to ring while the session is parked, as Date.now(); infinity for never. */
+  /** When the alarm rings while the session is parked, as Date.now(); infinity for never. */
   get dueMs(): number {
     if (this.#parked === undefined) return Number.POSITIVE_INFINITY;
     const { untilMs, isWarned } = this.#parked;
@@ -69,7 +69,7 @@ export class Parking {
 
   // ---- Going to sleep ------------------------------------------------------------------------------------------
 
-  /** When to look again whether it may sleep; infinity for never. */
+  /** When to check again whether the session may be parked; infinity for never. */
   nextTickMs(nowMs: number): number {
     const { lifecycle, connections, waits } = this.#ports;
     const { state, hop } = lifecycle;
@@ -80,7 +80,7 @@ export class Parking {
     return this.#quiet.look(`${session.log.endOffset} ${connections.counts} ${waits.counts}`, nowMs);
   }
 
-  /** Asks the bridge to keep the clients' places, if it is time. */
+  /** Asks the bridge to keep the clients' places, if that is due. */
   tick(nowMs: number): void {
     if (this.nextTickMs(nowMs) > nowMs) return;
     this.#quiet.postpone(nowMs);
@@ -88,12 +88,12 @@ export class Parking {
     const { session, hop } = lifecycle;
     if (session === undefined || this.#whyAwake(session, nowMs) !== undefined) return;
     const offset = session.log.endOffset;
-    // With nobody attached the process is needed for as long as somebody waits.
+    // Without clients, the process is needed until the last wait ends.
     const neededMs = session.isAttended ? limits.parkHours * 3_600_000 : waits.untilMs - nowMs;
     hop.client.park({ offset, seconds: Math.max(1, Math.ceil(neededMs / 1000)), after: 0, bell: sessionKey });
   }
 
-  /** The bridge keeps the clients' places, and has heard nothing since it was asked to. */
+  /** The bridge keeps the clients' places and has received nothing since it was asked to. */
   answered(nowMs: number): void {
     const { lifecycle, kv, limits, connections, waits } = this.#ports;
     const { session } = lifecycle;
@@ -134,7 +134,7 @@ export class Parking {
 
   // ---- Coming back ---------------------------------------------------------------------------------------------
 
-  /** To be called once, when everything is made: an earlier life of this object may have been parked. */
+  /** Call once, after construction: an earlier instance of this object may have parked the session. */
   restore(): void {
     const { kv, lifecycle, connections, waits } = this.#ports;
     const stored = kv.get<Parked>(KEY);
@@ -156,11 +156,11 @@ export class Parking {
     const connection = this.#ports.connections.revive(survivor);
     const { client, connection: kept } = survivor.kept;
     const { end: offset, answerer } = parked;
-    connection.goOn(kept, { tty: facts.tty, offset, me: client.id, answerer });
+    connection.resume(kept, { tty: facts.tty, offset, me: client.id, answerer });
     return [client, connection] as const;
   }
 
-  /** A socket that closes is not among those that the runtime names: its client is here until that is dealt with. */
+  /** The runtime does not list a closing socket: restores its client until the close has been handled. */
   #reviveLate(socket: WebSocket): void {
     const { state } = this.#ports.lifecycle;
     if (state.at !== "parked") return;
@@ -173,9 +173,8 @@ export class Parking {
   }
 
   /**
-   * Does what an event is about: at once, or, where an issuer should have been asked by now about a token that was parked with its
-   * client, after that.
-   * @param socket The socket that has the event.
+   * Handles an event: at once, or after asking the issuer if a parked client's token is due for another check.
+   * @param socket The event's socket.
    */
   awake(event: () => void, socket?: WebSocket): void | Promise<void> {
     const { watches, renewals, waits, alone, changed } = this.#ports;
@@ -185,7 +184,7 @@ export class Parking {
       return;
     }
     if (socket !== undefined) this.#reviveLate(socket);
-    // Before anything is said or taken: an earlier life must never go on from what holds no more.
+    // First of all: a later instance must never continue from this stored state again.
     this.#ports.lifecycle.parked = undefined;
     this.#ports.kv.delete(KEY);
     const nowMs = Date.now();
@@ -222,5 +221,5 @@ export class Parking {
 
 function wentOn(session: RelaySession, connection: ServerConnection, id: string): void {
   const client = session.client(id);
-  if (client !== undefined) connection.wentOn(session, client);
+  if (client !== undefined) connection.resumed(session, client);
 }

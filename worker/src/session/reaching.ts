@@ -1,5 +1,5 @@
-// A session as a program's call finds it: as it runs here, or as it was kept. Opens the inner hop as an attach does, and waits
-// until all that the bridge had then has come.
+// Finds a session for a program's call, running or stored. Opens the inner hop as an attach does, and waits until all
+// output that the bridge had at that time has arrived.
 
 import type { InnerHello, OutputLog, RelaySession } from "sandbox-stdio/core";
 import { refusalOf } from "../bridge/hop-refusal.ts";
@@ -10,9 +10,9 @@ import type { SessionRecord } from "../records/session-store.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 import type { ProcessState } from "./process-state.ts";
 
-/** The missing part of the log comes right behind a greeting. */
+/** How long the missing part of the log may take, which follows the greeting. */
 const CATCH_UP_MS = 10_000;
-/** A bridge that was there before answers at once, if it does. */
+/** How long to wait for a bridge that was reachable before. */
 const HOP_PATIENCE_MS = 3_000;
 
 /** The process of a session object, as programs' calls need it. */
@@ -29,7 +29,7 @@ export interface ReachableProcess {
 
 export class Reaching {
   readonly #process: ReachableProcess;
-  /** Calls that wait: told when the session is here no more. */
+  /** Pending calls, told when the session leaves this object. */
   readonly #watchers = new Set<() => void>();
   #expected: { readonly end: number; readonly exit: boolean } = { end: 0, exit: false };
 
@@ -53,7 +53,7 @@ export class Reaching {
     }
     const { session } = this.#process;
     if (session === undefined) return this.reach();
-    // The inner hop broke while no client was attached: whether the process is still there is not known.
+    // The inner hop broke while no client was attached, so the process may be gone.
     if (!session.hasEnded && !this.#process.hop.isOpen) await this.#askAgain();
     if (session.hasEnded && session.exit === undefined) return this.reach();
     const reached = this.#reached(session);
@@ -63,7 +63,7 @@ export class Reaching {
     return reached;
   }
 
-  /** The same, but not for long. */
+  /** As {@link reach}, with a short time limit. */
   async reachSoon(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<undefined>((resolve) => {
@@ -73,7 +73,7 @@ export class Reaching {
     if (timer !== undefined) clearTimeout(timer);
   }
 
-  /** Asks for the process of a session that runs here, but not for long: its received output can be read meanwhile. */
+  /** Asks for the process of a session in memory, with a short time limit: its received output can be read anyway. */
   async #askAgain(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<undefined>((resolve) => {
@@ -84,12 +84,12 @@ export class Reaching {
     if (outcome?.kind === "refused" && outcome.status === 404) this.#process.lose();
   }
 
-  /** The bridge has greeted, and says how far the process has come. */
+  /** The bridge has greeted and told the end of the process's output. */
   greeted({ live, hasExited }: InnerHello): void {
     this.#expected = { end: live, exit: hasExited === true };
   }
 
-  /** The session is here no more. */
+  /** The session has left this object. */
   left(): void {
     this.#expected = { end: 0, exit: false };
     for (const changed of [...this.#watchers]) changed();

@@ -1,5 +1,5 @@
-// Keeps a connection alive past its token's first word: by a fresh token that its client shows, or another yes from the
-// issuer of an opaque one.
+// Keeps a connection alive beyond its token's expiry: with a fresh token from the client, or, for an opaque token, with
+// another answer of its issuer.
 
 import { CLOSE, type ServerConnection } from "sandbox-stdio/core";
 import { revocablePart } from "../attach/entry-limits.ts";
@@ -30,7 +30,7 @@ export type RenewalsOptions = {
 
 export class Renewals {
   readonly #options: RenewalsOptions;
-  /** One at a time for each connection: a client could ask for any number. */
+  /** Allows one check at a time for each connection, since a client could ask for any number. */
   readonly #busy = new WeakSet<ServerConnection>();
   #asking = 0;
 
@@ -38,7 +38,7 @@ export class Renewals {
     this.#options = options;
   }
 
-  /** Whether a token is being looked at. */
+  /** Whether a token is being checked. */
   get isAsking(): boolean {
     return this.#asking > 0;
   }
@@ -65,7 +65,7 @@ export class Renewals {
     changed();
   }
 
-  /** Asks the issuers again of which tokens that is due. */
+  /** Asks the issuers about tokens that are due for another check. */
   async askIssuers(nowMs: number): Promise<void> {
     const { lifetimes, changed } = this.#options;
     const due = [...lifetimes.toAskAbout(nowMs)];
@@ -84,13 +84,13 @@ export class Renewals {
     if (grant.opaque === undefined) return;
     try {
       const { opaque } = await authProvider().verify(grant.opaque.token, env);
-      // Unless a fresh token has come meanwhile.
+      // Unless a fresh token has arrived meanwhile.
       if (opaque !== undefined && lifetimes.get(connection)?.grant === grant) {
         lifetimes.renew(connection, { ...grant, opaque });
       }
     } catch (error) {
       if (!(error instanceof AuthFault)) throw error;
-      // No answer is no answer: it is asked again soon, and the token still has its end.
+      // Without an answer, the issuer is asked again soon; the token's expiry still holds.
       if (error.status === 503) logFault(error);
       else if (lifetimes.get(connection)?.grant === grant)
         connection.dismiss(CLOSE.unauthenticated, "the token is not valid any more", "never", "left");
@@ -109,7 +109,7 @@ export class Renewals {
     if (ticket.kind !== "attach") throw new AuthFault("bad_ticket", "Only an attach ticket renews a connection");
     if (ticket.origin !== grant.origin) throw new AuthFault("bad_origin", "The ticket is of another origin");
     const fresh = grantOfAttachTicket(ticket, grant.origin);
-    const isSame = fresh.subject === grant.subject && ticket.tenant.issuer === settings.issuer;
+    const isSame = fresh.subject === grant.subject && ticket.tenant.issuer === settings.tenantIssuer;
     const { tenant, user } = ticket;
     const project = await openProject(env, { tenant, asked: { user } }, ticket.sandbox);
     const isHere = (await project.sessionKey(ticket.session)) === sessionKey && pass.ownKey === undefined;

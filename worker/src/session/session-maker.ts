@@ -1,4 +1,4 @@
-// Makes the relay session of a session object: of a process that the bridge has greeted with, or of one that has ended.
+// Makes the relay session of a session object, for a process that the bridge has announced or for one that has ended.
 
 import {
   copyBytes,
@@ -20,7 +20,7 @@ import type { Counts } from "../metrics/counts.ts";
 import { keptState } from "../programs/operations/ask-process.ts";
 import type { SessionRecord, SessionStore } from "../records/session-store.ts";
 
-/** Of a session's places, 8 of 64, are kept for drivers with a token: no link can shut out those whose session it is. */
+/** The share of a session's places (8 of 64) reserved for drivers with a token, so that guests can't lock out the owners. */
 const KEPT_SHARE = 1 / 8;
 
 export interface MakerPorts {
@@ -44,24 +44,24 @@ export class SessionMaker {
     this.#upstream = upstream;
   }
 
-  /** Of a process that runs: its log begins where the bridge says. */
-  greeted({ facts }: SessionRecord, { cols, rows, offset, holder, creator }: InnerHello): RelaySession {
-    const log = new OutputLog({ cols, rows }, copyBytes(facts), offset);
-    return this.#make(facts, log, { holder, creator, screen: this.#upstream });
+  /** For a running process: its log begins where the bridge says. */
+  greeted(record: SessionRecord, { cols, rows, offset, holder, creator }: InnerHello): RelaySession {
+    const log = new OutputLog({ cols, rows }, copyBytes(record.facts), offset);
+    return this.#make(record, log, { holder, creator, screen: this.#upstream });
   }
 
-  /** Of one that was parked, with the log as it was stored then, where it was; its clients have yet to come. */
-  unparked({ facts }: SessionRecord, parked: ParkedSession): RelaySession {
-    const { log: none, ...begun } = unparkedOptions(parked, copyBytes(facts));
+  /** For a parked session, with the stored log if there is one; its clients are added later. */
+  unparked(record: SessionRecord, parked: ParkedSession): RelaySession {
+    const { log: none, ...begun } = unparkedOptions(parked, copyBytes(record.facts));
     const stored = this.#ports.store.loadLog();
     const log = stored?.endOffset === parked.end ? stored : none;
-    return this.#make(facts, log, { ...begun, screen: this.#upstream });
+    return this.#make(record, log, { ...begun, screen: this.#upstream });
   }
 
-  /** Of a process whose end is stored: with its log, its last screen, and the clients that were known at its end. */
+  /** For a process whose exit is stored: with its log, last screen, and the clients known at its end. */
   ended(record: SessionRecord): RelaySession {
     const { lastScreen } = this.#ports.store;
-    const session = this.#make(record.facts, this.keptLog(record), { holder: "", creator: record.creator, lastScreen });
+    const session = this.#make(record, this.keptLog(record), { holder: "", creator: record.creator, lastScreen });
     for (const known of record.clients ?? []) session.restore({ ...known, isAbsent: true });
     if (record.exit !== undefined) session.exited(record.exit);
     else session.lost(screenBefore(this.#ports.store.kept.screen, session.log));
@@ -73,12 +73,13 @@ export class SessionMaker {
     return this.#ports.store.loadLog() ?? new OutputLog({ cols: 80, rows: 24 }, undefined, record.offset);
   }
 
-  #make(facts: SessionRecord["facts"], log: OutputLog, begun: Begun): RelaySession {
+  #make({ facts, asks }: SessionRecord, log: OutputLog, begun: Begun): RelaySession {
     const { audit, limits, trace, counts } = this.#ports;
     const upstream =
       audit === undefined ? this.#upstream : new AuditedUpstream(this.#upstream, audit, begun.holder ?? "");
     return new RelaySession({
       ...begun,
+      asks,
       facts,
       log,
       upstream: tracedUpstream(upstream, trace()),

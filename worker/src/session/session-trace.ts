@@ -1,5 +1,5 @@
-// The trace of one session's object: which of its clients' sockets are traced, and under what name. Without STDIO_TRACE it
-// holds nothing, and each message costs one look at an empty map.
+// The trace of one session object: which of its clients' sockets are traced, and under which name. Without STDIO_TRACE, each
+// message costs one lookup in an empty map.
 
 import { describeFrame, type ServerSocket, type Trace, tracedSocket } from "sandbox-stdio/core";
 import { type LogEnv, sessionTrace } from "../base/log.ts";
@@ -17,12 +17,12 @@ export class SessionTrace {
     this.#env = env;
   }
 
-  /** Undefined where this session is not traced. */
+  /** Undefined if this session is not traced. */
   get trace(): Trace | undefined {
     return this.#trace;
   }
 
-  /** An attach says which session this is, before anything is done for it. */
+  /** Learns the session's name from an attach, before anything else happens. */
   at({ sandbox, session }: { readonly sandbox: string; readonly session: string }): void {
     this.#trace ??= sessionTrace(this.#env, sandbox, session);
   }

@@ -1,5 +1,5 @@
-// What is stored of a session's process while it runs without this object, when it is lost, and once it has ended: its log, its exit,
-// its last screen, and its clients.
+// Stores a session's process while it runs without this object, when it is lost, and when it has ended: log, exit, last screen
+// and clients.
 
 import { defined, knownOf, type Question, type RelaySession } from "sandbox-stdio/core";
 import type { SessionAudit } from "../audit/session-audit.ts";
@@ -13,7 +13,7 @@ import type { LastLooks } from "./last-looks.ts";
 
 // ---- While it runs -------------------------------------------------------------------------------------------------
 
-/** The process goes on without its session. */
+/** Stores a process that continues without its session. */
 export function storeLeft(
   store: SessionStore,
   looks: LastLooks,
@@ -22,7 +22,7 @@ export function storeLeft(
   hasBell: boolean,
 ): void {
   const { log, title, lastOutputMs } = session;
-  // A call that has brought nothing new needs nothing stored.
+  // Nothing new arrived, so nothing has to be stored.
   if (log.endOffset !== record.offset || !store.hasLog) store.saveLog(log);
   looks.store();
   const stand = { offset: log.endOffset, size: log.sizeAt(log.endOffset), title, lastOutputMs };
@@ -30,8 +30,8 @@ export function storeLeft(
 }
 
 /**
- * The process is gone without an exit.
- * @param session Undefined if no client was on it: the stored state stays.
+ * Stores that the process is gone without an exit.
+ * @param session Undefined if there was no client; then the stored state stays.
  * @param nowMs As Date.now().
  */
 export function storeLost(
@@ -52,16 +52,16 @@ export function storeLost(
 
 // ---- Unnamed sessions ----------------------------------------------------------------------------------------------
 
-/** A client is attached to the session, perhaps again. */
+/** A client has attached to the session. */
 export function noteAttached(store: SessionStore): void {
   const { record } = store;
   if (record?.desertedAtMs !== undefined) store.record = { ...record, desertedAtMs: undefined };
 }
 
 /**
- * The last client has closed its connection. No other client looks for an unnamed session: it ends if its client does not come
- * back soon (L7a).
- * @returns Whether the session is to end for it.
+ * The last client has closed its connection. No other client can find an unnamed session, so it ends unless its client
+ * reconnects soon (L7a).
+ * @returns Whether the session now has an end time.
  */
 export function noteDeserted(store: SessionStore, nowMs: number): boolean {
   const { record } = store;
@@ -70,14 +70,14 @@ export function noteDeserted(store: SessionStore, nowMs: number): boolean {
   return true;
 }
 
-/** When a deserted session ends, as Date.now(); undefined if it does not. @param graceMs How long its client may take to come back. */
+/** When a deserted session ends, as Date.now(); undefined if it doesn't. @param graceMs Time for its client to reconnect. */
 export function desertedEndMs(record: SessionRecord, graceMs: number): number | undefined {
   return record.desertedAtMs === undefined || isOver(record) ? undefined : record.desertedAtMs + graceMs;
 }
 
 // ---- At its end ----------------------------------------------------------------------------------------------------
 
-/** How long an end that was asked for may take to be told by the bridge. */
+/** How long to wait for the bridge to confirm a requested end. */
 const END_PATIENCE_MS = 3_000;
 
 const ALL = Number.MAX_SAFE_INTEGER;
@@ -87,7 +87,7 @@ export interface EndedPorts {
   readonly store: SessionStore;
   /** Absent if no audit is kept. */
   readonly audit: SessionAudit | undefined;
-  /** More of the data to be stored is here, or will not come. */
+  /** More of the data to be stored has arrived, or will not arrive. */
   changed(): void;
 }
 
@@ -104,7 +104,7 @@ export class EndedProcess {
   }
 
   /**
-   * Once: the process has ended, and all its output is here, and its last screen, where one is wanted.
+   * Stores the exit once, when all output and, if wanted, the last screen have arrived.
    * @param nowMs As Date.now().
    * @returns Whether it has been stored just now.
    */
@@ -112,7 +112,7 @@ export class EndedProcess {
     const { store, audit } = this.#ports;
     if (record.exit !== undefined || session.exit === undefined) return false;
     if (this.#inRecord !== record.facts.incarnation) {
-      // Before the clients, which are told the exit now, are seen to leave.
+      // Before the clients leave, which they do once they are told the exit.
       this.#inRecord = record.facts.incarnation;
       const { code, signal } = session.exit;
       audit?.note({ type: "exit", code, ...defined({ signal }) });
@@ -126,13 +126,12 @@ export class EndedProcess {
     const size = log.sizeAt(log.endOffset);
     const stand = { offset: log.endOffset, size, title, lastOutputMs };
     store.record = { ...record, ...stand, exit, exitedAtMs: nowMs, clients };
-    void audit?.flush(); // Clients whose input is still on its way there wait for it.
+    void audit?.flush(); // Clients wait until their input is on record.
     return true;
   }
 
   /**
-   * Waits until a session that is to end has its exit. The bridge tells it on the inner hop before it confirms the end; both are
-   * on their way here.
+   * Waits for the exit of a session that is being ended. The bridge sends it on the inner hop before it confirms the end.
    */
   async told(session: () => RelaySession | undefined): Promise<void> {
     const deadline = Date.now() + END_PATIENCE_MS;
@@ -141,10 +140,10 @@ export class EndedProcess {
     }
   }
 
-  /** Whether what a terminal shows at its end, its shell's commands and when its output came are here, or will not come. */
+  /** Whether the last screen, the shell's commands and the output's times have arrived, or will not arrive. */
   #hasLast({ facts, createdAt, program }: SessionRecord, session: RelaySession, nowMs: number): boolean {
     const { store, changed } = this.#ports;
-    // Of a process on pipes only times are kept, unless all came at about one.
+    // For pipes only the times are kept, and not if all output arrived at about the same time.
     const hasTimes = facts.tty || nowMs - Date.parse(createdAt) > SHORT_LIFE_MS;
     const isChunked = program?.isChunked === true;
     if ((!hasTimes && !isChunked) || !this.#hop.isOpen) return true;

@@ -1,11 +1,13 @@
 // Recordings in a bucket that fails, is slow, or answers as if it had not stored what it has: what can't be stored is a gap, and told.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { momentOf } from "../../src/recordings/moment.ts";
 import { giveClock } from "../support/given-clock.ts";
 import { Bridge, LIMIT, open } from "../support/line-bridge.ts";
 import {
   inObject,
   lines,
   RECORDING_SETTINGS,
+  readingOf,
   real,
   recorded,
   stubOf,
@@ -75,4 +77,28 @@ test("G1: a bucket that never answers: the session goes on, and the recording te
   expect(gap?.from).toBeGreaterThan(8_000_000);
   const [listed] = await stub.listRecordings();
   expect(listed?.gap).toEqual(gap);
+});
+
+test("G2: what the bucket has in place of a segment is not believed: the segment is a gap, and the rest is read", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  await open(stub, "plain", undefined, true);
+  const before = new Set(bucket.objects.keys());
+  for (const text of ["one\n", "two\n"]) {
+    await inObject(stub, () => bridge.write(text));
+    await expect.poll(async () => (await stub.describe())?.offset, LIMIT).toBe(text === "one\n" ? 4 : 8);
+    clock.putForward(30_000);
+    await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ open: [] });
+  }
+  const own = [...bucket.objects.keys()].filter((key) => !before.has(key));
+  const [first = "", second = ""] = own;
+  const [good, foreign] = [bucket.objects.get(first), bucket.objects.get(second)];
+  for (const lie of [foreign, good?.slice(0, -1), new Uint8Array(0), undefined]) {
+    if (lie === undefined) bucket.objects.delete(first);
+    else bucket.objects.set(first, lie);
+    const { text } = await recorded(stub);
+    expect(text).toBe("two\n");
+    const moment = await momentOf(await readingOf(stub), { offset: 2, format: "text", scrollback: 0 });
+    expect(moment).toMatchObject({ status: 410, body: { error: "gap", from: 0, to: 4 } });
+  }
 });

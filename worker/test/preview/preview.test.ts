@@ -23,7 +23,7 @@ import { previewRoutes } from "../../src/routes/previews.ts";
 import { UnheardPool } from "../../src/sockets/unheard.ts";
 
 const SETTINGS = {
-  issuer: "https://id.example",
+  tenantIssuer: "https://id.example",
   publicOrigin: "https://sbx.example",
   linkBase: "https://sbx.example",
   sessionSecret: "s".repeat(32),

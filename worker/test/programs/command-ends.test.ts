@@ -67,6 +67,6 @@ test("T6: just after the exit the bridge is asked once for a wait", async () => 
     () => 0,
     () => 1,
   );
-  await Waiting.of({ reached, asked, mayType: () => true, ports, share });
+  await Waiting.of({ reached, asked, mayType: () => true, isSecret: () => false, ports, share });
   expect(asks).toBe(1);
 });

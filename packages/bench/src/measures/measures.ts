@@ -4,6 +4,7 @@ import type { Subject, SubjectName } from "../subjects/subjects.ts";
 import * as amounts from "./amounts.ts";
 import { echoBesideWaits, runTrue } from "./calls.ts";
 import { carried } from "./carrying.ts";
+import { codexTrue } from "./codex.ts";
 import { shortCommand } from "./command-line.ts";
 import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
@@ -20,6 +21,7 @@ export const MEASURES: readonly Measure[] = [
   latencies.connectToPrompt,
   latencies.connectAtOnce,
   runTrue,
+  codexTrue,
   echoBesideWaits,
   latencies.echoIdle,
   latencies.echoUnderFlood,
@@ -56,6 +58,7 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [shortCommand, ["bridge", "bridge floor", "path floor", "ttyd", "node-pty"]], // They have no command line.
   [carried, ["bridge", "bridge floor", "ttyd", "node-pty"]],
   [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
+  [codexTrue, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [echoBesideWaits, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [latencies.connectAtOnce, ["ssh"]], // By default it refuses so many.
   [amounts.idleCpu, ["ssh"]], // Its sessions are processes, half a minute to open, and do nothing.

@@ -20,6 +20,8 @@ export type PageDialogsProps = {
   readonly may: Run["may"];
   readonly onOpen: SessionActions["show"];
   readonly people: () => Participants | undefined;
+  /** Whether the session of the current pane is recorded. */
+  readonly isRecorded: () => boolean;
   readonly onClose: () => void;
 };
 
@@ -54,6 +56,7 @@ export function PageDialogs({
   may,
   onOpen,
   people,
+  isRecorded,
   onClose,
 }: PageDialogsProps) {
   const { rights, workspace } = state;
@@ -72,7 +75,12 @@ export function PageDialogs({
     case "keys":
       return <KeySheet may={may} onClose={onClose} />;
     case "share":
-      return <ShareDialog target={dialog.target} name={titleOf(dialog.target)} people={people()} onClose={onClose} />;
+      return (
+        <ShareDialog
+          {...{ target: dialog.target, name: titleOf(dialog.target), onClose }}
+          {...{ people: people(), isRecorded: isRecorded() }}
+        />
+      );
     case "palette":
       return (
         <Palette

@@ -57,7 +57,7 @@ export function PagePane(props: PagePaneProps) {
         isCompact={isCompact}
         heading={<PaneHeading {...heading} id={id} title={title} place={place} />}
         menu={<PaneMenu title={title} place={place} entries={entries} onDone={onDone} />}
-        {...defined({ onNewSession: state.rights.mayStartAnother ? () => actions.replacePane(id) : undefined })}
+        {...defined({ onNewSession: state.rights.mayStart ? () => actions.replacePane(id) : undefined })}
       />
     </PaneContextMenu>
   );

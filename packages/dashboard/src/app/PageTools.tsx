@@ -21,8 +21,9 @@ export type PageToolsProps = {
   readonly user: string | undefined;
   /** Whether a session is open, which can be searched. */
   readonly hasSession: boolean;
-  /** False for a guest of one session. */
   readonly mayStart: boolean;
+  /** False for a guest of one session. */
+  readonly mayOpen: boolean;
   readonly mayShare: boolean;
   readonly onCommand: (command: WorkspaceCommand) => void;
   readonly onLogin: () => void;
@@ -34,12 +35,12 @@ export type PageToolsProps = {
 type PageTool = { readonly label: string; readonly icon: LucideIcon; readonly command: WorkspaceCommand };
 
 export function PageTools(props: PageToolsProps) {
-  const { user, hasSession, mayStart, mayShare, onCommand } = props;
+  const { user, hasSession, mayStart, mayOpen, mayShare, onCommand } = props;
   const { desk, page, settings, people, keySheet } = useTexts();
   const tools: readonly (PageTool | false)[] = [
     mayStart && hasSession && { label: desk.split, icon: SquareSplitHorizontal, command: SPLIT },
     hasSession && { label: desk.search, icon: Search, command: SEARCH },
-    mayStart && { label: desk.sessions, icon: LayoutList, command: { do: "palette" } },
+    mayOpen && { label: desk.sessions, icon: LayoutList, command: { do: "palette" } },
     mayShare && hasSession && { label: people.share, icon: Share2, command: { do: "share" } },
     { label: settings.open, icon: Settings, command: { do: "settings" } },
   ];

@@ -75,7 +75,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   usePageEffects(page, state, dialog?.kind === "palette", `${progress}${title}`);
 
   const actions = sessionActions(page, state, focusId === undefined ? undefined : live.facts[focusId]?.shell.cwd);
-  const run = useCommands({ page, state, actions, live, dialog, setDialog, setNaming });
+  const run = useCommands({ page, state, actions, live, dialog, setDialog, setNaming, texts });
   const drop = (edit: (dragged: Dragged) => void) => {
     setDragged(undefined);
     if (dragged !== undefined) edit(dragged);
@@ -84,7 +84,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
     setNaming(undefined);
     if (to !== undefined) void workspace.rename(target, to);
   };
-  const mayName = user !== undefined && rights.mayStartAnother;
+  const mayName = user !== undefined && rights.mayOpenAnother;
 
   return (
     <main
@@ -137,7 +137,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
               }
             : undefined
         }
-        onNew={rights.mayStartAnother ? () => run({ do: "new" }) : undefined}
+        onNew={rights.mayStart ? () => run({ do: "new" }) : undefined}
         menuOf={(index) => {
           const commands = TAB_COMMANDS.filter(({ command, isForOthers }) => {
             return run.may(command) && (layout.tabs.length > 1 || isForOthers !== true);
@@ -154,7 +154,8 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
         <PageTools
           user={user}
           hasSession={focusId !== undefined}
-          mayStart={rights.mayStartAnother}
+          mayStart={rights.mayStart}
+          mayOpen={rights.mayOpenAnother}
           mayShare={rights.mayShare}
           onCommand={run}
           onLogin={() => page.login()}
@@ -201,6 +202,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           may={run.may}
           onOpen={actions.show}
           people={() => live.sessionOf()?.room.getState().people}
+          isRecorded={() => live.sessionOf()?.connection.recording !== undefined}
           onClose={() => setDialog(undefined)}
         />
       )}

@@ -1,6 +1,6 @@
 // Parses the page's address: sandbox, session, a command to run, and how to show it. Pure.
 
-import { isName, quote } from "sandbox-stdio/core";
+import { isName, quote, type Role } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
 import type { Moment } from "../recording/recording-model.ts";
 
@@ -12,6 +12,7 @@ export type PageAddress = {
   readonly session: string;
   /** Address of `/attach` without the session, which the client adds. */
   readonly attachUrl: string;
+  readonly role: Role;
   /** The page's query with the session, for a reload. */
   readonly search: string;
   /** Empty if the link only opens a shell or an existing session. */
@@ -46,8 +47,16 @@ const SHARED_PARAMS = ["role", "name"];
 const MOMENT_PARAMS = ["at", "of"];
 const INCARNATION = /^[\w-]{1,64}$/;
 
-/** @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one. */
-export function readPageAddress(search: string, makeName: () => string, ticket?: string): PageAddress {
+/**
+ * @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one.
+ * @param role The role if the address names none.
+ */
+export function readPageAddress(
+  search: string,
+  makeName: () => string,
+  ticket?: string,
+  role: Role = "driver",
+): PageAddress {
   const params = new URLSearchParams(search);
   const sandbox = params.get("sandbox") || "default";
   const session = params.get("session") || makeName();
@@ -55,6 +64,7 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
   const attach = new URLSearchParams({ sandbox });
   const names = ticket === undefined ? ATTACH_PARAMS : SHARED_PARAMS;
   for (const name of names) for (const value of params.getAll(name)) attach.append(name, value);
+  if (role === "viewer" && !attach.has("role")) attach.set("role", role);
   // The server's default for a command is pipes; this page is a terminal.
   if (attach.has("cmd") && !attach.has("tty")) attach.set("tty", "1");
   if (ticket !== undefined) attach.set("ticket", ticket);
@@ -62,6 +72,7 @@ export function readPageAddress(search: string, makeName: () => string, ticket?:
     sandbox,
     session,
     attachUrl: `/attach?${attach}`,
+    role: attach.get("role") === "viewer" ? "viewer" : "driver",
     search: `?${params}`,
     actions: actionsOf(attach),
     moment: momentOf(params),

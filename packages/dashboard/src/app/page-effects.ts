@@ -9,7 +9,7 @@ type ReadyState = Extract<PageState, { phase: "ready" }>;
 export function usePageEffects(page: Page, { workspace, rights }: ReadyState, isListed: boolean, title: string): void {
   const { layout, isAlone } = workspace.getState();
   const target = focusedTarget(layout);
-  const hasNames = rights.mayStartAnother;
+  const hasNames = rights.mayOpenAnother;
   useEffect(() => {
     if (isListed && hasNames) void workspace.loadNames();
   }, [workspace, isListed, hasNames]);

@@ -1,8 +1,9 @@
 // Decides what the page shows: login, the session that the address names, and whether a link may run something. No React.
 
-import type { Role } from "sandbox-stdio/core";
+import { defined, type Role } from "sandbox-stdio/core";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "../connection/resume-store.ts";
 import type { SessionTarget } from "../connection/session-target.ts";
+import { listSessions } from "../find/session-list.ts";
 import { localStorageIfAllowed, PreferenceStore } from "../settings/preferences.ts";
 import { syncPreferences } from "../settings/preferences-remote.ts";
 import { keptTicket, takeTicket } from "../sharing/share-link.ts";
@@ -23,6 +24,7 @@ import {
   withSession,
   withTabs,
 } from "./page-address.ts";
+import { stopPush } from "./push.ts";
 
 export type PageState =
   | { readonly phase: "asking" }
@@ -49,8 +51,10 @@ export type Rights = {
   readonly mayShare: boolean;
   /** Whether a new login also serves the open session: not one from a share link. */
   readonly mayRenew: boolean;
+  /** Whether the person may start sessions. */
+  readonly mayStart: boolean;
   /** Whether the person may open other sessions: not a guest of one session. */
-  readonly mayStartAnother: boolean;
+  readonly mayOpenAnother: boolean;
   /** Path template of previews; undefined if there are none. */
   readonly previews: string | undefined;
 };
@@ -90,14 +94,14 @@ export class Page extends Store<PageState> {
   async start(): Promise<void> {
     // First of all: the address bar is visible, copied and kept in the history.
     const key = takeKey(location, history);
+    let wrongKey: string | undefined;
     this.#takeTicket();
     this.#set({ phase: "asking" });
     if (key !== undefined) {
       const reason = await exchangeKey(key);
       const loginUrl = loginAddress(location);
-      if (reason === undefined) location.replace(loginUrl);
-      else this.#set({ phase: "anonymous", loginUrl, reason });
-      return;
+      if (reason === undefined) return location.replace(loginUrl);
+      wrongKey = reason;
     }
     const me = await this.#login.now();
     if (me.kind === "unreachable") {
@@ -108,7 +112,7 @@ export class Page extends Store<PageState> {
     if (me.kind !== "anonymous") return;
     // The server, which knows the ticket, decides whether guests are allowed.
     if (this.#ticket !== undefined) this.#open(undefined);
-    else this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
+    else this.#set({ phase: "anonymous", loginUrl: loginAddress(location), ...defined({ reason: wrongKey }) });
   }
 
   /** Another link was entered into the address bar, which loads nothing by itself. */
@@ -128,8 +132,9 @@ export class Page extends Store<PageState> {
     const id = paneIdOf(target);
     let found = this.#attachments.get(id);
     if (found === undefined) {
-      const address = readPageAddress(withTabs(location.search, target), randomSessionName, this.#ticket);
-      found = { address, resumes: this.#resumesOf(target) };
+      const search = withTabs(location.search, target);
+      const address = readPageAddress(search, randomSessionName, this.#ticket, this.#role);
+      found = { address, resumes: this.#resumesOf(address) };
       this.#attachments.set(id, found);
     }
     return found;
@@ -182,6 +187,7 @@ export class Page extends Store<PageState> {
   }
 
   async logout(): Promise<void> {
+    await stopPush().catch(() => false);
     if (await logout()) this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 
@@ -190,7 +196,8 @@ export class Page extends Store<PageState> {
     this.#keepsPreferences ??= syncPreferences(this.preferences);
     if (this.#ticket === undefined && isBare(location.search)) {
       const there = await layoutApi.read();
-      const target = there?.kept === undefined ? undefined : focusedTarget(there.kept.layout);
+      const kept = there?.kept === undefined ? undefined : focusedTarget(there.kept.layout);
+      const target = kept ?? (hasScope(user, "sandbox:exec") ? undefined : await newestSession(user.home));
       if (target !== undefined) history.replaceState(null, "", withTabs(location.search, target) + location.hash);
     }
     this.#open(user);
@@ -207,7 +214,7 @@ export class Page extends Store<PageState> {
     this.#user = user;
     const isOwn = this.#ticket === undefined && user !== undefined;
     const search = isOwn ? homeSearch(location.search, this.#last(user), user.home) : location.search;
-    const address = readPageAddress(search, randomSessionName, this.#ticket);
+    const address = readPageAddress(search, randomSessionName, this.#ticket, this.#role);
     // A reload or bookmark must lead to the same session.
     if (address.search !== location.search) history.replaceState(null, "", address.search + location.hash);
     const isConfirmed = this.#storage?.getItem(CONFIRMED) === address.attachUrl;
@@ -218,12 +225,13 @@ export class Page extends Store<PageState> {
   #show(address: PageAddress): void {
     const user = this.#user;
     const isOwn = this.#ticket === undefined;
-    const has = (scope: string) => isOwn && (user?.scopes.includes(scope) ?? false);
+    const has = (scope: string) => isOwn && user !== undefined && hasScope(user, scope);
     const rights = {
       isAdmin: has("sandbox:admin"),
       mayShare: has("sandbox:exec"),
       mayRenew: isOwn,
-      mayStartAnother: isOwn,
+      mayStart: has("sandbox:exec"),
+      mayOpenAnother: isOwn,
       previews: has("sandbox:exec") && user?.hasPreviews === true ? PREVIEWS : undefined,
     };
     if (isOwn && user !== undefined) this.#remember(user, address);
@@ -234,11 +242,18 @@ export class Page extends Store<PageState> {
     if (address.hasTabs && isOwn) void workspace.join();
   }
 
-  #resumesOf({ sandbox, session }: SessionTarget): ResumeStore {
+  /** A resume is bound to the person or ticket, and to the role. */
+  #resumesOf({ sandbox, session, role }: PageAddress): ResumeStore {
     const who = this.#user?.key;
-    // Sessions of the same name differ by the ticket or login.
     const key = this.#ticket === undefined ? who : `${who ?? "guest"}.${this.#ticket.slice(-12)}`;
-    return tabResumeStore(`${key}.${sandbox}.${session}`, this.#storage, navigator.locks);
+    const name = `${key}.${sandbox}.${session}${role === "viewer" ? "\n" : ""}`;
+    return tabResumeStore(name, this.#storage, navigator.locks);
+  }
+
+  /** The role if the address names none: without the scope to drive, a person views. */
+  get #role(): Role {
+    const mayDrive = this.#ticket !== undefined || this.#user === undefined || hasScope(this.#user, "sandbox:exec");
+    return mayDrive ? "driver" : "viewer";
   }
 
   /** The last session of this person in this browser, as a query without a command. */
@@ -254,4 +269,14 @@ export class Page extends Store<PageState> {
     if (this.state.phase === "ready") this.state.workspace.dispose();
     this.state = state;
   }
+}
+
+function hasScope({ scopes }: User, scope: string): boolean {
+  return scopes.includes(scope);
+}
+
+/** The newest running session of a sandbox: for a person who may start none. */
+async function newestSession(sandbox = "default"): Promise<SessionTarget | undefined> {
+  const answer = await listSessions(sandbox);
+  return answer.ok ? answer.value.find(({ state }) => state === "running")?.target : undefined;
 }

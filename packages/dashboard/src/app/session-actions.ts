@@ -71,10 +71,10 @@ export function paneProps(page: Page, { rights }: ReadyState, at: SessionTarget)
     renderer: address.renderer,
     isAdmin: rights.isAdmin,
     ...credentialOf(at),
-    ofPane: rights.mayStartAnother ? ofPane : undefined,
+    ofPane: rights.mayOpenAnother ? ofPane : undefined,
     onLogin: () => page.login(),
     onReader: (isReader) => page.preferences.set({ isReader }),
-    takesFiles: rights.mayStartAnother,
+    takesFiles: rights.mayStart,
     ...defined({ previews: rights.previews, moment: address.moment }),
   };
 }

@@ -16,6 +16,7 @@ import {
   participantsOf,
   type ServerMessage,
   StdioClient,
+  TypedInput,
 } from "sandbox-stdio/core";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 import { attachAddress, attachProtocols, ticketOf } from "./attach-address.ts";
@@ -67,6 +68,8 @@ export class BrowserConnection {
   #resume: string | undefined;
   /** Unsent input of the previous client: the next one sends it at the same position, or reports it as discarded. */
   #input: KeptInput | undefined;
+  /** One for all clients: a key may go on with a line whose beginning came while there was none. */
+  readonly #typed = new TypedInput(() => false);
   /** Drops a connection that is known to be gone. */
   #drop: (reason: string) => void = () => undefined;
 
@@ -109,7 +112,7 @@ export class BrowserConnection {
     if (this.#isLeft) return;
     const resume = await this.#options.resumes?.claim();
     if (this.#isLeft) return;
-    this.#takeInput(resume);
+    this.#input ??= this.#options.resumes?.takeInput();
     this.#attach(resume);
     const options = { signal: this.#stopWatching.signal };
     window.addEventListener("online", () => this.#hurry(), options);
@@ -137,14 +140,8 @@ export class BrowserConnection {
     const resume = resumes === undefined ? this.#resume : await resumes.claim();
     // Another attempt or the end may have come meanwhile.
     if (this.#isLeft || this.#client !== ended) return;
-    this.#takeInput(resume);
+    this.#input ??= resumes?.takeInput();
     this.#attach(resume);
-  }
-
-  /** Kept input belongs to the claimed position: without it, another tab has both. */
-  #takeInput(resume: string | undefined): void {
-    const kept = resume === undefined ? undefined : this.#options.resumes?.takeInput();
-    this.#input ??= kept;
   }
 
   /** Restarts the command under the same session name after its exit. */
@@ -180,12 +177,18 @@ export class BrowserConnection {
 
   /** Sends typed keys. @returns Whether they were sent. */
   type(bytes: Uint8Array): boolean {
-    if (this.state.phase === "attached" && !this.mayType) {
+    const { state } = this;
+    if (state.phase === "attached" && !this.mayType) {
       this.#each((listener) => listener.refused?.(bytes));
       return false;
     }
-    const isSent = this.#client?.type(bytes) ?? false;
-    if (this.#client === undefined) this.#events.discarded(bytes);
+    // Before the first client, and after one that another may follow: a refusal is often over by itself.
+    if (this.#client === undefined || (state.phase === "ended" && state.end.kind !== "exit")) {
+      this.#typed.decide(bytes, false, performance.now());
+      this.#events.discarded(bytes);
+      return false;
+    }
+    const isSent = this.#client.type(bytes);
     if (isSent) this.#each((listener) => listener.typed?.());
     return isSent;
   }
@@ -238,7 +241,7 @@ export class BrowserConnection {
     const { isSecret } = this;
     const { session, url, size, words = ENGLISH.connection } = this.#options;
     const client = new StdioClient(
-      { session, bornAtMs: Date.now(), ...defined({ resume, keptInput }) },
+      { session, bornAtMs: Date.now(), typed: this.#typed, ...defined({ resume, keptInput }) },
       {
         connect: (query, events) => {
           const protocols = attachProtocols(this.#token, ticketOf(url, location.href));

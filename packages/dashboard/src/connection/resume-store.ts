@@ -11,7 +11,7 @@ export interface ResumeStore {
   keep(resume: string): void;
   /** Keeps typed input that was not acknowledged for the next load. */
   keepInput(input: KeptInput | undefined): void;
-  /** The kept input of the claimed position, which is then forgotten. */
+  /** The kept input of the claimed position, which is then forgotten. Without its bytes if the lock was not free in time. */
   takeInput(): KeptInput | undefined;
   /** The position is given up or no longer exists. */
   forget(): void;
@@ -35,24 +35,27 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
   let held: string | undefined;
   let release = (): void => undefined;
 
-  async function hold(resume: string): Promise<boolean> {
-    if (resume === held) return true;
+  async function hold(resume: string): Promise<"ours" | NotLocked> {
+    if (resume === held) return "ours";
     release();
     held = resume;
-    if (locks === undefined) return true;
+    if (locks === undefined) return "ours";
     const unlock = await lock(locks, `sbx.resume.${resume}`);
-    if (unlock === undefined) held = undefined;
-    else if (held === resume) release = unlock;
+    if (typeof unlock === "string") return unlock;
+    if (held === resume) release = unlock;
     else unlock();
-    return unlock !== undefined;
+    return "ours";
   }
 
   return {
     async claim() {
       const resume = storage?.getItem(name) ?? undefined;
-      if (resume !== undefined && (await hold(resume))) return resume;
+      if (resume === undefined) return undefined;
+      const whose = await hold(resume);
+      if (whose === "ours") return resume;
+      if (held === resume) held = undefined;
       // The tab with the position has the input, too.
-      storage?.removeItem(inputName);
+      if (whose === "another's") storage?.removeItem(inputName);
       return undefined;
     },
     keep(resume) {
@@ -74,7 +77,7 @@ export function tabResumeStore(key: string, storage: Storage | undefined, locks:
     takeInput() {
       const text = storage?.getItem(inputName) ?? undefined;
       storage?.removeItem(inputName);
-      return text === undefined || held === undefined ? undefined : inputOf(held, text);
+      return text === undefined ? undefined : inputOf(held, text);
     },
     forget() {
       storage?.removeItem(name);
@@ -93,23 +96,28 @@ function base64Of(bytes: Uint8Array): string {
 }
 
 /** @returns undefined if it belongs to another position: a duplicated tab starts with copies. */
-function inputOf(held: string, text: string): KeptInput | undefined {
+function inputOf(held: string | undefined, text: string): KeptInput | undefined {
   const { resume, offset, length, base64 } = JSON.parse(text) as InputRecord;
+  if (held === undefined) return { offset: undefined, length };
   if (resume !== held) return undefined;
   if (base64 === undefined) return { offset, length };
   return { offset, length, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
 }
 
-/** @returns Releases the lock; undefined if another page holds it. */
-function lock(locks: LockManager, name: string): Promise<(() => void) | undefined> {
+/** `late`: a page that gives no answer holds it, perhaps this tab's before a reload. */
+type NotLocked = "another's" | "late";
+
+/** @returns Releases the lock. */
+function lock(locks: LockManager, name: string): Promise<(() => void) | NotLocked> {
   const channel = new BroadcastChannel(name);
   let isHeld = false;
   return new Promise((resolve) => {
     const giveUp = new AbortController();
-    const timer = setTimeout(() => giveUp.abort(), LOCK_WAIT_MS);
+    const giveUpAs = (why: NotLocked) => giveUp.abort(why);
+    const timer = setTimeout(giveUpAs, LOCK_WAIT_MS, "late");
     channel.onmessage = ({ data }) => {
       if (isHeld && data === ASK) channel.postMessage(HELD);
-      else if (!isHeld && data === HELD) giveUp.abort();
+      else if (!isHeld && data === HELD) giveUpAs("another's");
     };
     const holding = locks.request(name, { signal: giveUp.signal }, () => {
       clearTimeout(timer);
@@ -122,17 +130,13 @@ function lock(locks: LockManager, name: string): Promise<(() => void) | undefine
       );
     });
     channel.postMessage(ASK);
-    // Aborted: another page holds the lock. Otherwise the browser refuses locks: go without.
+    // Given up, or the browser refuses locks: go without.
     holding.catch((error: unknown) => {
       clearTimeout(timer);
       channel.close();
-      resolve(isAbort(error) ? undefined : () => undefined);
+      resolve(error === "late" || error === "another's" ? error : () => undefined);
     });
   });
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
 }
 
 /** sessionStorage, if the browser allows it. */

@@ -2,11 +2,10 @@
 
 import type { ITheme } from "@xterm/xterm";
 import type { ReactNode } from "react";
-import type { Role } from "sandbox-stdio/core";
+import type { PredictionMode, Role } from "sandbox-stdio/core";
 import type { ResumeStore } from "../connection/resume-store.ts";
 import type { Alerts } from "../output/attention.ts";
 import type { Moment } from "../recording/recording-model.ts";
-import type { PredictionMode } from "../terminal/echo-prediction.ts";
 import type { CursorLook, Font } from "../terminal/terminal-look.ts";
 import type { RendererChoice } from "../terminal/terminal-view.ts";
 import type { Scheme } from "../terminal/theme.ts";
@@ -68,7 +67,7 @@ export type TerminalProps = {
   readonly scrollback?: number;
   /** Effects of bells and notifications; default none. */
   readonly alerts?: Alerts;
-  /** Echo prediction; `auto`: from 50 ms on. Default `never`. */
+  /** Echo prediction; `auto`: from 50 ms of round trip on. Default `auto`. */
   readonly prediction?: PredictionMode;
   /** Whether files can be uploaded and downloaded; read once, at mount. */
   readonly takesFiles?: boolean;

@@ -26,7 +26,7 @@ import { SessionPanes } from "./session-panes.ts";
 
 /** Shown beside the state: the newest of each kind. */
 export type Notice =
-  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "error" | "told"; readonly message: string }
   | { readonly kind: "stopping"; readonly seconds: number }
   | { readonly kind: "started-over"; readonly reason: string }
   | { readonly kind: "approximate" }
@@ -224,6 +224,11 @@ export class TerminalSession {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Shows a text beside the state. */
+  tell(message: string): void {
+    this.#notice({ kind: "told", message });
+  }
+
   dismissNotices(): void {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
   }
@@ -265,7 +270,7 @@ export class TerminalSession {
       state: (client) => this.#stateChanged(client),
       gap: (from, to, isApproximate) => this.#gap(from, to, isApproximate),
       message: (message) => this.#onMessage(message),
-      discarded: (bytes) => this.#unsent(countKeys(bytes)),
+      discarded: (bytes) => this.#change({ unsentKeys: this.#view.unsentKeys + countKeys(bytes) }),
       typed: () => {
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
       },
@@ -286,7 +291,8 @@ export class TerminalSession {
     const { modifiers, isSecret } = this.#view;
     if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
     const sent = withModifiers(text, modifiers);
-    if (this.connection.mayType && this.connection.client?.hello?.tty === true && !isSecret) this.echo.typed(sent);
+    const { mayType, client } = this.connection;
+    if (mayType && client?.hello?.tty === true && !isSecret) this.echo.typed(sent);
     return sent;
   }
 
@@ -312,6 +318,8 @@ export class TerminalSession {
       this.#change({ client, loginEndsAtMs: undefined });
       return;
     }
+    // A message follows the greeting if the terminal does not echo.
+    this.echo.echoes(true);
     const { isResumed, hello } = client;
     if (hello.approximate === true) this.#notice({ kind: "approximate" });
     const change: Partial<View> = { client, upstream: "running", hasBegun: true, loginEndsAtMs: undefined };
@@ -334,14 +342,11 @@ export class TerminalSession {
     if (isApproximate) this.#notice({ kind: "approximate" });
   }
 
-  /** Nobody expects an ended process to take keys. */
-  #unsent(keys: number): void {
-    if (this.#view.client.phase !== "ended") this.#change({ unsentKeys: this.#view.unsentKeys + keys });
-  }
-
   #onMessage(message: ServerMessage): void {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
-    else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
+    else if (message.type === "secret" || message.type === "ask_state")
+      this.#change({ isSecret: this.connection.isSecret });
+    else if (message.type === "echo") this.echo.echoes(message.on);
     else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
     else if (message.type === "stopping") this.#notice({ kind: "stopping", seconds: message.seconds });
     else if (message.type === "expiring" && this.#renewal === undefined) this.#loginEndsIn(message.seconds);

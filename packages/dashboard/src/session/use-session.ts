@@ -52,7 +52,7 @@ export function useSession(
     if (live !== undefined) live.attention.alerts = alerts ?? QUIET;
   }, [live, alerts]);
   useEffect(() => {
-    if (live !== undefined) live.echo.mode = prediction ?? "never";
+    if (live !== undefined) live.echo.mode = prediction ?? "auto";
   }, [live, prediction]);
   useEffect(() => {
     if (live !== undefined) live.room.words = texts.people;

@@ -1,7 +1,7 @@
 // A person's preferences, as JSON in this browser and, for a logged-in person, on the server (preferences-remote.ts). The same JSON can be
 // exported. An unreadable value counts as the default.
 
-import type { PredictionMode } from "../terminal/echo-prediction.ts";
+import type { PredictionMode } from "sandbox-stdio/core";
 import { DEFAULT_LINE_HEIGHT } from "../terminal/terminal-look.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "../terminal/theme-import.ts";
 
@@ -49,7 +49,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   bellFlashes: true,
   bellNotifies: false,
   programsNotify: false,
-  prediction: "never",
+  prediction: "auto",
 };
 
 export const FONT_SIZES = { min: 6, max: 40 } as const;

@@ -20,10 +20,12 @@ export type ShareDialogProps = {
   readonly name: string;
   /** Who is in the session. */
   readonly people: Participants | undefined;
+  /** Whether there is a recording, which a link may give too. */
+  readonly isRecorded: boolean;
   readonly onClose: () => void;
 };
 
-export function ShareDialog({ target, name, people, onClose }: ShareDialogProps) {
+export function ShareDialog({ target, name, people, isRecorded, onClose }: ShareDialogProps) {
   const { share: words, connection } = useTexts();
   const [made, setMade] = useState<Share & { readonly wish: string }>();
   const [outcome, setOutcome] = useState("");
@@ -60,7 +62,9 @@ export function ShareDialog({ target, name, people, onClose }: ShareDialogProps)
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const role: Role = form.get("role") === "driver" ? "driver" : "viewer";
-    const url = await linkFor({ role, seconds: Number(form.get("seconds")), guests: form.get("who") === "guests" });
+    const recording = form.get("recording") === "on";
+    const seconds = Number(form.get("seconds"));
+    const url = await linkFor({ role, seconds, guests: form.get("who") === "guests", ...(recording && { recording }) });
     if (url === undefined) return;
     try {
       await navigator.clipboard.writeText(url);
@@ -93,6 +97,12 @@ export function ShareDialog({ target, name, people, onClose }: ShareDialogProps)
               </option>
             ))}
           </select>
+          {isRecorded ? (
+            <label>
+              {" "}
+              <input type="checkbox" name="recording" /> {words.recording}
+            </label>
+          ) : null}
         </p>
         <button type="submit" className="sbx-button sbx-primary" disabled={isBusy}>
           <Link2 size={16} aria-hidden /> {words.make}
@@ -194,9 +204,11 @@ function Tickets({ tickets, onRevoke }: TicketsProps) {
     <table className="sbx-tickets">
       <caption>{words.links}</caption>
       <tbody>
-        {tickets.map(({ id, role, isForGuests, expiresAt }) => (
+        {tickets.map(({ id, role, isForGuests, hasRecording, expiresAt }) => (
           <tr key={id} data-ticket={id}>
-            <td>{role === "driver" ? words.mayType : words.mayLookOn}</td>
+            <td>
+              {role === "driver" ? words.mayType : words.mayLookOn} {hasRecording ? words.recording : ""}
+            </td>
             <td>{isForGuests ? words.guestsToo : words.loggedIn}</td>
             <td>{words.until(timeOf(expiresAt, words))}</td>
             <td>

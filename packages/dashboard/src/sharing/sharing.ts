@@ -4,7 +4,13 @@ import { isRecord, type Role } from "sandbox-stdio/core";
 import { type Answer, callApi, textOf, unreadable } from "../connection/api.ts";
 import { pathOf, type SessionTarget } from "../connection/session-target.ts";
 
-export type ShareRequest = { readonly role: Role; readonly seconds: number; readonly guests: boolean };
+export type ShareRequest = {
+  readonly role: Role;
+  readonly seconds: number;
+  readonly guests: boolean;
+  /** The link gives the recording of its process, too. */
+  readonly recording?: true;
+};
 
 export type Share = { readonly id: string; readonly url: string; readonly expiresAt: string };
 
@@ -13,6 +19,7 @@ export type TicketEntry = {
   readonly id: string;
   readonly role: string;
   readonly isForGuests: boolean;
+  readonly hasRecording: boolean;
   readonly expiresAt: string;
 };
 
@@ -49,5 +56,5 @@ function entryOf(value: unknown): TicketEntry | undefined {
   const id = textOf(value, "id");
   if (id === undefined || !isRecord(value) || value.revoked === true) return undefined;
   const [role = "viewer", expiresAt = ""] = [textOf(value, "role"), textOf(value, "expiresAt")];
-  return { id, role, isForGuests: value.guests === true, expiresAt };
+  return { id, role, isForGuests: value.guests === true, hasRecording: value.recording === true, expiresAt };
 }

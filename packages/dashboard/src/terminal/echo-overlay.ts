@@ -1,27 +1,26 @@
 // Draws predicted echo over a terminal in its own layer; the screen holds only what the process printed. No React.
 
-import type { IDisposable, IMarker, Terminal } from "@xterm/xterm";
-import { EchoPrediction, type PredictionMode, type Screen } from "./echo-prediction.ts";
+import type { IDisposable, Terminal } from "@xterm/xterm";
+import { EchoPrediction, NumberedRows, type PredictionMode } from "sandbox-stdio/core";
 
 /** Interval of checks while predictions are pending. */
 const CHECK_MS = 100;
 
 export class EchoOverlay {
-  mode: PredictionMode = "never";
+  mode: PredictionMode = "auto";
   readonly #terminal: Terminal;
   readonly #prediction = new EchoPrediction();
   readonly #layer: HTMLElement;
   readonly #disposables: IDisposable[];
   readonly #now: () => number;
-  /** A marked line with its number, since lines move when others leave the scrollback. */
-  #anchor: { readonly marker: IMarker; readonly row: number } | undefined;
-  #rows = 0;
+  readonly #rows: NumberedRows;
   #timer = 0;
 
   /** @param terminal Already opened. */
   constructor(terminal: Terminal, now: () => number) {
     this.#terminal = terminal;
     this.#now = now;
+    this.#rows = new NumberedRows(terminal, () => this.#prediction.reset());
     this.#layer = document.createElement("div");
     this.#layer.className = "sbx-echo";
     this.#layer.ariaHidden = "true";
@@ -49,8 +48,14 @@ export class EchoOverlay {
   /** Text was typed and is about to be sent. */
   typed(text: string): void {
     if (this.mode === "never") return;
-    this.#prediction.typed(text, this.#screen(), this.#now());
+    this.#prediction.typed(text, this.#rows.screen, this.#now());
     this.#check();
+  }
+
+  /** The terminal began or stopped echoing. */
+  echoes(isOn: boolean): void {
+    this.#prediction.echoes(isOn);
+    this.#draw();
   }
 
   /** Drops predictions: the connection broke, or typed text must not be shown. */
@@ -67,37 +72,10 @@ export class EchoOverlay {
 
   #check(): void {
     if (!this.#prediction.hasPending) return;
-    this.#prediction.drawn(this.#screen(), this.#now());
+    this.#prediction.drawn(this.#rows.screen, this.#now());
     this.#draw();
     clearTimeout(this.#timer);
     if (this.#prediction.hasPending) this.#timer = window.setTimeout(() => this.#check(), CHECK_MS);
-  }
-
-  #screen(): Screen {
-    const { cols, buffer } = this.#terminal;
-    const { baseY, cursorX, cursorY } = buffer.active;
-    const first = this.#firstRow();
-    return {
-      cols,
-      cursor: { row: first + baseY + cursorY, column: cursorX },
-      at: (row, column) =>
-        buffer.active
-          .getLine(row - first)
-          ?.getCell(column)
-          ?.getChars() ?? "",
-    };
-  }
-
-  /** The number of the oldest line. */
-  #firstRow(): number {
-    const kept = this.#anchor;
-    if (kept !== undefined && kept.marker.line >= 0) return kept.row - kept.marker.line;
-    // Without an anchor earlier lines are unknown: their numbers must not be reused.
-    this.#rows += 1_000_000;
-    this.#prediction.reset();
-    const marker = this.#terminal.registerMarker(0);
-    this.#anchor = { marker, row: this.#rows + marker.line };
-    return this.#rows;
   }
 
   #draw(): void {
@@ -109,7 +87,7 @@ export class EchoOverlay {
     const { cols, rows, buffer, options } = this.#terminal;
     const screen = this.#layer.parentElement;
     const [width, height] = [(screen?.offsetWidth ?? 0) / cols, (screen?.offsetHeight ?? 0) / rows];
-    const top = this.#firstRow() + buffer.active.viewportY;
+    const top = this.#rows.first + buffer.active.viewportY;
     this.#layer.style.font = `${options.fontWeight} ${options.fontSize}px/${height}px ${options.fontFamily}`;
     const cells = shown.map(({ row, column, character }) => {
       const cell = document.createElement("span");

@@ -49,6 +49,7 @@ describe("the page's own address", () => {
       sandbox: "default",
       session: "made",
       attachUrl: "/attach?sandbox=default",
+      role: "driver",
       search: "?session=made",
       actions: [],
       renderer: "auto",

@@ -138,10 +138,14 @@ describe.each([
   ["our page", OURS],
   ["somebody else's page, which remembers no place", COMPONENT],
 ])("%s", (_name, path) => {
-  test("R6b: that is refused, and tries again, sends what was typed before that", async () => {
+  test("R6b: that is refused, and tries again, sends what was typed before that, and counts what was typed meanwhile", async () => {
     const { page, process } = await withLostKeys(path);
     for (const connection of process.connections) connection.bye(4409, "replaced by a newer connection", "never");
     await page.state("refused");
+    await page.type("xy");
+    await page.waitForData("unsent-keys", 2);
+    await page.page.keyboard.press("Enter");
+    await page.waitForData("unsent-keys", 3);
     await page.button("Retry now");
     await expect.poll(() => process.typed).toBe("abcd");
     await page.type("e");

@@ -37,25 +37,35 @@ test("R6b: the target and the input beside it are waited for, as long as a slow 
   expect(await claimed).toBe("r");
   expect(store.takeInput()).toEqual({ offset: 3, length: 2, bytes: new TextEncoder().encode("ab") });
   expect([items.has("sbx.input.k"), store.takeInput()]).toEqual([false, undefined]);
+  store.forget();
 });
 
-test("R6b: a tab whose target another one holds keeps no copy of its input", async () => {
+test("R6b: of the input beside a target that is not let go of in time, the length is left to tell", async () => {
   const { store, items } = tab(INPUT);
   const claimed = store.claim();
   await vi.advanceTimersByTimeAsync(5_000);
-  expect([await claimed, [...items.keys()]]).toEqual([undefined, ["sbx.resume.k"]]);
+  expect([await claimed, store.takeInput()]).toEqual([undefined, { offset: undefined, length: 2 }]);
+  expect([...items.keys()]).toEqual(["sbx.resume.k"]);
 });
 
-test("a tab that was duplicated does not wait for its target: the tab that holds it says so", async () => {
+test("R6b: a tab that was duplicated does not wait for its target and keeps no input: the tab that has them says so", async () => {
   const locks = navigator.locks;
-  const storage = () => tab(undefined).storage;
-  const first = tabResumeStore("k", storage(), locks);
-  const second = tabResumeStore("k", storage(), locks);
+  const first = tabResumeStore("k", tab(INPUT).storage, locks);
+  const second = tabResumeStore("k", tab(INPUT).storage, locks);
   expect([await first.claim(), await second.claim()]).toEqual(["r", undefined]);
+  expect([second.takeInput(), first.takeInput()?.length]).toEqual([undefined, 2]);
   first.forget();
-  const third = tabResumeStore("k", storage(), locks);
+  const third = tabResumeStore("k", tab(undefined).storage, locks);
   expect(await third.claim()).toBe("r");
   third.forget();
+});
+
+test("R6b: a target of its own is kept with its input, whether or not its lock is given in time", async () => {
+  const { store } = tab(undefined);
+  store.keep("s");
+  await vi.advanceTimersByTimeAsync(5_000);
+  store.keepInput({ offset: 3, length: 1, bytes: new Uint8Array(1) });
+  expect(store.takeInput()).toEqual({ offset: 3, length: 1, bytes: new Uint8Array(1) });
 });
 
 test("R6b: input that does not fit into what other panes have left of the storage is remembered by its length", async () => {

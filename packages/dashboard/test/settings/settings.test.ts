@@ -54,10 +54,6 @@ describe("preferences", () => {
     expect(read({ fontSize: 40, fontFamily: "A, 'B C'" })).toMatchObject({ fontSize: 40, fontFamily: "A, 'B C'" });
   });
 
-  test("show no key before its echo, unless a person asks for that", () => {
-    expect(importPreferences('{"format":"sbx-stdio preferences"}')?.prediction).toBe("never");
-  });
-
   test("that another page changed are known here", () => {
     const store = new PreferenceStore(undefined);
     let told = 0;

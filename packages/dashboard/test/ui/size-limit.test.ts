@@ -10,6 +10,8 @@ const PEOPLE: Participants = {
   mode: "collaborative",
   holder: "",
   requests: [],
+  asks: [],
+  echo: true,
   participants: [
     { id: "a", name: "Ann", role: "driver" },
     { id: "b", name: "Bob", role: "driver" },

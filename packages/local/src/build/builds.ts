@@ -57,7 +57,7 @@ const BUILTINS: Plugin = {
 };
 
 /** What few runs need: separate files. Code that compares classes can't be shared with them: they would have copies. */
-const APART = ["tools/mcp-server", "account/oauth"];
+const APART = ["tools/mcp-server", "account/oauth", "attach/emulator"];
 const LEAVE_APART: Plugin = {
   name: "apart",
   setup({ onResolve }) {

@@ -1,6 +1,6 @@
 // A whole local system: bridge, issuer and Worker, on loopback ports, with its files in one directory. Used by
 // `npm start` and by the end-to-end tests; any number of systems may run at once, each in its own directory.
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { childEnv } from "../base/env.ts";
@@ -103,11 +103,13 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const { dir, keysDir = dir, ports, signal } = options;
   for (const path of [dir, keysDir, join(dir, "sandboxes")]) makePrivateDirectory(path);
   const sessionSecret = await readOrCreatePrivateFile(join(keysDir, "session-secret"), newSecret);
+  const pushKey = await readOrCreatePrivateFile(join(keysDir, "push-key"), newPushKey);
   const system = new LocalSystem(options, {
     keysDir,
     port: ports?.worker ?? (await anyFreePort()),
     bridgePort: ports?.bridge ?? (await anyFreePort()),
     sessionSecret: sessionSecret.trim(),
+    pushKey: pushKey.trim(),
   });
   const stop = (): void => void system.stop();
   signal?.addEventListener("abort", stop);
@@ -122,9 +124,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return system;
 }
 
+const newPushKey = (): string =>
+  JSON.stringify(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }));
 const newSecret = (): string => randomBytes(32).toString("base64url");
 
-type Places = { readonly keysDir: string; port: number; bridgePort: number; sessionSecret: string };
+type Places = { readonly keysDir: string; port: number; bridgePort: number; sessionSecret: string; pushKey: string };
 
 class LocalSystem implements System {
   readonly origin: string;
@@ -207,7 +211,7 @@ class LocalSystem implements System {
 
   async start(): Promise<void> {
     const { ports, bundle, onRevival, workerVars: moreVars, workerFlags = [], served, ...options } = this.#options;
-    const { keysDir, sessionSecret } = this.#places;
+    const { keysDir, sessionSecret, pushKey } = this.#places;
     this.#issuer =
       served?.issuer ??
       (await startIssuer({
@@ -221,6 +225,7 @@ class LocalSystem implements System {
     this.#mint = await tokenMinter({ keysDir, issuerUrl: this.issuerUrl });
     const vars = {
       ...workerVars(this, sessionSecret),
+      VAPID_KEY: pushKey,
       // The bridge has them from the environment.
       LOG_LEVEL: process.env.LOG_LEVEL ?? "",
       STDIO_TRACE: process.env.STDIO_TRACE ?? "",

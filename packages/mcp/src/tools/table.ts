@@ -135,7 +135,7 @@ export const TOOLS: readonly Tool[] = [
     title: "Wait for something",
     description:
       'Waits, without polling, until one thing is so: {"exit":true}, {"match":"REGEX"} (RE2) or {"text":"…"} in the output, ' +
-      '{"screen":"REGEX"}, {"commandEnd":true} in a shell, {"keyboard":true}, or {"idleMs":500} (weak: a program that thinks is idle ' +
+      '{"screen":"REGEX"}, {"commandEnd":true} in a shell, {"keyboard":true}, {"ask":ID} (a person), or {"idleMs":500} (weak: a program that thinks is idle ' +
       'too). match and text look from "from" on: give a write\'s outputOffset, or 0 for all there is. Look at "outcome": "timeout" ' +
       "is no success.",
     input: sessionSchemas.waitRequest.safeExtend({ sandbox, session }),
@@ -206,7 +206,8 @@ export const TOOLS: readonly Tool[] = [
     name: "keyboard",
     title: "Ask for the keyboard",
     description:
-      'In an exclusive session one person or program types. "request" asks its holder for the keyboard, "release" gives it up, "take" ' +
+      '"ask" with a "reason" has a person take the keyboard (for a password: "secret":true): then wait with {"ask":ID} for "answer". In an ' +
+      'exclusive session one person or program types: "request" asks its holder, "release" gives the keyboard up, "take" ' +
       '(administrators) takes it. "mine" says whether it is yours now; else wait with {"keyboard":true}.',
     input: sessionSchemas.keyboardRequest.safeExtend({ sandbox, session }),
     output: sessionSchemas.keyboardAnswer,

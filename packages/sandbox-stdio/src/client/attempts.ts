@@ -1,60 +1,60 @@
-// How often a client has tried to connect, and when it tries again. Told how each connection went; keeps no timer.
+// Counts a client's connection attempts and decides when to retry. Told how each connection ended; sets no timer.
 
 import type { Bye } from "../wire/control.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
 
-/** Attached for this long, the next break counts as the first again. */
+/** After this long attached, the next break counts as the first again. */
 const STABLE_MS = 5_000;
-/** A connection that moved bytes was worth making, however short: the next break counts as the second at most. */
+/** After a connection that moved bytes, however short, the next break counts as the second at most. */
 const ATTEMPT_AFTER_PROGRESS = 1;
-/** The client does what the server asks at most so often in a row: a server that says `now` each time is not hammered. */
+/** The client obeys a server's `bye` at most this often in a row, so that a server that always says `now` is not hammered. */
 const TRUSTED_ATTEMPTS = 3;
-/** The most that one attempt counts, with the wait before it: a machine that sleeps does not try. */
+/** Most time that one attempt and the wait before it count: a sleeping machine does not try. */
 const MAX_ATTEMPT_MS = 300_000;
 const MINUTE_MS = 60_000;
 
-/** How a connection ended. */
+/** Describes how a connection ended. */
 export type Break = {
   readonly code: number;
   readonly bye: Bye | undefined;
-  /** The wait that an HTTP answer in place of a connection has asked for. */
+  /** Retry-After of an HTTP response to the upgrade. */
   readonly retryAfterSeconds: number;
-  /** How long the client was attached; 0 if it never was. */
+  /** How long the client was attached; 0 if it was not. */
   readonly attachedMs: number;
-  /** Whether an earlier connection was greeted. */
+  /** Whether any connection was greeted. */
   readonly wasGreeted: boolean;
-  /** By any clock that goes on evenly while the machine is awake. */
+  /** By a clock that runs evenly while the machine is awake. */
   readonly nowMs: number;
 };
 
 /** @see ClientOptions */
-export type Patience = { readonly firstAttempts?: number; readonly giveUpMs?: number };
+export type RetryLimits = { readonly firstAttempts?: number; readonly giveUpMs?: number };
 
 export type NextAttempt =
-  /** `words` stand before the reason. */
+  /** `words` precede the reason. */
   | { readonly kind: "never"; readonly words: string }
-  /** At the next key. */
+  /** At the next key press. */
   | { readonly kind: "on_input"; readonly attempt: number }
   | { readonly kind: "after"; readonly ms: number; readonly attempt: number };
 
 export class Attempts {
-  readonly #most: number;
+  readonly #maxFirstAttempts: number;
   readonly #random: () => number;
   #count = 0;
   readonly #giveUpMs: number;
   #hasMoved = false;
-  /** How long it has tried since it was greeted last. */
+  /** How long it has been trying since it was last attached. */
   #triedMs = 0;
   #brokenAtMs: number | undefined;
 
-  /** @param random From 0 to 1. */
-  constructor({ firstAttempts, giveUpMs }: Patience, random: () => number) {
-    this.#most = firstAttempts ?? Number.POSITIVE_INFINITY;
+  /** @param random Returns 0 to 1. */
+  constructor({ firstAttempts, giveUpMs }: RetryLimits, random: () => number) {
+    this.#maxFirstAttempts = firstAttempts ?? Number.POSITIVE_INFINITY;
     this.#giveUpMs = giveUpMs ?? Number.POSITIVE_INFINITY;
     this.#random = random;
   }
 
-  /** Attempts in a row that came to nothing. */
+  /** Failed attempts in a row. */
   get count(): number {
     return this.#count;
   }
@@ -71,13 +71,13 @@ export class Attempts {
     this.#hasMoved = false;
     const attempt = this.#count;
     const decision = decideRetry(code, bye);
-    const isHopeless = !wasGreeted && attempt + 1 >= this.#most;
+    const isHopeless = !wasGreeted && attempt + 1 >= this.#maxFirstAttempts;
     if (decision.kind === "never" || (decision.kind === "backoff" && isHopeless)) return { kind: "never", words: "" };
     if (decision.kind === "on_input") {
       this.#brokenAtMs = undefined;
       return { kind: "on_input", attempt };
     }
-    if (triedMs >= this.#giveUpMs) return { kind: "never", words: `gave up after ${spanOf(triedMs)}: ` };
+    if (triedMs >= this.#giveUpMs) return { kind: "never", words: `gave up after ${formatDuration(triedMs)}: ` };
     this.#count += 1;
     const least = decision.kind === "wait" ? decision.ms : retryAfterSeconds * 1000;
     const isTrusted = decision.kind === "wait" && attempt < TRUSTED_ATTEMPTS;
@@ -85,7 +85,7 @@ export class Attempts {
     return { kind: "after", ms, attempt };
   }
 
-  /** @returns How long it has tried to come back so far. */
+  /** @returns How long it has been trying to reconnect. */
   #try(attachedMs: number, nowMs: number): number {
     const sinceMs = nowMs - (this.#brokenAtMs ?? nowMs);
     this.#triedMs = attachedMs > 0 ? 0 : this.#triedMs + Math.min(sinceMs, MAX_ATTEMPT_MS);
@@ -94,6 +94,6 @@ export class Attempts {
   }
 }
 
-function spanOf(ms: number): string {
+function formatDuration(ms: number): string {
   return ms < 2 * MINUTE_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / MINUTE_MS)} min`;
 }

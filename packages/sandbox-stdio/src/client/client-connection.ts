@@ -1,4 +1,4 @@
-// The connection that a client has now: one at a time, watched for silence. Reports of an older one count for nothing.
+// The client's current connection: one at a time, watched for silence. Events of older connections are ignored.
 
 import { SILENCE_MS } from "../wire/constants.ts";
 import { PING_TEXT } from "../wire/control.ts";
@@ -6,18 +6,18 @@ import type { ClientPorts, ClientSocket } from "./client-types.ts";
 import { Liveness } from "./liveness.ts";
 
 /**
- * A server's runtime may answer pings for an object that is stuck or dead: a connection without a greeting for so long is
- * made again. Longer than a container may take to start.
+ * A runtime may answer pings for an object that is stuck or dead, so a connection without a greeting is replaced after this
+ * time. Longer than a container may take to start.
  */
 const GREETING_MS = 200_000;
-/** No code was received. */
+/** Close code if none was received. */
 const ABNORMAL = 1006;
 
 export interface ClientConnectionEvents {
   text(text: string): void;
-  /** The bytes are the client's from here on, and stay as they are. */
+  /** The client owns the bytes, which must not change. */
   binary(bytes: Uint8Array): void;
-  /** It has ended, or was broken off. */
+  /** The connection has ended or was broken off. */
   closed(code: number, detail: string, retryAfterSeconds: number): void;
   /** @see ClientEvents.quiet */
   quiet(isQuiet: boolean): void;
@@ -26,7 +26,7 @@ export interface ClientConnectionEvents {
 export class ClientConnection {
   readonly #ports: ClientPorts;
   readonly #events: ClientConnectionEvents;
-  /** Distinguishes the client from others that have come, or will come, with the same resume. */
+  /** Distinguishes this client from others with the same `resume`. */
   readonly #life: string;
   readonly #liveness: Liveness;
   #number = 0;
@@ -46,11 +46,11 @@ export class ClientConnection {
     });
   }
 
-  /** @param resume The client's parameters for the server; this adds the number of the attempt. */
+  /** @param resume Query parameters from the client; this adds `attempt`. */
   open(resume: Map<string, string>): void {
     this.#number += 1;
     const number = this.#number;
-    // The first one's as well: where its greeting got lost, the next is of the same client.
+    // Number the first attempt too: if the greeting was lost, the retry is the same client.
     resume.set("attempt", `${this.#life}.${number}`);
     const isCurrent = () => number === this.#number;
     const socket = this.#ports.connect(resume, {
@@ -67,7 +67,7 @@ export class ClientConnection {
       },
       closed: (code, detail, seconds = 0) => isCurrent() && this.#end(code, detail, seconds),
     });
-    if (!isCurrent()) return; // It failed at once, and said so.
+    if (!isCurrent()) return; // The attempt failed at once and has reported that.
     this.#socket = socket;
     this.#liveness.begin();
     this.#cancelGreeting();
@@ -75,12 +75,12 @@ export class ClientConnection {
     this.#cancelGreeting = this.#ports.setTimer(GREETING_MS, () => this.breakOff(late));
   }
 
-  /** The server has greeted. */
+  /** The server's greeting has arrived. */
   noteGreeting(): void {
     this.#cancelGreeting();
   }
 
-  /** A message was sent, and the client waits for its effect. */
+  /** A message was sent whose effect the client awaits. */
   noteAsked(): void {
     this.#liveness.asked();
   }
@@ -90,29 +90,29 @@ export class ClientConnection {
     return this.#liveness.time(told);
   }
 
-  /** The server has answered a ping. */
+  /** A pong has arrived. */
   notePong(): void {
     this.#liveness.ponged();
   }
 
-  /** Nothing is sent while there is no connection. @see ClientSocket.send for the right to keep a frame. */
+  /** Drops the message if there is no connection. @see ClientSocket.send for the right to keep a frame. */
   send(message: string | Uint8Array): void {
     this.#socket?.send(message);
   }
 
-  /** Ends it with this code; its later messages count for nothing. */
+  /** Closes with this code; later events are ignored. */
   close(code: number): void {
     this.#socket?.close(code);
     this.#forget();
   }
 
-  /** Ends it without waiting for the other side, which may be gone. */
+  /** Drops the connection without waiting for the other side, which may be gone. */
   abort(): void {
     this.#socket?.abort();
     this.#forget();
   }
 
-  /** It is of no more use: {@link abort}, and the client is told that it has closed. */
+  /** {@link abort}s a useless connection, and reports it as closed. */
   breakOff(detail: string, code = ABNORMAL): void {
     this.abort();
     this.#events.closed(code, detail, 0);

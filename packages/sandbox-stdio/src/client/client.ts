@@ -1,5 +1,5 @@
-// The work of any client, on any display: attach, count, acknowledge, come back, send again. Sockets, timers and
-// chance are handed in; no DOM, no process.
+// The protocol logic of any client, for any display: attach, count, acknowledge, reconnect, resend. Sockets, timers and
+// randomness are passed in; no DOM, no process.
 
 import { AnswererHistory } from "../terminal/answerer-history.ts";
 import { lifeName } from "../wire/attempt.ts";
@@ -14,7 +14,7 @@ import { InputDelivery } from "./input-delivery.ts";
 import { OutputReceiver } from "./output-receiver.ts";
 import { TypedInput } from "./typed-input.ts";
 
-/** With more output than this not dealt with it does not come back yet; it looks again so often. */
+/** With more unprocessed output than this, the client does not reconnect yet, and checks again at this interval. */
 const MAX_UNDEALT_BYTES = MIB;
 const UNDEALT_RETRY_MS = 1_000;
 export class StdioClient {
@@ -34,7 +34,7 @@ export class StdioClient {
   #attachedAtMs = 0;
   #size: { cols: number; rows: number } | undefined;
   #cancelRetry: () => void = () => undefined;
-  /** Whether a key has woken a session that slept: that key and those after it are kept until it is there. */
+  /** Whether a key has woken a sleeping session: that key and later ones are kept until it is attached. */
   #isWaking = false;
   readonly #typed: TypedInput;
   readonly #keepsKeys: boolean;
@@ -51,7 +51,7 @@ export class StdioClient {
     });
     this.#ports = ports;
     this.#events = events;
-    // An offset is this client's own place: without the proof it means nothing.
+    // An offset is valid only for the client that the proof identifies.
     this.#output = new OutputReceiver(options.resume === undefined ? undefined : options.offset, {
       events,
       setTimer: (ms, callback) => ports.setTimer(ms, callback),
@@ -59,7 +59,7 @@ export class StdioClient {
       areTimersLate: () => ports.areTimersLate?.() === true,
     });
     this.#keepsKeys = options.keepsKeys === true;
-    this.#typed = new TypedInput(() => ports.isFullScreen?.() === true);
+    this.#typed = options.typed ?? new TypedInput(() => ports.isFullScreen?.() === true);
     this.#connection = new ClientConnection(lifeName(options.bornAtMs, ports.random()), ports, {
       text: (text) => this.#text(text),
       binary: (bytes) => this.#binary(bytes),
@@ -77,18 +77,18 @@ export class StdioClient {
     return this.#hello;
   }
 
-  /** State that a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
+  /** What a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
   get resumePoint(): { session: string; resume: string; offset: number } | undefined {
     if (this.#hello === undefined || this.#resume === undefined) return undefined;
     return { session: this.#session, resume: this.#resume, offset: this.#output.dealt };
   }
 
-  /** Input bytes that are written and not yet taken by the process. */
+  /** Input bytes that the process has not taken yet. */
   get unackedInput(): number {
     return this.#input.unackedBytes;
   }
 
-  /** Whether the process takes no more input, for good. */
+  /** Whether the process takes no more input. */
   get isInputClosed(): boolean {
     return this.#input.isClosed;
   }
@@ -97,12 +97,12 @@ export class StdioClient {
     this.#connect();
   }
 
-  /** Comes back at once if it is waiting. */
+  /** Reconnects at once if it is waiting. */
   retryNow(): void {
     if (this.#state.phase === "waiting") this.#connect();
   }
 
-  /** Leaves the session: it lives on, this client's place in it does not. */
+  /** Leaves the session, which lives on without this client. */
   leave(): void {
     if (this.#state.phase === "ended") return;
     this.#connection.close(CLOSE.normal);
@@ -110,8 +110,8 @@ export class StdioClient {
   }
 
   /**
-   * Stops without leaving: the session keeps this client's place, for a later life to take up from its resume point.
-   * @returns Input that is not acknowledged ({@link ClientOptions}), if there is any: a copy, without the bytes if they are secret.
+   * Stops without leaving: the session keeps this client's place for a later life.
+   * @returns A copy of unacknowledged input ({@link ClientOptions}), if any; without the bytes if they are secret.
    */
   suspend(): KeptInput | undefined {
     if (this.#state.phase !== "ended") {
@@ -122,9 +122,9 @@ export class StdioClient {
   }
 
   /**
-   * Input that must arrive: kept until it is acknowledged, sent again after a break. Keeps a view of `bytes`, which must stay
-   * as they are.
-   * @returns Whether more may be written now; if not, `inputDrained` says when.
+   * Writes input that must arrive: kept until it is acknowledged, resent after a break. Keeps a view of `bytes`, which must not
+   * change.
+   * @returns Whether more may be written now; if not, wait for `inputDrained`.
    */
   write(bytes: Uint8Array): boolean {
     this.#input.write(bytes);
@@ -132,11 +132,11 @@ export class StdioClient {
   }
 
   /**
-   * A person's input (I4): sent if the connection is up, else discarded, visibly. The rest of a paste that was begun is kept
-   * and sent later, and so is everything with {@link ClientOptions.keepsKeys}. @returns Whether it, or the last of it, was written.
+   * Writes a person's input (I4): sent if connected, else visibly discarded. The rest of a paste that was begun is kept and sent
+   * later, as is everything with {@link ClientOptions.keepsKeys}. @returns Whether it, or its last part, was written.
    */
   type(bytes: Uint8Array): boolean {
-    // No connection is missing: there is no session to type into any more.
+    // The session has ended, so this is not an outage to report.
     if (this.#state.phase === "ended") return false;
     const isAttached = this.#state.phase === "attached";
     const isAsleep = this.#state.phase === "waiting" && this.#state.retryAtMs === undefined;
@@ -154,17 +154,17 @@ export class StdioClient {
     return isWritten;
   }
 
-  /** No input after the bytes that have been written. */
+  /** Ends the input after the bytes written so far. */
   endInput(): void {
     this.#input.end();
   }
 
-  /** Whether the session is asked to put only the length of input from here on on record. */
+  /** Whether the session is asked to record only the length of input. */
   get isSecret(): boolean {
     return this.#input.isSecret;
   }
 
-  /** Asks for that, or for the end of it. Holds over breaks, and goes before input that is sent again after one. */
+  /** Switches that. Survives breaks, and is sent before input that is resent. */
   setSecret(on: boolean): void {
     this.#input.setSecret(on);
   }
@@ -179,30 +179,30 @@ export class StdioClient {
     this.#connection.noteAsked();
   }
 
-  /** Tells the time of a message to the server and back, in ms, unless the connection ends first. @returns Whether there is one. */
+  /** Measures a round trip to the server, in ms, unless the connection ends first. @returns Whether there is a connection. */
   time(told: (ms: number) => void): boolean {
     return this.#connection.time(told);
   }
 
-  /** Any other message. @returns Whether it was sent: nothing but input is kept for later. */
+  /** Sends any other message. @returns Whether it was sent; only input is kept for later. */
   send(message: ClientMessage): boolean {
     return this.#control(message);
   }
 
-  /** Every output byte before `end` has been dealt with: drawn, or written. */
+  /** Every output byte before `end` has been processed: drawn or written. */
   dealtWith(end: number): void {
     this.#output.dealtWith(end);
   }
 
   /**
-   * Whether this client's emulator answers a terminal query whose last byte stands at `offset` (the bytes before that last
-   * one). Ask when the bytes arrive: a later greeting knows only replay and output after it.
+   * Whether this client's emulator answers a terminal query whose last byte is at `offset`. Ask when the bytes arrive: a later
+   * greeting covers only its replay and the output after it.
    */
   mayAnswer(offset: number): boolean {
     return this.#answerers?.mayAnswer(offset) ?? false;
   }
 
-  /** The first offset after `offset` where {@link mayAnswer} may say something else, as far as is known: infinity if none. */
+  /** The first known offset after `offset` where {@link mayAnswer} may change; infinity if none. */
   nextAnswerChange(offset: number): number {
     return this.#answerers?.nextChange(offset) ?? Number.POSITIVE_INFINITY;
   }
@@ -225,10 +225,10 @@ export class StdioClient {
     this.#connection.open(resume);
   }
 
-  /** A client that is stuck, and whose connection keeps breaking, waits: coming back asks for another window of output. */
-  #comeBack(): void {
+  /** A stuck client whose connection keeps breaking waits: each reconnection requests another window of output. */
+  #reconnect(): void {
     if (this.#output.undealtBytes < MAX_UNDEALT_BYTES) this.#connect();
-    else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#comeBack());
+    else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#reconnect());
   }
 
   #closed(code: number, detail: string, retryAfterSeconds: number): void {
@@ -248,7 +248,7 @@ export class StdioClient {
       return;
     }
     const isAsleep = next.kind === "on_input";
-    if (!isAsleep) this.#cancelRetry = this.#ports.setTimer(next.ms, () => this.#comeBack());
+    if (!isAsleep) this.#cancelRetry = this.#ports.setTimer(next.ms, () => this.#reconnect());
     const retryAtMs = isAsleep ? undefined : this.#ports.now() + next.ms;
     this.#setState({ phase: "waiting", retryAtMs, reason, attempt: next.attempt });
   }
@@ -256,8 +256,8 @@ export class StdioClient {
   #text(text: string): void {
     const result = parseServerMessage(text);
     if (!result.ok) {
-      if (result.fault === "unknown_type") return; // From a newer server.
-      this.#connection.breakOff(`the server sent what this client can't read: ${result.detail}`);
+      if (result.fault === "unknown_type") return; // The server is newer.
+      this.#connection.breakOff(`the server sent an invalid message: ${result.detail}`);
       return;
     }
     const { message } = result;
@@ -285,9 +285,9 @@ export class StdioClient {
         return;
       }
       case "bye":
-        // The end, whether or not a close follows: not every proxy delivers it.
+        // A `bye` is final even without a close, which not every proxy forwards.
         this.#bye = message;
-        // Not with 1000: that would say that this client leaves, and it may be about to come back.
+        // Don't close with 1000: that means leaving, and this client may reconnect.
         this.#connection.breakOff(message.reason, message.code);
         return;
       case "status":
@@ -301,7 +301,7 @@ export class StdioClient {
         this.#connection.notePong();
         return;
       default:
-        this.#input.hear(message);
+        this.#input.handle(message);
         this.#events.message(message);
     }
   }
@@ -321,14 +321,14 @@ export class StdioClient {
     this.#output.anchor(hello);
     this.#attachedAtMs = this.#ports.now();
     this.#input.rewind(hello);
-    // Before a listener to the state can write: the session may have forgotten the secrecy with this client's place.
+    // Before a listener can write: the session may have forgotten the secrecy together with this client's place.
     if (this.#input.isSecretHeld)
       this.#connection.send(JSON.stringify({ type: "secret", on: true } satisfies ClientMessage));
     this.#setState({ phase: "attached", hello, isResumed });
     const isEmpty = this.#output.received === undefined;
     this.#output.open(hello);
     if (this.#size !== undefined) this.#control({ type: "resize", ...this.#size });
-    // An empty screen has dealt with nothing: its first output, a snapshot perhaps, is acknowledged when it is drawn.
+    // An empty screen has nothing to acknowledge until its first output is drawn.
     if (!isEmpty) this.#output.acknowledge();
     this.#input.resume();
   }

@@ -1,20 +1,20 @@
-// A client's input until the process has it: sent while the connection is up, sent again after a break, ended, and dropped if
-// it is refused. Also whether it is secret, which is told before it.
+// Delivers a client's input: sends it while connected, resends it after a break, ends it, and drops it if it is refused.
+// Also announces whether it is secret, before the input itself.
 
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { ClientMessage, Hello, ServerMessage } from "../wire/control.ts";
 import type { ClientEvents, KeptInput } from "./client-types.ts";
 import { InputSender } from "./input-sender.ts";
-import { followParticipants, mayType, type Participants, participantsOf } from "./participants.ts";
+import { followParticipants, mayType, type Participants, participantsOf, yourAsk } from "./participants.ts";
 import { Secrecy } from "./secrecy.ts";
 
 export interface InputDeliveryPorts {
   readonly events: Pick<ClientEvents, "discarded" | "inputDrained">;
-  /** Whether the client is greeted and connected. */
+  /** Whether the client is connected and greeted. */
   isAttached(): boolean;
-  /** Sends a frame, a view of the written bytes, which stay as they are. Called only while the client is attached. */
+  /** Sends a frame, a view of the written bytes, which never change. Called only while attached. */
   send(frame: Uint8Array): void;
-  /** Sends a message if the client is attached. */
+  /** Sends a message if attached. */
   control(message: ClientMessage): void;
 }
 
@@ -24,18 +24,19 @@ export class InputDelivery {
   readonly #isRepeated: boolean;
   readonly #secrecy: Secrecy;
   #eofAt: number | undefined;
-  /** Whether this connection has told the end of input. */
+  /** Whether this connection has sent the end of input. */
   #isEofSent = false;
-  /** Whether another client's presence may have been why it was refused: then it is told again when that changes. */
+  /** Whether the end of input was refused, perhaps because of another client: it is resent when that changes. */
   #isEofRefused = false;
-  /** Whether a client has gone, or the keyboard has moved, since the end of input was told: the refusal may be older. */
+  /** Whether a client left or the keyboard moved since the end of input was sent: the refusal may be older. */
   #hasChanged = false;
   /** @see isClosed */
   #isClosed = false;
   /** The participants, and the holder of the keyboard. */
   #people: Participants | undefined;
+  #isSecretForAsk = false;
 
-  /** Input of an earlier life, without its bytes: what of it is missing is told. */
+  /** Input of an earlier life whose bytes are gone: the missing part is reported. */
   #forgotten: KeptInput | undefined;
   /** @see isOvertaken */
   #isOvertaken = false;
@@ -53,7 +54,7 @@ export class InputDelivery {
     this.#secrecy = new Secrecy((on) => ports.control({ type: "secret", on }));
   }
 
-  /** Bytes that are written and not yet taken by the process. */
+  /** Bytes that the process has not taken yet. */
   get unackedBytes(): number {
     return this.#sender.length;
   }
@@ -63,7 +64,7 @@ export class InputDelivery {
     const kept = this.#sender.kept;
     if (kept !== undefined && this.#isOvertaken) return { offset: undefined, length: kept.length };
     if (this.#forgotten === undefined && (kept === undefined || !this.isSecretHeld)) return kept;
-    // One count for both: nothing of what was written since was sent before the greeting, which tells of the earlier.
+    // One count for both: nothing written since was sent before the greeting, which covers the earlier input.
     const { offset, length } = this.#forgotten ?? { offset: kept?.offset, length: 0 };
     return { offset, length: length + (kept?.length ?? 0) };
   }
@@ -72,19 +73,19 @@ export class InputDelivery {
     return this.#sender.hasRoom;
   }
 
-  /** Where a new connection says that this input goes on; undefined: where the session has it. */
+  /** Where a new connection says that this input continues; undefined: after the input that the session has. */
   get resumeAt(): string | undefined {
     if (this.#sender.isAnchored) return String(this.#sender.acked);
     return this.#isRepeated ? undefined : "new";
   }
 
-  /** Keeps a view of `bytes` until they are acknowledged: they must stay as they are. */
+  /** Keeps a view of `bytes`, which must not change until they are acknowledged. */
   write(bytes: Uint8Array): void {
     this.#sender.write(bytes);
     this.#flush();
   }
 
-  /** No input after the bytes that have been written. */
+  /** Ends the input after the bytes written so far. */
   end(): void {
     this.#eofAt = this.#sender.end;
     this.#flush();
@@ -98,45 +99,47 @@ export class InputDelivery {
     this.#secrecy.set(on, this.#isSettled);
   }
 
-  /** The session says whether this input is secret. @returns Whether the client is to be told. */
+  /** The session reports whether this input is secret. @returns Whether that changed. */
   tellSecret(on: boolean): boolean {
     return this.#secrecy.told(on, this.#isSettled);
   }
 
-  /** Whether the session must be told that this input is secret before anything is written: it may have forgotten it. */
+  /** Whether to announce secrecy before anything is written: the session may have forgotten it. */
   get isSecretHeld(): boolean {
     return this.#secrecy.isHeld;
   }
 
-  /** A new connection is made. */
+  /** A new connection begins. */
   connect(): void {
     this.#isEofSent = false;
   }
 
-  /** Whether the session has taken input here that this client never wrote, in the place of input that it still keeps. */
+  /** Whether the session has other input in the place of input that is still kept here. */
   isOvertaken(hello: Hello): boolean {
     const isAhead = hello.stdin > this.#sender.end && this.#sender.length > 0;
     this.#isOvertaken = isAhead && this.#sender.isAnchored && !this.#isRepeated;
     return this.#isOvertaken;
   }
 
-  /** Whether the process takes no more input, for good. */
+  /** Whether the process takes no more input. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Goes on as the greeting says; nothing is sent before {@link resume}. */
+  /** Continues as the greeting says; nothing is sent before {@link resume}. */
   rewind(hello: Hello): void {
     const isFirst = !this.#sender.isAnchored;
     this.#people = participantsOf(hello);
+    // It was given back while this client was away.
+    if (this.#isSecretForAsk && hello.holder !== hello.you.id) this.#hearOfAsk(false);
     this.#sender.windowBytes = hello.inputWindow ?? MAX_UNACKED_INPUT_BYTES;
     this.#sender.rewind(hello.stdin);
-    this.#tellForgotten(hello.stdin);
+    this.#reportMissing(hello.stdin);
     if (isFirst && this.#eofAt !== undefined) this.#eofAt += hello.stdin;
     this.#isEofRefused = false;
   }
 
-  #tellForgotten(settled: number): void {
+  #reportMissing(settled: number): void {
     if (this.#forgotten === undefined) return;
     const { offset = settled, length } = this.#forgotten;
     this.#forgotten = undefined;
@@ -144,29 +147,30 @@ export class InputDelivery {
     if (missing > 0) this.#ports.events.discarded(new Uint8Array(missing));
   }
 
-  /** The client is attached: sends the waiting input. */
+  /** The client is attached: sends waiting input. */
   resume(): void {
     if (this.#isSettled) this.#secrecy.settled();
     this.#flush();
     if (this.#sender.hasRoom) this.#ports.events.inputDrained();
   }
 
-  /** The session has taken the input before `offset`. @returns Whether that is news. */
+  /** The session has taken the input before `offset`. @returns Whether that is new. */
   ack(offset: number): boolean {
-    const isNews = offset > this.#sender.acked;
+    const isNew = offset > this.#sender.acked;
     this.#sender.ack(offset);
     this.resume();
-    return isNews;
+    return isNew;
   }
 
-  /** The session says something else, which may be about this input. */
-  hear(message: ServerMessage): void {
-    this.#hearOfEof(message);
-    this.#hearOfRefusal(message);
+  /** Handles any other message that may concern this input. */
+  handle(message: ServerMessage): void {
+    this.#handleEofRefusal(message);
+    this.#handleRefusal(message);
+    if (message.type === "ask_state") this.#hearOfAsk(message.answer === "expired");
   }
 
-  /** An end of input that was refused, since another driver seemed to be there, is told again when one has gone. */
-  #hearOfEof(message: ServerMessage): void {
+  /** Resends an end of input that was refused because of another driver, once a driver has gone. */
+  #handleEofRefusal(message: ServerMessage): void {
     if (message.type === "error" && message.code === "not_stdin_holder") this.#isEofRefused = this.#isEofSent;
     else if (message.type === "leave" || message.type === "stdin_holder") this.#hasChanged = true;
     if (!this.#isEofRefused || !this.#hasChanged) return;
@@ -175,14 +179,28 @@ export class InputDelivery {
     this.#flush();
   }
 
-  /** While input is refused, the unsent rest would be refused, too: half a paste is no better than none. */
-  #hearOfRefusal(message: ServerMessage): void {
+  /**
+   * Input for a secret ask is secret (K13). It ends with the ask, but for one whose time is over: its person may be typing.
+   */
+  #hearOfAsk(isOver: boolean): void {
+    const isAsked = this.#people !== undefined && yourAsk(this.#people)?.secret === true;
+    if (isAsked && !this.isSecret) {
+      this.#isSecretForAsk = true;
+      this.setSecret(true);
+    } else if (!isAsked && this.#isSecretForAsk) {
+      this.#isSecretForAsk = false;
+      if (!isOver) this.setSecret(false);
+    }
+  }
+
+  /** While input is refused, the unsent rest is dropped: it would be refused too, and half a paste is useless. */
+  #handleRefusal(message: ServerMessage): void {
     const wasTaken = this.#isTaken;
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (this.#isTaken && !wasTaken) this.#flush();
     if (message.type === "error" && message.code === "stdin_closed") this.#isClosed = true;
     if (message.type !== "error" || this.#sender.isAllSent) return;
-    // The server may refuse an end of input to a client that may type.
+    // The server may refuse an end of input to a client that may still type.
     const isOfInput = message.code === "stdin_closed" || (message.code === "not_stdin_holder" && !this.#isTaken);
     if (isOfInput) this.#discardUnsent();
   }
@@ -192,12 +210,12 @@ export class InputDelivery {
     if (this.#eofAt !== undefined) this.#eofAt = Math.min(this.#eofAt, this.#sender.end);
   }
 
-  /** As far as this client knows. If not, it has one frame on its way at most, since that is refused (L10b). */
+  /** Whether this client believes that it may type. If not, it sends at most one frame, which is refused (L10b). */
   get #isTaken(): boolean {
     return this.#people !== undefined && mayType(this.#people);
   }
 
-  /** Whether all that was written has been taken, and the connection is up. */
+  /** Whether everything written has been taken, and the connection is up. */
   get #isSettled(): boolean {
     return this.#ports.isAttached() && this.#sender.length === 0;
   }

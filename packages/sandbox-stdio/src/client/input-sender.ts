@@ -1,70 +1,70 @@
-// A client's own input, numbered: unacknowledged bytes are kept and sent again after a break.
+// Numbers a client's input, keeps unacknowledged bytes, and resends them after a break.
 
 import { joined } from "../text/utf8-text.ts";
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { KeptInput } from "./client-types.ts";
 
-/** Smaller pieces that wait are put together into one frame: a message costs the same at any size. */
+/** Smaller waiting pieces are gathered into one frame: a message costs the same at any size. */
 const GATHER_BELOW_BYTES = 16 * 1024;
 
 export class InputSender {
   /** Chunks in order; the first starts at {@link acked}. */
   #chunks: Uint8Array[] = [];
   #acked = 0;
-  /** Where the next byte to hand to the connection stands: as an offset, and as a place in {@link #chunks}. */
+  /** Position of the next byte to send: as an offset, and within {@link #chunks}. */
   #sent = 0;
   #sentChunk = 0;
   #sentInChunk = 0;
   #end = 0;
   #isAnchored = false;
-  /** The furthest that this connection has been told of as taken: not more than it has sent, where input is not repeated. */
-  #told = 0;
+  /** Highest acknowledged offset on this connection; unless input is repeated, at most what was sent. */
+  #highestAck = 0;
   readonly #isRepeated: boolean;
-  /** How much may be sent, and kept, without being acknowledged. */
+  /** Most unacknowledged input, sent or kept. */
   windowBytes = MAX_UNACKED_INPUT_BYTES;
 
   /**
-   * @param isRepeated Whether this input may have been written in an earlier life already, byte for byte: bytes of it that
-   *   the session turns out to have are then left out. Else no other outbox numbers input here.
+   * @param isRepeated Whether an earlier life may have written the same input: bytes that the session already has are then left
+   *   out. Otherwise no other sender numbers input here.
    */
   constructor(isRepeated = false) {
     this.#isRepeated = isRepeated;
   }
 
-  /** Goes on with the input of an earlier life. To be called before anything else. Keeps a view of its bytes. */
+  /** Continues the input of an earlier life. Call before anything else. Keeps a view of its bytes. */
   restore({ offset, bytes }: KeptInput): void {
     if (offset !== undefined) this.rewind(offset);
     if (bytes !== undefined) this.write(bytes);
   }
 
-  /** What a later life needs to go on with this input: undefined where nothing is kept. */
+  /** What a later life needs to continue this input; undefined if nothing is kept. */
   get kept(): KeptInput | undefined {
     if (this.length === 0) return undefined;
     const bytes = joined(this.#chunks);
     return { offset: this.#isAnchored ? this.#acked : undefined, length: bytes.length, bytes };
   }
 
-  /** Whether a greeting has said where this input is numbered from. Until then the first byte written counts as 0. */
+  /** Whether a greeting has set where this input starts. Until then the first byte written counts as 0. */
   get isAnchored(): boolean {
     return this.#isAnchored;
   }
 
-  /** Everything before this has been taken by the process, or refused. */
+  /** Everything before this was taken by the process or refused. */
   get acked(): number {
     return this.#acked;
   }
 
-  /** Length of everything ever written here. Less than {@link acked} where an earlier life's input is ahead. */
+  /** Length of everything ever written here. Less than {@link acked} if an earlier life's input is ahead. */
   get end(): number {
     return this.#end;
   }
 
-  /** Bytes kept. */
+  /** Number of bytes kept. */
   get length(): number {
     return Math.max(0, this.#end - this.#acked);
   }
 
-  /** Whether more may be written without keeping more than is allowed. */
+  /** Whether more may be written within the window. */
   get hasRoom(): boolean {
     return this.length < this.windowBytes;
   }
@@ -73,7 +73,7 @@ export class InputSender {
     return this.#sent >= this.#end;
   }
 
-  /** Gives up the bytes that this connection has not been handed yet. @returns Those bytes. */
+  /** Drops the bytes not sent on this connection. @returns Those bytes. */
   dropUnsent(): Uint8Array[] {
     if (this.#sent >= this.#end) return [];
     const rest = [this.#rest(), ...this.#chunks.slice(this.#sentChunk + 1)];
@@ -90,7 +90,7 @@ export class InputSender {
     return rest;
   }
 
-  /** Keeps a view of `bytes`, which must stay as they are until they are acknowledged. */
+  /** Keeps a view of `bytes`, which must not change until they are acknowledged. */
   write(bytes: Uint8Array): void {
     const ahead = Math.min(bytes.length, Math.max(0, this.#acked - this.#end));
     this.#end += bytes.length;
@@ -98,8 +98,8 @@ export class InputSender {
   }
 
   /**
-   * The next frame to send, if the peer may be sent more. A view of the kept bytes, or gathered: it must not be changed.
-   * @param windowBytes How much may be sent and not acknowledged, if it is less than usual.
+   * The next frame to send, if the window allows: a view of the kept bytes, or gathered. The caller must not change it.
+   * @param windowBytes Most unacknowledged input, if less than usual.
    */
   next(windowBytes = this.windowBytes): Uint8Array | undefined {
     const room = Math.min(this.#acked + windowBytes - this.#sent, MAX_STDIN_FRAME_BYTES, this.#end - this.#sent);
@@ -111,22 +111,22 @@ export class InputSender {
       frame = new Uint8Array(room);
       for (let at = 0; at < room; ) at += this.#took(this.#rest().subarray(0, room - at), frame, at).length;
     }
-    this.#drop(Math.min(this.#told, this.#sent));
+    this.#drop(Math.min(this.#highestAck, this.#sent));
     return frame;
   }
 
   /**
-   * The server has taken everything before `offset`. Going back is ignored. Beyond what this connection has sent it counts
-   * once that is sent: input that an earlier life brought through must be sent all the same, since a connection counts its bytes.
+   * The server has taken everything before `offset`. Lower offsets are ignored. An offset beyond what this connection has sent
+   * applies once that is sent: a connection counts its bytes, even those that an earlier life delivered.
    */
   ack(offset: number): void {
-    this.#told = Math.max(this.#told, this.#isRepeated ? offset : Math.min(offset, this.#sent));
-    this.#drop(Math.min(this.#told, this.#sent));
+    this.#highestAck = Math.max(this.#highestAck, this.#isRepeated ? offset : Math.min(offset, this.#sent));
+    this.#drop(Math.min(this.#highestAck, this.#sent));
   }
 
   /**
-   * A new connection numbers its input from `offset` on: kept bytes after it are sent again. The first one says where the
-   * count stands in a session that may have known this client in an earlier life.
+   * A new connection numbers its input from `offset` on: kept bytes after it are resent. The first call sets the count, as the
+   * session may know this client from an earlier life.
    */
   rewind(offset: number): void {
     if (!this.#isAnchored) {
@@ -134,11 +134,11 @@ export class InputSender {
       this.#acked = offset;
       this.#end += offset;
     } else if (offset > this.#end && !this.#isRepeated) {
-      if (this.length > 0) throw new RangeError(`Cannot go on at ${offset}: input ends at ${this.#end}`);
+      if (this.length > 0) throw new RangeError(`Cannot continue at ${offset}: input ends at ${this.#end}`);
       this.#acked = offset;
       this.#end = offset;
     } else this.#drop(offset);
-    this.#told = offset;
+    this.#highestAck = offset;
     this.#sendFromStart();
   }
 
@@ -173,7 +173,7 @@ export class InputSender {
     return chunk.subarray(this.#sentInChunk);
   }
 
-  /** Counts `bytes`, the next ones, as sent; copies them where they are gathered. */
+  /** Counts `bytes`, which are next, as sent; copies them into `frame` if gathering. */
   #took(bytes: Uint8Array, frame?: Uint8Array, at = 0): Uint8Array {
     frame?.set(bytes, at);
     this.#sent += bytes.length;

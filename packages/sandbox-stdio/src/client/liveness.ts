@@ -1,18 +1,18 @@
-// Whether the other side is still there: pings, silence, and the answer that is awaited after a message. Told the times of
-// messages both ways; holds no connection.
+// Detects whether the other side is still there: pings, silence, and answers awaited after a message. Told the times of messages
+// both ways; holds no connection.
 
 import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS } from "../wire/constants.ts";
 
-/** A ping is given at least so long. */
-const LEAST_MS = 1_000;
+/** Shortest time allowed for the answer to a ping. */
+const MIN_ANSWER_MS = 1_000;
 
 export type LivenessPorts = {
   setTimer(ms: number, callback: () => void): () => void;
   now(): number;
   ping(): void;
-  /** Nothing was heard for {@link SILENCE_MS}: the connection is of no more use. */
+  /** Nothing was heard for {@link SILENCE_MS}: the connection is dead. */
   silent(): void;
-  /** Nothing was heard for {@link QUIET_MS} although an answer is awaited; and then that something was. */
+  /** True if nothing was heard for {@link QUIET_MS} while an answer is awaited, then false once something is. */
   quiet(isQuiet: boolean): void;
 };
 
@@ -20,18 +20,18 @@ export class Liveness {
   readonly #ports: LivenessPorts;
   #heardAtMs = 0;
   #isOpen = false;
-  /** An answer is awaited since then. */
-  #askedAtMs: number | undefined;
-  /** The last message after that one: it has no ping of its own. */
-  #askedLastMs: number | undefined;
+  /** Since when an answer is awaited. */
+  #awaitedSinceMs: number | undefined;
+  /** The latest message after the awaited one; not pinged yet. */
+  #lastAskedMs: number | undefined;
   #isQuiet = false;
   #pings = 0;
   #pongs = 0;
-  /** A ping whose answer is timed: the answers of earlier ones come first. */
+  /** A ping whose answer is timed. Answers come in order. */
   #timed: { readonly ping: number; readonly sentAtMs: number; readonly told: (ms: number) => void } | undefined;
-  #cancelPing: () => void = nothing;
-  #cancelSilence: () => void = nothing;
-  #cancelQuiet: () => void = nothing;
+  #cancelPing: () => void = noop;
+  #cancelSilence: () => void = noop;
+  #cancelQuiet: () => void = noop;
 
   constructor(ports: LivenessPorts) {
     this.#ports = ports;
@@ -44,7 +44,7 @@ export class Liveness {
     this.#watchSilence(SILENCE_MS);
   }
 
-  /** It is open: pings at once, so that a server which can't close an unheard client can, then at intervals. */
+  /** The connection is open: pings at once, since some servers can close only clients heard from, and then at intervals. */
   opened(): void {
     this.#isOpen = true;
     this.heard();
@@ -59,14 +59,14 @@ export class Liveness {
     }
   }
 
-  /** A message was sent, and the client waits for its effect: a server that is there answers a ping even if the process is busy. */
+  /** A message was sent whose effect is awaited: a live server answers a ping even if the process is busy. */
   asked(): void {
     if (!this.#isOpen) return;
-    if (this.#askedAtMs === undefined) this.#await(this.#ports.now(), QUIET_MS);
-    else this.#askedLastMs = this.#ports.now();
+    if (this.#awaitedSinceMs === undefined) this.#await(this.#ports.now(), QUIET_MS);
+    else this.#lastAskedMs = this.#ports.now();
   }
 
-  /** Times a ping to its answer. Never tells a time if the connection ends first. @returns Whether it is open. */
+  /** Times a ping. Never calls back if the connection ends first. @returns Whether the connection is open. */
   time(told: (ms: number) => void): boolean {
     if (!this.#isOpen) return false;
     this.#sendPing();
@@ -74,7 +74,7 @@ export class Liveness {
     return true;
   }
 
-  /** The answer to the oldest ping that had none. */
+  /** The oldest unanswered ping was answered. */
   ponged(): void {
     this.#pongs += 1;
     const timed = this.#timed;
@@ -89,26 +89,26 @@ export class Liveness {
     this.#pongs = 0;
     this.#timed = undefined;
     this.#isQuiet = false;
-    this.#askedAtMs = undefined;
-    this.#askedLastMs = undefined;
+    this.#awaitedSinceMs = undefined;
+    this.#lastAskedMs = undefined;
     this.#cancelPing();
     this.#cancelSilence();
     this.#cancelQuiet();
   }
 
   #await(askedAtMs: number, ms: number): void {
-    this.#askedAtMs = askedAtMs;
-    this.#askedLastMs = undefined;
+    this.#awaitedSinceMs = askedAtMs;
+    this.#lastAskedMs = undefined;
     this.#sendPing();
     this.#cancelQuiet = this.#ports.setTimer(ms, () => this.#look());
   }
 
   #look(): void {
-    const [askedMs = 0, lastMs = 0] = [this.#askedAtMs, this.#askedLastMs];
+    const [askedMs = 0, lastMs = 0] = [this.#awaitedSinceMs, this.#lastAskedMs];
     const isHeard = this.#heardAtMs > askedMs;
-    this.#askedAtMs = undefined;
+    this.#awaitedSinceMs = undefined;
     if (isHeard && this.#heardAtMs < lastMs) {
-      this.#await(lastMs, Math.max(LEAST_MS, lastMs + QUIET_MS - this.#ports.now()));
+      this.#await(lastMs, Math.max(MIN_ANSWER_MS, lastMs + QUIET_MS - this.#ports.now()));
       return;
     }
     if (isHeard || this.#isQuiet) return;
@@ -127,7 +127,7 @@ export class Liveness {
     this.#cancelPing = this.#ports.setTimer(PING_INTERVAL_MS, () => this.#ping());
   }
 
-  /** One timer for all that is heard: it looks when it fires how long ago the last was. */
+  /** One timer for all messages: when it fires, it checks how long ago the last one came. */
   #watchSilence(waitMs: number): void {
     this.#cancelSilence();
     this.#cancelSilence = this.#ports.setTimer(waitMs, () => {
@@ -138,6 +138,6 @@ export class Liveness {
   }
 }
 
-function nothing(): void {
+function noop(): void {
   // Nothing to cancel yet.
 }

@@ -1,5 +1,5 @@
-// The output as it comes to a client: which byte is next, where some are missing, how far it has been dealt with, and when that is
-// acknowledged. Knows no connections.
+// A client's output as it arrives: which byte is next, where bytes are missing, how much is processed, and when to acknowledge.
+// Knows nothing of connections.
 
 import { ACK_BYTES, ACK_DELAY_MS, MIN_WINDOW_BYTES } from "../wire/constants.ts";
 import type { Hello } from "../wire/control.ts";
@@ -10,40 +10,39 @@ type Leap = {
   readonly from: number | undefined;
   readonly to: number;
   readonly isApproximate: boolean;
-  /** Told meanwhile, and not before the leap is made. */
+  /** Size changes that arrived meanwhile; reported with the leap. */
   readonly sizes: Size[];
 };
 type Size = { readonly cols: number; readonly rows: number };
 
 export interface OutputReceiverPorts {
   readonly events: Pick<ClientEvents, "output" | "snapshot" | "resize" | "gap">;
-  /** Calls back once after so many ms. The result cancels it. */
+  /** Calls back once after `ms`. Returns how to cancel it. */
   setTimer(ms: number, callback: () => void): () => void;
-  /** Tells the server that everything before `offset` has been dealt with. @returns Whether it was sent. */
+  /** Acknowledges everything before `offset`. @returns Whether it was sent. */
   ack(offset: number): boolean;
   areTimersLate(): boolean;
 }
 
 export class OutputReceiver {
   readonly #ports: OutputReceiverPorts;
-  /** Next output byte that will come. */
+  /** Offset of the next output byte. */
   #received: number | undefined;
   #dealt = 0;
   #acked = 0;
-  /** Places where output is missing that lie after the bytes that have been dealt with. */
+  /** Missing ranges after the processed output. */
   #gaps: { readonly from: number; readonly to: number; readonly hasSnapshot: boolean }[] = [];
-  /** A snapshot at this offset has not been drawn: it uses up the window, though the offset does not move. */
+  /** Offset of a snapshot not yet drawn: it uses up the window although the offset does not move. */
   #snapshotAt: number | undefined;
   /**
-   * On a PTY output is to go on at `to`, after a snapshot that has not come. Until it has, this client still stands where it
-   * stood (`from`; undefined: nowhere): when the connection breaks it asks from there again, or it would go on without the
-   * screen that its next bytes are drawn on.
+   * On a PTY output continues at `to`, after a snapshot that has not arrived. Until then the client stays at `from` (undefined:
+   * empty screen): after a break it asks from there again, or its next bytes would be drawn on a wrong screen.
    */
   #leap: Leap | undefined;
-  #cancelAck: () => void = nothing;
+  #cancelAck: () => void = noop;
   #isAckDue = false;
 
-  /** @param offset Where an earlier life of this client stood; undefined: its screen is empty. */
+  /** @param offset Position of an earlier life; undefined: the screen is empty. */
   constructor(offset: number | undefined, ports: OutputReceiverPorts) {
     this.#received = offset;
     this.#dealt = offset ?? 0;
@@ -51,7 +50,7 @@ export class OutputReceiver {
     this.#ports = ports;
   }
 
-  /** The next byte that will come; undefined where nothing has yet. */
+  /** Offset of the next output byte; undefined if none has arrived. */
   get received(): number | undefined {
     return this.#received;
   }
@@ -60,12 +59,12 @@ export class OutputReceiver {
     return this.#dealt;
   }
 
-  /** Bytes that came and have not been dealt with. */
+  /** Bytes that arrived but are not processed. */
   get undealtBytes(): number {
     return (this.#received ?? 0) - this.#dealt;
   }
 
-  /** Every output byte before `end` has been dealt with: drawn, or written. */
+  /** Every output byte before `end` has been processed: drawn or written. */
   dealtWith(end: number): void {
     const isSnapshotDrawn = this.#snapshotAt !== undefined && end >= this.#snapshotAt;
     if (isSnapshotDrawn) this.#snapshotAt = undefined;
@@ -73,7 +72,7 @@ export class OutputReceiver {
     this.#skipGaps();
     const waiting = this.#dealt - this.#acked;
     if (waiting <= 0 && !isSnapshotDrawn) return;
-    // The least window must not wait for a late timer. Acknowledgements of this size are free (L10a).
+    // The smallest window must not wait for a late timer. Acknowledgements of this size are free (L10a).
     const enough = this.#ports.areTimersLate() ? MIN_WINDOW_BYTES : ACK_BYTES;
     if (waiting >= enough || isSnapshotDrawn) this.#sendAck();
     else if (!this.#isAckDue) {
@@ -93,7 +92,7 @@ export class OutputReceiver {
     this.#isAckDue = false;
   }
 
-  /** The places to start from, from a greeting; nothing is told yet. */
+  /** Sets the start offsets from a greeting; reports nothing yet. */
   anchor(hello: Hello): void {
     this.#snapshotAt = undefined;
     if (this.#received === undefined) {
@@ -102,35 +101,35 @@ export class OutputReceiver {
     } else this.#acked = Math.min(this.#acked, this.#dealt);
   }
 
-  /** Output goes on as the greeting says. After {@link anchor}. */
+  /** Continues the output as the greeting says. Call after {@link anchor}. */
   open(hello: Hello): void {
     const from = this.#received ?? startOf(hello);
     this.#leap = { from, to: hello.offset, isApproximate: hello.approximate === true, sizes: [] };
     if (from === undefined) this.#ports.events.resize(hello.cols, hello.rows, hello.offset);
     else this.#leap.sizes.push({ cols: hello.cols, rows: hello.rows });
-    // Nothing is skipped, or nothing that a snapshot stands for.
+    // Nothing is skipped, or nothing that a snapshot replaces.
     if (!hello.tty || hello.offset === (from ?? 0)) this.arrive();
   }
 
-  /** Tells a new connection the offset that has been dealt with. */
+  /** Acknowledges the processed output on a new connection. */
   acknowledge(): void {
     if (this.#dealt > 0) this.#sendAck();
   }
 
-  /** Output from `from` to `to` is gone. On a PTY a snapshot follows. */
+  /** Output from `from` to `to` is lost. On a PTY a snapshot follows. */
   gap(from: number, to: number, isApproximate: boolean, tty: boolean): void {
     this.arrive();
     this.#leap = { from, to, isApproximate, sizes: [] };
     if (!tty) this.arrive();
   }
 
-  /** The PTY has this size from `offset` on. */
+  /** Sets the PTY's size from `offset` on. */
   resize(cols: number, rows: number, offset: number): void {
     if (this.#leap?.from === undefined) this.#ports.events.resize(cols, rows, offset);
     else this.#leap.sizes.push({ cols, rows });
   }
 
-  /** @returns Whether it moved output on. */
+  /** @returns Whether output advanced. */
   take(frame: OutputFrame): boolean {
     if (frame.kind === "unknown") return false;
     this.arrive(frame.kind === "snapshot" ? frame.bytes : undefined);
@@ -141,7 +140,7 @@ export class OutputReceiver {
     return true;
   }
 
-  /** The next output has come: a snapshot, or, if there is none, the bytes from there on. */
+  /** The output continues: with a snapshot, or without one with the bytes after the leap. */
   arrive(snapshot?: Uint8Array): void {
     const leap = this.#leap;
     this.#leap = undefined;
@@ -164,8 +163,8 @@ export class OutputReceiver {
   }
 
   /**
-   * Bytes that are gone count as dealt with once those before them are, and the snapshot is drawn that stands for them:
-   * a client that starts again there has lost no others.
+   * Lost bytes count as processed once those before them are, and the snapshot that replaces them is drawn. A client that
+   * restarts there has lost nothing else.
    */
   #missed(from: number, to: number, isApproximate: boolean, hasSnapshot: boolean): void {
     this.#gaps.push({ from, to, hasSnapshot });
@@ -175,7 +174,7 @@ export class OutputReceiver {
 
   #skipGaps(): void {
     for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#dealt; gap = this.#gaps[0]) {
-      // Also one of an earlier connection: it is still to be drawn.
+      // A snapshot from a previous connection may still be undrawn.
       if (gap.hasSnapshot && gap.to > this.#dealt) return;
       this.#dealt = Math.max(this.#dealt, gap.to);
       this.#gaps.shift();
@@ -190,11 +189,11 @@ export class OutputReceiver {
   }
 }
 
-/** Where a client with an empty screen stands: nowhere, unless the beginning of the output is gone. */
+/** Position of a client with an empty screen: undefined, unless the start of the output is gone. */
 function startOf(hello: Hello): number | undefined {
   return hello.gap === undefined ? undefined : hello.offset - hello.gap;
 }
 
-function nothing(): void {
+function noop(): void {
   // Nothing to cancel yet.
 }

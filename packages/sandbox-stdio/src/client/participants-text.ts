@@ -1,12 +1,12 @@
-// The words for a person about the participants and the keyboard: the same words in the page and on the command line. Pure.
+// Texts for people about participants and the keyboard, shared by page and command line. Pure.
 
 import type { ParticipantKind, ServerMessage } from "../wire/control.ts";
 import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from "./participants.ts";
 
-/** The words that these texts are made of. */
+/** The words that these texts consist of. */
 export type ParticipantWords = {
   readonly nameless: string;
-  /** The second and later of participants with one name. */
+  /** The second and later participant of one name. */
   readonly numbered: (name: string, number: number) => string;
   readonly ofKind: (name: string, kind: ParticipantKind) => string;
   readonly joined: (name: string) => string;
@@ -15,6 +15,8 @@ export type ParticipantWords = {
   readonly youAsked: (holder: string) => string;
   readonly asksYou: (name: string) => string;
   readonly asks: (name: string, holder: string) => string;
+  readonly asksPerson: (writer: string, reason: string) => string;
+  readonly asksNoMore: (writer: string) => string;
   readonly everyoneTypes: string;
   readonly youHold: string;
   readonly free: string;
@@ -33,6 +35,8 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
   youAsked: (holder) => `You have asked ${holder} for the keyboard`,
   asksYou: (name) => `${name} asks for the keyboard`,
   asks: (name, holder) => `${name} asks ${holder} for the keyboard`,
+  asksPerson: (writer, reason) => `${writer} asks for you: ${reason}`,
+  asksNoMore: (writer) => `${writer} asks no more`,
   everyoneTypes: "Everyone may type",
   youHold: "You have the keyboard",
   free: "The keyboard is free",
@@ -42,8 +46,8 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
 };
 
 /**
- * A name for a person to read: a guest's own name never stands without the word that it is one. Participants
- * with the same name (they have none, since servers see to that) are told apart by a number: in the order in which they came.
+ * A participant's name for people; a guest's is always marked as one. Servers keep names unique; if two are equal anyway, the
+ * later arrival gets a number.
  */
 export function nameOf(people: Participants, id: string, words = PARTICIPANT_WORDS): string {
   const participant = participantOf(people, id);
@@ -57,7 +61,7 @@ function marked(name: string, kind: ParticipantKind | undefined, words: Particip
   return kind === undefined || kind === "person" ? name : words.ofKind(name, kind);
 }
 
-/** The news of a message, if a person would want to know it. `people` are those before the message. */
+/** Announces a message, if it matters to people. `people` is the state before it. */
 export function announcementOf(
   people: Participants,
   message: ServerMessage,
@@ -75,19 +79,25 @@ export function announcementOf(
         ? undefined
         : words.left(nameOf(people, message.id, words));
     case "stdin_holder":
-      return holderNews(people, message.id, words);
+      return holderAnnouncement(people, message.id, words);
     case "stdin_request": {
       const holder = nameOf(people, people.holder, words);
       if (message.id === people.you) return words.youAsked(holder);
       const asker = nameOf(people, message.id, words);
       return people.holder === people.you ? words.asksYou(asker) : words.asks(asker, holder);
     }
+    case "ask":
+      return words.asksPerson(message.writer, message.reason);
+    case "ask_state": {
+      const ask = people.asks.find(({ id }) => id === message.id);
+      return ask === undefined || message.answer === undefined ? undefined : words.asksNoMore(ask.writer);
+    }
     default:
       return undefined;
   }
 }
 
-/** The right to type, in a few words; if this client may not type, they are the reason. */
+/** Who may type, in a few words; if this client may not, the reason. */
 export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): string {
   switch (keyboardStateOf(people)) {
     case "shared":
@@ -103,8 +113,8 @@ export function keyboardWords(people: Participants, words = PARTICIPANT_WORDS): 
   }
 }
 
-/** If all drivers may type, only that one of them types alone from now on, or no more. */
-function holderNews(people: Participants, holder: string, words: ParticipantWords): string | undefined {
+/** In collaborative mode only a driver that types alone is announced, and the end of that. */
+function holderAnnouncement(people: Participants, holder: string, words: ParticipantWords): string | undefined {
   if (holder === people.holder) return undefined;
   const typist = soleTypistOf({ ...people, holder });
   if (typist !== "") return typist === people.you ? words.youHold : words.holds(nameOf(people, typist, words));
@@ -112,7 +122,7 @@ function holderNews(people: Participants, holder: string, words: ParticipantWord
   return soleTypistOf(people) === "" ? undefined : keyboardWords({ ...people, holder }, words);
 }
 
-/** What people are told when the machine of their process goes away (X8). */
+/** Warns people that the process's machine is going away (X8). */
 export function stoppingWords(seconds: number): string {
   const left = seconds < 120 ? `${Math.round(seconds)} s` : `${Math.floor(seconds / 60)} min`;
   return `The sandbox stops in ${left}: what still runs then is ended, and nothing new is started in it`;

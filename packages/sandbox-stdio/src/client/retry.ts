@@ -1,17 +1,17 @@
-// Which ends of a connection a client comes back from, and how long it waits. Chance is an argument.
+// Decides after which closes a client reconnects, and how long it waits. Randomness is an argument.
 
 import { CLOSE } from "../wire/constants.ts";
 import type { Bye } from "../wire/control.ts";
 
-/** The next step after a connection has ended without an `exit`. */
+/** What to do after a connection ended without an `exit`. */
 export type RetryDecision =
   | { readonly kind: "backoff" }
   | { readonly kind: "wait"; readonly ms: number }
-  /** The session is asleep: come back when a key is pressed. */
+  /** The session is asleep: reconnect on a key press. */
   | { readonly kind: "on_input" }
   | { readonly kind: "never" };
 
-/** 1000 is among them: without an `exit` or a `bye` before it, it says no more than that the connection is gone. */
+/** Includes 1000: without an `exit` or `bye` before it, it only means that the connection is gone. */
 const COME_BACK: readonly number[] = [
   CLOSE.normal,
   CLOSE.goingAway,
@@ -24,7 +24,7 @@ const COME_BACK: readonly number[] = [
   CLOSE.unavailable,
 ];
 
-/** @param bye The server's last word, if it said one: it wins over the code. */
+/** @param bye The server's `bye`, if any: it takes precedence over the code. */
 export function decideRetry(closeCode: number, bye: Bye | undefined): RetryDecision {
   const code = bye?.code ?? closeCode;
   if (code === CLOSE.idle) return { kind: "on_input" };
@@ -39,8 +39,8 @@ export const BACKOFF_BASE_MS = 200;
 export const BACKOFF_CAP_MS = 15_000;
 
 /**
- * Exponential backoff with full jitter: anything from 0 to the cap of this attempt, so that clients that lost the same
- * server do not come back together.
+ * Exponential backoff with full jitter (0 to the cap of this attempt), so that clients that lost the same server do not reconnect
+ * together.
  * @param attempt 0 for the first. @param random From 0 to 1.
  */
 export function backoffMs(attempt: number, random: number): number {

@@ -1,57 +1,57 @@
-// The fate of a person's input around an outage (I4): keys are discarded, by whole lines where that can be known; a paste
-// that was begun goes on, one that was not begun is left out whole. Told the time; sends nothing.
+// Decides what happens to typed input around an outage (I4): keys are discarded, by whole lines if possible; a paste that was
+// begun continues, others are discarded whole. The caller passes the time; sends nothing.
 
-/** `keep`: to be written although there is no connection, and sent when it is back. */
+/** `keep`: write it although disconnected, to be sent later. */
 export type TypedFate = "send" | "keep" | "discard";
 
-/** A person never types so much at once: it is pasted, or sent by a program. */
+/** Longer input is never typed by hand: it is pasted, or sent by a program. */
 const BULK_BYTES = 256;
-/** Input that follows bulk input so soon belongs to it. */
+/** Input this soon after bulk input belongs to it. */
 const BULK_GAP_MS = 100;
-/** Input so soon after discarded input goes on with the same line. */
+/** Input this soon after discarded input continues the same line. */
 const LINE_GAP_MS = 500;
 
 const ESC = 0x1b;
-/** `ESC [ 200 ~` begins pasted text and `ESC [ 201 ~` ends it, where the program has asked for that. */
+/** `ESC [ 200 ~` begins a paste and `ESC [ 201 ~` ends it, if the program has enabled that. */
 const PASTE = [ESC, 0x5b, 0x32, 0x30] as const;
 const [PASTE_BEGINS, PASTE_ENDS, PASTE_CLOSES] = [0x30, 0x31, 0x7e] as const;
 
 /** Keys after which a line editor's line is empty: Enter, ^J, ^C, ^D, ^U, ^Z, ^\\. */
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x04, 0x15, 0x1a, 0x1c]);
-/** Of these, those that clear a line which the program has a part of: they are sent even if input was discarded before. */
+/** Keys among them that clear a partly sent line: they are sent even if input was discarded before. */
 const CLEARS: ReadonlySet<number> = new Set([0x03, 0x15, 0x1c]);
 
 export class TypedInput {
   readonly #isFullScreen: () => boolean;
   #isPasting = false;
-  /** How much of a paste's marker has been seen, across chunks. */
+  /** How much of a paste marker has been seen, across chunks. */
   #matched = 0;
   #marker = 0;
-  /** The fate of the last bulk input, and until when input belongs to it. */
+  /** The fate of the last bulk input, and how long further input belongs to it. */
   #bulkFate: TypedFate = "send";
   #bulkUntilMs = Number.NEGATIVE_INFINITY;
   #isLineSent = false;
   #isLineDiscarded = false;
   #discardedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param isFullScreen Whether typed text forms no lines, as far as can be known. */
+  /** @param isFullScreen Whether typed text does not form lines, as far as known. */
   constructor(isFullScreen: () => boolean) {
     this.#isFullScreen = isFullScreen;
   }
 
-  /** Whether the program has the beginning of a line, and may never get the rest. */
+  /** Whether the program has the start of a line and may never get the rest. */
   get isLineSent(): boolean {
     return this.#isLineSent && !this.#isFullScreen();
   }
 
-  /** Pieces to be decided one by one: input after the end of a discarded line is another line. */
+  /** Splits input after the end of a discarded line, so that each piece is decided alone. */
   split(bytes: Uint8Array): readonly Uint8Array[] {
     if (!this.#isLineDiscarded || this.#isPasting || bytes.length >= BULK_BYTES) return [bytes];
     const at = bytes.findIndex((byte) => LINE_ENDS.has(byte));
     return at < 0 || at + 1 === bytes.length ? [bytes] : [bytes.subarray(0, at + 1), bytes.subarray(at + 1)];
   }
 
-  /** The fate of `bytes`, which come next. */
+  /** Decides the fate of `bytes`, the next input. */
   decide(bytes: Uint8Array, isConnected: boolean, nowMs: number): TypedFate {
     const wasPasting = this.#isPasting;
     this.#followAll(bytes);
@@ -66,7 +66,7 @@ export class TypedInput {
     return fate;
   }
 
-  /** The rest of bulk input has the fate of its beginning. */
+  /** The rest of bulk input shares the fate of its start. */
   #goOn(isConnected: boolean): TypedFate {
     if (this.#bulkFate === "discard") return "discard";
     return isConnected ? "send" : "keep";
@@ -82,7 +82,7 @@ export class TypedInput {
   #note(bytes: Uint8Array, fate: TypedFate, nowMs: number): void {
     const last = bytes.at(-1);
     if (last === undefined) return;
-    // A sequence, of an arrow or the mouse, begins no line, and ends none.
+    // A sequence, as of an arrow key or the mouse, neither begins nor ends a line.
     if (bytes[0] === ESC && bytes.length < BULK_BYTES) return;
     const isOpen = !LINE_ENDS.has(last);
     if (fate === "discard") {
@@ -94,7 +94,7 @@ export class TypedInput {
     }
   }
 
-  /** Only an escape begins a marker: bytes in between are skipped. */
+  /** Only an escape begins a marker: skips the bytes in between. */
   #followAll(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += 1) {
       if (this.#matched === 0) {

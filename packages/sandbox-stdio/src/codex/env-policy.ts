@@ -1,6 +1,13 @@
 // The variables of a process by the policy that codex sends with its start (E3).
 
-import type { EnvPolicy } from "./messages.ts";
+/** As codex says it. */
+export type EnvPolicy = {
+  readonly inherit: "all" | "core" | "none";
+  readonly ignoreDefaultExcludes?: boolean | undefined;
+  readonly exclude?: readonly string[] | undefined;
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  readonly includeOnly?: readonly string[] | undefined;
+};
 
 /** With `core` these alone are inherited. */
 const CORE = ["HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP"];
@@ -22,27 +29,22 @@ export function applyEnvPolicy(base: Variables, policy: EnvPolicy): Record<strin
 
 /** `*` stands for any characters and `?` for one, whatever their case. */
 function matcher(pattern: string): (name: string) => boolean {
-  const wanted = pattern.toLowerCase();
-  return (name) => isMatch(name.toLowerCase(), wanted);
+  const [first = "", ...rest] = pattern.toLowerCase().split("*");
+  const last = rest.pop();
+  return (name) => {
+    const text = name.toLowerCase();
+    if (!isAt(text, first, 0)) return false;
+    if (last === undefined) return text.length === first.length;
+    // The earliest place of each part leaves the most for those behind it, so that none is looked for twice.
+    let at = first.length;
+    for (const part of rest) {
+      while (at <= text.length && !isAt(text, part, at)) at += 1;
+      at += part.length;
+    }
+    return at <= text.length - last.length && isAt(text, last, text.length - last.length);
+  };
 }
 
-/** In time that no pattern makes long: after a failure only the last `*` takes one character more. */
-function isMatch(name: string, pattern: string): boolean {
-  let [at, star, resume] = [0, -1, 0];
-  for (let i = 0; i < name.length; ) {
-    if (at < pattern.length && (pattern[at] === "?" || pattern[at] === name[i]) && pattern[at] !== "*") {
-      at += 1;
-      i += 1;
-    } else if (pattern[at] === "*") {
-      star = at;
-      resume = i;
-      at += 1;
-    } else if (star >= 0) {
-      at = star + 1;
-      resume += 1;
-      i = resume;
-    } else return false;
-  }
-  while (pattern[at] === "*") at += 1;
-  return at === pattern.length;
+function isAt(text: string, part: string, at: number): boolean {
+  return at + part.length <= text.length && part.split("").every((one, i) => one === "?" || one === text[at + i]);
 }

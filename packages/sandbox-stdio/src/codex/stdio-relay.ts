@@ -17,6 +17,8 @@ export interface RelayPorts {
   send(text: string): void;
   /** The server refuses to go on: the client's session is over. */
   over(message: string): void;
+  /** Does something after a while. */
+  later(task: () => void): void;
 }
 
 type Pending = { readonly text: string; readonly method: string; isSent: boolean };
@@ -152,7 +154,7 @@ export class StdioRelay {
     if (!isRecord(result)) {
       // The server could not reach it just now; or it never was.
       if (isRecord(error) && error.code === ERROR.invalidRequest) this.#processes.delete(processId);
-      else this.#readLater(processId);
+      else this.#ports.later(() => this.#read(processId));
       return;
     }
     const { chunks, closed, exitCode, nextSeq } = result;
@@ -169,21 +171,6 @@ export class StdioRelay {
     this.#notify("process/exited", { processId, seq: last - 1, exitCode, sandboxDenied: false });
     this.#notify("process/closed", { processId, seq: last });
     this.#processes.delete(processId);
-  }
-
-  /** Processes whose output could not be fetched are asked about again by {@link tick}. */
-  readonly #late = new Set<string>();
-
-  #readLater(processId: string): void {
-    this.#late.add(processId);
-  }
-
-  /** To be called every second or so. */
-  tick(): void {
-    for (const id of [...this.#late]) {
-      this.#late.delete(id);
-      this.#read(id);
-    }
   }
 
   #notify(method: string, params: object): void {

@@ -1,4 +1,4 @@
-// The addresses that are made of the one that a caller gives, and the subprotocols that carry the secrets. Pure.
+// Derives addresses from the caller's, and the subprotocols that carry the secrets. Pure.
 
 import { fromBody } from "../wire/attach-params.ts";
 import { attachParams } from "../wire/attach-query.ts";
@@ -6,11 +6,11 @@ import { MAX_KEPT_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { ConnectOptions } from "./connect-options.ts";
 import { StdioError } from "./error.ts";
 
-/** The characters of a subprotocol's name (RFC 9110, token). */
+/** A valid subprotocol name (token of RFC 9110). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * `http` and `https` address of the server, without a slash, a query or `/attach` at its end.
+ * The server's `http` or `https` address, without a trailing slash, query or `/attach`.
  * @throws {StdioError} `bad_address`.
  */
 export function baseOf(address: string | URL): string {
@@ -19,7 +19,7 @@ export function baseOf(address: string | URL): string {
   try {
     url = new URL(address, here);
   } catch {
-    throw new StdioError("bad_address", `Cannot connect to "${address}": it is no URL`);
+    throw new StdioError("bad_address", `Cannot connect to "${address}": not a valid URL`);
   }
   const scheme = url.protocol.replace(/^ws/, "http");
   if (scheme !== "http:" && scheme !== "https:") {
@@ -31,7 +31,7 @@ export function baseOf(address: string | URL): string {
   return `${scheme}//${url.host}${url.pathname.replace(/\/+$/, "").replace(/\/attach$/, "")}`;
 }
 
-/** The query of an attach, without the parameters that the client adds: session, place, attempt. */
+/** The query of an attach, without the client's own parameters (session, position, attempt). */
 export function attachQueryOf(options: ConnectOptions): [string, string][] {
   const { command, cmd = command === undefined ? undefined : "bash", env = {}, cols, rows } = options;
   const { sandbox, name, role, delivery, ended } = options;
@@ -45,8 +45,7 @@ export function attachQueryOf(options: ConnectOptions): [string, string][] {
 }
 
 /**
- * The subprotocols to offer. Token and ticket ride beside the protocol's name: every runtime can send them so, and addresses are
- * logged.
+ * The subprotocols to offer. Token and ticket travel here: every runtime can send them this way, while addresses are logged.
  * @throws {StdioError} `bad_token`.
  */
 export function protocolsOf(token: string | undefined, ticket: string | undefined): string[] {
@@ -54,12 +53,12 @@ export function protocolsOf(token: string | undefined, ticket: string | undefine
   if (token !== undefined) secrets.push(`bearer.${token}`);
   if (ticket !== undefined) secrets.push(`ticket.${ticket}`);
   if (!secrets.every((secret) => TOKEN.test(secret))) {
-    throw new StdioError("bad_token", "The token or ticket has characters that it can't have");
+    throw new StdioError("bad_token", "The token or ticket contains invalid characters");
   }
   return [OUTER_PROTOCOL, ...secrets];
 }
 
-/** A name that no other session has: 50 bits of chance. */
+/** A unique session name: 50 random bits. */
 export function freshSessionName(random: () => number): string {
   const digits = () =>
     Math.floor(random() * 32 ** 5)

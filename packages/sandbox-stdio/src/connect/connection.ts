@@ -1,5 +1,5 @@
-// A process in a sandbox as three web streams, a promise of its exit, and the states of the connection to it. The protocol is
-// StdioClient's business.
+// A process in a sandbox as three web streams, a promise of its exit, and the states of the connection. StdioClient speaks the
+// protocol.
 
 import { StdioClient } from "../client/client.ts";
 import type { ClientEnd, ClientState } from "../client/client-types.ts";
@@ -22,26 +22,26 @@ import { OutputStreams } from "./output-streams.ts";
 import { openSocket, webSocketOf } from "./socket.ts";
 
 const FIRST_ATTEMPTS = 5;
-/** Signals and the like that are told once the connection is back; more are refused. */
+/** Most signals and similar messages held until the connection is back; more are refused. */
 const MAX_HELD_MESSAGES = 64;
 
 /**
- * Attaches to a session, and starts its process where there is none. The connection is made in the background, and made again
- * whenever it breaks: not one byte is lost or doubled by that, in either direction.
- * @param address The server's: `https://HOST`, with a path before `/attach` where it has one.
- * @throws {StdioError} `bad_address`, `no_websocket`; everything later is told by `exited` and the streams.
+ * Attaches to a session, and starts its process if there is none. Connects in the background, and reconnects after each break
+ * without losing or doubling a byte in either direction.
+ * @param address The server: `https://HOST`, with any path before `/attach`.
+ * @throws {StdioError} `bad_address`, `no_websocket`. Later errors appear on `exited` and the streams.
  */
 export function connect(address: string | URL, options: ConnectOptions = {}): Connection {
   return new Connection(address, options);
 }
 
 export class Connection {
-  /** Texts are written as UTF-8. Closing it is the end of input (^D on a PTY). Errors with `stdin_closed` after the exit. */
+  /** Strings are written as UTF-8. Closing ends the input (^D on a PTY). Errors with `stdin_closed` after the exit. */
   readonly stdin: WritableStream<Uint8Array | string>;
-  /** All output on a PTY. An unread stream holds the process back: `cancel()` one that is not wanted. */
+  /** All output of a PTY. An unread stream holds the process: `cancel()` a stream you don't need. */
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
-  /** Rejects with a {@link StdioError} if the exit can't be known. Settles at once with the last state. */
+  /** Rejects with a {@link StdioError} if the exit can't be known. Settles together with the last state. */
   readonly exited: Promise<Exit>;
   readonly session: string;
 
@@ -66,7 +66,7 @@ export class Connection {
     this.exited = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    // The streams and the state say the same: a caller that ignores this promise must not fail by it.
+    // The streams and the state report the same, so ignoring this promise must not be an unhandled rejection.
     this.exited.catch(() => undefined);
     this.#output = new OutputStreams((end) => this.#client.dealtWith(end));
     this.stdout = this.#output.stdout.readable;
@@ -93,46 +93,46 @@ export class Connection {
     return this.#state;
   }
 
-  /** Calls back with each state from now on. @returns How to stop that. */
+  /** Calls back with each state from now on. @returns How to unsubscribe. */
   onState(listener: (state: ConnectionState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The last greeting: incarnation, size, participants, and all that PROTOCOL.md (C2a) says. undefined before it. */
+  /** The last greeting, as PROTOCOL.md (C2a) describes it; undefined before the first. */
   get hello(): Hello | undefined {
     return this.#client.hello;
   }
 
-  /** The window's size in cells. Holds over breaks. @throws {RangeError} */
+  /** Sets the window's size in cells. Survives breaks. @throws {RangeError} */
   resize(cols: number, rows: number): void {
     if (!isSize(cols, rows))
       throw new RangeError(`Cannot resize to ${cols} by ${rows}: at most ${MAX_COLS} by ${MAX_ROWS}`);
     this.#client.resize(cols, rows);
   }
 
-  /** To the process group. While the connection is down it waits for the connection. @throws {RangeError} */
+  /** Signals the process group, once the connection is up. @throws {RangeError} */
   signal(signal: SignalName): void {
-    if (!SIGNALS.includes(signal)) throw new RangeError(`Cannot send ${signal}: it is none of ${SIGNALS.join(", ")}`);
-    this.#tell({ type: "signal", signal });
+    if (!SIGNALS.includes(signal)) throw new RangeError(`Cannot send ${signal}: not one of ${SIGNALS.join(", ")}`);
+    this.#sendOrHold({ type: "signal", signal });
   }
 
-  /** Ends the process: SIGHUP, SIGTERM, SIGKILL, until it has gone. `exited` says how. */
+  /** Ends the process: SIGHUP, SIGTERM, then SIGKILL until it is gone. `exited` reports how. */
   kill(): void {
-    this.#tell({ type: "kill" });
+    this.#sendOrHold({ type: "kill" });
   }
 
-  /** Any other message of the protocol, such as those of the keyboard. @returns Whether the connection was there for it. */
+  /** Sends any other message of the protocol, such as for the keyboard. @returns Whether it was sent. */
   send(message: ClientMessage): boolean {
     return this.#client.send(message);
   }
 
-  /** Leaves. The session lives on, without this client. */
+  /** Leaves the session, which lives on. */
   close(): void {
     this.#client.leave();
   }
 
-  /** Stops, and keeps this client's place for 30 s. @returns The point for a later `connect`; undefined before a greeting. */
+  /** Stops, but keeps this client's place for 30 s. @returns The point for a later `connect`; undefined before a greeting. */
   suspend(): ResumePoint | undefined {
     const point = this.#client.resumePoint;
     this.#client.suspend();
@@ -164,11 +164,11 @@ export class Connection {
           const { stdout, stderr } = this.#output;
           this.#output.deliver(stream === STREAM_STDERR ? stderr : stdout, bytes, end);
         },
-        // In place of the output that it stands for.
+        // Replaces the output that it stands for.
         snapshot: (bytes, offset) => this.#output.deliver(this.#output.stdout, bytes, offset),
         resize: (cols, rows) => this.#options.onResize?.(cols, rows),
         gap: (from, to) => this.#missed(from, to),
-        message: (message) => this.#told(message),
+        message: (message) => this.#handleMessage(message),
         discarded: () => this.#discarded(),
         inputDrained: () => this.#input.drained(),
       },
@@ -178,7 +178,7 @@ export class Connection {
   #write(bytes: Uint8Array): boolean {
     const hasRoom = this.#client.write(bytes);
     const { state } = this.#client;
-    // The session sleeps, and this wakes it.
+    // Wakes a sleeping session.
     if (state.phase === "waiting" && state.retryAtMs === undefined) this.#client.retryNow();
     return hasRoom;
   }
@@ -186,21 +186,21 @@ export class Connection {
   #follow(state: ClientState): void {
     switch (state.phase) {
       case "connecting":
-        if (!this.#hasBeenOpen && this.#state.phase !== "connecting") this.#tellState({ phase: "connecting" });
+        if (!this.#hasBeenOpen && this.#state.phase !== "connecting") this.#setState({ phase: "connecting" });
         return;
       case "starting":
-        this.#tellState({ phase: "starting" });
+        this.#setState({ phase: "starting" });
         return;
       case "attached":
         this.#hasBeenOpen = true;
         this.#participants = participantsOf(state.hello);
-        this.#tellState({ phase: "connected", isResumed: state.isResumed });
+        this.#setState({ phase: "connected", isResumed: state.isResumed });
         if (state.hello.you.role === "viewer") this.#refuseInput();
         for (const message of this.#held.splice(0)) this.#client.send(message);
         return;
       case "waiting": {
         const { reason, retryAtMs } = state;
-        this.#tellState({ phase: "reconnecting", reason, ...defined({ retryAtMs }) });
+        this.#setState({ phase: "reconnecting", reason, ...defined({ retryAtMs }) });
         return;
       }
       case "ended":
@@ -214,11 +214,11 @@ export class Connection {
       const { kind: _, ...exit } = end;
       this.#input.exited();
       this.#output.end();
-      this.#tellState({ phase: "closed", reason: "exited", exit });
+      this.#setState({ phase: "closed", reason: "exited", exit });
       this.#settle.resolve(exit);
       return;
     }
-    // A later connection may go on where the readers stand now: they must get no more output.
+    // A later connection may resume where the readers are now, so they must get no more output.
     if (end.kind === "left") this.#output.drop();
     this.#fail(
       end.kind === "left"
@@ -231,7 +231,7 @@ export class Connection {
     this.#input.fail(error);
     this.#output.end(error);
     if (this.#state.phase === "closed") return;
-    this.#tellState({ phase: "closed", reason: error.message, error });
+    this.#setState({ phase: "closed", reason: error.message, error });
     this.#settle.reject(error);
   }
 
@@ -245,14 +245,14 @@ export class Connection {
     }
   }
 
-  #told(message: ServerMessage): void {
+  #handleMessage(message: ServerMessage): void {
     if (this.#participants !== undefined) this.#participants = followParticipants(this.#participants, message);
     if (message.type === "error") {
       if (message.code === "stdin_closed") this.#input.fail(new StdioError("stdin_closed", message.message));
-      // The server may refuse an end of input to a client that may type: the client tells it again.
+      // The server may refuse an end of input to a client that may type; the client resends it.
       else if (message.code === "not_stdin_holder" && !this.#mayType) this.#refuseInput();
     }
-    if (message.type === "expiring") void this.#showFreshToken();
+    if (message.type === "expiring") void this.#sendFreshToken();
     this.#options.onMessage?.(message);
   }
 
@@ -261,7 +261,7 @@ export class Connection {
   }
 
   #discarded(): void {
-    // The message that says so comes after what it made of the input.
+    // The error message itself arrives after the input it discarded.
     if (this.#client.isInputClosed) this.#input.fail(new StdioError("stdin_closed", "The process takes no more input"));
     else this.#refuseInput();
   }
@@ -270,24 +270,24 @@ export class Connection {
     this.#input.fail(new StdioError("not_stdin_holder", "This connection may not type: its input was not taken"));
   }
 
-  async #showFreshToken(): Promise<void> {
+  async #sendFreshToken(): Promise<void> {
     if (typeof this.#options.token !== "function") return;
     try {
       const token = await this.#options.token();
       if (token !== undefined) this.#client.send({ type: "auth", token });
     } catch {
-      // Without a fresh token the connection ends with the old one, and says so.
+      // Without a fresh token the connection ends with the old one, and reports that.
     }
   }
 
-  #tell(message: ClientMessage): void {
+  #sendOrHold(message: ClientMessage): void {
     if (this.#client.send(message) || this.#client.state.phase === "ended") return;
     if (this.#held.length >= MAX_HELD_MESSAGES)
       throw new RangeError("Cannot hold more messages until the connection is back");
     this.#held.push(message);
   }
 
-  #tellState(state: ConnectionState): void {
+  #setState(state: ConnectionState): void {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
   }
@@ -308,6 +308,6 @@ async function tokenOf(source: TokenSource | undefined): Promise<string | undefi
     return await source();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StdioError("token_failed", `The token could not be had: ${why}`, { cause: error });
+    throw new StdioError("token_failed", `Cannot get a token: ${why}`, { cause: error });
   }
 }

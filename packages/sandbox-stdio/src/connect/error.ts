@@ -1,28 +1,28 @@
-// The one error of this library: of a connection, of its streams, and of calls over HTTP.
+// The library's one error class, for connections, streams and HTTP calls.
 
 export type StdioErrorOptions = {
-  /** HTTP status; absent for errors of a connection. */
+  /** HTTP status; absent for connection errors. */
   readonly status?: number | undefined;
-  /** The code that the connection was closed with (`CLOSE` of `sandbox-stdio/protocol`); absent for calls over HTTP. */
+  /** Close code of the connection (`CLOSE` of `sandbox-stdio/protocol`); absent for HTTP calls. */
   readonly closeCode?: number | undefined;
-  /** Seconds after which the server wants to be asked again. */
+  /** Seconds to wait before the next request. */
   readonly retryAfter?: number | undefined;
-  /** The fields of the server's answer beside `error` and `message`: `expected`, `holder`, `incarnation`. */
+  /** Fields of the server's response beside `error` and `message`: `expected`, `holder`, `incarnation`. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 };
 
 /**
- * `code` is a short name for programs: the server's own (`not_found`, `input_gap`, `exited`, …), or one of this library:
+ * `code` is a short name for programs, either the server's (`not_found`, `input_gap`, `exited`, …) or the library's:
  *
- * - `refused`: the server closed the connection for good; `closeCode` says how
+ * - `refused`: the server closed the connection for good; see `closeCode`
  * - `left`: `close()` was called, or the signal aborted
- * - `output_lost`: on pipes, output could not be kept for this reader; the streams end here, nothing is left out silently
- * - `stdin_closed`: the process has ended, or has closed its input; like EPIPE
+ * - `output_lost`: on pipes, output could not be kept for this reader; the streams end here
+ * - `stdin_closed`: the process has ended or closed its input, as with EPIPE
  * - `not_stdin_holder`: this connection may not type (a viewer, or another client has the keyboard)
- * - `unreachable`: no answer came over HTTP
- * - `lost`: the answer to a start got lost, and the process may have run and been forgotten: it is not started again
- * - `bad_token`, `no_websocket`, `bad_address`: this side was given a value that can't be used
+ * - `unreachable`: no HTTP response
+ * - `lost`: the response to a start was lost, and the process may have run and been forgotten, so it is not started again
+ * - `bad_token`, `no_websocket`, `bad_address`: the caller passed an unusable value
  */
 export class StdioError extends Error {
   override readonly name = "StdioError";

@@ -1,5 +1,4 @@
-// Input as a web stream: a write is over when the window of unacknowledged bytes has room for more, and the closing is over
-// when all has been taken.
+// Input as a web stream: a write resolves when the window has room for more, and the close when everything has been taken.
 
 import { StdioError } from "./error.ts";
 
@@ -7,7 +6,7 @@ export interface InputPorts {
   /** Keeps a view of `bytes`. @returns Whether more may be written now. */
   write(bytes: Uint8Array): boolean;
   endInput(): void;
-  /** Bytes that are not acknowledged. */
+  /** Number of unacknowledged bytes. */
   unacked(): number;
 }
 
@@ -15,7 +14,7 @@ export class InputStream {
   readonly writable: WritableStream<Uint8Array | string>;
   readonly #ports: InputPorts;
   #controller: WritableStreamDefaultController | undefined;
-  /** The write or the closing that waits, with the callbacks of its promise. */
+  /** The pending write or close. */
   #waiting: { readonly isClosing: boolean; resolve(): void; reject(error: StdioError): void } | undefined;
   #failure: StdioError | undefined;
 
@@ -27,7 +26,7 @@ export class InputStream {
         this.#controller = controller;
       },
       write: (chunk) => {
-        // A copy: the bytes are kept until they are acknowledged, and the caller may use its memory again.
+        // Copy: the bytes are kept until they are acknowledged, and the caller may reuse its memory. Buffer.slice() is no copy.
         const bytes = typeof chunk === "string" ? encoder.encode(chunk) : new Uint8Array(chunk);
         if (bytes.length > 0 && !this.#ports.write(bytes)) return this.#wait(false);
         return undefined;
@@ -36,11 +35,11 @@ export class InputStream {
         this.#ports.endInput();
         return this.#ports.unacked() === 0 ? undefined : this.#wait(true);
       },
-      // An input that broke off is no input that ended: the process is not told.
+      // No `abort`: input that broke off has not ended, so the process is not told.
     });
   }
 
-  /** Something was acknowledged, and there is room. */
+  /** Input was acknowledged, and there is room. */
   drained(): void {
     const waiting = this.#waiting;
     if (waiting === undefined || (waiting.isClosing && this.#ports.unacked() > 0)) return;
@@ -48,16 +47,16 @@ export class InputStream {
     waiting.resolve();
   }
 
-  /** The process has ended. An input that had been written to its end is content with that, as a pipe's is. */
+  /** The process has ended. A pending close succeeds, as on a pipe. */
   exited(): void {
     const waiting = this.#waiting;
     if (waiting?.isClosing === true) {
       this.#waiting = undefined;
       waiting.resolve();
-    } else this.fail(new StdioError("stdin_closed", "The process has ended: its input goes nowhere"));
+    } else this.fail(new StdioError("stdin_closed", "The process has ended and takes no more input"));
   }
 
-  /** No more can be written. */
+  /** Fails the stream. */
   fail(error: StdioError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;

@@ -1,5 +1,5 @@
-// Output as two web streams over one count of offsets: bytes count as dealt with once a reader has taken them, and all before
-// them on the other stream are taken too. A reader that stops holds the acknowledgements, and with them the process.
+// Output as two web streams over one sequence of offsets: bytes count as processed once they and all earlier bytes of both
+// streams are read. A reader that stops holds the acknowledgements, and so the process.
 
 type Piece = { readonly bytes: Uint8Array; readonly end: number; isTaken: boolean };
 
@@ -7,11 +7,11 @@ export class OutputStreams {
   readonly stdout: OutputPipe;
   readonly stderr: OutputPipe;
   readonly #dealtWith: (end: number) => void;
-  /** In the order of their offsets. Pieces before `#first` have been taken. */
+  /** In the order of their offsets. Pieces before `#first` have been read. */
   #pieces: Piece[] = [];
   #first = 0;
 
-  /** @param dealtWith Told how far both streams have been read. */
+  /** @param dealtWith Called with the offset up to which both streams have been read. */
   constructor(dealtWith: (end: number) => void) {
     this.#dealtWith = dealtWith;
     const taken = () => this.#taken();
@@ -19,20 +19,20 @@ export class OutputStreams {
     this.stderr = new OutputPipe(taken);
   }
 
-  /** @param end The offset behind `bytes`. */
+  /** @param end The offset after `bytes`. */
   deliver(pipe: OutputPipe, bytes: Uint8Array, end: number): void {
     const piece = { bytes, end, isTaken: false };
     this.#pieces.push(piece);
     pipe.push(piece);
   }
 
-  /** No more output comes. Unread output can still be read. */
+  /** Ends the output. Unread output stays readable. */
   end(error?: Error): void {
     this.stdout.end(error);
     this.stderr.end(error);
   }
 
-  /** Forgets the unread output. */
+  /** Drops unread output. */
   drop(): void {
     this.stdout.drop();
     this.stderr.drop();
@@ -51,14 +51,14 @@ export class OutputStreams {
   }
 }
 
-/** One of the streams. Hands on a piece whenever it is asked for one, and keeps none of its own. */
+/** One of the streams. Passes on a piece per read and buffers nothing in the stream. */
 class OutputPipe {
   readonly readable: ReadableStream<Uint8Array>;
   readonly #taken: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #waiting: Piece[] = [];
   #next = 0;
-  /** Resolves the read that waits. */
+  /** Resolves the pending read. */
   #wanted: (() => void) | undefined;
   #isCancelled = false;
   #ending: { readonly error?: Error } | undefined;
@@ -77,7 +77,7 @@ class OutputPipe {
           }),
         cancel: () => this.#cancel(),
       },
-      // Bytes are taken only when a reader asks for them.
+      // Take bytes only when a reader asks for them.
       { highWaterMark: 0 },
     );
   }
@@ -92,7 +92,7 @@ class OutputPipe {
     this.#serve();
   }
 
-  /** Forgets the unread output, without counting it as read. */
+  /** Drops unread output without counting it as read. */
   drop(): void {
     this.#waiting = [];
     this.#next = 0;

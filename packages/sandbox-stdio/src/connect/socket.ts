@@ -1,5 +1,5 @@
-// One WebSocket of any runtime as the client's state machine wants it: asks for the token first, and turns a failure before
-// there is a socket into a close code.
+// Adapts a WebSocket of any runtime to the client's state machine: gets the token first, and turns a failure before the socket
+// exists into a close code.
 
 import type { ClientSocket, ClientSocketEvents } from "../client/client-types.ts";
 import { CLOSE } from "../wire/constants.ts";
@@ -9,7 +9,7 @@ import { StdioError } from "./error.ts";
 type Message = { readonly data: unknown };
 type Closing = { readonly code: number; readonly reason: string };
 
-/** @param dial Opens a socket; an error that it throws ends the attempt. */
+/** @param dial Opens a socket; an error it throws ends the attempt. */
 export function openSocket(dial: () => Promise<WebSocketLike>, events: ClientSocketEvents): ClientSocket {
   let socket: WebSocketLike | undefined;
   let isOver = false;
@@ -60,9 +60,9 @@ function listen(
     if (isOver()) return;
     if (typeof data === "string") events.text(data);
     else if (data instanceof ArrayBuffer) events.binary(new Uint8Array(data));
-    else over(CLOSE.internal, "the runtime's WebSocket gives its messages neither as text nor as ArrayBuffer");
+    else over(CLOSE.internal, "the runtime's WebSocket delivers messages neither as text nor as ArrayBuffer");
   };
-  // A close follows, and a listener keeps the package ws from throwing.
+  // A close follows; the listener keeps the `ws` package from throwing.
   socket.onerror = (event: { message?: unknown }) => {
     if (!isOpen && typeof event?.message === "string" && event.message !== "") over(1006, event.message);
   };
@@ -77,16 +77,16 @@ export function webSocketOf(given: WebSocketConstructor | undefined): WebSocketC
   if (typeof found === "function") return found as WebSocketConstructor;
   throw new StdioError(
     "no_websocket",
-    "This runtime has no WebSocket: give one as `WebSocket`, such as that of the package ws",
+    "This runtime has no WebSocket: pass one as `WebSocket`, such as that of the `ws` package",
   );
 }
 
 function close(socket: WebSocketLike, code: number): void {
-  // A page may close with 1000 and with codes of its own only.
+  // A page may close only with 1000 and codes from 3000.
   socket.close(code === CLOSE.normal || code >= 3000 ? code : undefined);
 }
 
-/** Gone without a word, as far as the runtime can do that: a close without a code is no leaving either. */
+/** Drops the connection silently if the runtime can; a close without a code does not count as leaving either. */
 function drop(socket: WebSocketLike): void {
   const { terminate } = socket as { terminate?: () => void };
   if (terminate === undefined) socket.close();

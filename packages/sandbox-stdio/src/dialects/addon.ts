@@ -1,17 +1,14 @@
-// `SandboxAddon` of `@cloudflare/sandbox/xterm`: bytes both ways, and JSON `ready`, `error`, `exit`; it says `resize`.
+// `SandboxAddon` of `@cloudflare/sandbox/xterm`: bytes both ways, JSON `ready`, `error` and `exit`; the client sends `resize`.
 
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
 import { CLOSE } from "../wire/constants.ts";
 import { decodeBytesAndJson, decodeTyped, hasType, tellBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-/** Whether the process has ended: then the client gets no `ready`, which would make it come back for ever. */
+/** Whether the process has ended. Then the client gets no `ready`, after which it would reconnect forever. */
 type AddonState = { readonly hasExited: boolean };
 
-/**
- * Resets the terminal before a replay. The addon only clears its own before it comes back, which leaves the line that the
- * cursor is in, and every mode.
- */
+/** Resets the terminal before a replay. The addon's own clearing on reconnection keeps the cursor's line and all modes. */
 const RESET = Uint8Array.of(0x1b, 0x63);
 
 function encode(event: SessionEvent, state: AddonState): Encoded<AddonState> {
@@ -34,7 +31,7 @@ export const ADDON: Dialect<AddonState> = {
   start: { hasExited: false },
   encode,
   decode: (frame) =>
-    // xterm.js's own AttachAddon types in text, and says nothing else.
+    // xterm.js's AttachAddon sends typed text only.
     typeof frame === "string" && !hasType(frame) ? decodeTyped(frame) : decodeBytesAndJson(frame, ["resize"]),
 };
 

@@ -6,13 +6,12 @@ import {
   ALIS_PROTOCOL,
   type AlisPlace,
   alisEnd,
-  alisExit,
-  alisMarker,
-  alisOutput,
+  alisNumbers,
   alisReset,
-  alisResize,
+  alisText,
   NEW_LINE_MODE,
 } from "../recording/alis.ts";
+import { commandMarks, type MarkState, NO_MARKS } from "../recording/command-marks.ts";
 import type {
   AttachWish,
   Dialect,
@@ -22,7 +21,7 @@ import type {
   RouteRequest,
   SessionEvent,
 } from "../server/dialect.ts";
-import { splitUtf8 } from "../text/utf8-text.ts";
+import { encodeUtf8, splitUtf8 } from "../text/utf8-text.ts";
 import { CLOSE, REPLACED_REASON, SESSION_GONE_REASON } from "../wire/constants.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
@@ -37,6 +36,7 @@ type AlisState = {
   readonly timeMs: number;
   /** The start of a character whose rest has not come yet. */
   readonly tail: Uint8Array;
+  readonly marks: MarkState;
 };
 
 /** At EOT the player drops what it has not shown yet: it shows output late, by the jitter of the connection. */
@@ -50,6 +50,7 @@ const START: AlisState = {
   offset: 0,
   timeMs: 0,
   tail: NO_BYTES,
+  marks: NO_MARKS,
 };
 
 // ---- Session to client -------------------------------------------------------------------------------------------
@@ -109,38 +110,55 @@ class Saying {
 
   output(bytes: Uint8Array, end: number): void {
     this.begin();
-    const { whole, tail } = splitUtf8(this.state.tail, bytes);
-    this.state = { ...this.state, tail, offset: end };
-    if (whole.length > 0) this.frames.push(alisOutput(this.#next(end), whole));
+    let at = end - bytes.length;
+    const { marks, state } = commandMarks(this.state.marks, bytes, at);
+    this.state = { ...this.state, marks: state };
+    for (const { offset, line } of [...marks, { offset: end, line: undefined }]) {
+      const from = bytes.length - (end - at);
+      this.#text(bytes.subarray(from, from + Math.max(0, offset - at)), offset);
+      if (line !== undefined) this.#marker(line, offset);
+      at = Math.max(at, offset);
+    }
   }
 
   resize(cols: number, rows: number): void {
     this.state = { ...this.state, cols, rows };
-    if (!this.state.isResetDue) this.frames.push(alisResize(this.#next(this.state.offset), cols, rows));
+    if (!this.state.isResetDue) this.frames.push(alisNumbers("r", this.#next(this.state.offset), cols, rows));
   }
 
   gap(from: number, to: number): void {
     this.#flush();
+    this.state = { ...this.state, marks: NO_MARKS };
     if (this.state.isResetDue) this.state = { ...this.state, offset: to };
-    else this.frames.push(alisMarker(this.#next(to), `gap ${from}-${to}`));
+    else this.#marker(`gap ${from}-${to}`, to);
   }
 
   exit(code: number, offset: number): void {
     this.begin();
     this.#flush();
-    this.frames.push(alisExit(this.#next(offset), code));
+    this.frames.push(alisNumbers("x", this.#next(offset), code));
   }
 
   #reset(screen: Uint8Array): void {
     const { cols, rows, offset } = this.state;
     this.frames.push(alisReset({ lastId: offset, timeUs: this.#nowMs * 1000, cols, rows, screen }));
-    this.state = { ...this.state, isResetDue: false, timeMs: this.#nowMs, tail: NO_BYTES };
+    this.state = { ...this.state, isResetDue: false, timeMs: this.#nowMs, tail: NO_BYTES, marks: NO_MARKS };
+  }
+
+  #text(bytes: Uint8Array, end: number): void {
+    const { whole, tail } = splitUtf8(this.state.tail, bytes);
+    this.state = { ...this.state, tail, offset: end };
+    if (whole.length > 0) this.frames.push(alisText("o", this.#next(end), whole));
+  }
+
+  #marker(label: string, offset: number): void {
+    this.frames.push(alisText("m", this.#next(offset), encodeUtf8(label)));
   }
 
   /** The bytes of a character that nothing completes any more. */
   #flush(): void {
     const { tail, offset } = this.state;
-    if (tail.length > 0) this.frames.push(alisOutput(this.#next(offset), tail));
+    if (tail.length > 0) this.frames.push(alisText("o", this.#next(offset), tail));
     this.state = { ...this.state, tail: NO_BYTES };
   }
 

@@ -1,4 +1,4 @@
-// The common part of the dialects whose clients type in binary frames and say the rest as JSON.
+// Shared by dialects whose clients type in binary frames and send JSON for everything else.
 
 import type { DecodedCommand, Frame, SessionEvent } from "../server/dialect.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
@@ -23,7 +23,7 @@ export function tellBytesAndJson(event: SessionEvent): Frame[] {
   }
 }
 
-/** Reads a frame of a client that may say these messages and no others. @param maxBytes Of one frame of stdin. */
+/** Reads a frame of a client that may send only these messages. @param maxBytes Most bytes of a stdin frame. */
 export function decodeBytesAndJson(
   frame: Frame,
   messages: readonly ClientMessage["type"][],
@@ -42,7 +42,7 @@ export function decodeBytesAndJson(
   return { kind: "close", code: CLOSE.policy, reason: result.detail };
 }
 
-/** Whether a text names its type, as every message does. A text without one is typed input. */
+/** Whether a text has a `type`, as every message does. Other text is typed input. */
 export function hasType(text: string): boolean {
   if (text.length > MAX_CONTROL_IN_BYTES || !text.startsWith("{")) return false;
   try {
@@ -53,7 +53,7 @@ export function hasType(text: string): boolean {
   }
 }
 
-/** A text that was typed, in one frame. */
+/** Text that was typed, in one frame. */
 export function decodeTyped(text: string): DecodedCommand {
   return decodeStdin(encodeUtf8(text));
 }

@@ -1,4 +1,4 @@
-// The JSON gateway: everything is JSON text. Output is cut between characters, and bytes that are not UTF-8 are replaced.
+// The JSON gateway: everything is JSON text. Output is split between characters, and invalid UTF-8 is replaced.
 
 import type {
   AttachWish,
@@ -30,11 +30,11 @@ const SHAPES: Readonly<Record<JsonMessage["type"], Shape>> = {
 };
 
 type JsonState = {
-  /** The number of attached clients, this one included. */
+  /** Number of attached clients, including this one. */
   readonly clients: number;
-  /** Whether it only looks on. */
+  /** Whether the client is a viewer. */
   readonly isViewer: boolean;
-  /** The start of a character whose rest has not come yet. */
+  /** The start of an incomplete character. */
   readonly tail: Uint8Array;
 };
 
@@ -49,7 +49,7 @@ function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
     case "leave":
       return status("disconnected", state.clients - 1, state);
     case "error":
-      // It knows no errors. A viewer that types is told once more how things stand.
+      // The dialect has no errors. A viewer that types gets the status again.
       if (!state.isViewer || event.code !== "not_stdin_holder") return { frames: [], state };
       return status("connected", state.clients, state);
     case "output": {
@@ -57,10 +57,10 @@ function encode(event: SessionEvent, state: JsonState): Encoded<JsonState> {
       return { frames: outputOf(whole), state: { ...state, tail } };
     }
     case "gap":
-      // The next bytes are not the rest of that character.
+      // The next bytes don't complete that character.
       return { frames: outputOf(state.tail), state: { ...state, tail: NO_BYTES } };
     case "exit": {
-      // As node-pty tells it: the signal by its number.
+      // Like node-pty, give the signal's number.
       const signal = event.signal === undefined ? undefined : event.code - 128;
       const exit = JSON.stringify({ type: "exit", exitCode: event.code, signal });
       return { frames: [...outputOf(state.tail), exit], state: { ...state, tail: NO_BYTES } };
@@ -105,7 +105,7 @@ export const JSON_GATEWAY: Dialect<JsonState> = {
   decode,
 };
 
-/** `SANDBOX:SESSION`, or `SANDBOX` for its session `main`; both in the tenant of the caller, and in no other. */
+/** `SANDBOX:SESSION`, or `SANDBOX` for session `main`; always in the caller's tenant. */
 function wish({ search }: RouteRequest): AttachWish {
   const [sandbox = "", session = "main", ...more] = (search.get("sessionId") ?? "").split(":");
   if (!isName(sandbox) || !isName(session) || more.length > 0) {

@@ -1,5 +1,5 @@
-// PandaStack's pty: bytes both ways and JSON control. `/exec/pty` is a shell for one client; `/exec/pty/shared` one for many,
-// and one of them types.
+// PandaStack's pty: bytes both ways and JSON control. `/exec/pty` is a shell for one client; `/exec/pty/shared` is for many, of
+// which one types.
 
 import type {
   AttachWish,
@@ -16,15 +16,15 @@ import { defined } from "../wire/fields.ts";
 import { decodeBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-/** A login shell that is interactive. */
+/** An interactive login shell. */
 const SHELL = ["bash", "-li"] as const;
 
-function say(message: object): Encoded<undefined> {
+function encoded(message: object): Encoded<undefined> {
   return { frames: [JSON.stringify(message)], state: undefined };
 }
 
-/** In this dialect every client holds the keyboard alone, so no message says it. */
-function theirs({ alone: _alone, ...participant }: Participant): Participant {
+/** In this dialect every client holds the keyboard alone, so messages omit it. */
+function withoutAlone({ alone: _alone, ...participant }: Participant): Participant {
   return participant;
 }
 
@@ -35,9 +35,9 @@ function encode(event: SessionEvent): Encoded<undefined> {
     case "output":
       return { frames: [event.frame.subarray(1)], state: undefined };
     case "exit":
-      return say({ type: "exit", code: event.code });
+      return encoded({ type: "exit", code: event.code });
     case "error":
-      return say({ type: "error", message: event.message });
+      return encoded({ type: "error", message: event.message });
     default:
       return NOTHING;
   }
@@ -47,26 +47,26 @@ function encodeShared(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "hello": {
       const { holder, rows, cols } = event;
-      return say({
+      return encoded({
         type: "hello",
-        you: theirs(event.you),
+        you: withoutAlone(event.you),
         holder,
-        participants: event.participants.map(theirs),
+        participants: event.participants.map(withoutAlone),
         rows,
         cols,
       });
     }
     case "join":
-      return say({ type: "join", participant: theirs(event.participant) });
+      return encoded({ type: "join", participant: withoutAlone(event.participant) });
     case "leave":
     case "stdin_holder":
-      return say(event);
+      return encoded(event);
     default:
       return encode(event);
   }
 }
 
-/** A resize with no size says only that the client is there. */
+/** A resize without a size only keeps the client alive. */
 function decode(frame: Frame, messages: readonly ClientMessage["type"][]): DecodedCommand {
   const resize = typeof frame === "string" ? readResize(frame) : undefined;
   if (resize === undefined) return decodeBytesAndJson(frame, messages);
@@ -76,7 +76,7 @@ function decode(frame: Frame, messages: readonly ClientMessage["type"][]): Decod
 
 type Resize = { readonly cols?: unknown; readonly rows?: unknown };
 
-/** PandaStack's own dashboard says it in another way than its documents. */
+/** PandaStack's dashboard sends another form than the documented one. */
 function readResize(text: string): Resize | undefined {
   if (text.length > 128 || !text.includes("resize")) return undefined;
   try {
@@ -85,7 +85,7 @@ function readResize(text: string): Resize | undefined {
     const isDashboards = value?.type === undefined && typeof value?.resize === "object" && value.resize !== null;
     return isDashboards ? (value.resize as Resize) : undefined;
   } catch {
-    return undefined; // Not JSON: the next reader says so.
+    return undefined; // Not JSON: the next reader reports it.
   }
 }
 
@@ -110,12 +110,12 @@ export const PTY_SHARED: Dialect<undefined> = {
 
 function wish({ params, search }: RouteRequest, own: Readonly<Record<string, string>>): AttachWish {
   const line = search.get("cmd") ?? "";
-  // One command line, as a shell reads it.
+  // A single command line, read by a shell.
   const command = line === "" ? {} : { cmd: "bash", arg: ["-lc", line] };
-  const wished = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
-  if (!wished.ok) return wished;
+  const parsed = terminalQuery({ sandbox: params.id ?? "", tty: "1", keep: "0", ...own, ...command }, search);
+  if (!parsed.ok) return parsed;
   const mayForce = search.get("resolve") === "1";
-  return defined({ ...wished, command: SHELL, line: line === "" ? undefined : line, mayForce });
+  return defined({ ...parsed, command: SHELL, line: line === "" ? undefined : line, mayForce });
 }
 
 const COMMON = {

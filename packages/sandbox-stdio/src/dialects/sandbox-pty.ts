@@ -1,5 +1,5 @@
-// The terminal of Cloudflare's bridge, `/v1/sandbox/ID/pty` (V5): bytes both ways, and JSON `ready`, `exit`, `error`; the client says
-// `resize`. What the terminal shows already comes before `ready`.
+// The terminal of Cloudflare's bridge, `/v1/sandbox/ID/pty` (V5): bytes both ways, JSON `ready`, `exit` and `error`; the client
+// sends `resize`. The current screen comes before `ready`.
 
 import type { AttachWish, Dialect, DialectRoute, RouteRequest } from "../server/dialect.ts";
 import { CLOSE } from "../wire/constants.ts";
@@ -16,7 +16,7 @@ export const SANDBOX_PTY: Dialect<undefined> = {
   decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
 };
 
-/** The ids of the sandbox API. */
+/** Ids of the sandbox API. */
 const ID = /^[0-9a-f]{32}$/;
 
 function wish({ params, search }: RouteRequest): AttachWish {
@@ -25,9 +25,9 @@ function wish({ params, search }: RouteRequest): AttachWish {
   const session = search.get("session") ?? "";
   const place = session === "" ? { keep: "0" } : { session };
   const own = { sandbox, role: "driver", tty: "1", shell_integration: "0", ...place };
-  const wished = terminalQuery(own, search);
+  const parsed = terminalQuery(own, search);
   const shell = search.get("shell") || undefined;
-  return wished.ok && shell !== undefined ? { ...wished, command: [shell] } : wished;
+  return parsed.ok && shell !== undefined ? { ...parsed, command: [shell] } : parsed;
 }
 
 export const SANDBOX_PTY_ROUTES: readonly DialectRoute[] = [

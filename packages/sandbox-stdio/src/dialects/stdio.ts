@@ -1,5 +1,5 @@
-// The project's own two dialects at `/attach`: `stdio.v1`, and the seed's plain one, which has the same frames and knows
-// neither acknowledgements nor most messages (it ignores them).
+// The project's two dialects at `/attach`: `stdio.v1`, and the seed's plain one, which has the same frames but ignores
+// acknowledgements and most messages.
 
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
 import { parseAttachQuery } from "../wire/attach-query.ts";
@@ -9,7 +9,7 @@ import { decodeBytesAndJson, decodeStdin, decodeTyped } from "./bytes-and-json.t
 
 const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
 
-/** If a client is told to come back later, and not when, it may do so after this time. */
+/** Default wait of a client that is told to retry later. */
 const RETRY_SECONDS = 1;
 
 function encode(event: SessionEvent): Encoded<undefined> {
@@ -32,14 +32,14 @@ export const PLAIN: Dialect<undefined> = {
   name: "plain",
   acknowledges: false,
   canResume: true,
-  // The seed's `Terminal.tsx` does.
+  // The seed's `Terminal.tsx` decodes each frame by itself.
   readsFrameByFrame: true,
   start: undefined,
   encode: (event) => (event.type === "bye" ? NOTHING : encode(event)),
   decode: (frame) => decodeBytesAndJson(frame, CLIENT_MESSAGES),
 };
 
-/** For terminals that type in text, and say nothing else: `wscat`, xterm.js's AttachAddon. */
+/** For terminals that send typed text only: `wscat`, xterm.js's AttachAddon. */
 export const PLAIN_TEXT: Dialect<undefined> = {
   ...PLAIN,
   name: "plain-text",
@@ -52,8 +52,8 @@ function wish({ search }: RouteRequest): AttachWish {
 }
 
 function plainWish(request: RouteRequest): AttachWish {
-  const wished = wish(request);
-  return wished.ok && request.search.get("text") === "1" ? { ...wished, dialect: PLAIN_TEXT } : wished;
+  const parsed = wish(request);
+  return parsed.ok && request.search.get("text") === "1" ? { ...parsed, dialect: PLAIN_TEXT } : parsed;
 }
 
 export const STDIO_ROUTES: readonly DialectRoute[] = [

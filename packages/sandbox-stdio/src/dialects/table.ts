@@ -1,4 +1,4 @@
-// The routing table: every dialect that is spoken here. A new one is a file beside this and its line below.
+// The routing table of all dialects. A new one is a file beside this and a line below.
 
 import type { Dialect, DialectRoute } from "../server/dialect.ts";
 import { ADDON_ROUTES } from "./addon.ts";
@@ -19,7 +19,7 @@ export const DIALECT_ROUTES: readonly DialectRoute[] = [
   ...ALIS_ROUTES,
 ];
 
-/** @throws {RangeError} If no route of the table speaks it. */
+/** @throws {RangeError} If no route uses it. */
 export function dialectNamed(name: string): Dialect {
   if (name === PLAIN_TEXT.name) return PLAIN_TEXT;
   const route = DIALECT_ROUTES.find(({ dialect }) => dialect.name === name);

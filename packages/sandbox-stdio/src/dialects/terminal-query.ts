@@ -1,15 +1,15 @@
-// The query of another product's client as an attach query: a terminal, with the defaults of its route.
+// Converts the query of another product's client to an attach query for a terminal, with its route's defaults.
 
 import type { AttachWish } from "../server/dialect.ts";
 import { parseAttachQuery, type URLSearchParamsLike } from "../wire/attach-query.ts";
 import { CLOSE } from "../wire/constants.ts";
 
-/** Parameters that every such client may give beside its own. */
+/** Parameters that every such client may send. */
 const COMMON = ["cols", "rows", "name", "role"];
 
 /**
- * @param own The route's parameters, by the names of `/attach`; they go before the client's. A list is `arg`.
- * @param search The client's query, of which the size, the name and the role are taken.
+ * @param own The route's parameters, by their names in `/attach`; they override the client's. `arg` is a list.
+ * @param search The client's query; only size, name and role are used.
  */
 export function terminalQuery(
   own: Readonly<Record<string, string | readonly string[]>>,

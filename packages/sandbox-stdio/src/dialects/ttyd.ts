@@ -1,5 +1,5 @@
-// ttyd 1.7.7: each message starts with a character for its type. The client speaks first, in JSON. Its page reads
-// bytes only, so everything is said in binary; it may say text.
+// ttyd 1.7.7: each message starts with a type character. The client speaks first, in JSON. Its page reads only bytes, so
+// everything is sent in binary; the client may send text.
 
 import type {
   AttachWish,
@@ -26,11 +26,11 @@ import { defined } from "../wire/fields.ts";
 import { decodeStdin } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
-/** The first characters of a server's messages. */
+/** First characters of a server's messages. */
 const OUTPUT = 0x30;
 const TITLE = "1";
 const PREFERENCES = "2";
-/** The first characters of a client's messages. */
+/** First characters of a client's messages. */
 const INPUT = "0";
 const RESIZE = "1";
 const PAUSE = "2";
@@ -45,24 +45,24 @@ const IGNORED: DecodedCommand = { kind: "nothing" };
 function encode(event: SessionEvent): Encoded<undefined> {
   switch (event.type) {
     case "hello":
-      // Its page warns on leaving that the command will end. Here it goes on.
-      return say(`${TITLE}${titleOf(event)}`, `${PREFERENCES}{"disableLeaveAlert":true}`);
+      // ttyd's page warns on leaving that the command will end, but here it goes on.
+      return encoded(`${TITLE}${titleOf(event)}`, `${PREFERENCES}{"disableLeaveAlert":true}`);
     case "output":
       return isShown(event.frame[0]) ? { frames: [asOutput(event.frame)], state: undefined } : NOTHING;
     case "bye":
-      // Its page comes back at once after any code but 1000, and for ever. This makes it wait for the Enter key.
-      return event.retry === "now" ? NOTHING : say(`${PREFERENCES}{"disableReconnect":true}`);
+      // ttyd's page reconnects forever after any code but 1000; this makes it wait for the Enter key.
+      return event.retry === "now" ? NOTHING : encoded(`${PREFERENCES}{"disableReconnect":true}`);
     default:
       return NOTHING;
   }
 }
 
-/** All that its page can be told about the right to type. */
+/** The title is the only way to tell ttyd's page about the right to type. */
 function titleOf({ session, sandbox, you }: Hello): string {
   return `${you.role === "viewer" ? "view only: " : ""}${session} (${sandbox})`;
 }
 
-function say(...texts: string[]): Encoded<undefined> {
+function encoded(...texts: string[]): Encoded<undefined> {
   return { frames: texts.map(encodeUtf8), state: undefined };
 }
 
@@ -70,7 +70,7 @@ function isShown(stream: number | undefined): boolean {
   return stream === STREAM_STDOUT || stream === STREAM_STDERR || stream === STREAM_SNAPSHOT;
 }
 
-/** A copy: the frame is every client's. */
+/** Copies, since the frame is shared by all clients. */
 function asOutput(frame: Uint8Array): Uint8Array {
   const output = frame.slice();
   output[0] = OUTPUT;
@@ -93,7 +93,7 @@ function decode(frame: Frame): DecodedCommand {
     case JSON_DATA:
       return decodeBegin(frame);
     default:
-      return IGNORED; // As ttyd does.
+      return IGNORED; // Like ttyd.
   }
 }
 
@@ -136,7 +136,7 @@ function forbidden(reason: string): DecodedCommand {
   return { kind: "close", code: CLOSE.policy, reason };
 }
 
-// ---- Its place ---------------------------------------------------------------------------------------------------
+// ---- The dialect and its routes ----------------------------------------------------------------------------------
 
 export const TTYD: Dialect<undefined> = {
   name: "ttyd",

@@ -1,4 +1,4 @@
-// `sandbox-stdio/client`: a process in a sandbox from any runtime: over a WebSocket, as web streams, or over HTTP.
+// `sandbox-stdio/client`: a process in a sandbox from any runtime, as web streams over a WebSocket, or over HTTP.
 
 export type {
   ConnectionState,

@@ -1,4 +1,4 @@
-// `sandbox-stdio/protocol`: the words of the wire, for clients and servers that other people write. Imports no platform.
+// `sandbox-stdio/protocol`: the wire protocol for third-party clients and servers. Imports no platform.
 
 export {
   type AttachQuery,

@@ -1,5 +1,4 @@
-// The calls of programs to the bridge: writes and queries. A call is repeated over each new inner hop until it is answered, or
-// given up.
+// Programs' calls to the bridge: writes and queries. A call is repeated over each new inner hop until it is answered or given up.
 
 import type { ClientRecord } from "../session/client-record.ts";
 import { joined } from "../text/utf8-text.ts";
@@ -15,7 +14,7 @@ import {
   type WriteSpec,
 } from "./hop-state.ts";
 
-/** A longer answer is refused. */
+/** Longest answer accepted. */
 const MAX_ANSWER_BYTES = 4 * MIB;
 
 /** @see InnerClient.write */
@@ -50,27 +49,27 @@ export function startQuery(
   return { answer, forget: () => settleQuery(hop, id, undefined) };
 }
 
-/** The hop is back: repeats the calls that are not answered. */
+/** The hop is back: repeats unanswered calls. */
 export function repeatCalls(hop: HopState): void {
   for (const [id, pending] of hop.writes) sendWrite(hop, id, pending);
   for (const [id, pending] of hop.queries) sendQuery(hop, id, pending);
 }
 
-/** No pending call will be answered. */
+/** Fails all pending calls. */
 export function giveUpCalls(hop: HopState): void {
   for (const pending of hop.writes.values()) pending.resolve({ type: "fault" });
   hop.writes.clear();
   for (const id of [...hop.queries.keys()]) settleQuery(hop, id, undefined);
 }
 
-/** The bridge has typed a program's input, or refused it. */
+/** The bridge has typed or refused a program's input. */
 export function settleWrite(hop: HopState, outcome: Exclude<WriteOutcome, { type: "fault" }>): void {
   const pending = hop.writes.get(outcome.client);
   hop.writes.delete(outcome.client);
   pending?.resolve(outcome);
 }
 
-/** A piece of an answer has come. Keeps a view of `bytes`, which must stay as they are. */
+/** Adds a piece of an answer. Keeps a view of `bytes`, which must not change. */
 export function addAnswerPiece(hop: HopState, id: number, bytes: Uint8Array): void {
   const pending = hop.queries.get(id);
   if (pending === undefined) return;
@@ -79,7 +78,7 @@ export function addAnswerPiece(hop: HopState, id: number, bytes: Uint8Array): vo
   else pending.pieces.push(bytes);
 }
 
-/** The last piece has come; not `isOk`: there is no answer. */
+/** All pieces have arrived; not `isOk`: there is no answer. */
 export function finishAnswer(hop: HopState, id: number, isOk: boolean): void {
   const pending = hop.queries.get(id);
   if (pending === undefined) return;
@@ -88,7 +87,7 @@ export function finishAnswer(hop: HopState, id: number, isOk: boolean): void {
 
 function sendWrite(hop: HopState, id: string, pending: PendingWrite): void {
   const again = pending.command === undefined ? undefined : true;
-  // The write's beginning is settled once: input that an earlier hop may have brought through counts by now.
+  // Fix the write's start once: input that an earlier hop may have delivered is counted by now.
   pending.command ??= { ...pending.spec, client: id, at: pending.spec.at ?? hop.session?.receivedOf(id) ?? 0 };
   sendCommand(hop, { type: "write", ...pending.command, ...defined({ again }) });
 }

@@ -1,4 +1,4 @@
-// Commands of the session to the bridge that follow from its clients' state: sent as that changes, and again after each greeting.
+// Commands to the bridge that follow from the clients' state: sent on each change, and again after each greeting.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { ClientRecord } from "../session/client-record.ts";
@@ -32,11 +32,11 @@ export function sendAttach(hop: HopState, client: ClientRecord): void {
 
 export function sendInput(hop: HopState, client: ClientRecord, entry: InputEntry): void {
   const slot = hop.slots.get(client.id);
-  if (!hop.isReady || slot === undefined) return; // Kept in the queue; sent when the hop is back.
+  if (!hop.isReady || slot === undefined) return; // Stays in the queue until the hop is back.
   if (entry.kind === "eof") sendCommand(hop, { type: "eof", client: client.id, offset: entry.end });
   else {
     hop.isParkLast = false;
-    // No bytes at an offset ahead: the bridge counts those before it as refused.
+    // An empty frame at an offset ahead makes the bridge count the bytes before it as refused.
     const frame =
       entry.kind === "bytes" ? ([entry.start, entry.bytes] as const) : ([entry.end, new Uint8Array(0)] as const);
     hop.socket?.send(encodeStdin(slot, ...frame));
@@ -45,11 +45,13 @@ export function sendInput(hop: HopState, client: ClientRecord, entry: InputEntry
 
 export function sendHolder(hop: HopState, id: string): void {
   if (!hop.isReady) return;
-  sendCommand(hop, { type: "stdin_holder", id });
+  const keyboard = hop.session?.keyboard;
+  const alone = (keyboard?.isLent === true && keyboard.holder === id) || undefined;
+  sendCommand(hop, { type: "stdin_holder", id, ...defined({ alone }) });
   relayLeader(hop);
 }
 
-/** @returns Whether the session learns when the bridge has heard: see `RelaySession.bridgeHears`. */
+/** @returns Whether the bridge will confirm it: see `RelaySession.bridgeHears`. */
 export function sendAnswerer(hop: HopState, { id, offset }: Answerer): boolean {
   if (!hop.isReady) return false; // Sent after the next greeting.
   sendCommand(hop, { type: "answerer", id, offset });

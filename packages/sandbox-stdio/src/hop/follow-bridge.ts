@@ -1,10 +1,10 @@
-// The bridge's messages about the process, the keyboard and single clients, and how the relay session follows them.
+// Applies the bridge's messages about the process, the keyboard and single clients to the relay session.
 
 import type { RelaySession } from "../session/relay-session.ts";
 import { defined } from "../wire/fields.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
-/** Messages that concern the session alone; the others are about the connection, or about calls. */
+/** Messages that concern only the session; the others are about the connection or calls. */
 export type SessionMessage = Extract<
   InnerMessage,
   {
@@ -20,6 +20,7 @@ export type SessionMessage = Extract<
       | "attention"
       | "stopping"
       | "title"
+      | "echo"
       | "no_snapshot";
   }
 >;
@@ -43,14 +44,14 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
     case "stdin_ack": {
       const client = session.client(message.client);
       if (client === undefined) return;
-      // The first one after an attach is also the answer to it.
+      // The first one after an attach is also its answer.
       session.attachAnswered(client);
       session.confirmInput(client, message.offset);
       return;
     }
     case "error": {
       const client = session.client(message.client);
-      // A later connection is told, too, before it sends a window of input in vain (L10b).
+      // Later connections are told too, before they send a window of input in vain (L10b).
       if (client !== undefined && message.code === "stdin_closed") client.wasToldClosed = true;
       client?.peer?.send({ type: "error", code: message.code, message: message.message });
       return;
@@ -71,6 +72,9 @@ export function followBridge(session: RelaySession, message: SessionMessage): vo
       return;
     case "title":
       session.title = message.title;
+      return;
+    case "echo":
+      session.echoes(message.on, message.offset);
       return;
     case "no_snapshot":
       session.snapshotReady(undefined);

@@ -1,4 +1,4 @@
-// The bridge's greeting: the facts that the session object needs about the process, its log and its clients.
+// The bridge's greeting: what the session object needs to know of the process, its log and its clients.
 
 import { knownOf } from "../session/client-record.ts";
 import type { ProcessSession } from "../session/process-session.ts";
@@ -6,21 +6,21 @@ import { INNER_PROTOCOL } from "../wire/constants.ts";
 import { defined } from "../wire/fields.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
-/** The greeting's facts about the process beyond those that the session knows. */
+/** The greeting's facts about the process that the session does not hold. */
 export type ProcessFacts = {
   readonly cmd: readonly string[];
   readonly createdAt: string;
-  /** Whether the bridge calls a session object that has parked. Absent: it can't. */
+  /** Whether the bridge can wake a parked object. Absent: no. */
   readonly calls?: boolean;
-  /** When its last output came, as Date.now(). Absent if there was none. */
+  /** Date.now() of the last output. Absent if there was none. */
   readonly lastOutputMs?: number;
 };
 
-/** Characters of a command's words in a greeting, which has other things to say. */
+/** Limits of a command in a greeting, which has a limit as a whole. */
 const MAX_GREETED_COMMAND = 200_000;
 const MAX_GREETED_WORDS = 2048;
 
-/** @param offset Where output goes on. @param isMarked Whether a shell has marked its commands so far. */
+/** @param offset Where output continues. @param isMarked Whether the shell has marked any commands. */
 export function greetingOf(
   session: ProcessSession,
   process: ProcessFacts,
@@ -47,14 +47,14 @@ export function greetingOf(
     ...process,
     cmd: greetedCommand(process.cmd),
     ...(session.exit === undefined ? undefined : { hasExited: true }),
-    // Clients with a connection of their own to the bridge are none of the Durable Object's.
+    // Directly connected clients do not belong to the Durable Object.
     clients: [...session.clients].filter((client) => client.peer === undefined).map(knownOf),
     gone: [...session.gone],
     ...defined({ marked: isMarked || undefined, title: session.title || undefined }),
   };
 }
 
-/** As many of its words as fit. A caller that has ordered a longer one knows it. */
+/** As many words as fit. A caller that started a longer command knows it. */
 function greetedCommand(cmd: readonly string[]): readonly string[] {
   let left = MAX_GREETED_COMMAND;
   const fitting = cmd.findIndex((word) => {

@@ -1,5 +1,5 @@
-// The state of the session object's end of the inner hop. The functions of this folder read and change it; `InnerClient` calls them
-// for everyone outside.
+// The state of the session object's end of the inner hop. Functions of this folder read and change it; outside code goes through
+// `InnerClient`.
 
 import type { Snapshot } from "../output/snapshot.ts";
 import type { Frame } from "../server/dialect.ts";
@@ -13,28 +13,28 @@ import { HopAllowance } from "./hop-allowance.ts";
 export type InnerHello = Extract<InnerMessage, { type: "hello" }>;
 
 export interface InnerSocket {
-  /** The socket owns the frame from here on, and may release its memory. */
+  /** The socket owns the frame from here on and may release its memory. */
   send(frame: Frame): void;
 }
 
 export interface InnerClientEvents {
   /** The bridge has greeted: make the session, or find it by its incarnation. */
   hello(hello: InnerHello): void;
-  /** The bridge closes, or sent a message that can't be followed (1008): the connection is useless. */
+  /** The bridge closes, or sent a malformed message (1008): the connection is useless. */
   bye(code: number, reason: string): void;
-  /** The bridge keeps the clients' positions, and calls when output comes: the object may leave memory. */
+  /** The bridge keeps the clients' positions and calls on output, so the object may leave memory. */
   parked?(): void;
   /** The bridge refuses one client. */
   clientBye(client: ClientRecord, code: number, reason: string): void;
 }
 
-/** The outcome of a program's call to *write*. `fault`: the hop, or the session, was given up before the outcome was known. */
+/** Outcome of a program's *write*. `fault`: the hop or session was given up before the outcome was known. */
 export type WriteOutcome =
   | Extract<InnerMessage, { type: "written" }>
   | Extract<InnerMessage, { type: "unwritten" }>
   | { readonly type: "fault" };
 
-/** As {@link WriteCommand}; without `at` the bytes go behind the received input. */
+/** Like {@link WriteCommand}; without `at` the bytes follow the received input. */
 export type WriteSpec = Omit<WriteCommand, "client" | "at" | "again"> & { readonly at?: number | undefined };
 
 export type PendingWrite = {
@@ -56,35 +56,35 @@ export type HopState = {
   socket: InnerSocket | undefined;
   /** Whether the bridge knows the session's clients on this connection. */
   isReady: boolean;
-  /** Whether the bridge sent a message that can't be followed: later messages on this connection do not count. */
+  /** Whether the bridge sent a malformed message: later messages on this connection are ignored. */
   isFaulty: boolean;
-  /** The numbers that stand for clients in frames of input on this connection. */
+  /** Numbers that identify clients in input frames on this connection. */
   readonly slots: Map<string, number>;
   nextSlot: number;
-  /** The description of the next snapshot frame. */
+  /** Describes the next snapshot frame. */
   snapshot: Omit<Snapshot, "bytes"> | undefined;
   allowance: HopAllowance;
-  /** Whether the last command sent was that the object parks. */
+  /** Whether the last command sent was `park`. */
   isParkLast: boolean;
-  /** One for each program: the next waits for its answer. */
+  /** At most one per program: the next waits for its answer. */
   readonly writes: Map<string, PendingWrite>;
   readonly queries: Map<number, PendingQuery>;
   nextQuery: number;
-  /** Commands that the bridge has not answered, oldest first: orders of clients, callbacks, and undefined for each ping. */
+  /** Commands that the bridge has not answered, oldest first: pane orders by client, callbacks, and undefined for each ping. */
   readonly unanswered: (ClientRecord | (() => void) | undefined)[];
   readonly acks: RelayedAcks;
 };
 
-/** What the bridge knows of its clients' acknowledgements: see relayed-acks.ts. */
+/** What the bridge knows of the clients' acknowledgements: see relayed-acks.ts. */
 export type RelayedAcks = {
-  /** The offset and window last sent for each client. */
+  /** Offset and window last sent for each client. */
   readonly sent: Map<string, { readonly offset: number; readonly window: number }>;
   /**
-   * Lossless drivers for which less than the truth was sent, for the sake of others (W9a). The slowest position sent leads the flow:
-   * send each again when that is over, or the bridge waits for a client that has nothing left to acknowledge.
+   * Lossless drivers for which less than the real values were sent (W9a). Resend the real ones once the pressure ends, or the
+   * bridge waits for a client that has nothing left to acknowledge.
    */
   readonly reduced: Map<string, ClientRecord>;
-  /** The flow leader, and the pressure, at the last comparison. */
+  /** Flow leader and pressure at the last comparison. */
   leader: string | undefined;
   pressure: Pressure;
 };

@@ -1,5 +1,5 @@
-// The Durable Object's end of the inner hop. It makes the bridge an upstream of the session: input goes there and stays
-// in the client's queue until it is confirmed. So after a break all that is not confirmed is sent again.
+// The Durable Object's end of the inner hop, and the session's upstream. Input stays in the client's queue until the bridge
+// confirms it, so unconfirmed input is resent after a break.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { SnapshotSource } from "../output/snapshot-requests.ts";
@@ -47,13 +47,13 @@ import { clearAcks, forgetAcks, relayAck, relayLeader, relayPressure } from "./r
 import { failOrders, pongArrived, sendOrder, sendPing } from "./unanswered.ts";
 import type { Parking } from "./wakeup.ts";
 
-const TOO_MANY = "more messages than anybody asked for";
+const TOO_MANY = "too many unsolicited messages";
 
 export class InnerClient implements Upstream, SnapshotSource {
   readonly #hop: HopState;
-  /** Whether a shell has marked its commands. */
+  /** Whether the shell has marked any commands. */
   isMarked = false;
-  /** Whether the bridge calls an object that has parked. */
+  /** Whether the bridge can wake a parked object. */
   callsParked = false;
   heardAtMs = 0;
 
@@ -89,15 +89,15 @@ export class InnerClient implements Upstream, SnapshotSource {
   }
 
   /**
-   * The session is there, found again or made from this greeting: brings its log to where the bridge goes on, tells the
-   * bridge the attached clients; sends again the input that the bridge has not confirmed.
+   * The session was found or made from this greeting. Moves its log to where the bridge continues, announces the attached
+   * clients, and resends unconfirmed input.
    */
   ready(session: RelaySession, hello: InnerHello): void {
     const hop = this.#hop;
     const isContinued = hop.session === session;
     hop.session = session;
     if (hello.offset < session.log.endOffset) {
-      this.#fault(`it goes on at ${hello.offset}, and ${session.log.endOffset} is reached`);
+      this.#fault(`output continues at ${hello.offset}, but has reached ${session.log.endOffset}`);
       return;
     }
     hop.isReady = true;
@@ -111,8 +111,8 @@ export class InnerClient implements Upstream, SnapshotSource {
   // ---- Programs ------------------------------------------------------------------------------------------------
 
   /**
-   * A program writes: sent now, or when the hop is back, and again on each hop until it is answered. One at a time.
-   * `withdraw`: if it was not sent yet, it never will be; if it was, its answer is awaited.
+   * Sends a program's write, now or when the hop is back, and again on each hop until it is answered. One at a time.
+   * `withdraw` cancels it if it was not sent yet; otherwise its answer is awaited.
    */
   write(
     client: ClientRecord,
@@ -121,12 +121,12 @@ export class InnerClient implements Upstream, SnapshotSource {
     return startWrite(this.#hop, client, spec);
   }
 
-  /** Queries the bridge. Resolves with undefined where there is no answer, or after `forget`. */
+  /** Queries the bridge. Resolves with undefined if there is no answer, or after `forget`. */
   ask(question: Question): { readonly answer: Promise<Uint8Array | undefined>; readonly forget: () => void } {
     return startQuery(this.#hop, question);
   }
 
-  /** No pending call will be answered. */
+  /** Fails all pending calls. */
   giveUpCalls(): void {
     giveUpCalls(this.#hop);
   }
@@ -135,15 +135,15 @@ export class InnerClient implements Upstream, SnapshotSource {
     sendPing(this.#hop);
   }
 
-  /** The object is about to leave memory. {@link InnerClientEvents.parked} says that the bridge has heard. */
+  /** Announces that the object is about to leave memory. {@link InnerClientEvents.parked} confirms it. */
   park(parking: Parking): void {
     if (this.#hop.isReady) sendCommand(this.#hop, { type: "park", ...parking });
     this.#hop.isParkLast = this.#hop.isReady;
   }
 
   /**
-   * A frame has come on the newest connection: don't hand in frames of an earlier one. A binary frame is this
-   * object's from here on, must stay as it is, and may be passed on to clients.
+   * Takes a frame of the newest connection; don't pass frames of earlier ones. The object owns a binary frame, which must not
+   * change and may be forwarded to clients.
    */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
@@ -157,7 +157,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     const piece = decodeAnswer(frame);
     if (piece !== undefined) {
       if (frame.length > 1 + MAX_FRAME_BYTES) this.#fault(`a frame of ${frame.length} bytes`);
-      // The frame's memory is the runtime's own for each message.
+      // The runtime allocates memory for each message, so a view may be kept.
       else addAnswerPiece(hop, piece.id, piece.bytes);
       return;
     }
@@ -187,11 +187,11 @@ export class InnerClient implements Upstream, SnapshotSource {
       if (isUnsolicited && !allowance.take(text.length, nowMs)) this.#fault(TOO_MANY);
       else if (message.type !== "attention" || allowance.takeAttention(nowMs)) this.#message(message);
     }
-    // A newer bridge may say more.
+    // A newer bridge may send more types.
     else if (result.fault !== "unknown_type") this.#fault(result.detail);
   }
 
-  /** Asks the bridge for a snapshot: now, or, where the hop is broken, when it is back. */
+  /** Requests a snapshot from the bridge. If the hop is broken, {@link ready} repeats it. */
   request(): void {
     if (this.#hop.isReady) sendCommand(this.#hop, { type: "snapshot" });
   }
@@ -202,7 +202,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     const hop = this.#hop;
     if (!hop.isReady) return;
     sendAttach(hop, client);
-    // The bridge's own rules may have given it the keyboard just now; these here are the ones that count.
+    // The bridge's rules may have given the client the keyboard; the rules here decide.
     const floor = hop.session?.keyboard;
     if (floor?.isExclusive) sendHolder(hop, floor.holder);
     for (const entry of client.input.entries) sendInput(hop, client, entry);
@@ -239,7 +239,7 @@ export class InnerClient implements Upstream, SnapshotSource {
     const hop = this.#hop;
     hop.slots.delete(client.id);
     forgetAcks(hop, client.id);
-    if (!hop.isReady) return; // The next greeting lists it, and then the bridge is told.
+    if (!hop.isReady) return; // The next greeting lists the client, and the bridge is told then.
     sendCommand(hop, { type: "detach", client: client.id, how });
     relayLeader(hop);
   }
@@ -263,7 +263,7 @@ export class InnerClient implements Upstream, SnapshotSource {
   #message(message: InnerMessage): void {
     const hop = this.#hop;
     if (message.type === "hello") {
-      if (hop.isReady) this.#fault("it greets twice");
+      if (hop.isReady) this.#fault("a second greeting");
       else hop.events.hello(message);
       return;
     }
@@ -271,7 +271,7 @@ export class InnerClient implements Upstream, SnapshotSource {
       hop.events.bye(message.code, message.reason);
       return;
     }
-    // A message before the greeting refers to no session.
+    // Before the greeting there is no session that a message could concern.
     const session = hop.isReady ? hop.session : undefined;
     switch (message.type) {
       case "bye": {
@@ -299,7 +299,7 @@ export class InnerClient implements Upstream, SnapshotSource {
         this.callsParked = true;
         return;
       case "parked":
-        // A later command has called it off.
+        // A later command cancels parking.
         if (session !== undefined && hop.isParkLast) hop.events.parked?.();
         return;
       case "gap":

@@ -1,5 +1,5 @@
-// The bridge's end of the inner hop: one Durable Object's connection, which carries all output once and every client's
-// input and messages.
+// The bridge's end of the inner hop: one Durable Object's connection, which carries all output once, and every client's input
+// and messages.
 
 import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
@@ -30,7 +30,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   readonly #slots = new Map<number, ClientRecord>();
   #link: OutputReader | undefined;
   #parking: Parking | undefined;
-  /** Whether a stop was told after the object's last word: it may have gone without hearing it. */
+  /** Whether `stopping` was sent after the object's last message: it may have parked without receiving it. */
   #isStopLate = false;
   heardAtMs: number;
 
@@ -49,15 +49,15 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.#end.session.linkDrained(this.#link);
   }
 
-  /** A message has come. A binary frame is the session's from here on, which keeps a view of it and releases its memory. */
+  /** Takes a message. The session owns a binary frame: it keeps a view and releases the memory. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
-    // Replaced by a newer connection, say: messages of an older one must not undo those of the newer one.
+    // After a newer connection has replaced this one, its messages must not undo the newer one's.
     if (this.#end.isClosed) return;
     if (typeof frame !== "string") {
       const stdin = decodeStdin(frame);
       const client = stdin === undefined ? undefined : this.#slots.get(stdin.slot);
-      // A frame for a client that was refused or has just gone: its sender hears of that, or has.
+      // A frame may be for a client that was refused or has just left: its sender is told separately.
       this.#parking = undefined;
       if (stdin !== undefined && client !== undefined) this.#end.session.stdin(client, stdin.bytes, stdin.offset);
       return;
@@ -65,12 +65,12 @@ export class InnerServer implements OutputPeer, RemotePeer {
     const result = parseInnerCommand(frame);
     if (!result.ok) {
       if (result.fault !== "unknown_type") this.close(CLOSE.policy, result.detail);
-      return; // A newer Durable Object may say more than this bridge knows.
+      return; // The Durable Object may be newer.
     }
     this.#command(result.message);
   }
 
-  /** A message of the session to one of this connection's clients. */
+  /** Sends a message of the session to one of this connection's clients. */
   tell(client: string, message: ServerMessage): void {
     if (this.#end.isClosed) return;
     if (message.type === "stdin_ack") sendMessage(this.#end, { type: "stdin_ack", client, offset: message.offset });
@@ -81,31 +81,34 @@ export class InnerServer implements OutputPeer, RemotePeer {
     }
   }
 
-  /** The bridge itself answers the queries that end before `offset`, whose last bytes have yet to be sent. */
+  /** The bridge answers the queries that end before `offset`. Sent before their last bytes. */
   answered(offset: number): void {
     if (!this.#end.isClosed) sendMessage(this.#end, { type: "answered", offset });
   }
 
-  /** Tells the far end a message as it comes; nothing follows from here. */
+  /** Forwards a message to the session object. */
   note(
-    message: Extract<InnerMessage, { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" }>,
+    message: Extract<
+      InnerMessage,
+      { type: "command_end" | "panes" | "attention" | "stopping" | "calls" | "title" | "echo" }
+    >,
   ): void {
     if (this.#end.isClosed) return;
     if (message.type === "stopping") this.#isStopLate = true;
     sendMessage(this.#end, message);
   }
 
-  /** The socket takes output again. */
+  /** The socket is writable again. */
   drained(): void {
     if (this.#link !== undefined) this.#end.session.linkDrained(this.#link);
   }
 
-  /** The object's parking before it went, if that was its last word. */
+  /** The object's `park`, if that was its last message. */
   get parking(): Parking | undefined {
     return this.#parking;
   }
 
-  /** Whether an object that has gone may not know that the bridge stops. */
+  /** Whether a parked object may not know that the bridge is stopping. */
   get isStopLate(): boolean {
     return this.#isStopLate;
   }
@@ -121,7 +124,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     this.closed(code);
   }
 
-  /** The socket has closed. After 1000 the Durable Object has no client left to attach; else it is on its way back. */
+  /** The socket has closed. After 1000 the Durable Object has no client left; otherwise it will reconnect. */
   closed(_code: number): void {
     this.#end.isClosed = true;
     if (this.#link !== undefined) this.#end.session.removeLink(this.#link);
@@ -137,7 +140,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   // ---- OutputPeer ----------------------------------------------------------------------------------------------
 
   send(message: ServerMessage): void {
-    if (message.type === "exit") this.#tellTaken();
+    if (message.type === "exit") this.#confirmTaken();
     // A reader's messages about the log are the same on both hops.
     const { type } = message;
     if (type === "resize" || type === "gap" || type === "output_end" || type === "exit")
@@ -149,7 +152,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   }
 
   sendSnapshot(): void {
-    // The link is never redrawn: its far end asks for a snapshot when it wants one.
+    // The link is never redrawn: the session object requests snapshots itself.
   }
 
   isWritable(): boolean {
@@ -158,8 +161,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   // ---- Inside --------------------------------------------------------------------------------------------------
 
-  /** Confirms input of clients that are not here: have vanished, or not attached again yet. After the exit it would be too late. */
-  #tellTaken(): void {
+  /** Confirms input of clients that have vanished or not reattached yet. After the exit it would be too late. */
+  #confirmTaken(): void {
     for (const client of this.#end.session.clients) {
       if (client.peer !== undefined || this.#isHere(client)) continue;
       sendMessage(this.#end, { type: "stdin_ack", client: client.id, offset: client.input.taken });
@@ -187,7 +190,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
         this.#attach(command);
         return;
       case "stdin_holder":
-        this.#end.session.setHolder(command.id);
+        this.#end.session.setHolder(command.id, command.alone === true);
         return;
       case "answerer":
         this.#end.session.setAnswerer(command);
@@ -203,7 +206,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
         return;
       default: {
         const client = this.#end.session.client(command.client);
-        if (client === undefined || client.peer !== undefined) return; // It left, and this was on its way.
+        if (client === undefined || client.peer !== undefined) return; // The client left while this was in flight.
         this.#commandOf(client, command);
       }
     }
@@ -218,7 +221,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   ): void {
     switch (command.type) {
       case "detach":
-        // A program that writes is never forgotten: the bridge must not type its input twice.
+        // A program that writes is never forgotten, or the bridge might type its input twice.
         if (command.how === "left" && !client.isProgram) this.#end.session.leave(client);
         else this.#end.session.expire(client);
         return;
@@ -244,7 +247,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     }
   }
 
-  /** It may stand ahead of the output that has been sent, where the socket did not take all of it yet. */
+  /** The snapshot may be ahead of the output sent, if the socket has not taken all of it. */
   #answerScreen(screen: SnapshotFrame | undefined): void {
     if (this.#end.isClosed) return;
     if (screen === undefined) {
@@ -280,7 +283,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
     for (const [slot, client] of this.#slots) if (client.id === command.client) this.#slots.delete(slot);
     if (!result.ok) return;
     this.#slots.set(command.slot, result.client);
-    // Otherwise input that was taken after the greeting, before this attach, would never be confirmed.
+    // Otherwise input taken between the greeting and this attach would never be confirmed.
     sendMessage(this.#end, { type: "stdin_ack", client: command.client, offset: result.client.input.taken });
   }
 }

@@ -1,5 +1,5 @@
-// The calls of programs where the process is: writes (W1 to W4), typed whole or not at all, and questions. Each answer goes back on
-// the connection on which its call came.
+// Programs' calls at the bridge: writes (W1 to W4), typed whole or not at all, and questions. An answer goes back on the
+// connection of its call.
 
 import { encodeWrite, needsModes } from "../programs/encode-write.ts";
 import { WriteIds } from "../programs/write-ids.ts";
@@ -11,16 +11,16 @@ import { encodeAnswer } from "../wire/frames.ts";
 import type { InnerCommand, InnerMessage, Question } from "../wire/inner-messages.ts";
 import type { InputModes, Written } from "../wire/write-messages.ts";
 
-/** What the bridge knows beyond the session: about the terminal, and about a shell's commands. */
+/** What the bridge knows beyond the session: the terminal and the shell's commands. */
 export interface ProgramHost {
-  /** The modes that the process has set on its terminal; undefined on pipes. */
+  /** The modes set on the terminal; undefined on pipes. */
   modes(): InputModes | undefined | Promise<InputModes | undefined>;
-  /** JSON in UTF-8; undefined where there is no answer. */
+  /** UTF-8 JSON; undefined if there is no answer. */
   answer(question: Question): Uint8Array | undefined | Promise<Uint8Array | undefined>;
-  /** Whether a shell has marked its commands so far. */
+  /** Whether the shell has marked any commands. */
   readonly isMarked: boolean;
   readonly writeIds: WriteIds;
-  /** A program has called: the session is in use. */
+  /** A program has called, so the session is in use. */
   called(): void;
 }
 
@@ -40,10 +40,10 @@ export type BridgeEnd = {
   isClosed: boolean;
 };
 
-/** Input of one program that may wait for a process that does not read; then a write is refused. */
+/** Most input of one program that may wait for a process that does not read; beyond it writes are refused. */
 const MAX_WAITING_WRITE_BYTES = 256 * 1024;
 
-/** The most of an answer in one message: a frame of full length with its header (F5). */
+/** Most bytes of an answer in one message: a full frame with its header (F5). */
 const ANSWER_PIECE_BYTES = MAX_FRAME_BYTES - 8;
 
 export function sendMessage({ socket }: BridgeEnd, message: InnerMessage): void {
@@ -55,7 +55,7 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
   programs.called();
   const modes = needsModes(command) ? await programs.modes() : undefined;
   const { client: id, again, once, eof = false } = command;
-  // The client may have gone while the terminal was asked.
+  // The client may have left while the terminal was queried.
   const client = session.client(id);
   if (client?.isProgram !== true) {
     refuse(end, id, { code: "too_many_writers" });
@@ -71,7 +71,7 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
     reply(end, { type: "written", client: id, from: received, to: received, output: 0, duplicate: true });
     return;
   }
-  // What is typed once by its id goes behind all else.
+  // A write identified by id follows everything else.
   const at = once === undefined ? command.at : client.input.received;
   const last = client.lastWrite?.at === at ? client.lastWrite : undefined;
   if (again === true && last !== undefined && once === undefined) {
@@ -79,7 +79,7 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
     return;
   }
   const encoded = encodeWrite(command, modes);
-  // A repetition gets the answer `duplicate`, even with another body.
+  // A repetition is answered with `duplicate`, even if its body differs.
   const length = encoded.ok ? encoded.bytes.length : 0;
   const plan = session.planWrite(client, { length, eof, at });
   if (plan.kind === "duplicate") {
@@ -104,7 +104,7 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
   const written = defined({ from: plan.from, to: plan.to, output: session.log.endOffset, modes });
   client.lastWrite = { at, ...written };
   if (once !== undefined) programs.writeIds.note(once.id, once.hash);
-  // Before the bytes are typed: reports of taken bytes come after the answer.
+  // Answer before typing: reports of taken bytes come after the answer.
   confirm(end, id, written);
   session.typePlanned(client, encoded.bytes, eof);
 }

@@ -1,5 +1,5 @@
-// The steps when the inner hop is back: the session object and the bridge compare the log, the clients and the keyboard.
-// The session object sends again all input that the bridge has not confirmed (H4, H5, H8).
+// Synchronizes log, clients and keyboard between session object and bridge when the inner hop is back. The session object resends
+// all unconfirmed input (H4, H5, H8).
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { ClientRecord } from "../session/client-record.ts";
@@ -8,30 +8,30 @@ import { sendAnswerer, sendAttach, sendHolder, sendInput } from "./bridge-upstre
 import { type HopState, type InnerHello, sendCommand } from "./hop-state.ts";
 
 /**
- * @param isContinued Whether the session existed before this greeting. Then it knows which clients have left; a session made from
- *   this greeting has to believe it.
+ * @param isContinued Whether the session existed before this greeting, and so knows which clients have left. A new session
+ *   must trust the greeting.
  */
 export function reconcile(hop: HopState, session: RelaySession, hello: InnerHello, isContinued: boolean): void {
   session.continueAt(hello.offset, { cols: hello.cols, rows: hello.rows });
   session.noteEnd(hello.live);
   session.lastOutputMs = hello.lastOutputMs ?? session.lastOutputMs;
-  // Before the bridge hears which clients have left, or it would answer from there on, and not from where that was.
+  // Before the bridge learns which clients have left, or it would answer from there on, not from the earlier offset.
   const hasClients = hello.clients.some(({ isAbsent }) => !isAbsent);
   session.announceAnswerer((answerer) => sendAnswerer(hop, answerer), hasClients);
   compareClients(hop, session, hello, isContinued);
-  session.setHolder(session.keyboard.holder);
+  session.checkHolder();
   const present = [...session.clients].filter((client) => client.isPresent);
   for (const client of present) sendAttach(hop, client);
   resendInput(hop, session, present);
 }
 
-/** The bridge drops clients that have left here. Its other clients are restored here, with its count of their input. */
+/** Drops clients at the bridge that have left here, and restores its other clients here, with its count of their input. */
 function compareClients(hop: HopState, session: RelaySession, hello: InnerHello, isContinued: boolean): void {
   for (const id of hello.gone ?? []) session.noteGone(id);
   for (const known of hello.clients) {
     const client = session.client(known.id);
     const hasLeft = client === undefined && (isContinued || session.gone.has(known.id));
-    // Clients that acknowledge nothing hardly ever reconnect: give their places up at once. They may resume all the same.
+    // Clients without acknowledgements rarely reconnect: give up their places at once. They may still resume.
     const isAbsent = client === undefined ? known.acknowledges === false : client.presence.phase === "absent";
     if (hasLeft) sendCommand(hop, { type: "detach", client: known.id, how: "left" });
     else session.restore(isAbsent ? { ...known, isAbsent } : known);
@@ -40,10 +40,10 @@ function compareClients(hop: HopState, session: RelaySession, hello: InnerHello,
   }
 }
 
-/** Input of an exclusive session goes to the bridge as that of the client that held the keyboard when it was typed. */
+/** Resends input. In an exclusive session each piece goes as from the client that held the keyboard when it was typed. */
 function resendInput(hop: HopState, { keyboard }: RelaySession, clients: readonly ClientRecord[]): void {
   const { isExclusive, holder } = keyboard;
-  // Before any input: the holder's would be refused. So would input from before a handover: it goes as its holder's.
+  // Announce the holder before its input, which would be refused otherwise. Input from before a handover needs its old holder.
   let announced = isExclusive ? undefined : holder;
   if (announced !== undefined) sendHolder(hop, announced);
   for (const { client, entry } of byTurn(clients)) {
@@ -58,7 +58,7 @@ function resendInput(hop: HopState, { keyboard }: RelaySession, clients: readonl
 
 type Waiting = { readonly client: ClientRecord; readonly entry: InputEntry; readonly turn: number };
 
-/** All input that waits, in the order of the keyboard's turns; each client's own stays in its order. */
+/** All waiting input by keyboard turn, keeping each client's order. */
 function byTurn(clients: readonly ClientRecord[]): Waiting[] {
   const waiting = clients.flatMap((client) => {
     let turn = 0;

@@ -1,23 +1,23 @@
-// Which acknowledgements the session object passes on to the bridge. A message costs the bridge more than its bytes: acknowledgements
-// that may lead the flow go in steps, the others rarely.
+// Decides which acknowledgements the session object relays to the bridge. A message costs more than its bytes, so possible flow
+// leaders' go in steps, and others rarely.
 
 import type { ClientRecord } from "../session/client-record.ts";
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import { type HopState, sendCommand } from "./hop-state.ts";
 
-/** Well below the bytes that a flow leader may have in flight. */
+/** Well below a flow leader's window. */
 const LEADER_ACK_BYTES = 2 * MAX_FRAME_BYTES;
-/** The step of clients that decide nothing. */
+/** Step for clients that can't be the flow leader. */
 const LAZY_ACK_BYTES = 4 * MAX_FRAME_BYTES;
 
-/** A new connection: nothing has been sent on it. */
+/** Resets the state for a new connection. */
 export function clearAcks({ acks }: HopState): void {
   acks.sent.clear();
   acks.reduced.clear();
   acks.pressure = "none";
 }
 
-/** The bridge hears of the client, and with it of the client's position. */
+/** The bridge learns of the client and its position by an `attach`. */
 export function noteAttached(hop: HopState, client: ClientRecord): void {
   note(hop, client, { offset: client.acked, window: client.windowBytes });
 }
@@ -27,7 +27,7 @@ export function forgetAcks({ acks }: HopState, clientId: string): void {
   acks.reduced.delete(clientId);
 }
 
-/** The client has processed more output, or its window has changed: passes that on if it matters. */
+/** The client has processed more output, or its window has changed: relays that if it matters. */
 export function relayAck(hop: HopState, client: ClientRecord): void {
   const pace = hop.session?.pace;
   if (pace === undefined) return;
@@ -35,15 +35,15 @@ export function relayAck(hop: HopState, client: ClientRecord): void {
   const leader = pace.update();
   const last = acks.sent.get(client.id);
   const { offset, window } = pace.effective(client);
-  // The slowest lossless driver leads, and the bridge can tell which one that is only if it knows of all.
+  // The slowest lossless driver leads, which the bridge can only tell if it knows of all.
   const mayLead = client === leader || isLosslessDriver(client);
-  // The bridge counts with the window that it knows.
+  // The bridge computes with the window it was last sent.
   const step = mayLead ? Math.min(LEADER_ACK_BYTES, window / 4, (last?.window ?? window) / 4) : LAZY_ACK_BYTES;
   if (last === undefined || offset - last.offset >= Math.max(1, step)) sendAck(hop, client);
   if (client !== leader || leader.id !== acks.leader || pace.pressure !== acks.pressure) relayLeader(hop);
 }
 
-/** Output has come, and other clients may be further behind now: tells the bridge if it should read less ahead. */
+/** Output has arrived, so other clients may be further behind: tells the bridge if it should read less ahead. */
 export function relayPressure(hop: HopState): void {
   const pace = hop.session?.pace;
   pace?.update();
@@ -51,8 +51,8 @@ export function relayPressure(hop: HopState): void {
 }
 
 /**
- * The flow leader may have changed. The bridge must know the position of the new one, or it waits for the one before, and holds the
- * process for ever.
+ * The flow leader may have changed. The bridge must know the new one's position, or it waits for the old one and holds the
+ * process forever.
  */
 export function relayLeader(hop: HopState): void {
   const { acks } = hop;

@@ -1,11 +1,11 @@
-// Commands on their way to the bridge: the answer to the ping behind each shows that it has arrived. If the hop breaks before, the
-// clients whose pane orders were lost are told (B8).
+// Commands in flight to the bridge: the answer to the ping after each shows that it has arrived. If the hop breaks first, clients
+// whose pane orders may be lost are told (B8).
 
 import type { ClientRecord } from "../session/client-record.ts";
 import { PANE_LOST, type PaneOrder } from "../wire/pane-messages.ts";
 import { type HopState, sendCommand } from "./hop-state.ts";
 
-/** Beyond these, the oldest orders are forgotten. A bridge that answers no ping is given up long before. */
+/** Beyond this, the oldest orders are forgotten. A bridge that answers no ping is given up long before. */
 const MAX_UNANSWERED = 4_096;
 
 export function sendOrder(hop: HopState, client: ClientRecord, order: PaneOrder): void {
@@ -14,7 +14,7 @@ export function sendOrder(hop: HopState, client: ClientRecord, order: PaneOrder)
   sendPing(hop);
 }
 
-/** @param onArrival Called once all earlier commands have arrived; never, if the hop breaks before that. */
+/** @param onArrival Called once all earlier commands have arrived; never if the hop breaks first. */
 export function confirmArrival(hop: HopState, onArrival: () => void): void {
   note(hop, onArrival);
   sendPing(hop);
@@ -25,12 +25,12 @@ export function sendPing(hop: HopState): void {
   note(hop, undefined);
 }
 
-/** The oldest ping is answered: the commands before it have arrived. */
+/** The oldest ping was answered: the commands before it have arrived. */
 export function pongArrived({ unanswered }: HopState): void {
   for (const one of unanswered.splice(0, unanswered.indexOf(undefined) + 1)) if (typeof one === "function") one();
 }
 
-/** The hop has broken. */
+/** The hop broke: reports the orders as lost. */
 export function failOrders({ unanswered }: HopState): void {
   for (const one of unanswered.splice(0)) if (typeof one === "object") one.tell(PANE_LOST);
 }

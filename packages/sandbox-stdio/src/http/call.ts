@@ -1,4 +1,4 @@
-// One call over HTTP: asks, repeats a call that may be repeated, and makes an error of everything that is no answer.
+// One HTTP call: sends it, repeats it if allowed, and turns every failure into an error.
 
 import { StdioError } from "../connect/error.ts";
 import { defined } from "../wire/fields.ts";
@@ -6,11 +6,11 @@ import { defined } from "../wire/fields.ts";
 export type CallOptions = { readonly signal?: AbortSignal };
 
 export type Caller = {
-  /** `https://HOST`, with a path where it has one, no slash at the end. */
+  /** `https://HOST` with an optional path, without a trailing slash. */
   readonly base: string;
   readonly token: () => Promise<string | undefined>;
   readonly fetch: typeof fetch;
-  /** How often a call is repeated at most. */
+  /** Most repetitions of a call. */
   readonly retries: number;
 };
 
@@ -20,45 +20,45 @@ export type Call = {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether two calls have the effect of one. Else it is repeated only if the server had done nothing. */
+  /** Whether two calls have the effect of one. If not, it is repeated only if the server did nothing. */
   readonly isRepeatable: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A server that asks for more patience than this is told to the caller instead. */
-const MAX_PATIENCE_SECONDS = 30;
+/** If a server asks to wait longer than this, the call fails instead. */
+const MAX_RETRY_AFTER_SECONDS = 30;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 const HTTP_TOO_MANY = 429;
-/** From here on a status says that this is not what was asked for; from the second one on, by a fault of the server. */
+/** From here on a status is not a success; from the second on it is the server's fault. */
 const HTTP_NO_ANSWER = 300;
 const HTTP_FAULT = 500;
 
 /** @throws {StdioError} */
 export async function callJson<T>(caller: Caller, call: Call): Promise<T> {
-  return repeatedly(caller, call, async () => {
-    const response = await ask(caller, call);
+  return withRetries(caller, call, async () => {
+    const response = await send(caller, call);
     const text = await bodyOf(response);
     if (text === "" && response.ok) return undefined as T;
     const body = parse(text, response.status);
-    // An answer that took long began as 200: a refusal is its body then.
+    // A slow response starts with 200, so a refusal may be in its body.
     if (!response.ok || "error" in body) throw errorOf(response, body);
-    // The server answers by its schemas, which these types are held to.
+    // The cast is safe: the server's schemas enforce these types.
     return body as T;
   });
 }
 
-/** The response itself, once it is known to be no refusal. @throws {StdioError} */
+/** The response itself if it is a success. @throws {StdioError} */
 export async function callRaw(caller: Caller, call: Call): Promise<Response> {
-  return repeatedly(caller, call, async () => {
-    const response = await ask(caller, call);
+  return withRetries(caller, call, async () => {
+    const response = await send(caller, call);
     if (response.ok) return response;
     throw errorOf(response, parse(await bodyOf(response), response.status));
   });
 }
 
-/** @param attempt Told whether an earlier one may have had its effect. */
-export async function repeatedly<T>(
+/** @param attempt Its argument tells whether an earlier attempt may have taken effect. */
+export async function withRetries<T>(
   { retries }: Pick<Caller, "retries">,
   call: Pick<Call, "isRepeatable" | "signal">,
   attempt: (isUnsure: boolean) => Promise<T>,
@@ -77,7 +77,7 @@ export async function repeatedly<T>(
   }
 }
 
-/** @returns undefined where the call must not, or need not, be repeated. */
+/** @returns undefined if the call must not be repeated. */
 function pauseAfter(
   error: unknown,
   { isRepeatable }: Pick<Call, "isRepeatable">,
@@ -87,20 +87,20 @@ function pauseAfter(
   const { status, retryAfter = 0 } = error;
   const isPassing =
     error.code === "unreachable" || (status !== undefined && status >= 500) || error.code === "unavailable";
-  // 429 comes before anything is done.
+  // A 429 means that nothing was done.
   if (status !== HTTP_TOO_MANY && !(isRepeatable && isPassing)) return undefined;
-  if (retryAfter > MAX_PATIENCE_SECONDS) return undefined;
+  if (retryAfter > MAX_RETRY_AFTER_SECONDS) return undefined;
   const usual = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
   return Math.max(retryAfter * 1000, usual * (0.5 + Math.random() / 2));
 }
 
-async function ask(caller: Caller, { method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
+async function send(caller: Caller, { method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
   const url = new URL(`${caller.base}${path}`);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
   const token = await caller.token();
   const init: RequestInit = {
     method,
-    // A redirect would carry the token to another address.
+    // A redirect would send the token to another address.
     redirect: "manual",
     headers: {
       ...defined({
@@ -116,16 +116,16 @@ async function ask(caller: Caller, { method, path, query = {}, body, headers, si
     return await fetch(url.href, init);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new StdioError("unreachable", `No answer from ${url.host}: ${phrase(error)}`, { cause: error });
+    throw new StdioError("unreachable", `No answer from ${url.host}: ${messageOf(error)}`, { cause: error });
   }
 }
 
 async function bodyOf(response: Response): Promise<string> {
   try {
-    // Spaces keep a long call alive.
+    // Spaces keep a long call's connection alive.
     return (await response.text()).trim();
   } catch (error) {
-    throw new StdioError("unreachable", `The answer broke off: ${phrase(error)}`, {
+    throw new StdioError("unreachable", `The response broke off: ${messageOf(error)}`, {
       status: response.status,
       cause: error,
     });
@@ -137,12 +137,12 @@ function parse(text: string, status: number): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // A page for people, from something in between, or an answer that was cut.
+    // A page for people, from an intermediary, or a truncated response.
   }
-  // A server's own fault may pass, and so may a cut. What else something says that is not this server is its last word.
+  // A server fault or a truncated response may be transient. Any other response that is not this server's is final.
   const isOther = status < HTTP_FAULT && (status >= HTTP_NO_ANSWER || text.startsWith("<"));
   const code = isOther ? `http_${status}` : "unreachable";
-  return { error: code, message: `the answer is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
+  return { error: code, message: `the response is not JSON (HTTP ${status}): ${text.slice(0, 80)}` };
 }
 
 function errorOf(response: Response, { error, message, ...details }: Record<string, unknown>): StdioError {
@@ -157,7 +157,7 @@ function errorOf(response: Response, { error, message, ...details }: Record<stri
   });
 }
 
-function phrase(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message;

@@ -1,5 +1,5 @@
-// Server-sent events of a session's output, read over fetch, since an EventSource sends no token. A stream that breaks off goes
-// on behind its last event.
+// Reads server-sent events of a session's output over fetch, since EventSource can't send a token. A broken stream resumes after
+// its last event.
 
 import { StdioError } from "../connect/error.ts";
 import type { ExitInfo, GapInfo, State } from "./program-types.ts";
@@ -8,7 +8,7 @@ export type OutputEvent =
   | {
       readonly type: "output";
       readonly output: string;
-      /** Bytes that are not UTF-8 became U+FFFD. */
+      /** Invalid UTF-8 was replaced by U+FFFD. */
       readonly lossy?: true;
       readonly from: number;
       readonly next: number;
@@ -30,7 +30,7 @@ const HTTP_NO_CONTENT = 204;
 const PAUSE_MS = 250;
 const MAX_EMPTY_STREAMS = 20;
 
-/** @param open Asks for the stream behind the event of this id. @throws {StdioError} */
+/** @param open Requests the stream after the event with this id. @throws {StdioError} */
 export async function* readEvents(
   open: (lastEventId: string | undefined) => Promise<Response>,
   signal: AbortSignal | undefined,
@@ -43,7 +43,7 @@ export async function* readEvents(
       for await (const event of eventsOf(response.body)) {
         empty = 0;
         lastId = event.id ?? lastId;
-        // Events that a newer server knows are left out.
+        // Skip unknown events: the server may be newer.
         const parsed = parsedEvent(event);
         if (parsed !== undefined) yield parsed;
         if (parsed?.type === "exit") return;
@@ -51,7 +51,7 @@ export async function* readEvents(
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof StdioError) throw error;
-      // The connection broke: the next stream goes on.
+      // The connection broke; the next stream resumes.
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
@@ -66,7 +66,7 @@ function parsedEvent({ type, data }: RawEvent): OutputEvent | undefined {
   return { ...fields, type } as OutputEvent;
 }
 
-/** Events whole: a name, an id, the joined lines of data. Comments are left out. */
+/** Parses whole events: name, id, joined data lines. Skips comments. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<RawEvent, void, void> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";

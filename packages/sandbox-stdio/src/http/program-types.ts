@@ -1,4 +1,4 @@
-// The types of the programs' interface, as shapes.ts describes its fields.
+// Types of the programs' interface, derived from the fields in shapes.ts.
 
 import type { Asked, Given, ValueOf } from "../wire/fields.ts";
 import type * as shapes from "./shapes.ts";

@@ -1,16 +1,16 @@
-// The fields of requests about recordings (G3 to G6), and of their answers.
+// Fields of requests about recordings (G3 to G6), and of their responses.
 
 import { choice, integer, list, object, offset, optional, text, usually } from "../wire/fields.ts";
 import { gap, screenAnswer } from "./shapes.ts";
 
 const time = text({ format: "time" });
 const zonedTime = text({ format: "zoned time" });
-const incarnation = optional(text(), "the process that is meant; absent: the newest recording");
+const incarnation = optional(text(), "the recorded process; absent: the newest recording");
 const MAX_IDLE_SECONDS = 86_400;
 
-/** An offset, or a time. */
+/** An offset or a time. */
 const place = (about: string) => optional(text({ min: 1, max: 40 }), about);
-/** 0 or 1, as a query says it. */
+/** 0 or 1, as in a query. */
 const digit = (about: string) => optional(integer(0, 1), about);
 
 export const cast = {
@@ -29,7 +29,7 @@ export const moment = {
   format: usually(choice("text", "json"), "text"),
   scrollback: optional(integer(0, 1_000_000)),
 };
-export const momentAnswer = { ...screenAnswer, at: optional(time, "when the output before the offset had come") };
+export const momentAnswer = { ...screenAnswer, at: optional(time, "when the output before the offset arrived") };
 
 /** Exactly one of `text` and `match`. */
 export const search = {
@@ -42,9 +42,9 @@ export const search = {
 };
 export const searchAnswer = {
   hits: list(object({ offset, time, line: text() })),
-  next: optional(offset, "the search ended before the recording: go on from here"),
+  next: optional(offset, "the search stopped before the recording's end: continue from here"),
   searchedTo: offset,
-  gap: optional(gap, "the first part within that is not recorded, or was removed"),
+  gap: optional(gap, "the first part in this range that was not recorded or was removed"),
 };
 
 export const listing = { limit: usually(integer(1, 1_000), 100), after: optional(text()) };
@@ -54,7 +54,7 @@ export const listed = object({
   endedAt: optional(time),
   bytes: offset,
   seconds: integer(0, Number.MAX_SAFE_INTEGER),
-  gap: optional(gap, "the first part that is not recorded, or was removed"),
+  gap: optional(gap, "the first part that was not recorded or was removed"),
   held: optional(object({ reason: text(), by: text(), at: time })),
 });
 export const listAnswer = { recordings: list(listed), next: optional(text()) };
@@ -64,5 +64,5 @@ export const removal = { incarnation: optional(text()), all: digit("1: all recor
 export const hold = { incarnation: optional(text()), reason: text({ min: 1, max: 200 }) };
 export const release = { incarnation: optional(text()) };
 
-/** All recordings of sessions that a person started. */
+/** Selects all recordings of sessions that a person started. */
 export const person = { sub: text({ min: 1, max: 512 }) };

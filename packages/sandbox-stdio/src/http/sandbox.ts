@@ -1,4 +1,4 @@
-// A sandbox's sessions for programs without a WebSocket: the operations of the HTTP interface, typed.
+// A sandbox's sessions without a WebSocket: the operations of the HTTP interface, typed.
 
 import { baseOf } from "../connect/address.ts";
 import type { TokenSource } from "../connect/connect-options.ts";
@@ -32,16 +32,16 @@ export type SandboxOptions = {
   readonly token?: TokenSource;
   /** The sandbox's name. Default: `default`. */
   readonly sandbox?: string;
-  /** How often a call that may be repeated is, at most. Default: 5. */
+  /** Most repetitions of a repeatable call. Default: 5. */
   readonly retries?: number;
-  /** Default: the runtime's own. */
+  /** Default: the runtime's. */
   readonly fetch?: typeof fetch;
 };
 
 const RETRIES = 5;
 
 /**
- * @param address The server's: `https://HOST`.
+ * @param address The server: `https://HOST`.
  * @throws {StdioError} `bad_address`.
  */
 export function sandbox(address: string | URL, options: SandboxOptions = {}): Sandbox {
@@ -49,9 +49,9 @@ export function sandbox(address: string | URL, options: SandboxOptions = {}): Sa
 }
 
 /**
- * A call that reads is repeated if the answer got lost. So is a call with a field that makes it repeatable: `run` and
- * `create` by their `session`, `write` by `at`, `wait` by `from`. All others fail instead. Each throws a `StdioError`.
- * A start that may have been one is repeated for the process that is there, and not where that may have been forgotten (`lost`).
+ * Reads are repeated if the response is lost, and so are calls with a field that makes them repeatable: `session` of `run` and
+ * `create`, `at` of `write`, `from` of `wait`. Other calls fail. A start that may have succeeded finds its own process again, or
+ * fails with `lost` if that may have been forgotten. All calls throw `StdioError`.
  */
 export class Sandbox {
   readonly #caller: Caller;
@@ -61,20 +61,20 @@ export class Sandbox {
     this.#caller = {
       base: `${baseOf(address)}/api/sandboxes/${encodeURIComponent(sandbox)}`,
       token: async () => (typeof token === "function" ? token() : token),
-      // Called as a method of something else, a browser's own refuses.
+      // A browser's fetch throws if it is called as another object's method.
       fetch: given ?? ((...args) => fetch(...args)),
       retries,
     };
   }
 
-  /** Starts a process, and answers with its output when it has ended, or after `waitMs`. */
+  /** Starts a process, and returns its output when it has ended or after `waitMs`. */
   run(request: RunRequest, options: CallOptions = {}): Promise<RunAnswer> {
     const call = { method: "POST", path: "/run", body: request, ...options } as const;
     if (request.session === undefined) return callJson(this.#caller, { ...call, isRepeatable: false });
     return startOnce(this.#caller, pathOf(request.session), call);
   }
 
-  /** Newest first. `next` is the `after` of the next page. */
+  /** Newest first. Pass `next` as `after` to get the next page. */
   list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListAnswer> {
     return callJson(this.#caller, { method: "GET", path: "/sessions", query, isRepeatable: true, ...options });
   }
@@ -90,7 +90,7 @@ export class Sandbox {
     });
   }
 
-  /** The session of this name; asks for nothing yet. */
+  /** The session with this name. Sends no request. */
   session(name: string): SandboxSession {
     return new SandboxSession(this.#caller, name);
   }
@@ -113,7 +113,7 @@ export class SandboxSession {
     return this.#get("", query, options);
   }
 
-  /** Starts the process, unless it is there already. */
+  /** Starts the process unless it exists. */
   create(request: CreateRequest, options: CallOptions = {}): Promise<Description> {
     return startOnce(this.#caller, this.#path, { method: "PUT", path: this.#path, body: request, ...options });
   }
@@ -123,8 +123,8 @@ export class SandboxSession {
   }
 
   /**
-   * Output as it comes, until the process has exited: events of the contract's section D6. Goes on by itself, without a byte
-   * lost or doubled, where the connection breaks.
+   * Output events (section D6 of the contract) until the process has exited. After a break the stream resumes without losing or
+   * doubling a byte.
    */
   follow(
     query: Pick<ReadQuery, "incarnation" | "from" | "tail" | "stream" | "format"> = {},
@@ -143,14 +143,14 @@ export class SandboxSession {
     return readEvents(open, options.signal);
   }
 
-  /** Types. `outputOffset` of the answer is the right `from` for a wait. */
+  /** Writes input. Pass `outputOffset` of the answer as `from` of a wait. */
   write(request: WriteRequest, options: CallOptions = {}): Promise<WriteAnswer> {
     return this.#post("/input", request, request.at !== undefined, options);
   }
 
   wait(request: WaitRequest, options: CallOptions = {}): Promise<WaitAnswer> {
     const { until, from } = request;
-    // Without `from`, a second call would begin to look where the log ends by then.
+    // Without `from`, a repetition would start its search at the end of the log at that time.
     const looksBack = "match" in until || "text" in until || "commandEnd" in until;
     return this.#post("/wait", request, from !== undefined || !looksBack, options);
   }

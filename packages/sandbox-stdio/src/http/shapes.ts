@@ -1,6 +1,5 @@
-// The fields of the programs' interface: requests and answers, once. The server's schemas (packages/api) and the types of
-// program-types.ts are made of these. Offsets are bytes since the process began. Durations are milliseconds unless the name
-// says seconds.
+// Fields of the programs' requests and answers. The server's schemas (packages/api) and the types of program-types.ts derive from
+// them. Offsets are bytes since the process began. Durations are milliseconds unless the name says seconds.
 
 import { bodyFields, PROCESS_PARAMS, SIZE_PARAMS } from "../wire/attach-params.ts";
 import { MAX_COLS, MAX_KEEP_SECONDS, MAX_ROWS } from "../wire/constants.ts";
@@ -28,7 +27,7 @@ const time = text({ format: "time" });
 const base64 = text({ format: "base64" });
 const MAX_WAIT_MS = 600_000;
 const MAX_TIMEOUT_MS = 3_600_000;
-/** A year: longer than any output is kept. */
+/** One year: longer than any output is kept. */
 const MAX_AGO_MS = 31_536_000_000;
 
 const waitMs = integer(0, MAX_WAIT_MS);
@@ -39,14 +38,14 @@ export const named = { incarnation };
 
 // ---- Requests that start a process (P, U1) ------------------------------------------------------------------------------
 
-/** The program to run: `cmd` with `args`, given to no shell, or `command`. */
+/** The program to run: `cmd` with `args`, without a shell, or `command`. */
 export const process = {
-  incarnation: optional(text(), "the one process of this name that is meant"),
+  incarnation: optional(text(), "only this process: no other is used or started"),
   ...bodyFields(PROCESS_PARAMS),
   ...bodyFields(SIZE_PARAMS),
   command: optional(text(), 'Given to bash: ["bash", "-lc", command]'),
   env: optional(texts),
-  awaited: usually(flag, false, "output waits for the first client, and runs on when all have left"),
+  awaited: usually(flag, false, "output waits for the first client, but not once all have left"),
   keepExitedSeconds: usually(integer(0, MAX_KEEP_SECONDS), 600, "how long it is kept after its exit and the last call"),
   ended: optional(only("replace"), "if the process of this name has ended, start a new one; needs attempt"),
   attempt: optional(text({ min: 1, max: 256 })),
@@ -61,7 +60,7 @@ export const run = {
   maxBytes: usually(maxBytes, 65_536),
 };
 
-// ---- Requests to a session that is there --------------------------------------------------------------------------------
+// ---- Requests to an existing session ------------------------------------------------------------------------------------
 
 export const listing = { limit: usually(integer(1, 1_000), 100), after: optional(text()) };
 
@@ -69,14 +68,14 @@ export const read = {
   incarnation,
   from: optional(offset),
   tail: optional(offset),
-  since: optional(text({ format: "zoned time" }), "output that came at this time or later"),
-  agoMs: optional(integer(0, MAX_AGO_MS), "output of the last so many ms, by the server's clock"),
+  since: optional(text({ format: "zoned time" }), "output since this time"),
+  agoMs: optional(integer(0, MAX_AGO_MS), "output of the last `agoMs` ms, by the server's clock"),
   to: optional(offset),
   maxBytes: usually(maxBytes, 65_536),
   waitMs: usually(waitMs, 0),
   stream: usually(choice("all", "stdout", "stderr"), "all"),
   format: usually(choice("text", "base64", "plain"), "text"),
-  times: optional(integer(0, 1), "1: the answer says when the bytes came"),
+  times: optional(integer(0, 1), "1: adds when the bytes arrived"),
 };
 
 /** One of `text`, `keys`, `paste` and `base64`; `enter` or `eof` with it, or alone. */
@@ -89,7 +88,7 @@ export const write = {
   enter: optional(flag),
   eof: optional(flag),
   writer,
-  at: optional(offset, "where this input begins in the writer's own count: makes the call repeatable"),
+  at: optional(offset, "start of this input in the writer's count; makes the call repeatable"),
   waitMs: usually(waitMs, 10_000),
 };
 
@@ -101,10 +100,11 @@ type Until =
   | { idleMs: number }
   | { commandEnd: true }
   | { screen: string; flags?: string | undefined }
-  | { keyboard: true };
-/** The limits of patterns are 400 `bad_pattern`, told where they are compiled (T4). */
+  | { keyboard: true }
+  | { ask: string };
+/** Invalid patterns are refused with 400 `bad_pattern` where they are compiled (T4). */
 export const until = union<Until>(
-  "is one of exit, match, text, idleMs, commandEnd, screen and keyboard, with its value",
+  "is one of exit, match, text, idleMs, commandEnd, screen, keyboard and ask, with its value",
   object({ exit: only(true) }),
   object({ match: text(), flags }),
   object({ text: text({ min: 1, max: 4_096 }) }),
@@ -112,6 +112,7 @@ export const until = union<Until>(
   object({ commandEnd: only(true) }),
   object({ screen: text(), flags }),
   object({ keyboard: only(true) }),
+  object({ ask: text({ min: 1, max: 128 }) }),
 );
 
 export const wait = {
@@ -130,7 +131,13 @@ export const screen = {
 
 export const signal = { incarnation, writer, signal: text({ pattern: /^SIG[A-Z0-9]+$/ }) };
 export const resize = { incarnation, writer, cols: integer(1, MAX_COLS), rows: integer(1, MAX_ROWS) };
-export const keyboard = { incarnation, writer, do: choice("request", "release", "take") };
+export const keyboard = {
+  incarnation,
+  writer,
+  do: choice("request", "release", "take", "ask"),
+  reason: optional(text({ min: 1, max: 200 }), "of ask: what a person is to do, in a line"),
+  secret: optional(flag, "of ask: what the person types is a secret"),
+};
 
 // ---- Answers --------------------------------------------------------------------------------------------------------------
 
@@ -140,15 +147,15 @@ export const exit = object({ code: whole, signal: optional(text()) });
 export const gap = object({ from: offset, to: offset });
 const lossy = optional(only(true), "bytes that are not UTF-8 became U+FFFD: read with base64");
 
-/** The fields that describe a stretch of a session's output. */
+/** Fields that describe a range of a session's output. */
 const outputRead = {
   incarnation: text(),
   state,
   exit: optional(exit),
   from: offset,
-  /** Where to go on. */
+  /** Where to continue. */
   next: offset,
-  /** Where the log ends now. */
+  /** Current end of the log. */
   end: offset,
   output: text(),
   lossy,
@@ -182,9 +189,9 @@ export const description = {
   rows: optional(whole),
   title: optional(text()),
   clients: whole,
-  participants: optional(list(participant), "who is attached; absent where nobody is"),
+  participants: optional(list(participant), "attached clients; absent if there are none"),
   offset,
-  lastOutputAt: optional(time, "when its last output came"),
+  lastOutputAt: optional(time, "when its last output arrived"),
   inputOffset: offset,
   exit: optional(exit),
   recording: optional(object({ since: time, redacted: flag }), "its output is recorded"),
@@ -194,7 +201,7 @@ export const listAnswer = { sessions: list(object(description)), next: optional(
 
 export const readAnswer = {
   ...outputRead,
-  /** When the bytes from `offset` on came, up to the next entry's. In steps: of a second, in a long log more. */
+  /** When the bytes from `offset` to the next entry arrived, in steps of a second (more in a long log). */
   times: optional(list(object({ offset, at: time }))),
 };
 
@@ -202,7 +209,7 @@ export const writeAnswer = {
   writer: text(),
   from: offset,
   to: offset,
-  /** The right `from` for a wait. */
+  /** The `from` to pass to a wait. */
   outputOffset: optional(offset),
   taken: optional(offset),
   duplicate: optional(only(true)),
@@ -210,9 +217,10 @@ export const writeAnswer = {
 
 export const waitAnswer = {
   outcome: choice("met", "timeout", "exited", "lost"),
-  undecided: optional(only(true), "the search was given up: what was waited for may be there"),
+  answer: optional(choice("done", "declined", "expired"), "of ask"),
+  undecided: optional(only(true), "the search was abandoned: a match may be there"),
   offset,
-  searchedTo: optional(offset, "of match and text: what stands before this offset was searched"),
+  searchedTo: optional(offset, "for match and text: output before this offset was searched"),
   match: optional(object({ from: offset, to: offset, text: text(), groups: list(nullable(text())) })),
   exit: optional(exit),
   gap: optional(gap),
@@ -245,4 +253,4 @@ export const command = object({
 });
 export const commandsAnswer = { commands: list(command), next: offset };
 
-export const keyboardAnswer = { holder: text(), mine: flag };
+export const keyboardAnswer = { holder: text(), mine: optional(flag), ask: optional(text(), "for wait") };

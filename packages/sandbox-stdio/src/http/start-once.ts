@@ -1,34 +1,34 @@
-// A start under a name is repeated without starting a second process, also after a long sleep. It is asked for again by its
-// incarnation, or where no session is there and an ended one would still be kept.
+// Repeats a start by name without starting a second process, even after a long sleep: the repetition names the incarnation, or
+// is sent only while an ended process would still be listed.
 
 import { StdioError } from "../connect/error.ts";
-import { type Call, type Caller, callJson, repeatedly } from "./call.ts";
+import { type Call, type Caller, callJson, withRetries } from "./call.ts";
 import type { Description, ProcessFields } from "./program-types.ts";
 
-/** The server's own, where none is given. */
-const USUAL_KEEP_EXITED_SECONDS = 600;
+/** The server's default. */
+const DEFAULT_KEEP_EXITED_SECONDS = 600;
 const HTTP_NOT_FOUND = 404;
 
 /**
- * @param path Of the session.
- * @throws {StdioError} `lost`: the answer got lost, and by now a process that had ended would be forgotten: it may have run.
+ * @param path The session's path.
+ * @throws {StdioError} `lost`: the answer was lost, and a process that ended since may have been forgotten.
  */
 export async function startOnce<T>(
   caller: Caller,
   path: string,
   call: Omit<Call, "isRepeatable" | "body"> & { readonly body: ProcessFields },
 ): Promise<T> {
-  const { keepExitedSeconds = USUAL_KEEP_EXITED_SECONDS, incarnation, attempt, ended } = call.body;
-  // By the wall clock: a machine that sleeps lets other clocks stand still.
+  const { keepExitedSeconds = DEFAULT_KEEP_EXITED_SECONDS, incarnation, attempt, ended } = call.body;
+  // Use the wall clock, which also advances while the machine sleeps.
   const forgottenMs = Date.now() + keepExitedSeconds * 1_000;
   const once = { ...caller, retries: 0 };
   const again = { ...call, isRepeatable: true };
-  return repeatedly(caller, again, async (isUnsure) => {
+  return withRetries(caller, again, async (isUnsure) => {
     if (!isUnsure || incarnation !== undefined) return callJson<T>(once, again);
     const found = await incarnationOf(once, path, call.signal);
     if (found === undefined && Date.now() >= forgottenMs)
-      throw new StdioError("lost", "The answer got lost, and the session is not there: its command may have run");
-    // Of one that is to be replaced, the attempt tells what has been started.
+      throw new StdioError("lost", "The response was lost, and the session is gone: its command may have run");
+    // With `ended: "replace"`, the attempt identifies the start.
     const isTold = found === undefined || (ended === "replace" && attempt !== undefined);
     return callJson<T>(once, isTold ? again : { ...again, body: { ...call.body, incarnation: found } });
   });

@@ -1,26 +1,26 @@
-// Input of a client without acknowledgements that the session has not taken in yet: its frames may be long, and nothing
-// tells it to wait. Kept in the order in which it came, and handed on in pieces that both hops take.
+// Input of a client without acknowledgements, before the session takes it: frames may be long, and the client can't be
+// slowed. Keeps the order of arrival, and splits input into pieces that both hops accept.
 
 import { MAX_FED_MESSAGES, MAX_STDIN_FRAME_BYTES, MAX_WAITING_INPUT_BYTES } from "../wire/constants.ts";
 import type { ClientMessage } from "../wire/control.ts";
 import { release } from "./release.ts";
 
-/** Pieces up to half of this are put together: each that waits alone costs more than its bytes. */
+/** Pieces up to half of this are gathered: a waiting piece costs more than its bytes. */
 const GATHER_BYTES = 32 * 1024;
 
 export type Fed =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  /** Said between two pieces of input, and followed between them. */
+  /** A message between two pieces of input, handled in that order. */
   | { readonly kind: "message"; readonly message: ClientMessage };
 
-/** Bytes that wait; `from` is the first that was not handed on. Those up to `end` are in use. */
+/** Waiting bytes: `from` is the first not yet handed on, `end` the end of the used part. */
 type Waiting = { readonly kind: "bytes"; bytes: Uint8Array; from: number; end: number; readonly isGathered: boolean };
 
 export class InputFeed {
   #waiting: (Waiting | Extract<Fed, { kind: "message" }>)[] = [];
   #bytes = 0;
   #messages = 0;
-  /** Whether it is being handed on: input that is taken at once makes room for more, which the same loop hands on. */
+  /** Whether input is being handed on: input taken at once makes room for more, which the same loop hands on. */
   isPumping = false;
 
   get isEmpty(): boolean {
@@ -31,7 +31,7 @@ export class InputFeed {
     return this.#bytes;
   }
 
-  /** `bytes` are the feed's from here on, which copies few. @returns Whether there was room; if not, they stay the caller's. */
+  /** Takes ownership of `bytes`, and copies small ones. @returns Whether there was room; if not, the caller keeps them. */
   push(bytes: Uint8Array): boolean {
     if (this.#bytes + bytes.length > MAX_WAITING_INPUT_BYTES) return false;
     this.#bytes += bytes.length;
@@ -47,7 +47,7 @@ export class InputFeed {
     return true;
   }
 
-  /** @returns Whether there was room for it. */
+  /** @returns Whether there was room. */
   pushMessage(message: ClientMessage): boolean {
     if (this.#messages >= MAX_FED_MESSAGES) return false;
     this.#messages += 1;
@@ -55,7 +55,7 @@ export class InputFeed {
     return true;
   }
 
-  /** The next piece, at most a frame of stdin long; its memory is its own. Undefined: nothing waits. */
+  /** The next piece, at most one stdin frame long, in memory that the caller owns. Undefined if nothing waits. */
   shift(): Fed | undefined {
     const first = this.#waiting[0];
     if (first === undefined) return undefined;
@@ -66,9 +66,9 @@ export class InputFeed {
     }
     const end = Math.min(first.from + MAX_STDIN_FRAME_BYTES, first.end);
     const isWhole = first.from === 0 && end === first.end;
-    // The taker of a piece gives its memory back, with all that shares it.
+    // The taker of a piece releases its memory, with all that shares it.
     const piece = first.bytes.subarray(first.from, end);
-    // Not slice(): that of a Buffer, which Bun's messages are, shares its memory.
+    // Not slice(): Bun's messages are Buffers, whose slice() shares memory.
     const bytes = isWhole ? piece : new Uint8Array(piece);
     this.#bytes -= bytes.length;
     first.from = end;
@@ -79,7 +79,7 @@ export class InputFeed {
     return { kind: "bytes", bytes };
   }
 
-  /** Nothing of it will be taken any more. */
+  /** Drops all waiting input. */
   clear(): void {
     this.#waiting = [];
     this.#bytes = 0;

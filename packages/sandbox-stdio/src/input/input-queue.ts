@@ -1,26 +1,26 @@
-// One client's input on its way to the process: numbered by offset, every byte taken once. The bridge keeps here bytes that the
-// process has not read yet; the Durable Object keeps bytes that the bridge has not confirmed, to send them again after a break.
-// Both hops need the same: tell new bytes from duplicates, and acknowledge in order.
+// One client's input on its way to the process, by offset, each byte taken once. The bridge holds bytes that the process has
+// not read; the Durable Object holds bytes that the bridge has not confirmed, to resend them after a break.
+// Both drop duplicates and acknowledge in order.
 
 import { release } from "./release.ts";
 
-/** Something that waits its turn in the input. `start` and `end` are offsets of the client's input. */
+/** An entry waiting its turn. `start` and `end` are offsets of the client's input. */
 export type InputEntry =
   | {
       readonly kind: "bytes";
       readonly start: number;
       readonly end: number;
-      /** The queue's. The process's writer gives their memory back ({@link release}). */
+      /** Owned by the queue. The process's writer releases the memory ({@link release}). */
       readonly bytes: Uint8Array;
-      /** {@link Keyboard.turn} when it came. */
+      /** {@link Keyboard.turn} on arrival. */
       readonly turn: number;
     }
-  /** Bytes that were refused: never written, but counted, so that they are never sent again. */
+  /** Refused bytes: never written, but counted, so that they are never resent. */
   | { readonly kind: "refused"; readonly start: number; readonly end: number }
-  /** No more input after `end`. */
+  /** End of input after `end`. */
   | { readonly kind: "eof"; readonly start: number; readonly end: number };
 
-/** Pieces up to half of this are put together. */
+/** Pieces up to half of this are gathered. */
 const GATHER_BYTES = 8192;
 
 export class InputQueue {
@@ -28,16 +28,16 @@ export class InputQueue {
   #entries: InputEntry[] = [];
   #received: number;
   #taken: number;
-  /** Offset of the newest `eof` accepted, so that a repeated one is applied once. */
+  /** Offset of the newest accepted `eof`, so that a repetition is applied once. */
   #eof: number | undefined;
   #queuedBytes = 0;
   #gathered = new Uint8Array(0);
 
   /**
-   * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only when the other side
-   *   has said so ({@link takeUpTo}), since it must know the count before the client hears of it.
-   * @param taken Where this client's input goes on, `eof` the end of input that the other side already has; `received` the
-   *   count of bytes that it has received, though not all of them are taken.
+   * @param hop `process`: refused bytes count as taken once everything before them is. `relay`: only after
+   *   {@link takeUpTo}, since the other side must count them before the client hears of it.
+   * @param taken Offset at which this client's input continues; `eof` is the end of input that the other side already has.
+   * @param received Count of received bytes, of which some may not be taken.
    */
   constructor(hop: "process" | "relay", taken = 0, eof?: number, received = taken) {
     this.#hop = hop;
@@ -51,7 +51,7 @@ export class InputQueue {
     return this.#received;
   }
 
-  /** Every byte before this has been written to the process, or refused. */
+  /** Everything before this was written to the process or refused. */
   get taken(): number {
     return this.#taken;
   }
@@ -65,16 +65,15 @@ export class InputQueue {
     return this.#queuedBytes;
   }
 
-  /** Input that is still to be taken, oldest first. */
+  /** Input yet to be taken, oldest first. */
   get entries(): readonly InputEntry[] {
     return this.#entries;
   }
 
   /**
-   * Takes in bytes that start at `offset`. Those before {@link received} are duplicates and dropped. An offset ahead of
-   * it counts the bytes between as refused: the client was told so. `bytes` are the queue's from here on: it keeps
-   * a view, or gathers small ones into memory of its own. The view is empty once they are taken ({@link release}).
-   * @returns The entry that is new, if there is one.
+   * Takes bytes that start at `offset`, and drops duplicates before {@link received}. If `offset` is ahead, the bytes between
+   * count as refused, as the client was told. The queue owns `bytes` from here on, as a view that {@link release} empties.
+   * @returns The new entry, if any.
    */
   push(offset: number, bytes: Uint8Array, turn = 0): InputEntry | undefined {
     if (offset > this.#received) this.refuse(offset);
@@ -93,7 +92,7 @@ export class InputQueue {
     return entry;
   }
 
-  /** Puts a small piece behind another that still waits: each entry costs more than its bytes. */
+  /** Appends a small piece to a waiting one: each entry costs more than its bytes. */
   #gather(bytes: Uint8Array, end: number, turn: number): boolean {
     const last = this.#entries.at(-1);
     if (last?.kind !== "bytes" || last.end !== end - bytes.length || last.turn !== turn) return false;
@@ -114,7 +113,7 @@ export class InputQueue {
     return true;
   }
 
-  /** Counts everything up to `end` as refused, as far as it has not been received. */
+  /** Counts everything up to `end` that has not been received as refused. */
   refuse(end: number): InputEntry | undefined {
     if (end <= this.#received) return undefined;
     const last = this.#entries.at(-1);
@@ -126,7 +125,7 @@ export class InputQueue {
     return entry;
   }
 
-  /** No input after byte `asked`, or after the received bytes. Applied once for each offset; a repetition answers undefined. */
+  /** Ends the input at `asked`, or at the received bytes if that is less. Returns undefined for a repetition. */
   pushEof(asked: number): InputEntry | undefined {
     const offset = Math.min(asked, this.#received);
     if (this.#eof !== undefined && offset <= this.#eof) return undefined;
@@ -136,17 +135,17 @@ export class InputQueue {
     return entry;
   }
 
-  /** The end of input that still waits, if one does. */
+  /** The end of input that still waits, if any. */
   get waitingEof(): InputEntry | undefined {
     return this.#entries.findLast((entry) => entry.kind === "eof");
   }
 
-  /** The other side has the end of input at `offset`: it need not be sent again. */
+  /** The other side has the end of input at `offset`, so it need not be resent. */
   dropEof(offset: number): void {
     this.#entries = this.#entries.filter((entry) => entry.kind !== "eof" || entry.end > offset);
   }
 
-  /** The first `count` bytes of the oldest entry have been written. It must be of kind `bytes`. */
+  /** The first `count` bytes of the oldest entry, of kind `bytes`, have been written. */
   take(count: number): void {
     const oldest = this.#entries[0];
     if (oldest?.kind !== "bytes" || count > oldest.bytes.length) {
@@ -159,16 +158,16 @@ export class InputQueue {
     this.#settle();
   }
 
-  /** The oldest entry was an `eof` and has been applied. */
+  /** The oldest entry, an `eof`, has been applied. */
   takeEof(): void {
     if (this.#entries[0]?.kind !== "eof") throw new RangeError("Cannot apply an end of input: it is not next");
     this.#entries.shift();
     this.#settle();
   }
 
-  /** The other side has taken everything before `offset`; nothing of that is kept. Going back is ignored. */
+  /** The other side has taken everything before `offset`, which is dropped here. Lower offsets are ignored. */
   takeUpTo(offset: number): void {
-    // Only the other side holds input from before the oldest entry.
+    // Only the other side holds input before the oldest entry.
     this.#taken = Math.max(this.#taken, Math.min(offset, this.#entries[0]?.start ?? offset));
     while (this.#entries.length > 0 && this.#taken < offset) {
       const oldest = this.#entries[0];
@@ -190,12 +189,12 @@ export class InputQueue {
     if (offset > this.#taken && this.#entries.length === 0) this.#taken = offset;
   }
 
-  /** The other side has received everything before `offset`, though it may not have taken it. Going back is ignored. */
+  /** The other side has received everything before `offset`, taken or not. Lower offsets are ignored. */
   receiveUpTo(offset: number): void {
     this.#received = Math.max(this.#received, offset);
   }
 
-  /** None of the waiting input will be taken: its client is forgotten. */
+  /** Drops all waiting input: its client is forgotten. */
   abandon(): void {
     this.#entries = [];
     this.#queuedBytes = 0;

@@ -1,12 +1,12 @@
-// Gives the memory of long messages back as soon as they have no reader. Collectors go by the objects and little by
-// the bytes outside of them, and let tens of megabytes wait.
+// Releases the memory of long messages once they have no reader. Garbage collectors count objects, hardly the bytes outside
+// the heap, and let tens of megabytes pile up.
 
 /// <reference lib="es2024.arraybuffer" />
 
-/** Shorter memory is left to the collector: there is little to win, and several pieces may share it. */
+/** Shorter memory is left to the collector: the gain is small, and several pieces may share it. */
 const MIN_BYTES = 16 * 1024;
 
-/** Where its memory is long, `bytes` is empty from here on, and so is all else that is a view of it. */
+/** If its memory is long, `bytes` is empty from here on, and so is every other view of it. */
 export function release({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength > MIN_BYTES) buffer.transfer(0);
 }

@@ -1,15 +1,15 @@
-// The log as bytes to be stored, and back: so that the output of a process that has ended can still be read.
+// Encodes the log for storage and decodes it, so that the output of an ended process stays readable.
 
 import { STREAM_STDERR, STREAM_STDOUT } from "../wire/constants.ts";
 import type { OutputStream } from "../wire/frames.ts";
 import { OutputLog, type SizeMark } from "./output-log.ts";
 
-/** Stored in pieces, since a store may limit the size of one value. */
+/** Piece size; a store may limit the size of one value. */
 const PIECE_BYTES = 512 * 1024;
 /** Stream byte and length (u32, big-endian) before each run. */
 const RUN_HEADER_BYTES = 5;
 
-/** The log's content, without its {@link OutputLog.changes}: pieces that are to be kept in order. */
+/** The log's content without its {@link OutputLog.changes}, as pieces whose order matters. */
 export function encodeArchive(log: OutputLog): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let offset = log.startOffset; offset < log.endOffset; ) {
@@ -28,7 +28,7 @@ export function encodeArchive(log: OutputLog): Uint8Array[] {
   return pieces;
 }
 
-/** The runs that fit into the piece that starts at `offset`: one at least, since a run is never longer. */
+/** The runs that fit into the piece starting at `offset`: at least one, since no run is longer than a piece. */
 function runsFrom(log: OutputLog, offset: number): { stream: OutputStream; length: number }[] {
   const runs: { stream: OutputStream; length: number }[] = [];
   let bytes = 0;
@@ -42,9 +42,9 @@ function runsFrom(log: OutputLog, offset: number): { stream: OutputStream; lengt
 }
 
 /**
- * @param start The offset of the first byte stored.
- * @param size The PTY's size there.
- * @param changes Of that size, as the log had them.
+ * @param start Offset of the first stored byte.
+ * @param size The PTY's size at that offset.
+ * @param changes The log's size changes.
  */
 export function decodeArchive(
   pieces: Iterable<Uint8Array>,

@@ -1,5 +1,5 @@
-// The newest bytes of a session's output, addressed by absolute offset, each tagged with its stream. One log serves any
-// number of readers: a reader is no more than an offset that its owner keeps. Knows nothing of clients or frames.
+// The newest output of a session, by absolute offset, each byte tagged with its stream. One log serves any number of
+// readers: a reader is an offset that its owner keeps. Knows nothing of clients or frames.
 
 import {
   LOG_BYTES,
@@ -12,36 +12,36 @@ import {
 } from "../wire/constants.ts";
 import type { OutputStream } from "../wire/frames.ts";
 
-/** A place in the log where the PTY's size changed: it holds from the byte at `offset` on. */
+/** A change of the PTY's size: applies from the byte at `offset` on. */
 export type SizeMark = { readonly offset: number; readonly cols: number; readonly rows: number };
 
 /** The next item for a reader at some offset. */
 export type LogItem =
-  /** `length` bytes of one stream, at most one frame's worth, that no change of size interrupts. */
+  /** `length` bytes of one stream: at most one frame, with no size change inside. */
   | { readonly kind: "bytes"; readonly stream: OutputStream; readonly length: number }
-  /** The reader asks for bytes that are no longer held. */
+  /** The bytes are no longer held. */
   | { readonly kind: "gap"; readonly startOffset: number }
-  /** The reader has everything. */
+  /** The reader has read everything. */
   | { readonly kind: "end" };
 
-/** A prompt's worth. */
+/** Enough for a prompt. */
 const FIRST_CAPACITY = 512;
-const LEAST_CAPACITY = 4096;
-/** Changes of size that are remembered; the oldest are forgotten first, and then hold from the log's start. */
+const MIN_CAPACITY = 4096;
+/** Most size changes remembered. When the oldest is dropped, its size applies from the log's start. */
 const MAX_SIZE_MARKS = 1024;
 
 /**
- * One ring, grown by doubling up to its capacity so that an idle session costs little. The stream of each byte is one
- * bit in a map beside the ring: bounded for any pattern of writes, and absent until the first byte of stderr.
+ * One ring that doubles up to its capacity, so that an idle session costs little. Each byte's stream is one bit in a
+ * parallel map: bounded for any pattern of writes, and allocated with the first byte of stderr.
  */
 export class OutputLog {
   readonly capacityBytes: number;
-  /** Memory is a power of two. */
-  readonly #mostBytes: number;
+  /** Largest ring: a power of two. */
+  readonly #maxRingBytes: number;
   #ring: Uint8Array<ArrayBuffer>;
   #start: number;
   #end: number;
-  /** Bit i is set where ring byte i is stderr. */
+  /** Bit i is set if ring byte i is stderr. */
   #stderrBits: Uint8Array | undefined;
   #marks: SizeMark[] = [];
   #sizeAtStart: { cols: number; rows: number };
@@ -50,27 +50,27 @@ export class OutputLog {
 
   /**
    * @param capacityBytes How many of the newest bytes are held.
-   * @param offset The offset of the first byte that will be appended.
+   * @param offset Offset of the first byte that will be appended.
    */
   constructor(size: { cols: number; rows: number }, capacityBytes = LOG_BYTES, offset = 0) {
-    if (!(capacityBytes >= LEAST_CAPACITY)) {
-      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need at least ${LEAST_CAPACITY}`);
+    if (!(capacityBytes >= MIN_CAPACITY)) {
+      throw new RangeError(`Cannot make a log of ${capacityBytes} bytes: need at least ${MIN_CAPACITY}`);
     }
     this.capacityBytes = capacityBytes;
-    this.#mostBytes = 2 ** Math.ceil(Math.log2(capacityBytes));
+    this.#maxRingBytes = 2 ** Math.ceil(Math.log2(capacityBytes));
     this.#ring = new Uint8Array(FIRST_CAPACITY);
     this.#start = offset;
     this.#end = offset;
     this.#sizeAtStart = { cols: size.cols, rows: size.rows };
   }
 
-  /** The most that may be in flight to a reader of this log. */
+  /** Most bytes in flight to a reader of this log. */
   get windowBytes(): number {
     if (this.capacityBytes >= LOG_BYTES) return MAX_WINDOW_BYTES;
     return Math.max(MIN_WINDOW_BYTES, Math.floor(WINDOW_SHARE * this.capacityBytes));
   }
 
-  /** The most to read from a process at once: a window, a frame and one of each of its streams fit into the log together. */
+  /** Most bytes to read from a process at once: a window, a frame and one of each of its streams fit into the log together. */
   get frameBytes(): number {
     return Math.min(MAX_FRAME_BYTES, Math.floor(this.capacityBytes / 8));
   }
@@ -86,9 +86,8 @@ export class OutputLog {
   }
 
   /**
-   * Memory for the next output bytes, at least one and at most `maxBytes`, contiguous. The caller writes there, and must call
-   * {@link commit} before anything else is asked of the log: the oldest bytes may already be overwritten. The memory stays
-   * the log's, and must not be kept.
+   * Contiguous memory for the next output: at least one byte, at most `maxBytes`. The oldest bytes may already be overwritten,
+   * so call {@link commit} before anything else, and don't keep the memory.
    */
   reserve(maxBytes = MAX_FRAME_BYTES): Uint8Array {
     this.#grow(maxBytes);
@@ -98,7 +97,7 @@ export class OutputLog {
     return this.#ring.subarray(at, at + length);
   }
 
-  /** Makes the first `length` bytes of the last {@link reserve} the log's newest. */
+  /** Appends the first `length` bytes of the last {@link reserve}. */
   commit(length: number, stream: OutputStream): void {
     if (length > this.#reserved || length < 0)
       throw new RangeError(`Cannot commit ${length} of ${this.#reserved} bytes`);
@@ -108,7 +107,7 @@ export class OutputLog {
     this.#dropBefore(this.#end - Math.min(this.capacityBytes, this.#ring.length));
   }
 
-  /** Copies `chunk` in. Never fails: bytes that do not fit push out the oldest ones, even of `chunk` itself. */
+  /** Copies `chunk` in. Never fails: bytes that don't fit push out the oldest ones, even of `chunk` itself. */
   append(chunk: Uint8Array, stream: OutputStream): void {
     for (let done = 0; done < chunk.length; ) {
       const room = this.reserve(Math.min(chunk.length - done, MAX_FRAME_BYTES));
@@ -118,7 +117,7 @@ export class OutputLog {
     }
   }
 
-  /** Whether no byte will follow, though the process may still take input. */
+  /** Whether the output is complete, though the process may still take input. */
   get hasOutputEnded(): boolean {
     return this.#hasOutputEnded;
   }
@@ -127,7 +126,7 @@ export class OutputLog {
     this.#hasOutputEnded = true;
   }
 
-  /** The PTY has this size from the next byte on. */
+  /** Sets the PTY's size from the next byte on. */
   markSize(cols: number, rows: number): void {
     const last = this.#marks.at(-1);
     if (last?.offset === this.#end) this.#marks.pop();
@@ -148,17 +147,17 @@ export class OutputLog {
     return { cols: size.cols, rows: size.rows };
   }
 
-  /** The remembered changes of size, oldest first. */
+  /** The remembered size changes, oldest first. */
   get changes(): readonly SizeMark[] {
     return [...this.#marks];
   }
 
-  /** This log was read from a store: these are its changes of size. */
+  /** Restores the size changes of a log that was read from a store. */
   restoreChanges(changes: readonly SizeMark[]): void {
     this.#marks = changes.filter(({ offset }) => offset >= this.#start && offset <= this.#end);
   }
 
-  /** The first change of size at or after `offset`, if there is one. */
+  /** The first size change at or after `offset`, if any. */
   markFrom(offset: number): SizeMark | undefined {
     const marks = this.#marks;
     const last = marks.at(-1);
@@ -166,7 +165,7 @@ export class OutputLog {
     return marks.find((mark) => mark.offset >= offset);
   }
 
-  /** The next item for a reader at `offset`, at most `maxBytes`. @throws {RangeError} beyond the end: the caller's fault. */
+  /** The next item for a reader at `offset`, at most `maxBytes`. @throws {RangeError} if `offset` is beyond the end. */
   itemAt(offset: number, maxBytes = MAX_FRAME_BYTES): LogItem {
     if (!Number.isSafeInteger(offset) || offset > this.#end) {
       throw new RangeError(`Cannot read at ${offset}: the log ends at ${this.#end}`);
@@ -180,7 +179,7 @@ export class OutputLog {
     return this.#runAt(offset, length);
   }
 
-  /** Copies bytes that {@link itemAt} named into the caller's `target`, from index `at` on. */
+  /** Copies bytes that {@link itemAt} returned into `target`, from index `at` on. */
   copy(offset: number, length: number, target: Uint8Array, at: number): void {
     const from = offset & (this.#ring.length - 1);
     const first = Math.min(length, this.#ring.length - from);
@@ -188,7 +187,7 @@ export class OutputLog {
     if (first < length) target.set(this.#ring.subarray(0, length - first), at + first);
   }
 
-  /** Forgets everything and goes on at `offset`: the bytes between are lost. */
+  /** Drops everything and continues at `offset`; the bytes between are lost. */
   skipTo(offset: number): void {
     if (offset < this.#end) throw new RangeError(`Cannot skip back from ${this.#end} to ${offset}`);
     this.#end = offset;
@@ -198,7 +197,7 @@ export class OutputLog {
   #grow(extra: number): void {
     const held = this.#end - this.#start;
     let capacity = this.#ring.length;
-    while (capacity < held + extra && capacity < this.#mostBytes) capacity *= 2;
+    while (capacity < held + extra && capacity < this.#maxRingBytes) capacity *= 2;
     if (capacity === this.#ring.length) return;
     const ring = new Uint8Array(capacity);
     const bits = this.#stderrBits === undefined ? undefined : new Uint8Array(capacity / 8);
@@ -222,7 +221,7 @@ export class OutputLog {
       if (stream === STREAM_STDOUT) return;
       this.#stderrBits = new Uint8Array(this.#ring.length / 8);
     }
-    // reserve() never hands out memory across the ring's end, so neither does one commit.
+    // reserve() never returns memory across the ring's end, so a commit never wraps.
     setBits(this.#stderrBits, this.#end & (this.#ring.length - 1), length, stream === STREAM_STDERR);
   }
 
@@ -244,7 +243,7 @@ export class OutputLog {
   #dropBefore(offset: number): void {
     if (offset <= this.#start) return;
     this.#start = offset;
-    // Marks at the new start itself stay: a reader that stands there has not been told of them.
+    // Keep marks at the new start: a reader there has not been told of them yet.
     for (let oldest = this.#marks[0]; oldest !== undefined && oldest.offset < offset; oldest = this.#marks[0]) {
       this.#sizeAtStart = { cols: oldest.cols, rows: oldest.rows };
       this.#marks.shift();

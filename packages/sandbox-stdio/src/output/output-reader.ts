@@ -1,5 +1,5 @@
-// One consumer of the log: an offset, a flow that says how much may be in flight, and a peer to send to. Nothing is queued
-// for it; the log is the queue. Used for each client that is sent to directly, and for the inner hop as a whole.
+// One consumer of the log: an offset, a flow that limits the bytes in flight, and a peer. Nothing is queued for a reader;
+// the log is the queue. Serves each directly connected client, and the inner hop as a whole.
 
 import { MAX_FRAME_BYTES, MIN_WINDOW_BYTES } from "../wire/constants.ts";
 import type { ExitStatus, ServerMessage } from "../wire/control.ts";
@@ -12,19 +12,19 @@ import type { SnapshotFrame } from "./snapshot-requests.ts";
 export interface OutputPeer {
   send(message: ServerMessage): void;
   /**
-   * A whole frame with its type byte. The peer may read it until it returns, and must not change it. To keep it the peer must
-   * copy, except in a session with `reuseFrames: false`: there frames stay as they are.
+   * Takes a whole frame with its type byte. The peer must not change it, and must copy it to keep it after returning,
+   * unless the session has `reuseFrames: false`.
    */
   sendOutput(frame: Uint8Array, nowMs: number): void;
-  /** A whole frame with its type byte that redraws the screen. Its memory is shared and stays as it is. */
+  /** Takes a whole frame with its type byte that redraws the screen. The memory is shared and immutable. */
   sendSnapshot(frame: Uint8Array): void;
-  /** Whether output may be sent now; where not, `SessionCore.drained` or `ProcessSession.linkDrained` is called once it may. */
+  /** Whether output may be sent now. If not, `SessionCore.drained` or `ProcessSession.linkDrained` is called later. */
   isWritable(): boolean;
 }
 
-/** Makes frames of the log's bytes, and makes each once: readers at the same place share it. */
+/** Makes frames of the log's bytes, each once: readers at the same offset share it. */
 export class FrameSource {
-  /** The one buffer of all sources that reuse theirs, so that an idle session has none, and the source whose frame it holds. */
+  /** One buffer for all sources that reuse frames, so that idle sessions need none; and the source whose frame it holds. */
   static readonly #shared = new Uint8Array(1 + MAX_FRAME_BYTES);
   static #owner: FrameSource | undefined;
   readonly #log: OutputLog;
@@ -32,13 +32,13 @@ export class FrameSource {
   #offset = -1;
   #frame = new Uint8Array(0);
 
-  /** @param isReused One buffer for all frames, where sending copies at once; else each frame has memory of its own. */
+  /** @param isReused One buffer for all frames, if sending copies at once; else each frame gets new memory. */
   constructor(log: OutputLog, isReused: boolean) {
     this.#log = log;
     this.#isReused = isReused;
   }
 
-  /** The frame of `length` bytes at `offset`, which must be of one stream. Good until the next call if frames are reused. */
+  /** The frame of `length` bytes of one stream at `offset`. If frames are reused, valid until the next call. */
   frame(offset: number, length: number, stream: OutputStream): Uint8Array {
     const isIntact = !this.#isReused || FrameSource.#owner === this;
     if (isIntact && this.#offset === offset && this.#frame.length === length + 1) return this.#frame;
@@ -49,7 +49,7 @@ export class FrameSource {
     return this.keep(offset, frame);
   }
 
-  /** Keeps a frame that has just been appended at `offset`, to pass it on as it came: it must stay as it is. */
+  /** Keeps a frame that was just appended at `offset`, to forward it unchanged. The caller must not modify it. */
   keep(offset: number, frame: Uint8Array): Uint8Array {
     this.#offset = offset;
     this.#frame = frame as Uint8Array<ArrayBuffer>;
@@ -57,7 +57,7 @@ export class FrameSource {
   }
 }
 
-/** How a process ended; `lost`: without an exit that was seen. */
+/** How a process ended; `lost`: without a known exit. */
 export type Ending = ExitStatus | "lost";
 
 export class OutputReader {
@@ -66,22 +66,22 @@ export class OutputReader {
   readonly #log: OutputLog;
   readonly #frames: FrameSource;
   #cursor: number;
-  #toldMark: SizeMark | undefined;
-  #toldSize: { readonly cols: number; readonly rows: number };
-  /** Whether changes of size may have gone by unseen: over a gap, or in a log that has yet to reach this reader. */
-  #isBlind: boolean;
+  #sentMark: SizeMark | undefined;
+  #sentSize: { readonly cols: number; readonly rows: number };
+  /** Whether size changes may have been missed: across a gap, or in a log that has not reached this reader. */
+  #mayHaveMissedSizes: boolean;
   #hasExited = false;
-  #hasToldOutputEnd = false;
+  #hasSentOutputEnd = false;
   #isAwaitingScreen = false;
   /**
-   * Asks for a snapshot to go on with, which {@link showScreen} or {@link skipToTail} answers. Absent: a reader that fell
-   * behind goes on with the log's tail.
+   * Requests a snapshot; {@link showScreen} or {@link skipToTail} answers it. Absent: a reader that fell behind continues
+   * with the log's tail.
    */
   askScreen: (() => void) | undefined;
-  /** Since when there is something to send and no room for it. */
+  /** Since when output waits for room. */
   blockedSinceMs: number | undefined;
 
-  /** @param size The PTY's size as this reader's greeting told it. */
+  /** @param size The PTY's size in this reader's greeting. */
   constructor(
     log: OutputLog,
     frames: FrameSource,
@@ -95,9 +95,9 @@ export class OutputReader {
     this.#cursor = cursor;
     this.flow = flow;
     this.peer = peer;
-    this.#toldSize = { cols: size.cols, rows: size.rows };
-    this.#isBlind = cursor > log.endOffset;
-    this.#toldMark = this.#markHere();
+    this.#sentSize = { cols: size.cols, rows: size.rows };
+    this.#mayHaveMissedSizes = cursor > log.endOffset;
+    this.#sentMark = this.#markHere();
   }
 
   /** Offset of the next byte to send. */
@@ -105,43 +105,43 @@ export class OutputReader {
     return this.#cursor;
   }
 
-  /** The size that is kept of it while its session sleeps; undefined while a snapshot is on its way. */
+  /** The last size sent to this reader, stored while its session sleeps; undefined while a snapshot is on its way. */
   get toldSize(): { readonly cols: number; readonly rows: number } | undefined {
-    return this.#isAwaitingScreen ? undefined : this.#toldSize;
+    return this.#isAwaitingScreen ? undefined : this.#sentSize;
   }
 
-  /** Whether the exit has been told: nothing follows it. */
+  /** Whether the exit has been sent; nothing follows it. */
   get hasExited(): boolean {
     return this.#hasExited;
   }
 
-  /** Redraws the screen as it stands at the snapshot's offset, and goes on there: across a gap, where it stands before it. */
+  /** Redraws the screen at the snapshot's offset and continues there, after a gap if the cursor is before it. */
   showScreen(screen: SnapshotFrame): void {
     this.#isAwaitingScreen = false;
     this.#skip(screen.offset, !screen.isExact);
     const { cols, rows } = screen;
-    if (cols !== this.#toldSize.cols || rows !== this.#toldSize.rows) this.#tell(cols, rows);
-    // The snapshot may or may not know of a change of size at this very place.
-    this.#toldMark = undefined;
-    this.#isBlind = true;
+    if (cols !== this.#sentSize.cols || rows !== this.#sentSize.rows) this.#sendSize(cols, rows);
+    // The snapshot may or may not include a size change at exactly this offset.
+    this.#sentMark = undefined;
+    this.#mayHaveMissedSizes = true;
     this.flow.drew(screen.offset, screen.frame.length - 1);
     this.peer.sendSnapshot(screen.frame);
   }
 
-  /** It can't be sent now: the next {@link pump} that can send asks for another. */
+  /** The snapshot can't be sent now: the next {@link pump} that can send requests another. */
   waiveScreen(): void {
     this.#isAwaitingScreen = false;
   }
 
-  /** No snapshot can be had: the held part of the log has to do. */
+  /** No snapshot is available: continues with the log's tail. */
   skipToTail(): void {
     this.#isAwaitingScreen = false;
     this.#skip(this.#log.startOffset, true);
   }
 
   /**
-   * Sends the output before `end` that may be sent now. An exit is told after the last byte; a loss is told by the caller.
-   * @returns Whether the end was reached in this call.
+   * Sends as much output before `end` as is allowed now, and the exit after the last byte. The caller reports a loss.
+   * @returns Whether this call reached the end.
    */
   pump(nowMs: number, ending: Ending | undefined, end = this.#log.endOffset): boolean {
     const { flow, peer } = this;
@@ -155,12 +155,12 @@ export class OutputReader {
         this.#hasExited = ending === "lost";
         return this.#hasExited;
       }
-      this.#tellSize();
+      this.#checkSize();
       const item = this.#log.itemAt(this.#cursor);
       if (item.kind === "end") {
         this.blockedSinceMs = undefined;
-        if (this.#log.hasOutputEnded && !this.#hasToldOutputEnd) {
-          this.#hasToldOutputEnd = true;
+        if (this.#log.hasOutputEnded && !this.#hasSentOutputEnd) {
+          this.#hasSentOutputEnd = true;
           peer.send({ type: "output_end", offset: this.#cursor });
         }
         if (ending === undefined) return false;
@@ -176,9 +176,8 @@ export class OutputReader {
       const isBusy = item.kind === "bytes" && flow.isBusy(this.#cursor);
       const isPatient = isBusy && flow.isPatient;
       const frameBytes = isPatient ? this.#wholeFrameBytes : flow.frameBytes;
-      // Not less than a decent frame while more is waiting, and all of it where room comes soon: slivers cost as much as frames.
-      // And the rest of a window without room for a frame has none for a gap, which starts the window anew: a reader
-      // that never acknowledges would be sent window after window.
+      // Don't send small fragments while more waits; each costs as much as a full frame.
+      // A gap starts a new window, so it needs room too: else a client that never acknowledges gets window after window.
       const decent = isBusy ? frameBytes : MIN_WINDOW_BYTES / 2;
       const available = item.kind === "gap" ? MIN_WINDOW_BYTES : Math.min(item.length, end - this.#cursor);
       const wanted = Math.min(available, decent, flow.bytes);
@@ -199,19 +198,19 @@ export class OutputReader {
       }
       this.blockedSinceMs = undefined;
       const length = Math.min(available, room, frameBytes);
-      // More may come to fill the frame; if it does not, the acknowledgement does.
+      // More output may fill the frame; if not, an acknowledgement triggers it.
       const mayGrow = length < frameBytes && this.#cursor + length === end && ending === undefined;
       if (isPatient && mayGrow) return false;
       const frame = this.#frames.frame(this.#cursor, length, item.stream);
       this.#cursor += length;
-      // Counted before it is sent: for any outcome of the send, these bytes are on their way exactly once.
+      // Count before sending: whatever the send does, these bytes are in flight exactly once.
       flow.sent(this.#cursor, nowMs);
       peer.sendOutput(frame, nowMs);
     }
     return false;
   }
 
-  /** To where all others end theirs: readers that get the same frame share its memory. */
+  /** Frames end at common offsets, so that readers share their memory. */
   get #wholeFrameBytes(): number {
     return Math.min(this.flow.frameBytes, MAX_FRAME_BYTES - (this.#cursor % MAX_FRAME_BYTES));
   }
@@ -222,23 +221,23 @@ export class OutputReader {
     this.peer.send(isApproximate ? { ...gap, approximate: true } : gap);
     this.flow.skipped(this.#cursor, to);
     this.#cursor = to;
-    this.#isBlind = true;
+    this.#mayHaveMissedSizes = true;
   }
 
-  #tell(cols: number, rows: number): void {
-    this.#toldSize = { cols, rows };
+  #sendSize(cols: number, rows: number): void {
+    this.#sentSize = { cols, rows };
     this.peer.send({ type: "resize", cols, rows, offset: this.#cursor });
   }
 
-  #tellSize(): void {
+  #checkSize(): void {
     const mark = this.#markHere();
     const size = mark ?? this.#log.sizeAt(this.#cursor);
-    const isOther = size.cols !== this.#toldSize.cols || size.rows !== this.#toldSize.rows;
-    const isNew = mark !== undefined && mark !== this.#toldMark && (isOther || !this.#isBlind);
-    const isMissed = this.#isBlind && isOther;
-    this.#toldMark = mark;
-    this.#isBlind = false;
-    if (isNew || isMissed) this.#tell(size.cols, size.rows);
+    const isOther = size.cols !== this.#sentSize.cols || size.rows !== this.#sentSize.rows;
+    const isNew = mark !== undefined && mark !== this.#sentMark && (isOther || !this.#mayHaveMissedSizes);
+    const isMissed = this.#mayHaveMissedSizes && isOther;
+    this.#sentMark = mark;
+    this.#mayHaveMissedSizes = false;
+    if (isNew || isMissed) this.#sendSize(size.cols, size.rows);
   }
 
   #markHere(): SizeMark | undefined {

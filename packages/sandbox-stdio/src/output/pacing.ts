@@ -3,25 +3,25 @@
 import { MAX_FRAME_BYTES } from "../wire/constants.ts";
 import type { Delivery, Role } from "../wire/terms.ts";
 
-/** The fields of one client that pacing looks at. */
+/** The fields of a client that pacing uses. */
 export type Paced = {
   readonly id: string;
-  /** Attached, or vanished and still in its grace. Only such a client sets the pace. */
+  /** Attached, or vanished within its grace. Other clients don't pace. */
   readonly isPresent: boolean;
-  /** A program reads by calls and sets no pace. Absent: it is none. */
+  /** Programs read by calls and don't pace. Absent: false. */
   readonly isProgram?: boolean;
   readonly role: Role;
   readonly delivery: Delivery;
-  /** Whether it acknowledges; a plain or foreign client paces only where no such client does. */
+  /** Clients that don't acknowledge pace only if no acknowledging client can. */
   readonly acknowledges: boolean;
   readonly acked: number;
   readonly windowBytes: number;
 };
 
 /**
- * The client that sets the pace: the slowest lossless driver, else the holder, else the fastest live driver, else, where the
- * session is lossless, the fastest viewer. Those that acknowledge go before those that do not.
- * @param delivery The session's, not a client's: a live one waits for no viewer, even if the viewer acknowledges.
+ * The client that sets the pace: the slowest lossless driver, else the holder, else the fastest live driver, else (in a
+ * lossless session) the fastest viewer. Clients that acknowledge come first.
+ * @param delivery The session's: a live session waits for no viewer.
  */
 export function findFlowLeader<C extends Paced>(
   clients: Iterable<C>,
@@ -38,7 +38,7 @@ export function findFlowLeader<C extends Paced>(
       bestRank = rank;
     } else if (rank === bestRank) {
       const isSlower = client.acked < best.acked;
-      // Lossless drivers: the slowest one. All others: the fastest.
+      // The slowest of the lossless drivers, else the fastest.
       if (client.delivery === "lossless" && client.role === "driver" ? isSlower : client.acked > best.acked)
         best = client;
     }
@@ -51,7 +51,7 @@ function rankOf(client: Paced, holder: string): number {
   return client.acknowledges ? rank : rank + 4;
 }
 
-/** Whether the process is to be held: the pacing client has its window and one frame more still to deal with. */
+/** Whether to hold the process: the flow leader has a window and a frame yet to acknowledge. */
 export function isWindowSpent(
   flowLeader: Pick<Paced, "acked" | "windowBytes">,
   endOffset: number,

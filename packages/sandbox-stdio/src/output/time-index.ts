@@ -1,9 +1,9 @@
-// When output came: a sparse index of offsets and times, bounded however long a process runs. Its clock is the caller's.
+// When output arrived: a sparse index of offsets and times, bounded for any lifetime of a process. The caller passes the time.
 
-/** Output from `offset` on, up to the next mark's, came within a {@link TimeIndex.stepMs} from `atMs` on. */
+/** The output from `offset` to the next mark arrived within {@link TimeIndex.stepMs} after `atMs`. */
 export type TimeMark = readonly [offset: number, atMs: number];
 
-/** More marks are halved, by doubling the step. */
+/** Most marks; beyond it the step doubles, which halves them. */
 export const MAX_TIME_MARKS = 1_024;
 const FIRST_STEP_MS = 1_000;
 
@@ -12,7 +12,7 @@ export class TimeIndex {
   #stepMs = FIRST_STEP_MS;
   #lastMs: number | undefined;
 
-  /** When the last output came; undefined before the first. */
+  /** When the last output arrived; undefined before the first. */
   get lastMs(): number | undefined {
     return this.#lastMs;
   }
@@ -25,7 +25,7 @@ export class TimeIndex {
     return this.#marks;
   }
 
-  /** Output has come whose first byte stands at `offset`. A clock that is set back marks nothing until it is where it was. */
+  /** Notes output that starts at `offset`. If the clock was set back, nothing is marked until it catches up. */
   note(offset: number, nowMs: number): void {
     this.#lastMs = nowMs;
     const last = this.#marks.at(-1);
@@ -46,8 +46,8 @@ export class TimeIndex {
 }
 
 /**
- * Where output begins that came at `sinceMs` or later: never behind the first such byte, and at most one step before it.
- * @param end Where it ends.
+ * Start of the output since `sinceMs`: never after its first byte, and at most one step before.
+ * @param end End of the output.
  */
 export function offsetSince(
   { marks, stepMs }: Pick<TimeIndex, "marks" | "stepMs">,
@@ -62,7 +62,7 @@ export function offsetSince(
   return sinceMs < mark[1] + stepMs ? mark[0] : next;
 }
 
-/** The marks that say when output of this range came: that which holds for its first byte stands at `from`. */
+/** The marks of this range of output. The one that applies to the first byte is moved to `from`. */
 export function marksWithin(marks: readonly TimeMark[], from: number, next: number): TimeMark[] {
   if (next <= from) return [];
   const first = marks.findLast(([offset]) => offset <= from) ?? marks[0];
@@ -70,7 +70,7 @@ export function marksWithin(marks: readonly TimeMark[], from: number, next: numb
   return first === undefined ? later : [[from, first[1]], ...later];
 }
 
-/** The bridge's answer may be anything. @returns undefined where it is no index. */
+/** Validates an index, since the bridge is not trusted. @returns undefined if malformed. */
 export function readTimeIndex(value: unknown): Pick<TimeIndex, "marks" | "stepMs"> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { marks, stepMs } = value as { marks?: unknown; stepMs?: unknown };

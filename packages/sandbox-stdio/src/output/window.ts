@@ -1,6 +1,5 @@
-// How many output bytes may be in flight to one client. No socket tells the truth about backpressure here, so it is
-// counted: bytes sent less bytes acknowledged, against a window that is fitted to the link and the client. No
-// clock of its own: the caller tells the time.
+// How many output bytes may be in flight to one client. Sockets report no reliable backpressure, so this counts bytes sent
+// less bytes acknowledged, against a window fitted to link and client. The caller passes the time.
 
 import {
   ACK_BYTES,
@@ -14,44 +13,44 @@ import type { Role } from "../wire/terms.ts";
 import { type Flow, WEIGHTY_ACK_BYTES } from "./flow.ts";
 
 /**
- * How long bytes are to wait on the way beyond the least round trip. It hides a delayed acknowledgement, and ^C waits for
- * it at most. More, and the window shrinks; less while it is full, and it grows: to about the rate times the sum of both.
+ * Target for how long bytes queue beyond the least round trip: it hides a delayed acknowledgement and bounds the wait of ^C.
+ * A longer queue shrinks the window, a shorter one in a full window grows it: to about the rate times the sum of both.
  */
 const TARGET_QUEUE_MS = 50;
-/** A first guess: enough for a screen and its scrollback, little enough not to fill a slow link for long. */
+/** Initial window: enough for a screen and its scrollback, too small to fill a slow link for long. */
 export const FIRST_WINDOW_BYTES = 64 * 1024;
-/** Small enough for an echo to wait behind one, and for acknowledgements to come while others are on the way: with two in
- * its window a far viewer uses a third of its link. */
+/** An echo waits behind at most one frame, and acknowledgements arrive while others are in flight.
+ * With two frames in its window a distant viewer uses only a third of its link. */
 const FRAMES_IN_WINDOW = 8;
-/** At the start, and where nothing waits on the way for several rounds, the window doubles; else it changes by little. */
+/** At the start, and if nothing has queued for several rounds, the window doubles; else it changes slowly. */
 const STARTUP_GAIN = 2;
-const MOST_GAIN = 1.25;
-/** So many times the target need not be watched for a round. */
-const FAR_TOO_MUCH = 4;
+const MAX_GAIN = 1.25;
+/** At this many times the target the window shrinks at once, without a full round. */
+const OVERLOAD_FACTOR = 4;
 const IDLE_QUEUE_MS = TARGET_QUEUE_MS / 10;
 const IDLE_ROUNDS = 3;
-/** The least round trip is that of the last so many ms, or round trips: links change. */
+/** How long the least round trip is remembered, in ms and round trips: links change. */
 const ROUND_TRIP_MEMORY_MS = 10_000;
 const ROUND_TRIP_MEMORY_ROUNDS = 20;
 
-/** A client that has acknowledged nothing for so long and a round trip has stopped: nobody waits for it. */
+/** A client that acknowledges nothing for this long plus a round trip has stalled: nothing waits for it. */
 const PROGRESS_MS = 200;
-/** Nor for one that missed something so lately: its link, or the client, is too slow for this output. */
+/** Nothing waits for a client that missed output this recently: the client or its link is too slow. */
 const MISSED_MEMORY_MS = 10_000;
 
 /** A run of bytes sent; `end` is an offset. */
 type Flight = {
   readonly end: number;
   readonly sentAt: number;
-  /** Whether nothing was on the way before it. */
+  /** Whether nothing was in flight before it. */
   readonly isClear: boolean;
 };
 
-/** Told the counts of a client that acknowledges. Called while output is sent: it must be quick. */
+/** Receives the counts of an acknowledging client. Called while output is sent, so it must be fast. */
 export interface OutputObserver {
-  /** The client has acknowledged output after so long, less the delay that it may take. */
+  /** The client acknowledged output after `ms`, less the delay that it may take. */
   acknowledged(ms: number): void;
-  /** The client does not get so many bytes. */
+  /** The client will not get these bytes. */
   gap(bytes: number): void;
 }
 
@@ -61,38 +60,38 @@ export class Window implements Flow {
   readonly #observer: OutputObserver | undefined;
   #bytes: number;
   #acked: number;
-  /** Gaps that the client has not acknowledged past, oldest first, and the length of all before them. */
+  /** Gaps not yet acknowledged past, oldest first, and the total length of those before. */
   #gaps: { readonly from: number; readonly to: number }[] = [];
   #skippedBytes = 0;
-  /** Snapshots that the client has not acknowledged, oldest first: bytes that no offset counts. */
+  /** Unacknowledged snapshots, oldest first: bytes that no offset counts. */
   #screens: { readonly offset: number; readonly bytes: number }[] = [];
-  /** Bytes that are not yet acknowledged, oldest first. At most one entry for each 4 KiB of window, or so: see {@link sent}. */
+  /** Unacknowledged bytes, oldest first. About one entry per 4 KiB of window: see {@link sent}. */
   #flights: Flight[] = [];
-  #leastRoundTripMs = Number.POSITIVE_INFINITY;
-  #leastRoundTripAt = 0;
+  #minRoundTripMs = Number.POSITIVE_INFINITY;
+  #minRoundTripAtMs = 0;
   /** A round ends when the bytes sent at its start have been acknowledged. */
   #roundEnd: number;
-  /** How long bytes of this round waited on the way: the sum of so many samples. */
+  /** Sum of this round's samples of how long bytes queued. */
   #roundQueueMs = 0;
   #roundSamples = 0;
-  #roundLeastQueueMs = Number.POSITIVE_INFINITY;
-  /** Whether this round's bytes were sent under an older window: only the next one shows the effect of the newest. */
+  #roundMinQueueMs = Number.POSITIVE_INFINITY;
+  /** Whether this round's bytes were sent under the previous window: only the next round shows the new one's effect. */
   #isSettling = false;
   #isStarting = true;
   #idleRounds = 0;
-  /** Whether the window, and not the process, limited sending in this round: only then does it tell of the link. */
+  /** Whether the window limited sending in this round, not the process: only then does the round say anything about the link. */
   #wasFull = false;
-  /** The window drains, so that it can measure a round trip that did not wait behind other bytes. */
+  /** The window drains to measure a round trip without queueing. */
   #isDraining = false;
-  #progressedAtMs = Number.NEGATIVE_INFINITY;
+  #lastProgressMs = Number.NEGATIVE_INFINITY;
   #missedAtMs = Number.NEGATIVE_INFINITY;
-  /** Something was skipped since the last acknowledgement. */
+  /** Whether output was skipped since the last acknowledgement. */
   #hasMissed = false;
 
   /**
-   * @param role A viewer's frames wait to be whole where they can: it awaits no echo, and each message counts.
-   * @param inFlight What an earlier connection was sent and is not acknowledged. The window is not less: a process that waits
-   * for it has more to send, or it would be waited for without a limit.
+   * @param role A viewer awaits no echo, so its frames wait until they are full: each message costs.
+   * @param inFlight Unacknowledged bytes from an earlier connection. The window is at least this, or a process that waits for
+   * this client would wait without a limit.
    */
   constructor(
     acked: number,
@@ -109,44 +108,44 @@ export class Window implements Flow {
     this.#roundEnd = acked + this.#bytes;
   }
 
-  /** The most that may be in flight now. */
+  /** Most bytes in flight now. */
   get bytes(): number {
     return this.#bytes;
   }
 
   get linkBytes(): number {
-    const share = this.#leastRoundTripMs / (this.#leastRoundTripMs + TARGET_QUEUE_MS);
+    const share = this.#minRoundTripMs / (this.#minRoundTripMs + TARGET_QUEUE_MS);
     return Number.isNaN(share) ? this.#bytes : Math.max(MIN_WINDOW_BYTES, Math.ceil(this.#bytes * share));
   }
 
-  /** Small where the window is: a frame counts as arrived when its last byte has, and an echo waits behind it. */
+  /** Small while the window is small: an echo waits for a frame's last byte. */
   get frameBytes(): number {
     return Math.min(MAX_FRAME_BYTES, Math.max(MIN_WINDOW_BYTES / 2, Math.floor(this.#bytes / FRAMES_IN_WINDOW)));
   }
 
-  /** Everything before this offset has been dealt with by the client. */
+  /** The client has processed everything before this offset. */
   get acked(): number {
     return this.#acked;
   }
 
-  /** How many bytes may be sent to a client that has been sent everything before `cursor`. */
+  /** How many bytes may be sent to a client that was sent everything before `cursor`. */
   room(cursor: number): number {
     const inFlight = this.inFlight(cursor);
     if (this.#isDraining) return inFlight > 0 ? 0 : MIN_WINDOW_BYTES;
     return Math.max(0, this.#bytes - inFlight);
   }
 
-  /** It awaits no echo. */
+  /** Viewers await no echo. */
   get isPatient(): boolean {
     return this.#isViewer;
   }
 
-  /** With so much in flight a client acknowledges as soon as it has dealt with that, and not only after a while. */
+  /** With this much in flight, a client acknowledges at once, not after a delay. */
   isBusy(cursor: number): boolean {
     return this.inFlight(cursor) >= ACK_BYTES;
   }
 
-  /** Sending stopped for want of room. */
+  /** Sending stopped for lack of room. */
   noteFull(): void {
     this.#wasFull = true;
   }
@@ -154,7 +153,7 @@ export class Window implements Flow {
   /** Bytes up to `end` were just sent. */
   sent(end: number, nowMs: number): void {
     const last = this.#flights.at(-1);
-    // Small frames sent close together are one flight: the list stays short however the output is cut.
+    // Small frames sent close together count as one flight, to keep the list short.
     if (last !== undefined && end - this.#acked > 4096 && this.#flights.length > 128 && nowMs - last.sentAt < 2) {
       this.#flights[this.#flights.length - 1] = { ...last, end };
       return;
@@ -164,7 +163,7 @@ export class Window implements Flow {
     if (this.#flights.length > 1024) this.#flights.splice(0, 512);
   }
 
-  /** The bytes from `from` to `to` will never be sent. Bytes that were sent before them may still be in flight. */
+  /** The bytes from `from` to `to` will never be sent. Bytes before them may still be in flight. */
   skipped(from: number, to: number): void {
     this.#gaps.push({ from, to });
     this.#hasMissed = true;
@@ -173,30 +172,30 @@ export class Window implements Flow {
 
   keepsUp(nowMs: number): boolean {
     const hasMissed = this.#hasMissed || nowMs - this.#missedAtMs < MISSED_MEMORY_MS;
-    const roundTripMs = Number.isFinite(this.#leastRoundTripMs) ? this.#leastRoundTripMs : 0;
-    const hasEver = this.#progressedAtMs > Number.NEGATIVE_INFINITY;
-    // What was sent after that is awaited since then.
-    const sinceMs = Math.max(this.#progressedAtMs, this.#flights[0]?.sentAt ?? 0);
+    const roundTripMs = Number.isFinite(this.#minRoundTripMs) ? this.#minRoundTripMs : 0;
+    const hasEver = this.#lastProgressMs > Number.NEGATIVE_INFINITY;
+    // An acknowledgement of later flights is due since they were sent.
+    const sinceMs = Math.max(this.#lastProgressMs, this.#flights[0]?.sentAt ?? 0);
     return hasEver && !hasMissed && nowMs - sinceMs < PROGRESS_MS + roundTripMs;
   }
 
-  /** One that is longer than the window may be all that is in flight. */
+  /** A snapshot longer than the window is allowed if nothing else is in flight. */
   hasScreenRoom(cursor: number): boolean {
     const inFlight = this.inFlight(cursor);
     return inFlight === 0 || (!this.#isDraining && inFlight + MAX_SNAPSHOT_BYTES <= this.#bytes);
   }
 
-  /** Uses up the window until its offset is acknowledged, which no acknowledgement of before it can do. */
+  /** Uses up the window until the snapshot's own offset is acknowledged. */
   drew(offset: number, bytes: number): void {
     this.#screens.push({ offset, bytes });
   }
 
-  /** The client says that it has dealt with everything before `offset`. Going back is ignored: acknowledgements may cross. */
+  /** The client has processed everything before `offset`. Lower offsets are ignored: acknowledgements may cross. */
   ack(offset: number, nowMs: number): boolean {
     const screens = this.#screens.length;
     if (screens > 0) this.#screens = this.#screens.filter((screen) => screen.offset > offset);
     const isWeighty = this.#screens.length < screens || offset - this.#acked >= WEIGHTY_ACK_BYTES;
-    if (this.#screens.length < screens) this.#progressedAtMs = nowMs;
+    if (this.#screens.length < screens) this.#lastProgressMs = nowMs;
     if (offset > this.#acked) this.#advance(offset, nowMs);
     return isWeighty;
   }
@@ -213,7 +212,7 @@ export class Window implements Flow {
     }
     this.#flights.splice(0, passed);
     this.#acked = offset;
-    this.#progressedAtMs = nowMs;
+    this.#lastProgressMs = nowMs;
     if (this.#hasMissed) this.#missedAtMs = nowMs;
     this.#hasMissed = false;
     for (let gap = this.#gaps[0]; gap !== undefined && gap.to <= offset; gap = this.#gaps[0]) {
@@ -225,14 +224,14 @@ export class Window implements Flow {
     if (offset >= this.#roundEnd) this.#endRound();
   }
 
-  /** How many bytes are in flight to a client that has been sent everything before `cursor`. */
+  /** Bytes in flight to a client that was sent everything before `cursor`. */
   inFlight(cursor: number): number {
     let bytes = this.#sentBefore(cursor) - this.#sentBefore(this.#acked);
     for (const screen of this.#screens) bytes += screen.bytes;
     return bytes;
   }
 
-  /** How many of the bytes before `offset` have been sent: all but those of the gaps. */
+  /** How many bytes before `offset` were sent: all but those of the gaps. */
   #sentBefore(offset: number): number {
     let skipped = this.#skippedBytes;
     for (const { from, to } of this.#gaps) skipped += Math.max(0, Math.min(offset, to) - from);
@@ -240,28 +239,27 @@ export class Window implements Flow {
   }
 
   /**
-   * A client that has less than {@link ACK_BYTES} to acknowledge does so when the oldest of them has waited for
-   * {@link ACK_DELAY_MS}; else at once.
+   * A client with less than {@link ACK_BYTES} to acknowledge does so {@link ACK_DELAY_MS} after the oldest byte; else at once.
    */
   #measure(first: Flight, last: Flight, count: number, nowMs: number): void {
     const wasDelayed = count < ACK_BYTES;
     const { sentAt, isClear } = wasDelayed ? first : last;
     const roundTripMs = Math.max(0, nowMs - sentAt - (wasDelayed ? ACK_DELAY_MS : 0));
     this.#observer?.acknowledged(roundTripMs);
-    const memoryMs = Math.max(ROUND_TRIP_MEMORY_MS, ROUND_TRIP_MEMORY_ROUNDS * this.#leastRoundTripMs);
-    const isStale = nowMs - this.#leastRoundTripAt > memoryMs;
-    if (roundTripMs <= this.#leastRoundTripMs || (isClear && isStale)) {
-      this.#leastRoundTripMs = roundTripMs;
-      this.#leastRoundTripAt = nowMs;
+    const memoryMs = Math.max(ROUND_TRIP_MEMORY_MS, ROUND_TRIP_MEMORY_ROUNDS * this.#minRoundTripMs);
+    const isStale = nowMs - this.#minRoundTripAtMs > memoryMs;
+    if (roundTripMs <= this.#minRoundTripMs || (isClear && isStale)) {
+      this.#minRoundTripMs = roundTripMs;
+      this.#minRoundTripAtMs = nowMs;
       this.#isDraining = false;
     } else if (isStale && this.#wasFull) this.#isDraining = true;
-    const queueMs = roundTripMs - this.#leastRoundTripMs;
+    const queueMs = roundTripMs - this.#minRoundTripMs;
     this.#roundQueueMs += queueMs;
     this.#roundSamples += 1;
-    this.#roundLeastQueueMs = Math.min(this.#roundLeastQueueMs, queueMs);
-    // A link that has become much slower: the bytes on the way take long enough to arrive without more behind them.
-    if (this.#wasFull && !this.#isSettling && queueMs > FAR_TOO_MUCH * (this.#leastRoundTripMs + TARGET_QUEUE_MS)) {
-      this.#change((this.#leastRoundTripMs + TARGET_QUEUE_MS) / roundTripMs);
+    this.#roundMinQueueMs = Math.min(this.#roundMinQueueMs, queueMs);
+    // The link has become much slower: the bytes in flight take long enough without more behind them.
+    if (this.#wasFull && !this.#isSettling && queueMs > OVERLOAD_FACTOR * (this.#minRoundTripMs + TARGET_QUEUE_MS)) {
+      this.#change((this.#minRoundTripMs + TARGET_QUEUE_MS) / roundTripMs);
       this.#startRound();
     }
   }
@@ -270,13 +268,13 @@ export class Window implements Flow {
     this.#roundEnd = this.#flights.at(-1)?.end ?? this.#acked + 1;
     this.#roundQueueMs = 0;
     this.#roundSamples = 0;
-    this.#roundLeastQueueMs = Number.POSITIVE_INFINITY;
+    this.#roundMinQueueMs = Number.POSITIVE_INFINITY;
   }
 
   #endRound(): void {
-    const least = this.#leastRoundTripMs;
+    const least = this.#minRoundTripMs;
     const queueMs = this.#roundQueueMs / Math.max(1, this.#roundSamples);
-    const leastQueueMs = this.#roundLeastQueueMs;
+    const minQueueMs = this.#roundMinQueueMs;
     this.#startRound();
     if (this.#isSettling) {
       this.#isSettling = false;
@@ -284,16 +282,16 @@ export class Window implements Flow {
     }
     if (!this.#wasFull || this.#isDraining) return;
     this.#wasFull = false;
-    // If the round trip is long, the wait of one burst of frames for its own first ones tells nothing.
-    const isIdle = leastQueueMs < Math.max(IDLE_QUEUE_MS, least / 10);
+    // On a long round trip, the queueing of a burst behind its own first frames says nothing.
+    const isIdle = minQueueMs < Math.max(IDLE_QUEUE_MS, least / 10);
     const mayGrow = isIdle && queueMs < Math.max(TARGET_QUEUE_MS, least / 2);
     this.#idleRounds = queueMs < IDLE_QUEUE_MS ? this.#idleRounds + 1 : 0;
     this.#isStarting = mayGrow && (this.#isStarting || this.#idleRounds >= IDLE_ROUNDS);
     const fitting = (least + TARGET_QUEUE_MS) / (least + queueMs);
-    this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MOST_GAIN : Math.min(MOST_GAIN, fitting));
+    this.#change(this.#isStarting ? STARTUP_GAIN : mayGrow ? MAX_GAIN : Math.min(MAX_GAIN, fitting));
   }
 
-  /** Bytes sent from now on tell of the new window. A window at its limit stays, and the bytes go on telling of it. */
+  /** Bytes sent from now on measure the new window. At its limit the window stays, and later bytes keep measuring it. */
   #change(gain: number): void {
     const bytes = Math.round(Math.min(this.maxBytes, Math.max(MIN_WINDOW_BYTES, gain * this.#bytes)));
     this.#isSettling = bytes !== this.#bytes;

@@ -1,12 +1,12 @@
-// Lines of commands for tmux's control mode. Each names its target by id, and quotes text that others have chosen.
+// Command lines for tmux's control mode. Each names its target by id, and quotes text that others have chosen.
 
 import { PANE_FORMAT, TAKEN_OPTION } from "./pane-list.ts";
 import { SCREEN_FORMAT } from "./redraw.ts";
 
-/** One line, without its end. tmux answers each of its commands, up to the first that fails. */
+/** One line without its line end. tmux answers each of its commands, up to the first that fails. */
 export type CommandLine = { readonly text: string; readonly commands: number };
 
-/** A person's acts on panes and windows. Ids and names are checked where they come from: {@link isPaneId}, {@link isPaneName}. */
+/** A person's actions on panes and windows. The caller checks ids and names: {@link isPaneId}, {@link isPaneName}. */
 export type PaneAction =
   | { readonly action: "split"; readonly pane: string; readonly across: "right" | "below" }
   | { readonly action: "close" | "select" | "zoom" | "break"; readonly pane: string }
@@ -16,7 +16,7 @@ export type PaneAction =
   | { readonly action: "name"; readonly pane: string; readonly name: string }
   | { readonly action: "new_window" }
   | { readonly action: "rename_window"; readonly window: string; readonly name: string }
-  /** Before or behind another. */
+  /** Moves before or after another window. */
   | { readonly action: "move_window"; readonly window: string; readonly with: string; readonly isBefore: boolean }
   | { readonly action: "resize_window"; readonly window: string; readonly cols: number; readonly rows: number };
 
@@ -24,11 +24,7 @@ export function isPaneId(text: string): boolean {
   return /^%\d{1,9}$/.test(text);
 }
 
-export function isWindowId(text: string): boolean {
-  return /^@\d{1,9}$/.test(text);
-}
-
-/** Whether a person may call a pane so: no command line may read the name otherwise, and no list leave it out. */
+/** Whether a person may give a pane this name: it must be safe in a command line, and complete in a list. */
 export function isPaneName(text: string): boolean {
   return /^[A-Za-z0-9_.-]{0,64}$/.test(text);
 }
@@ -37,22 +33,22 @@ function line(...commands: readonly string[]): CommandLine {
   return { text: commands.join(" ; "), commands: commands.length };
 }
 
-/** Between single quotes tmux's parser changes nothing; a quote itself stands outside of them. A line end ends the command. */
+/** tmux's parser changes nothing between single quotes. A quote itself is put outside of them. A line end ends the command. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 export const LIST_PANES = line(`list-panes -a -F ${quoted(PANE_FORMAT)}`);
 
-/** A pane that is given a name, or whose window has another place, is told within a second: tmux tells neither by itself. */
+/** Reports within a second that a pane has a new name, or its window a new position, which tmux does not report by itself. */
 export const WATCH_NAMES = line(`refresh-client -B ${quoted("names:%*:#{@name} #{window_index}")}`);
 
-/** Lines of history that a redraw brings at most. */
+/** Most lines of history in a redraw. */
 export const HISTORY_LINES = 2_000;
 
 /**
- * Everything that redraws a pane, in one line: tmux lets no output come between. Four answers: state, history,
- * screen, and the screen that waits behind an alternate one.
+ * Captures everything that redraws a pane, in one line, so that no output comes between. Four answers: state, history, screen,
+ * and the normal screen behind an alternate one.
  */
 export function capture(pane: string): CommandLine {
   return line(
@@ -63,19 +59,19 @@ export function capture(pane: string): CommandLine {
   );
 }
 
-/** tmux has stopped telling a pane's output: it goes on from here, and the missed output is drawn anew. */
+/** tmux has paused a pane's output: resumes it. The missed output must be redrawn. */
 export function continuePane(pane: string): CommandLine {
   return line(`refresh-client -A ${quoted(`${pane}:continue`)}`);
 }
 
-/** tmux tells no more of a pane's output until {@link continuePane}. Its program runs on, and tmux keeps its screen. */
+/** Pauses a pane's output until {@link continuePane}. Its program runs on, and tmux keeps its screen. */
 export function pausePane(pane: string): CommandLine {
   return line(`refresh-client -A ${quoted(`${pane}:pause`)}`);
 }
 
 /**
- * Types bytes, and notes in tmux itself how many that makes. Both happen or neither: a command behind one that fails is not run.
- * @param taken The count of the pane's input after these bytes.
+ * Types bytes, and stores the new count in tmux itself. Both happen or neither: after a failed command the rest is not run.
+ * @param taken Count of the pane's input including these bytes.
  */
 export function type(pane: string, bytes: Uint8Array, taken: number): CommandLine {
   let keys = "";
@@ -99,7 +95,7 @@ export function commandOf(action: PaneAction): CommandLine {
     case "swap":
       return line(`swap-pane -d -s ${action.pane} -t ${action.with}`);
     case "join":
-      // Not join-pane, which refuses a pane of the same window.
+      // Not join-pane, which rejects a pane of the same window.
       return line(`move-pane ${action.across === "right" ? "-h" : "-v"} -s ${action.pane} -t ${action.with}`);
     case "resize":
       return line(`resize-pane -t ${action.pane} -x ${action.cols} -y ${action.rows}`);
@@ -108,7 +104,7 @@ export function commandOf(action: PaneAction): CommandLine {
     case "new_window":
       return line("new-window");
     case "rename_window":
-      // Without a name tmux names it by what runs in it again.
+      // Without a name, let tmux name the window again by its program.
       return action.name === ""
         ? line(`set-option -w -t ${action.window} automatic-rename on`)
         : line(`rename-window -t ${action.window} -- ${quoted(action.name)}`);

@@ -1,8 +1,8 @@
-// Cuts a stream of bytes into lines, in any pieces that it comes in. A line that comes whole is a view, one in pieces is a copy.
+// Splits a stream of bytes into lines, whatever pieces it arrives in. A line within one piece is a view, others are copies.
 
 import { joined } from "../text/utf8-text.ts";
 
-/** Bytes of one line at most: tmux writes far shorter ones. */
+/** Longest line accepted: tmux's are far shorter. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
@@ -12,7 +12,7 @@ export class ControlLines {
   #pieces: Uint8Array[] = [];
   #length = 0;
 
-  /** @returns Why the stream can't be followed any more, or undefined. */
+  /** @returns Why the stream can't be parsed any further, or undefined. */
   push(chunk: Uint8Array, take: (line: Uint8Array) => void): string | undefined {
     let start = 0;
     for (;;) {
@@ -22,7 +22,7 @@ export class ControlLines {
       start = end + 1;
     }
     if (start === chunk.length) return undefined;
-    // Not `slice`: of a Buffer, that is a view.
+    // Not slice(): on a Buffer it returns a view.
     this.#pieces.push(new Uint8Array(chunk.subarray(start)));
     this.#length += chunk.length - start;
     if (this.#length <= MAX_LINE_BYTES) return undefined;
@@ -39,7 +39,7 @@ export class ControlLines {
   }
 }
 
-/** A PTY that is not raw yet ends lines by both. Output can't end in a bare one: tmux writes it as `\015`. */
+/** Until a PTY is raw, lines end with CR LF. Output can't end with a bare CR: tmux writes that as `\015`. */
 function withoutReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
 }

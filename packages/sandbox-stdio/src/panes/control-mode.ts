@@ -1,29 +1,30 @@
-// Reads what `tmux -C` and `tmux -CC` write: lines of notifications, and blocks that answer commands. The stream may be cut
-// anywhere; a pane's output comes out byte for byte. Knows nothing of the commands themselves.
+// Parses the output of `tmux -C` and `tmux -CC`: notification lines, and blocks that answer commands. The stream may be cut
+// anywhere; a pane's output is exact. Knows nothing of the commands themselves.
 
+import { latin1 } from "../text/latin1.ts";
 import { ControlLines } from "./control-lines.ts";
 import { type Notification, readNotification } from "./notifications.ts";
 
 /** The lines between `%begin` and `%end`, or `%error`. */
 export type Reply = {
   readonly type: "reply";
-  /** False: tmux ran this command by itself, as it does the one that the client was started with. */
+  /** False if tmux ran the command by itself, such as the one that the client was started with. */
   readonly isOurs: boolean;
   readonly isError: boolean;
-  /** Without line ends. Good until the next `push`. */
+  /** Without line ends. Valid until the next `push`. */
   readonly lines: readonly Uint8Array[];
 };
 
-/** The stream can't be followed any more: no event comes after this. */
+/** The stream can't be parsed any further: no event follows. */
 export type ControlFault = { readonly type: "fault"; readonly detail: string };
 
 export type ControlEvent = Reply | Notification | ControlFault;
 
-/** Bytes that one answer may have: a pane's whole history is the largest that is asked for. */
+/** Longest answer accepted: a pane's whole history is the largest one requested. */
 export const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
 const BEGIN = /^%begin (\d+ \d+ (\d+))$/;
-/** With `-CC`, before the first line: the start of a control string that a terminal would swallow whole. */
+/** With `-CC`, begins a control string before the first line, which a terminal would swallow whole. */
 const START = "\u001bP1000p";
 /** … and its end, after `%exit`. */
 const END = "\u001b\\";
@@ -36,7 +37,7 @@ export class ControlMode {
   #hasStarted = false;
   #hasFailed = false;
 
-  /** Takes the next bytes, and keeps no view of them. The events' bytes are views, good until the caller returns them. */
+  /** Parses the next bytes, and keeps no view of them. The events' bytes are views of them. */
   push(chunk: Uint8Array): ControlEvent[] {
     const events: ControlEvent[] = [];
     if (this.#hasFailed) return events;
@@ -55,9 +56,9 @@ export class ControlMode {
       return;
     }
     const bytes = this.#withoutStart(line);
-    // An empty line, and the end of the control string, say nothing.
+    // An empty line and the end of the control string carry nothing.
     if (bytes.length === 0 || (bytes.length === END.length && startsWith(bytes, END))) return;
-    const begin = startsWith(bytes, "%begin ") ? BEGIN.exec(latin1(bytes)) : null;
+    const begin = startsWith(bytes, "%begin ") ? BEGIN.exec(latin1(bytes.subarray(0, 256))) : null;
     if (begin !== null) {
       this.#block = { stamp: begin[1] ?? "", isOurs: begin[2] !== "0", lines: [], bytes: 0 };
       return;
@@ -69,7 +70,7 @@ export class ControlMode {
 
   #readBlock(block: Block, line: Uint8Array, events: ControlEvent[]): void {
     const isError = startsWith(line, `%error ${block.stamp}`);
-    // A pane's text may begin with `%end`, too: the end of this block has the stamp of its beginning.
+    // A pane's text may begin with `%end` too, so compare the stamp with the block's beginning.
     if (
       (isError || startsWith(line, `%end ${block.stamp}`)) &&
       line.length === block.stamp.length + (isError ? 7 : 5)
@@ -89,7 +90,7 @@ export class ControlMode {
     return startsWith(line, START) ? line.subarray(START.length) : line;
   }
 
-  /** An answer that goes on in the next chunk must not be a view of this one. */
+  /** An answer that continues in the next chunk must not be a view of this one. */
   #keepBlock(): void {
     const lines = this.#block?.lines;
     if (lines === undefined) return;
@@ -112,8 +113,4 @@ function startsWith(bytes: Uint8Array, text: string): boolean {
   if (bytes.length < text.length) return false;
   for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
   return true;
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes.subarray(0, 256));
 }

@@ -1,16 +1,16 @@
-// tmux's text for how a window is divided, as a tree: `8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1}`.
+// Parses tmux's description of a window's layout into a tree: `8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1}`.
 
 export type Cell = { readonly cols: number; readonly rows: number; readonly left: number; readonly top: number };
 
 export type Layout =
   | (Cell & { readonly kind: "pane"; readonly pane: string })
-  /** `row`: side by side, with one column between; `column`: one above the other, with one row between. */
+  /** `row`: side by side, one column apart; `column`: stacked, one row apart. */
   | (Cell & { readonly kind: "row" | "column"; readonly parts: readonly Layout[] });
 
-/** How deep a window may be divided. tmux stops where a pane has no room, far sooner. */
+/** Deepest layout accepted. tmux stops far sooner, for lack of room. */
 const MAX_DEPTH = 500;
 
-/** @returns undefined where the text is no layout: cut, changed (its checksum is another), or from a tmux that writes others. */
+/** @returns undefined if the text is cut, has another checksum, or another format. */
 export function parseLayout(text: string): Layout | undefined {
   const checksum = /^([0-9a-f]{4}),/.exec(text)?.[1];
   if (checksum === undefined || Number.parseInt(checksum, 16) !== layoutChecksum(text.slice(5))) return undefined;
@@ -19,7 +19,7 @@ export function parseLayout(text: string): Layout | undefined {
   return reader.at === text.length ? layout : undefined;
 }
 
-/** As tmux counts: 16 bits, rotated by one before each character. */
+/** tmux's checksum: 16 bits, rotated by one before each character. */
 export function layoutChecksum(body: string): number {
   let sum = 0;
   for (let i = 0; i < body.length; i++) sum = ((sum >> 1) + ((sum & 1) << 15) + body.charCodeAt(i)) & 0xffff;

@@ -1,21 +1,21 @@
-// One line of tmux's control mode that answers no command: an event, as a value.
+// Parses a line of tmux's control mode that does not answer a command.
 
 import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 
-/** Panes are named as tmux does (`%3`), and so are windows (`@1`). */
+/** Panes and windows have tmux's ids: `%3`, `@1`. */
 export type Notification =
-  /** `ageMs`: how long the bytes had waited, if tmux was asked to say. */
+  /** `ageMs`: how long the bytes had waited, if tmux was asked to report it. */
   | { readonly type: "output"; readonly pane: string; readonly bytes: Uint8Array; readonly ageMs?: number }
   | { readonly type: "layout"; readonly window: string; readonly layout: string; readonly visible: string }
-  /** Windows or panes are others than before, or are called otherwise: which ones must be asked. */
+  /** Windows or panes have changed or have new names; a new list is needed. */
   | { readonly type: "changed"; readonly what: string }
-  /** tmux is attached to a session from here on. Commands that came before had no session. */
+  /** tmux is now attached to a session. Earlier commands had none. */
   | { readonly type: "attached"; readonly session: string; readonly name: string }
-  /** tmux tells no output of this pane until `continue`, and output in between not at all. */
+  /** tmux reports no output of this pane until `continue`; the output between is skipped. */
   | { readonly type: "pause" | "continue"; readonly pane: string }
   | { readonly type: "subscription"; readonly name: string; readonly pane: string; readonly value: string }
   | { readonly type: "exit"; readonly reason: string }
-  /** From a newer tmux, or of no concern. */
+  /** Irrelevant, or from a newer tmux. */
   | { readonly type: "other"; readonly name: string };
 
 const CHANGES: ReadonlySet<string> = new Set([
@@ -34,7 +34,7 @@ const EXTENDED_OUTPUT = encodeUtf8("%extended-output ");
 const PANE = /^%\d+$/;
 const SUBSCRIPTION = /^(\S+) \S+ \S+ \S+ (\S+) : (.*)$/;
 
-/** @returns undefined if it is no notification. Output without an escape is a view of the line. */
+/** @returns undefined if the line is not a notification. Output without escapes is a view of the line. */
 export function readNotification(line: Uint8Array): Notification | undefined {
   if (isPrefix(OUTPUT, line)) return readOutput(line.subarray(OUTPUT.length));
   if (isPrefix(EXTENDED_OUTPUT, line)) return readExtended(line.subarray(EXTENDED_OUTPUT.length));
@@ -76,7 +76,7 @@ function readOutput(rest: Uint8Array): Notification | undefined {
   return PANE.test(pane) ? { type: "output", pane, bytes: unescaped(rest.subarray(space + 1)) } : undefined;
 }
 
-/** `%3 150 … : BYTES`. A newer tmux may say more before the colon. */
+/** `%3 150 … : BYTES`. A newer tmux may add fields before the colon. */
 function readExtended(rest: Uint8Array): Notification | undefined {
   const colon = rest.indexOf(COLON);
   if (colon < 0 || rest[colon + 1] !== SPACE) return undefined;
@@ -87,14 +87,14 @@ function readExtended(rest: Uint8Array): Notification | undefined {
 
 const BACKSLASH = 0x5c;
 
-/** tmux writes a byte below 32, and a backslash, as a backslash and three octal digits. All others stand as they are. */
+/** Decodes tmux's escapes: bytes below 32 and backslashes, each written as a backslash and three octal digits. */
 export function unescaped(bytes: Uint8Array): Uint8Array {
   const first = bytes.indexOf(BACKSLASH);
   if (first < 0) return bytes;
   const plain = new Uint8Array(bytes.length);
   plain.set(bytes.subarray(0, first));
   let length = first;
-  // Byte by byte: each line of output has two escapes, and to search and copy for each takes five times as long.
+  // Byte by byte: each line of output has two escapes, and searching and copying for each takes five times as long.
   for (let at = first; at < bytes.length; at++) {
     let byte = bytes[at] ?? 0;
     if (byte === BACKSLASH) {
@@ -109,7 +109,7 @@ export function unescaped(bytes: Uint8Array): Uint8Array {
   return plain.subarray(0, length);
 }
 
-/** 8 or more: not an octal digit. */
+/** Returns 8 or more if not an octal digit. */
 function octal(byte = 0): number {
   const digit = byte - 0x30;
   return digit < 0 ? 8 : digit;

@@ -1,25 +1,25 @@
-// The input of one pane, on its way to tmux: each byte is typed once, also when the control client is lost in between: tmux itself keeps the count of the bytes that it has taken.
+// One pane's input on its way to tmux. Each byte is typed once even if the control client is lost, since tmux keeps the count.
 
 import { type CommandLine, type } from "./commands.ts";
 
-/** Bytes of one `send-keys`: each is a word of the command. */
+/** Most bytes of one `send-keys`: each is a word of the command. */
 export const MAX_TYPED_BYTES = 512;
-/** Commands on their way to tmux at most. */
+/** Most commands in flight to tmux. */
 export const MAX_TYPED_COMMANDS = 8;
-/** Bytes that a pane takes before the first is confirmed; beyond them `write` takes less. */
+/** Most unconfirmed bytes of a pane; beyond it `write` takes less. */
 export const MAX_PANE_INPUT_BYTES = 64 * 1024;
 
 export class PaneInput {
   readonly #pane: string;
-  /** Input that tmux has not confirmed, oldest first, in pieces of one command at most. */
+  /** Unconfirmed input, oldest first, in pieces of at most one command. */
   #pieces: Uint8Array[] = [];
   #bytes = 0;
-  /** How many of the pieces are on their way. */
+  /** How many of the pieces are in flight. */
   #sent = 0;
-  /** The count of bytes that tmux has confirmed. */
+  /** Count of confirmed bytes. */
   #taken: number;
 
-  /** @param taken The bytes of this pane's input that tmux says it has taken so far. */
+  /** @param taken The count of this pane's input that tmux has stored. */
   constructor(pane: string, taken: number) {
     this.#pane = pane;
     this.#taken = taken;
@@ -29,12 +29,12 @@ export class PaneInput {
     return this.#taken;
   }
 
-  /** Bytes that {@link write} would take now. */
+  /** How many bytes {@link write} would take now. */
   get room(): number {
     return MAX_PANE_INPUT_BYTES - this.#bytes;
   }
 
-  /** @returns How many bytes it took, copied. */
+  /** @returns How many bytes were copied. */
   write(bytes: Uint8Array): number {
     const length = Math.min(bytes.length, MAX_PANE_INPUT_BYTES - this.#bytes);
     for (let at = 0; at < length; at += MAX_TYPED_BYTES) {
@@ -44,7 +44,7 @@ export class PaneInput {
     return length;
   }
 
-  /** The next command; undefined while enough are on their way, or nothing is left. */
+  /** The next command; undefined if enough are in flight or nothing is left. */
   next(): CommandLine | undefined {
     const piece = this.#pieces[this.#sent];
     if (piece === undefined || this.#sent >= MAX_TYPED_COMMANDS) return undefined;
@@ -54,7 +54,7 @@ export class PaneInput {
     return type(this.#pane, piece, count);
   }
 
-  /** tmux has run the oldest command that was on its way. @returns The bytes that it took. */
+  /** tmux has run the oldest command in flight. @returns The number of its bytes. */
   confirm(): number {
     const piece = this.#pieces.shift();
     if (piece === undefined || this.#sent === 0)
@@ -65,7 +65,7 @@ export class PaneInput {
     return piece.length;
   }
 
-  /** The control client is another one: bytes that tmux has taken meanwhile are not typed again. @returns Their number. */
+  /** There is a new control client: drops bytes that tmux has taken meanwhile. @returns Their number. */
   restore(taken: number): number {
     const before = this.#taken;
     this.#sent = 0;

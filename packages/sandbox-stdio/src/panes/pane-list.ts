@@ -1,12 +1,12 @@
-// The panes of a tmux session as `list-panes` tells them: the one truth, asked again whenever something has changed.
+// The panes of a tmux session according to `list-panes`: the only source, queried after every change.
 
 import { decodeUtf8 } from "../text/utf8-text.ts";
-import { type Cell, type Layout, panesOf, parseLayout } from "./layout.ts";
+import { type Cell, panesOf, parseLayout } from "./layout.ts";
 
 export type Pane = Cell & {
-  /** As tmux numbers it: `%3`. Never used twice by one tmux server. */
+  /** tmux's id, such as `%3`. A tmux server never reuses it. */
   readonly id: string;
-  /** Its name by `set -p @name`, else its place in the window that is seen; "" for neither. */
+  /** Its `set -p @name`, else its position in the visible window; "" if it has neither. */
   readonly name: string;
   readonly window: string;
   readonly active: boolean;
@@ -18,28 +18,28 @@ export type Window = {
   readonly active: boolean;
   readonly cols: number;
   readonly rows: number;
-  /** One pane fills the window, and the others are not seen. */
+  /** Whether one pane fills the window and hides the others. */
   readonly zoomed: boolean;
-  /** As tmux writes it; {@link parseLayout} reads it. */
+  /** tmux's text; {@link parseLayout} reads it. */
   readonly layout: string;
 };
 
 export type PaneList = {
   readonly windows: readonly Window[];
   readonly panes: readonly Pane[];
-  /** By pane: how many bytes of its input tmux has taken, as the last command that brought some has noted. */
+  /** How many bytes of input tmux has taken, by pane, as stored by the last command that typed. */
   readonly taken: ReadonlyMap<string, number>;
-  /** Panes of other sessions of this tmux server: they may come into this one with all that they show. */
+  /** Panes of other sessions on this tmux server: they may move into this one with their content. */
   readonly elsewhere: ReadonlySet<string>;
 };
 
 export const NO_PANES: PaneList = { windows: [], panes: [], taken: new Map(), elsewhere: new Set() };
 
-/** The user option of a pane in which tmux itself keeps the count of its input. */
+/** Option of a pane in which tmux keeps the count of its input. */
 export const TAKEN_OPTION = "@sbx_taken";
 
 const NAME = "[A-Za-z0-9_.-]";
-/** Each line of `list-panes -a -F`. A program can't write a title into it: only `@name` is a name. */
+/** Format of each line of `list-panes -a -F`. A program can't inject a title: only `@name` is a name. */
 export const PANE_FORMAT = [
   "#{session_id} #{pane_id} #{window_id} #{window_active} #{pane_active}",
   "#{pane_width} #{pane_height} #{pane_left} #{pane_top}",
@@ -53,8 +53,8 @@ const ROW = new RegExp(
 );
 
 /**
- * @param session The id of the session whose panes are meant.
- * @returns undefined where a line is not as asked.
+ * @param session Id of the session whose panes to read.
+ * @returns undefined if a line is malformed.
  */
 export function readPaneList(lines: readonly Uint8Array[], session: string): PaneList | undefined {
   const windows = new Map<string, Window>();
@@ -83,38 +83,33 @@ export function readPaneList(lines: readonly Uint8Array[], session: string): Pan
       layout,
     });
   }
-  return withPlaces({ windows: [...windows.values()], panes, taken, elsewhere });
+  return withPositionNames({ windows: [...windows.values()], panes, taken, elsewhere });
 }
 
-/** The same list after `%layout-change` of a window that is seen whole; unchanged where the text is no layout, or is about other panes. */
+/** The list after `%layout-change` of a fully visible window; unchanged if the text is malformed or about other panes. */
 export function withLayout(list: PaneList, window: string, text: string): PaneList {
   const layout = parseLayout(text);
   const known = list.panes.filter((pane) => pane.window === window);
   const cells = new Map(layout === undefined ? [] : panesOf(layout).map((cell) => [cell.pane, cell]));
   if (layout === undefined || cells.size !== known.length || !known.every(({ id }) => cells.has(id))) return list;
   const { cols, rows } = layout;
-  return withPlaces({
+  return withPositionNames({
     ...list,
     windows: list.windows.map((each) =>
       each.id === window ? { ...each, cols, rows, zoomed: false, layout: text } : each,
     ),
-    panes: list.panes.map((pane) => ({ ...pane, ...placeOf(cells.get(pane.id)) })),
+    panes: list.panes.map((pane) => ({ ...pane, ...positionOf(cells.get(pane.id)) })),
   });
 }
 
-function placeOf(cell: Cell | undefined): Partial<Cell> {
+function positionOf(cell: Cell | undefined): Partial<Cell> {
   return cell === undefined ? {} : { cols: cell.cols, rows: cell.rows, left: cell.left, top: cell.top };
-}
-
-/** The tree of a window; undefined where its text can't be read. */
-export function layoutOf({ layout }: Window): Layout | undefined {
-  return parseLayout(layout);
 }
 
 // ---- Names -------------------------------------------------------------------------------------------------------
 
-/** Where a word stands in a window: of how many columns and rows from its first, in halves. */
-const PLACES: Readonly<Record<string, readonly [number, number]>> = {
+/** Position that a word names in a window: column and row in halves of the size. */
+const POSITIONS: Readonly<Record<string, readonly [number, number]>> = {
   left: [0, 1],
   right: [2, 1],
   top: [1, 0],
@@ -126,8 +121,8 @@ const PLACES: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /**
- * The pane that is meant: by its id, by its name, or by where it stands in the active window, as tmux's own `{left}`.
- * @returns undefined where there is none, or more than one.
+ * Finds a pane by id, by name, or by position in the active window, like tmux's `{left}`.
+ * @returns undefined if there is none or more than one.
  */
 export function findPane(list: PaneList, idOrName: string): Pane | undefined {
   const byId = list.panes.find(({ id }) => id === idOrName);
@@ -138,34 +133,36 @@ export function findPane(list: PaneList, idOrName: string): Pane | undefined {
   return paneAt(list, idOrName);
 }
 
-export function activeWindow({ windows }: PaneList): Window | undefined {
+function activeWindow({ windows }: PaneList): Window | undefined {
   return windows.find(({ active }) => active);
 }
 
-/** The pane at a window's edge or corner, where its middle is. */
+/** The pane at the middle of an edge, or at a corner. */
 function paneAt(list: PaneList, word: string): Pane | undefined {
   const window = activeWindow(list);
-  const place = Object.hasOwn(PLACES, word) ? PLACES[word] : undefined;
+  const place = Object.hasOwn(POSITIONS, word) ? POSITIONS[word] : undefined;
   if (window === undefined || place === undefined) return undefined;
   const x = Math.floor(((window.cols - 1) * place[0]) / 2);
   const y = Math.floor(((window.rows - 1) * place[1]) / 2);
-  // The line to its right, or below it, counts as part of a pane, as tmux has it.
+  // As in tmux, the border to the right of a pane or below it belongs to the pane.
   return list.panes.find(
     ({ window: of, left, top, cols, rows }) =>
       of === window.id && left <= x && x <= left + cols && top <= y && y <= top + rows,
   );
 }
 
-/** Gives a name by its place to each pane of the active window that has none of its own. */
-function withPlaces(list: PaneList): PaneList {
-  const places = new Map<string, string>();
+/** Names each unnamed pane of the active window by its position. */
+function withPositionNames(list: PaneList): PaneList {
+  const positions = new Map<string, string>();
   if (list.panes.filter(({ window }) => window === activeWindow(list)?.id).length > 1) {
-    for (const word of Object.keys(PLACES)) {
+    for (const word of Object.keys(POSITIONS)) {
       const pane = paneAt(list, word);
-      if (pane !== undefined && !places.has(pane.id)) places.set(pane.id, word);
+      if (pane !== undefined && !positions.has(pane.id)) positions.set(pane.id, word);
     }
   }
-  const isPlace = (name: string) => name === "" || Object.hasOwn(PLACES, name);
-  const named = list.panes.map((pane) => (isPlace(pane.name) ? { ...pane, name: places.get(pane.id) ?? "" } : pane));
+  const isPosition = (name: string) => name === "" || Object.hasOwn(POSITIONS, name);
+  const named = list.panes.map((pane) =>
+    isPosition(pane.name) ? { ...pane, name: positions.get(pane.id) ?? "" } : pane,
+  );
   return { ...list, panes: named };
 }

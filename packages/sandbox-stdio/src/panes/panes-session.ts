@@ -1,8 +1,7 @@
-// Decides which commands a session with panes sends to tmux's control mode, and the output of each pane. The control client
-// may be lost at any byte and made anew: everything comes back from tmux. Carries nothing out: see PanesPorts.
+// Decides which commands a session with panes sends to tmux's control mode, and delivers each pane's output. The control client
+// may be lost at any byte and replaced: everything is recovered from tmux. Executes nothing itself: see PanesPorts.
 
 import { decodeUtf8 } from "../text/utf8-text.ts";
-import { Asked } from "./asked.ts";
 import {
   type CommandLine,
   capture,
@@ -17,34 +16,35 @@ import { ControlMode } from "./control-mode.ts";
 import type { Notification } from "./notifications.ts";
 import { PaneInput } from "./pane-input.ts";
 import { findPane, NO_PANES, type Pane, type PaneList, readPaneList, withLayout } from "./pane-list.ts";
+import { PendingCommands } from "./pending-commands.ts";
 import { redraw } from "./redraw.ts";
 
 export interface PanesPorts {
-  /** To the control client's input. Bytes of the largest command: some 2 KB. */
+  /** Writes to the control client's input. The largest command has about 2 KB. */
   send(text: string): void;
-  /** Panes, their places or names are others than before. */
+  /** Panes, their positions or names have changed. */
   changed(list: PaneList): void;
-  /** More output of a pane. The bytes are good until this returns. `isRedraw`: they draw unseen output anew. */
+  /** Output of a pane. The bytes are valid until this returns. `isRedraw`: they redraw output that was not delivered. */
   output(pane: string, bytes: Uint8Array, isRedraw: boolean): void;
-  /** So many bytes of a pane's input have been taken since the last time; it has room for more. */
+  /** `bytes` more of a pane's input have been taken, so there is room for more. */
   taken(pane: string, bytes: number): void;
-  /** A pane is gone, and all it will ever have put out has been told. */
+  /** A pane is gone, and all its output has been delivered. */
   closed(pane: string): void;
-  /** This control client is of no use any more: another is to be made, and {@link PanesSession.opened}. */
+  /** This control client is useless: make another one and call {@link PanesSession.opened}. */
   lost(why: string): void;
 }
 
-/** The result of an action: `error` has tmux's words. `unknown`: the control client was lost meanwhile. */
+/** Result of an action: `error` is tmux's message, or `unknown` if the control client was lost meanwhile. */
 export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/** Output of panes that no list has told yet: of a pane that has put out more, tmux is asked what it shows. */
+/** Most output kept of a pane before it is listed; beyond it, tmux is asked for its screen. */
 const MAX_EARLY_BYTES = 64 * 1024;
 
 type PaneState = {
   readonly input: PaneInput;
-  /** The number of the redraw that is awaited: until it has come, output is left out, since it has that too. 0: none is. */
+  /** Number of the pending redraw, which includes all output until it arrives. 0: none pending. */
   awaited: number;
-  /** No client wants its output now: it is drawn anew when one does. */
+  /** Whether no client wants its output now; it is redrawn when one does. */
   isHeld: boolean;
 };
 
@@ -52,19 +52,19 @@ export class PanesSession {
   readonly #ports: PanesPorts;
   readonly #panes = new Map<string, PaneState>();
   #list: PaneList = NO_PANES;
-  #asked = new Asked();
+  #pending = new PendingCommands();
   #control = new ControlMode();
-  /** Lost: there is no control client. Opened: tmux has not attached it yet, and would run commands without a session. */
+  /** `lost`: no control client. `opened`: tmux has not attached it yet, and would run commands without a session. */
   #phase: "lost" | "opened" | "attached" = "lost";
-  /** Whether a list is on its way, and whether something has changed since it was asked for. */
+  /** Whether a list was requested, and whether something has changed since. */
   #listing: "no" | "asked" | "stale" = "no";
-  /** How many redraws have been asked for. */
+  /** Number of redraws requested. */
   #redraws = 0;
   /** tmux's id of the session. */
   #id = "";
-  /** Whether this control client has been told a list: panes that come into a later one have begun under its eyes. */
+  /** Whether this control client has received a list: it has followed panes added later from their start. */
   #isListed = false;
-  /** The output of those that no list has told yet, from its start; undefined: too much came. */
+  /** Output from the start of panes that are not listed yet; undefined if it was too much. */
   readonly #early = new Map<string, Uint8Array | undefined>();
   readonly #waiting = new Set<(result: ActionResult) => void>();
 
@@ -76,7 +76,7 @@ export class PanesSession {
     return this.#list;
   }
 
-  /** Whether actions and input are carried out at once. */
+  /** Whether actions and input are executed at once. */
   get isAttached(): boolean {
     return this.#phase === "attached";
   }
@@ -87,7 +87,7 @@ export class PanesSession {
 
   // ---- The control client ----------------------------------------------------------------------------------------
 
-  /** A new control client was started; commands on their way to the one before are given up. */
+  /** A new control client was started; commands in flight to the previous one are given up. */
   opened(): void {
     this.#giveUp();
     this.#control = new ControlMode();
@@ -99,7 +99,7 @@ export class PanesSession {
       if (this.#phase === "lost") return;
       if (event.type === "fault") this.#lose(event.detail);
       else if (event.type === "reply") {
-        if (event.isOurs && !this.#asked.take(event)) this.#lose("tmux answers what was not asked");
+        if (event.isOurs && !this.#pending.take(event)) this.#lose("unexpected answer from tmux");
       } else this.#notified(event);
     }
   }
@@ -109,7 +109,7 @@ export class PanesSession {
     if (this.#phase !== "lost") this.#lose(why);
   }
 
-  /** tmux itself has ended, or the session in it: no pane is left. */
+  /** tmux or the session in it has ended: no panes are left. */
   finished(): void {
     this.#phase = "lost";
     this.#giveUp();
@@ -129,16 +129,16 @@ export class PanesSession {
         return;
       case "layout":
         if (this.#phase !== "attached") return;
-        // If one pane fills a window, only the list says which panes are seen.
+        // If one pane fills a window, only the list says which panes are visible.
         if (event.layout === event.visible) this.#take(withLayout(this.#list, event.window, event.layout));
-        this.#askList();
+        this.#requestList();
         return;
       case "changed":
       case "subscription":
-        if (this.#phase === "attached") this.#askList();
+        if (this.#phase === "attached") this.#requestList();
         return;
       case "pause":
-        if (this.#panes.get(event.pane)?.isHeld === false) this.#goOn(event.pane);
+        if (this.#panes.get(event.pane)?.isHeld === false) this.#resume(event.pane);
         return;
       case "exit":
         this.#lose(event.reason === "" ? "detached" : event.reason);
@@ -148,20 +148,20 @@ export class PanesSession {
     }
   }
 
-  /** Also said when the client is moved to another session: everything is asked anew then. */
+  /** Also called when the client is moved to another session: everything is then queried again. */
   #attached(id: string): void {
     this.#phase = "attached";
     this.#id = id;
     this.#isListed = false;
     this.#early.clear();
-    // A pane's output is told only after it has been drawn anew.
+    // Redraw each pane before its output is delivered.
     for (const pane of this.#panes.values()) pane.awaited = ++this.#redraws;
-    this.#ask(WATCH_NAMES, () => undefined);
-    this.#askList((list) => {
+    this.#run(WATCH_NAMES, () => undefined);
+    this.#requestList((list) => {
       for (const [id, pane] of this.#panes) {
         const bytes = pane.input.restore(list.taken.get(id) ?? 0);
         if (bytes > 0) this.#ports.taken(id, bytes);
-        if (pane.isHeld) this.#ask(pausePane(id), () => undefined);
+        if (pane.isHeld) this.#run(pausePane(id), () => undefined);
         this.#redraw(id);
         this.#type(id);
       }
@@ -175,41 +175,41 @@ export class PanesSession {
   }
 
   #giveUp(): void {
-    this.#asked = new Asked();
+    this.#pending = new PendingCommands();
     this.#listing = "no";
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const answer of waiting) answer({ ok: false, error: "unknown" });
   }
 
-  #ask(line: CommandLine, answered: Parameters<Asked["push"]>[1]): void {
-    this.#asked.push(line, answered);
+  #run(line: CommandLine, answered: Parameters<PendingCommands["push"]>[1]): void {
+    this.#pending.push(line, answered);
     this.#ports.send(`${line.text}\n`);
   }
 
-  // ---- Which panes there are -------------------------------------------------------------------------------------
+  // ---- The list of panes -----------------------------------------------------------------------------------------
 
-  /** One list at a time: after a change meanwhile it is asked for once more. `first`: called when the list has been taken in. */
-  #askList(first?: (list: PaneList) => void): void {
+  /** Requests one list at a time, and once more after a change meanwhile. `first` is called when the list has arrived. */
+  #requestList(first?: (list: PaneList) => void): void {
     if (this.#listing !== "no" && first === undefined) {
       this.#listing = "stale";
       return;
     }
     this.#listing = "asked";
-    this.#ask(LIST_PANES, (answer) => {
+    this.#run(LIST_PANES, (answer) => {
       const isStale = this.#listing === "stale";
       this.#listing = "no";
       const list = answer.ok ? readPaneList(answer.lines[0] ?? [], this.#id) : undefined;
       if (list === undefined) {
-        this.#lose("tmux does not tell its panes");
+        this.#lose("can't read tmux's list of panes");
         return;
       }
       this.#take(list);
-      // A pane that is in no list by now has gone.
+      // A pane that is still not listed has gone.
       this.#early.clear();
       first?.(list);
       this.#isListed = true;
-      if (isStale) this.#askList();
+      if (isStale) this.#requestList();
     });
   }
 
@@ -231,7 +231,7 @@ export class PanesSession {
     for (const id of begun) this.#begin(id, before.elsewhere.has(id));
   }
 
-  /** A pane of which nothing was missed needs no drawing: its output says everything, and tmux does not. */
+  /** A pane that was followed from its start needs no redraw: its output has everything, tmux does not. */
   #begin(id: string, isFromElsewhere: boolean): void {
     const early = this.#early.get(id);
     if (isFromElsewhere || (early === undefined && this.#early.has(id))) this.#redraw(id);
@@ -246,34 +246,34 @@ export class PanesSession {
     kept?.set(before ?? []);
     kept?.set(bytes, length - bytes.length);
     this.#early.set(id, kept);
-    this.#askList();
+    this.#requestList();
   }
 
-  /** Tells nothing of a pane until {@link release}: for a client that can't take more. Its program is not held back. */
+  /** Stops delivering a pane's output until {@link release}, for a client that can't take more. Its program runs on. */
   hold(id: string): void {
     const pane = this.#panes.get(id);
     if (pane === undefined || pane.isHeld) return;
     pane.isHeld = true;
-    if (this.#phase === "attached") this.#ask(pausePane(id), () => undefined);
+    if (this.#phase === "attached") this.#run(pausePane(id), () => undefined);
   }
 
-  /** The pane is drawn anew, and goes on from there. */
+  /** Redraws the pane and continues from there. */
   release(id: string): void {
     const pane = this.#panes.get(id);
     if (pane?.isHeld !== true) return;
     pane.isHeld = false;
-    this.#goOn(id);
+    this.#resume(id);
   }
 
-  /** Asks tmux what a pane shows: the drawing goes on where its output has got to. */
+  /** Requests the pane's screen; delivery continues where its output has got to. */
   draw(id: string): void {
     this.#redraw(id);
   }
 
-  /** Redrawn behind the continuation: output between the two is not told, since the redraw has it. */
-  #goOn(id: string): void {
+  /** Continue before the redraw: output between the two is not delivered, since the redraw has it. */
+  #resume(id: string): void {
     if (this.#phase !== "attached") return;
-    this.#ask(continuePane(id), () => undefined);
+    this.#run(continuePane(id), () => undefined);
     this.#redraw(id);
   }
 
@@ -282,21 +282,21 @@ export class PanesSession {
     if (pane === undefined || pane.isHeld || this.#phase !== "attached") return;
     const number = ++this.#redraws;
     pane.awaited = number;
-    this.#ask(capture(id), (answer) => {
-      // A later one is on its way, or the pane has gone: then it is missing in the next list, too.
+    this.#run(capture(id), (answer) => {
+      // A later redraw is pending, or the pane has gone and will be missing in the next list.
       if (!answer.ok || pane.awaited !== number || this.#panes.get(id) !== pane) return;
       pane.awaited = 0;
       if (pane.isHeld) return;
       const [state = [], history = [], screen = [], saved = []] = answer.lines;
       const bytes = redraw({ state, history, screen, saved });
-      if (bytes === undefined) this.#lose("tmux does not tell a pane's state");
+      if (bytes === undefined) this.#lose("can't read tmux's state of a pane");
       else this.#ports.output(id, bytes, true);
     });
   }
 
   // ---- Input and actions -----------------------------------------------------------------------------------------
 
-  /** @returns How many bytes were taken, copied; all of them (dropped) if the pane is gone. */
+  /** @returns How many bytes were copied; all (dropped) if the pane is gone. */
   write(id: string, bytes: Uint8Array): number {
     const pane = this.#panes.get(id);
     if (pane === undefined) return bytes.length;
@@ -305,7 +305,7 @@ export class PanesSession {
     return length;
   }
 
-  /** Whether a pane takes so many bytes at once. */
+  /** Whether a pane takes this many bytes at once. */
   hasRoom(id: string, bytes: number): boolean {
     return (this.#panes.get(id)?.input.room ?? 0) >= bytes;
   }
@@ -314,10 +314,10 @@ export class PanesSession {
     const pane = this.#panes.get(id);
     if (pane === undefined || this.#phase !== "attached") return;
     for (let line = pane.input.next(); line !== undefined; line = pane.input.next()) {
-      this.#ask(line, (answer) => {
-        // A command that fails has no pane any more: no program will read these bytes.
+      this.#run(line, (answer) => {
+        // If the command fails, the pane is gone, and no program will read these bytes.
         const bytes = pane.input.confirm();
-        if (!answer.ok) this.#askList();
+        if (!answer.ok) this.#requestList();
         if (this.#panes.get(id) !== pane) return;
         this.#ports.taken(id, bytes);
         this.#type(id);
@@ -325,24 +325,24 @@ export class PanesSession {
     }
   }
 
-  /** Carries out a client's action on panes: at most once. Ids in it must be checked, and are those of {@link list}. */
+  /** Executes a client's action on panes at most once. The caller checks its ids against {@link list}. */
   act(action: PaneAction, answered: (result: ActionResult) => void): void {
     if (this.#phase !== "attached") {
       answered({ ok: false, error: "unknown" });
       return;
     }
     this.#waiting.add(answered);
-    this.#ask(commandOf(action), (answer) => {
+    this.#run(commandOf(action), (answer) => {
       this.#waiting.delete(answered);
       const error = answer.ok ? "" : answer.lines.map(decodeUtf8).join(" ").slice(0, 256);
       answered(answer.ok ? { ok: true } : { ok: false, error });
     });
-    // tmux tells no layout of a window that it need not divide anew, as for a name or a swap of equal panes.
-    this.#askList();
+    // tmux reports no layout if a window need not be divided again, as for a name or a swap of equal panes.
+    this.#requestList();
   }
 }
 
-/** Leaves out the counts of input, which change with each key: no client needs them. */
+/** Ignores the counts of input, which change with each key: clients don't need them. */
 function isSame(one: PaneList, other: PaneList): boolean {
   const text = ({ windows, panes }: PaneList) => JSON.stringify([windows, panes]);
   return one === other || text(one) === text(other);

@@ -1,8 +1,8 @@
-// Bytes that draw a pane as tmux holds it, history first: a terminal gets them in place of output that no client has seen.
+// Makes the bytes that redraw a pane from tmux's copy, history first, in place of output that clients did not get.
 
 import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 
-/** Read by {@link redraw}. An older or newer tmux leaves a name that it does not know empty. */
+/** Format read by {@link redraw}. tmux leaves names empty that its version does not know. */
 export const SCREEN_FORMAT = [
   "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}",
   "#{scroll_region_upper} #{scroll_region_lower} #{alternate_on} #{alternate_saved_x} #{alternate_saved_y}",
@@ -11,14 +11,14 @@ export const SCREEN_FORMAT = [
   ":#{mouse_standard_flag}:#{mouse_button_flag}:#{mouse_all_flag}:#{mouse_sgr_flag}:#{bracket_paste_flag}:#{pane_tabs}",
 ].join(" ");
 
-/** The modes in the format: the sequence if the flag is 1, and if it is 0. One that tmux does not tell stays as it is. */
+/** Sequences of the modes in the format, for flags 1 and 0. A mode that tmux does not report is left as it is. */
 const MODES: readonly (readonly [on: string, off: string])[] = [
   ["\u001b[?25h", "\u001b[?25l"],
   ["\u001b[4h", "\u001b[4l"],
   ["\u001b[?1h", "\u001b[?1l"],
   ["\u001b=", "\u001b>"],
   ["\u001b[?7h", "\u001b[?7l"],
-  // Origin mode moves the cursor home and changes the meaning of its place: it comes before the place, and these behind it.
+  // Origin mode is set separately, before the cursor: it moves the cursor home and changes the meaning of its position.
   ["", ""],
   ["\u001b[?1000h", "\u001b[?1000l"],
   ["\u001b[?1002h", "\u001b[?1002l"],
@@ -31,21 +31,21 @@ const ORIGIN = 5;
 const PLAIN = "\u001b[m";
 const WRAP = "\u001b[?7h";
 /**
- * Clears the terminal, with its history, and sets back what tmux tells or can't have left on. Not the modes that tmux may keep to
- * itself: what was known of them before the loss is more than nothing. Line drawing is SO in tmux's answers, and in programs for it.
+ * Clears the terminal with its history, and resets what tmux reports or can't have left on. Keeps modes that tmux does not
+ * report: their last known state is better than nothing. tmux uses SO for line drawing, in its answers and for programs.
  */
 const CLEAR = `\u0018\u001b]8;;\u001b\\\u001b[?1049l\u001b[r\u001b[?6l\u001b[4l${WRAP}\u001b(B\u001b)0\u000f${PLAIN}\u001b[H\u001b[2J\u001b[3J`;
 
-/** The answers to one `capture`, in the order in which it asks. */
+/** The answers to `capture`, in its order. */
 export type Captured = {
   readonly state: readonly Uint8Array[];
   readonly history: readonly Uint8Array[];
   readonly screen: readonly Uint8Array[];
-  /** The main screen, while the alternate one is seen; else nothing. */
+  /** The normal screen while the alternate one is shown; else empty. */
   readonly saved: readonly Uint8Array[];
 };
 
-/** @returns undefined if the state is not as asked. */
+/** @returns undefined if the state is malformed. */
 export function redraw({ state, history, screen, saved }: Captured): Uint8Array | undefined {
   const text = decodeUtf8(state[0] ?? new Uint8Array(0));
   const [numbers = "", ...flags] = text.split(" :").join(":").split(":");
@@ -54,10 +54,10 @@ export function redraw({ state, history, screen, saved }: Captured): Uint8Array 
   const [cols = 0, rows = 0, x = 0, y = 0, upper = 0, lower = 0, alternate = 0, savedX = 0, savedY = 0, past = 0] =
     values;
   const parts: string[] = [CLEAR];
-  // Where there is no history, tmux answers with the first line of the screen.
+  // Without history, tmux answers with the first line of the screen.
   if (past > 0) {
     for (const line of history) parts.push(decodeUtf8(line), PLAIN, "\r\n");
-    // The history is above the screen only once a screen of lines has pushed it there.
+    // The history moves above the screen only once a screen of lines has pushed it there.
     parts.push("\n".repeat(Math.max(0, rows - 1)));
   }
   if (alternate === 1) parts.push(drawn(saved, rows), place(savedX, savedY), "\u001b[?1049h");
@@ -65,11 +65,11 @@ export function redraw({ state, history, screen, saved }: Captured): Uint8Array 
   if (upper > 0 || lower < rows - 1) parts.push(`\u001b[${upper + 1};${lower + 1}r`);
   const isOrigin = flags[ORIGIN] === "1";
   if (isOrigin) parts.push("\u001b[?6h");
-  // A character that has filled its row waits there for the next one: only drawing it once more leads there.
+  // After a character that filled its row the cursor waits to wrap, a state reached only by drawing it again.
   const isFull = x >= cols && screen[y] !== undefined;
   parts.push(place(isFull ? 0 : x, isOrigin ? y - upper : y));
   if (isFull) parts.push(decodeUtf8(screen[y] ?? new Uint8Array(0)), PLAIN);
-  // All that are off first: to switch off one kind of mouse report ends every kind.
+  // Switch modes off first: switching off one kind of mouse report ends all kinds.
   for (const [wanted, at] of [
     ["0", 1],
     ["1", 0],
@@ -80,7 +80,7 @@ export function redraw({ state, history, screen, saved }: Captured): Uint8Array 
   return encodeUtf8(parts.join(""));
 }
 
-/** Each line at its own row, even if a line reaches the right edge. */
+/** Positions each line, since a line may reach the right edge. */
 function drawn(lines: readonly Uint8Array[], rows: number): string {
   return lines
     .slice(0, rows)
@@ -88,7 +88,7 @@ function drawn(lines: readonly Uint8Array[], rows: number): string {
     .join("");
 }
 
-/** @param stops The columns of the stops, with commas between; "": tmux does not tell, or the program has taken all away. */
+/** @param stops Columns of the tab stops, separated by commas; "" if tmux reports none. */
 function tabStops(stops: string): string {
   if (stops === "") return "";
   const set = stops.split(",").map((stop) => `\u001b[${Number(stop) + 1}G\u001bH`);

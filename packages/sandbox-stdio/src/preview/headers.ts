@@ -1,46 +1,46 @@
-// The headers of a request that a browser makes to a server in the sandbox, and of its answer: what of them passes. Pure.
+// Filters the headers of a browser's request to a server in the sandbox, and of the response. Pure.
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** A server in the sandbox, as the browser sees it. */
 export type PreviewEnds = {
-  /** The origin that the browser knows. */
+  /** The origin that the browser uses. */
   readonly origin: string;
   readonly port: number;
-  /** The cookie that lets the browser in: it is nobody's but ours. */
+  /** Our cookie that authorizes the browser; the server must not see or set it. */
   readonly cookie: string;
 };
 
-/** The bridge's route, and what stands before the name of each header that it passes on. */
+/** The bridge's route, and the prefix of each header that it forwards. */
 export const PREVIEW_PATH = "/preview";
 export const PREVIEW_PREFIX = "x-preview-";
-/** The status that the server in the sandbox has answered with; absent in an answer of the bridge's own. */
+/** The status of the sandboxed server; absent if the bridge itself responds. */
 export const PREVIEW_STATUS = "x-preview-status";
 /**
- * In the query of a request: its answer is to begin with a byte of the bridge's own. As a header of an answer: it does so. After
- * an answer without a body on a new connection, workerd's client of a container's port fails the next request on it.
+ * In a request's query: asks for a response with one extra leading byte; as a response header: confirms it. After a response
+ * without a body on a new connection, workerd's client of a container port fails the next request on it.
  */
 export const PREVIEW_LEAD = "stdio-lead";
 
-/** Of one connection (RFC 9110 §7.6.1), or made anew for the next. */
+/** Headers of one connection (RFC 9110 §7.6.1), or that are generated for the next. */
 const OF_A_HOP: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer"],
   ...["transfer-encoding", "upgrade", "expect", "host", "http2-settings"],
 ]);
-/** Made anew by whoever opens the next WebSocket. */
+/** Generated for the next WebSocket. */
 const OF_A_SOCKET = /^sec-websocket-(?!protocol$)/;
-/** Who asks, in the words of what is before us: no server in a sandbox has to know. */
+/** Added by intermediaries about the client; the sandboxed server need not know. */
 const OF_THE_WAY = /^(cf-|mf-|x-forwarded-|x-real-ip$|true-client-ip$|forwarded$|cdn-loop$|x-stdio-|x-preview-)/;
-/** Would reach beyond the server's own origin, or name another way to it. */
+/** Affects more than the server's own origin, or names another way to it. */
 const BEYOND: ReadonlySet<string> = new Set(["clear-site-data", "strict-transport-security", "alt-svc", "set-cookie"]);
 const LOCAL_ADDRESS = /^http:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(\d{1,5}))?(?=[/?#]|$)/i;
 
-/** The server's own address, as it is in the sandbox. Development servers answer to no other name. */
+/** The server's own origin inside the sandbox. Development servers accept no other name. */
 export function serverOrigin(port: number): string {
   return `http://localhost:${port}`;
 }
 
-/** What of a browser's headers reaches the server. Its own origin is the server's there. */
+/** The browser's headers that the server gets. Our origin is replaced by the server's own. */
 export function headersToServer(headers: HeaderList, ends: PreviewEnds): HeaderList {
   const hop = namedByConnection(headers);
   return headers.flatMap(([given, value]): HeaderList => {
@@ -48,13 +48,13 @@ export function headersToServer(headers: HeaderList, ends: PreviewEnds): HeaderL
     if (OF_A_HOP.has(name) || hop.has(name) || OF_A_SOCKET.test(name) || OF_THE_WAY.test(name)) return [];
     if (name === "cookie") return withoutCookie(value, ends.cookie).map((rest) => [name, rest]);
     if (name === "origin") return [[name, value === ends.origin ? serverOrigin(ends.port) : value]];
-    // The address of the page that led here is no business of the server's.
+    // The server need not know which page led here.
     if (name === "referer") return ownAddress(value, ends).map((own) => [name, own]);
     return [[name, value]];
   });
 }
 
-/** What of a server's headers reaches the browser, but for its cookies. */
+/** The server's headers that the browser gets, except cookies. */
 export function headersToBrowser(headers: HeaderList, ends: PreviewEnds): HeaderList {
   const hop = namedByConnection(headers);
   return headers.flatMap(([given, value]): HeaderList => {
@@ -64,11 +64,11 @@ export function headersToBrowser(headers: HeaderList, ends: PreviewEnds): Header
   });
 }
 
-/** Those of a server's cookies that are for its own origin alone, and are none of ours. */
+/** The server's cookies that apply to its own origin only and do not collide with ours. */
 export function cookiesToBrowser(cookies: readonly string[], { cookie: ours }: PreviewEnds): string[] {
   return cookies.filter((text) => {
     const [pair = "", ...attributes] = text.split(";");
-    // Without a name, `=x=y` comes back as `x=y`: what counts is how a browser sends it.
+    // A nameless cookie `=x=y` is sent back as `x=y`, so compare what a browser sends.
     const sent = pair.trim().replace(/^=\s*/, "");
     const name = sent.split("=", 1)[0]?.trim() ?? "";
     const isWide = attributes.some((attribute) => /^\s*domain\s*(=|$)/i.test(attribute));
@@ -90,7 +90,7 @@ function ownAddress(value: string, { origin, port }: PreviewEnds): string[] {
   return value === origin || value.startsWith(`${origin}/`) ? [serverOrigin(port) + value.slice(origin.length)] : [];
 }
 
-/** A server that is asked as `localhost` leads to itself by that name. */
+/** A server reached as `localhost` redirects to that name. */
 function browserAddress(value: string, { origin, port }: PreviewEnds): string {
   const [whole, named = "80"] = LOCAL_ADDRESS.exec(value) ?? [];
   return whole === undefined || Number(named) !== port ? value : `${origin}${value.slice(whole.length)}`;

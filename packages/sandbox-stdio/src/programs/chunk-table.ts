@@ -3,38 +3,34 @@
 
 import type { OutputLog } from "../output/output-log.ts";
 import type { OutputStream } from "../wire/frames.ts";
+import { isArrayOf, isObject, isOffset } from "../wire/schema.ts";
 
 /** Bytes of one chunk at most. */
 export const MAX_CHUNK_BYTES = 32 * 1024;
 /** Chunks whose place is remembered. Of older ones only the number is. */
 export const MAX_CHUNKS = 100_000;
 
-export type Chunk = { readonly offset: number; readonly length: number; readonly stream: OutputStream };
-
-/** As it is stored: each chunk as its offset, and its length and stream in one number. */
-export type ChunkState = { readonly first: number; readonly end: number; readonly chunks: readonly number[] };
+export type Chunk = readonly [offset: number, length: number, stream: OutputStream];
 
 /** Chunks that follow each other; the first has the number `first`. `end` is the offset behind all that were ever cut. */
 export type ChunkList = { readonly first: number; readonly end: number; readonly chunks: readonly Chunk[] };
 
 export class ChunkTable {
   /** The number of the oldest chunk that is remembered. */
-  #first = 1;
-  #end = 0;
-  /** As in {@link ChunkState}. */
-  #numbers: number[] = [];
+  #first: number;
+  #end: number;
+  readonly #chunks: Chunk[];
 
-  /** @param state Of an earlier life. */
-  constructor(state?: ChunkState) {
-    if (state === undefined) return;
-    this.#first = state.first;
-    this.#end = state.end;
-    this.#numbers = [...state.chunks];
+  /** @param list All of an earlier life. */
+  constructor({ first, end, chunks }: ChunkList = { first: 1, end: 0, chunks: [] }) {
+    this.#first = first;
+    this.#end = end;
+    this.#chunks = [...chunks];
   }
 
   /** The number of the newest chunk. */
   get last(): number {
-    return this.#first + this.#numbers.length / 2 - 1;
+    return this.#first + this.#chunks.length - 1;
   }
 
   /** Cuts the output before `to`. What the log held no more has no chunk: the next one begins behind it. */
@@ -44,52 +40,37 @@ export class ChunkTable {
     while (at < end) {
       const item = log.itemAt(at, Math.min(MAX_CHUNK_BYTES, end - at));
       if (item.kind !== "bytes") break;
-      this.#numbers.push(at, item.length * 2 + item.stream - 1);
+      this.#chunks.push([at, item.length, item.stream]);
       at += item.length;
     }
     this.#end = Math.max(this.#end, at);
-    const over = this.#numbers.length / 2 - MAX_CHUNKS;
+    const over = this.#chunks.length - MAX_CHUNKS;
     // Many at once: each removal moves all the others.
     if (over > MAX_CHUNKS / 10) {
-      this.#numbers.splice(0, over * 2);
+      this.#chunks.splice(0, over);
       this.#first += over;
     }
   }
 
   /** At most `most` of the chunks behind number `after` that are remembered. */
-  list(after: number, most = Number.POSITIVE_INFINITY): ChunkList {
+  list(after = 0, most = MAX_CHUNKS * 2): ChunkList {
     const first = Math.max(after + 1, this.#first);
-    const from = (first - this.#first) * 2;
-    const chunks: Chunk[] = [];
-    for (let i = from; i < this.#numbers.length && chunks.length < most; i += 2) {
-      const [offset = 0, packed = 0] = [this.#numbers[i], this.#numbers[i + 1]];
-      chunks.push({ offset, length: packed >> 1, stream: (packed & 1) === 0 ? 1 : 2 });
-    }
-    return { first, end: this.#end, chunks };
-  }
-
-  /** What comes behind number `after`, at most `most` chunks, to be stored or told to the far end of the inner hop. */
-  state(after = 0, most = Number.POSITIVE_INFINITY): ChunkState {
-    const first = Math.max(after + 1, this.#first);
-    const from = (first - this.#first) * 2;
-    return { first, end: this.#end, chunks: this.#numbers.slice(from, from + most * 2) };
+    const from = first - this.#first;
+    return { first, end: this.#end, chunks: this.#chunks.slice(from, from + most) };
   }
 }
 
-/** The bridge's answer may be anything. @returns undefined where it is no table. */
-export function readChunkState(value: unknown): ChunkState | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { first, end, chunks } = value as { first?: unknown; end?: unknown; chunks?: unknown };
-  const isNumber = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
-  if (!isNumber(first) || first < 1 || !isNumber(end) || !Array.isArray(chunks) || chunks.length % 2 === 1) {
-    return undefined;
-  }
+const isList = isObject({ first: isOffset, end: isOffset, chunks: isArrayOf(isArrayOf(isOffset, 3), MAX_CHUNKS * 2) });
+
+/** The bridge's answer may be anything. @returns undefined where it is no list. */
+export function readChunkList(value: unknown): ChunkList | undefined {
+  if (isList(value) !== undefined) return undefined;
+  const list = value as ChunkList;
   let at = 0;
-  for (let i = 0; i < chunks.length; i += 2) {
-    const [offset, packed]: unknown[] = [chunks[i], chunks[i + 1]];
-    const isChunk = isNumber(offset) && isNumber(packed) && packed >> 1 > 0 && packed >> 1 <= MAX_CHUNK_BYTES;
-    if (!isChunk || offset < at || offset + (packed >> 1) > end) return undefined;
-    at = offset + (packed >> 1);
+  for (const { 0: offset, 1: length, 2: stream } of list.chunks) {
+    const isChunk = offset >= at && length > 0 && length <= MAX_CHUNK_BYTES && (stream === 1 || stream === 2);
+    if (!isChunk || offset + length > list.end) return undefined;
+    at = offset + length;
   }
-  return { first, end, chunks: chunks as number[] };
+  return list.first > 0 ? list : undefined;
 }

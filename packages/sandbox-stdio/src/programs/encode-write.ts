@@ -1,4 +1,4 @@
-// The bytes that a call to *write* types (W1). Bytes travel as Latin-1 text, a character each, since the hop's messages are JSON.
+// Encodes the bytes of a *write* (W1). Bytes travel as Latin-1 text, one character each, since the hop's messages are JSON.
 
 import { fromLatin1 } from "../text/latin1.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
@@ -10,12 +10,12 @@ export type EncodedWrite =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly code: "bad_key" | "bad_paste" | "no_terminal"; readonly message: string };
 
-/** Whether the bytes depend on the modes that the program has set on its terminal. */
+/** Whether the bytes depend on the terminal's modes. */
 export function needsModes({ keys, paste, enter }: WriteInput): boolean {
   return keys !== undefined || paste !== undefined || enter === true;
 }
 
-/** @param modes undefined on pipes: no keys there, a paste is its text, and Enter ends a line. */
+/** @param modes undefined on pipes: keys are refused, a paste is plain text, and Enter is LF. */
 export function encodeWrite(input: WriteInput, modes: InputModes | undefined): EncodedWrite {
   const { bytes = "", keys, paste, enter } = input;
   const typed = modes === undefined ? withoutTerminal(keys, paste) : onTerminal(keys, paste, modes);

@@ -1,4 +1,4 @@
-// The budget of *run* (U3): the first half and the last half of output that is too long; cut at line ends if one is near, and never
+// The byte budget of *run* (U3): the first and the last half of output that is too long, cut at a nearby line end, and never
 // inside a character.
 
 import type { OutputLog } from "../output/output-log.ts";
@@ -6,25 +6,25 @@ import { joined, unfinishedBytes } from "../text/utf8-text.ts";
 import { collect, type Gap } from "./output-range.ts";
 
 const LF = 0x0a;
-/** A line end counts as near within this part of the half. */
+/** A line end counts as near within this part of a half. */
 const NEAR = 1 / 4;
 
 export type HeadTail = {
-  /** Offset of the first byte, where the log ends, and the same once more: *run* answers with all there is. */
+  /** Offset of the first byte, and twice the end of the log: *run* returns everything. */
   readonly from: number;
   readonly next: number;
   readonly end: number;
-  /** Both streams in the order in which they were read, and each of them, made of the same bytes. */
+  /** Both streams in the order they were read, and each of them, from the same bytes. */
   readonly output: Uint8Array;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
-  /** The output that was left out: *read* can fetch it. */
+  /** Omitted output, which *read* can fetch. */
   readonly truncated?: { readonly from: number; readonly to: number; readonly bytes: number };
   /** Output that the log no longer holds. */
   readonly gap?: Gap;
 };
 
-/** @param from Where the output of this run begins. @param maxBytes Of the log, both streams together. */
+/** @param from Start of this run's output. @param maxBytes Of the log, both streams together. */
 export function headTail(log: OutputLog, from: number, maxBytes: number): HeadTail {
   const start = Math.max(from, log.startOffset);
   const end = log.endOffset;
@@ -52,14 +52,14 @@ function streams(log: OutputLog, ranges: readonly (readonly [number, number])[])
   return { output: bytesOf("all"), stdout: bytesOf("stdout"), stderr: bytesOf("stderr") };
 }
 
-/** How much of the head is kept: to behind its last line end if that is near, else to its last whole character. */
+/** Length of the kept head: up to its last line end if near, else to its last whole character. */
 function headLength(head: Uint8Array): number {
   const lineEnd = head.lastIndexOf(LF) + 1;
   if (lineEnd > head.length * (1 - NEAR)) return lineEnd;
   return head.length - unfinishedBytes(head);
 }
 
-/** How much of the tail is left out: to behind its first line end if that is near, else to its first character. */
+/** How much of the tail to skip: up to its first line end if near, else to its first character. */
 function tailSkip(tail: Uint8Array, log: OutputLog, from: number): number {
   const before = collect(log, Math.max(log.startOffset, from - 3), from, 3, "all").bytes;
   if (before.at(-1) === LF) return 0;

@@ -1,4 +1,4 @@
-// The parts of a session for programs without a WebSocket (D, U, W, T), apart from sockets and clocks.
+// The parts of a session for programs without a WebSocket (D, U, W, T), without sockets and clocks.
 
 export {
   MAX_TIME_MARKS,
@@ -6,7 +6,6 @@ export {
   offsetSince,
   readTimeIndex,
   TimeIndex,
-  type TimeMark,
 } from "../output/time-index.ts";
 export { decodeUtf8, isLossy } from "../text/utf8-text.ts";
 export type { Attention } from "../wire/attention.ts";
@@ -14,24 +13,21 @@ export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
 export {
   type Chunk,
   type ChunkList,
-  type ChunkState,
   ChunkTable,
   MAX_CHUNK_BYTES,
-  readChunkState,
+  readChunkList,
 } from "./chunk-table.ts";
 export { encodeWrite } from "./encode-write.ts";
 export { headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
 export { encodeKeys, encodePaste } from "./keys.ts";
 export {
-  type Gap,
   MAX_READ_BYTES,
   MIN_READ_BYTES,
   type OutputFormat,
   type OutputQuery,
   outputText,
   readOutput,
-  type StreamChoice,
   USUAL_READ_BYTES,
 } from "./output-range.ts";
 export { EMPTY, OP, PatternMachine, type PatternProgram } from "./pattern.ts";
@@ -66,12 +62,9 @@ export {
 export { WorkShare } from "./work-share.ts";
 export { WriteIds } from "./write-ids.ts";
 export {
-  continuesAt,
   MAX_WRITERS,
   planWrite,
   receiptOf,
-  type WritePlan,
   type WriteRequest,
-  Writers,
   type WriteState,
 } from "./writers.ts";

@@ -1,9 +1,8 @@
-// The modes for keys and pastes that a program has set on its terminal, read from its output. For a log that is whole and
-// short: a longer one has an emulator that knows.
+// Reads the modes for keys and pastes from a terminal's output. For a short and complete log; a longer one has an emulator.
 
 import type { InputModes } from "../wire/write-messages.ts";
 
-/** The modes of a terminal before its program has set any. */
+/** A terminal's initial modes. */
 export const USUAL_MODES: InputModes = {
   applicationCursor: false,
   applicationKeypad: false,
@@ -20,7 +19,7 @@ const PRIVATE: ReadonlyMap<string, keyof InputModes> = new Map([
   ["2004", "bracketedPaste"],
 ]);
 
-/** @param output All of a terminal's output, as Latin-1. */
+/** @param output All of a terminal's output in Latin-1. */
 export function inputModesOf(output: string): InputModes {
   let modes: { -readonly [name in keyof InputModes]: boolean } = { ...USUAL_MODES };
   for (const [, single, mark, numbers = "", final] of output.matchAll(CHANGE)) {

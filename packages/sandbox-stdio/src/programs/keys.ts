@@ -1,9 +1,9 @@
-// Keys by the names that tmux has for them, and pasted text, as bytes for a terminal in its current modes (W1). The bytes are
-// xterm's, since that is the terminal that the process is told of; they differ from tmux's own for Home and End alone.
+// Encodes keys, by tmux's names, and pasted text for a terminal in its current modes (W1). The bytes are xterm's, as TERM says;
+// they differ from tmux's only for Home and End.
 
 import type { InputModes } from "../wire/write-messages.ts";
 
-/** `message` names the key or the character; both are 400. */
+/** `message` names the key or character; both codes are HTTP 400. */
 export type KeysResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly code: "bad_key" | "bad_paste"; readonly message: string };
@@ -18,10 +18,10 @@ const MODIFIERS: ReadonlyMap<string, number> = new Map([
 ]);
 
 type NamedKey =
-  /** The same, whatever Shift and Ctrl do. */
+  /** Text that may change with Ctrl or Shift. */
   | { readonly kind: "text"; readonly text: string; readonly ctrl?: string; readonly shift?: string }
   | { readonly kind: "enter" }
-  /** CSI, or ESC O where the application wants that (`always` for F1 to F4), with this final byte. */
+  /** CSI with this final byte, or ESC O in application mode (`always` for F1 to F4). */
   | { readonly kind: "letter"; readonly final: string; readonly always?: boolean }
   /** CSI number ~ */
   | { readonly kind: "tilde"; readonly number: number }
@@ -30,7 +30,7 @@ type NamedKey =
 const tilde = (number: number): NamedKey => ({ kind: "tilde", number });
 const letter = (final: string, always = false): NamedKey => ({ kind: "letter", final, always });
 
-/** Names in lower case: tmux does not tell them apart either. */
+/** Names in lower case: like tmux, case does not matter. */
 const NAMED: ReadonlyMap<string, NamedKey> = new Map<string, NamedKey>([
   ["enter", { kind: "enter" }],
   ["escape", { kind: "text", text: "\x1b" }],
@@ -55,7 +55,7 @@ const NAMED: ReadonlyMap<string, NamedKey> = new Map<string, NamedKey>([
   ["kpenter", { kind: "keypad", text: "\r", final: "M" }],
 ]);
 
-/** Ctrl with anything but a letter, as terminals have it. */
+/** Ctrl with characters other than letters, as in terminals. */
 const CTRL_CHARACTERS: ReadonlyMap<string, string> = new Map([
   ...[..."@[\\]^_"].map((character): [string, string] => [
     character,
@@ -67,33 +67,33 @@ const CTRL_CHARACTERS: ReadonlyMap<string, string> = new Map([
   ["-", "\x1f"],
 ]);
 
-/** Keys one after the other, as text to be typed. */
+/** Encodes a sequence of keys as text to type. */
 export function encodeKeys(keys: readonly string[], modes: InputModes): KeysResult {
   let text = "";
   for (const name of keys) {
     const key = encodeKey(name, modes);
-    if (key === undefined) return { ok: false, code: "bad_key", message: `no key is called ${JSON.stringify(name)}` };
+    if (key === undefined) return { ok: false, code: "bad_key", message: `unknown key ${JSON.stringify(name)}` };
     text += key;
   }
   return { ok: true, text };
 }
 
-/** The characters that the key Enter sends. */
+/** What the Enter key sends. */
 export function encodeEnter(modes: InputModes): string {
   return modes.newLine ? "\r\n" : "\r";
 }
 
-/** Pasted text: in brackets if the program has asked for them. Control characters but CR, LF and TAB are refused. */
+/** Pasted text, bracketed if the program has enabled that. Control characters except CR, LF and TAB are refused. */
 export function encodePaste(text: string, modes: InputModes): KeysResult {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     const isAllowed = character === "\n" || character === "\r" || character === "\t";
     if ((code < 0x20 && !isAllowed) || (code >= 0x7f && code < 0xa0)) {
       const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-      return { ok: false, code: "bad_paste", message: `a paste may not have the control character ${name}` };
+      return { ok: false, code: "bad_paste", message: `a paste may not contain control character ${name}` };
     }
   }
-  // As terminals do: a pasted line end becomes the CR of the key Enter.
+  // Like terminals, turn a pasted line end into Enter's CR.
   const lines = text.replace(/\r\n|\n/g, "\r");
   return { ok: true, text: modes.bracketedPaste ? `\x1b[200~${lines}\x1b[201~` : lines };
 }
@@ -142,7 +142,7 @@ function splitModifiers(name: string): { rest: string; modifiers: number } {
 function encodeCharacter(character: string, modifiers: number): string | undefined {
   const meta = (modifiers & META) === 0 ? "" : "\x1b";
   const code = character.codePointAt(0) ?? 0;
-  // Control characters have names of their own, and Shift with a character is another character.
+  // Control characters have key names, and Shift with a character is another character.
   if (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code <= 0xdfff)) return undefined;
   if ((modifiers & SHIFT) !== 0) return undefined;
   if ((modifiers & CTRL) === 0) return meta + character;

@@ -1,9 +1,9 @@
-// Finds a literal in linear time, whatever is looked for and in what. `indexOf` takes as long as both lengths multiplied, where
-// much of the literal stands everywhere in the text.
+// Finds a literal in linear time for any input. `indexOf` may take time proportional to the product of both lengths if large
+// parts of the literal occur everywhere.
 
 export class Literal {
   readonly text: string;
-  /** Of each beginning of the literal, how long the longest shorter one is that it ends with. */
+  /** For each prefix of the literal, the length of its longest proper border. */
   readonly #borders: Uint16Array;
 
   /** @param text Not empty, and shorter than 65,536 units. */
@@ -17,7 +17,7 @@ export class Literal {
     }
   }
 
-  /** As `String.indexOf`. */
+  /** Like `String.indexOf`. */
   indexIn(text: string, from: number): number {
     const wanted = this.text.length;
     let length = 0;

@@ -1,4 +1,4 @@
-// Which bytes of the log a *read* answers with (D1 to D5, U3). Pure: the log as it stands, and whether more can come.
+// Selects the bytes that answer a *read* (D1 to D5, U3). Pure: takes the log and whether more can follow.
 
 import type { OutputLog } from "../output/output-log.ts";
 import { decodeUtf8, unfinishedBytes } from "../text/utf8-text.ts";
@@ -8,19 +8,19 @@ import { PlainText } from "./plain-text.ts";
 export const MIN_READ_BYTES = 16;
 export const MAX_READ_BYTES = 1_048_576;
 export const USUAL_READ_BYTES = 65_536;
-/** An escape sequence that is not whole is waited for up to this length. */
+/** How long to wait for the end of an escape sequence. */
 const MAX_WAITED_SEQUENCE = 4_096;
 
 export type OutputFormat = "text" | "base64" | "plain";
 export type StreamChoice = "all" | "stdout" | "stderr";
 
-/** Exactly one of `from` and `tail`, or neither: from the start of the held log. */
+/** At most one of `from` and `tail`. Neither: from the start of the held log. */
 export type OutputQuery = {
   readonly from?: number | undefined;
   readonly tail?: number | undefined;
-  /** Bytes from here on are not asked for. */
+  /** Ends before this offset. */
   readonly to?: number | undefined;
-  /** Of the stream that is asked for. */
+  /** Most bytes; only the requested stream counts. */
   readonly maxBytes?: number | undefined;
   readonly stream?: StreamChoice | undefined;
   readonly format?: OutputFormat | undefined;
@@ -31,12 +31,12 @@ export type Gap = { readonly from: number; readonly to: number };
 export type OutputAnswer = {
   readonly ok: true;
   readonly from: number;
-  /** Where to go on. */
+  /** Where to continue. */
   readonly next: number;
-  /** Where the log ends now. */
+  /** Current end of the log. */
   readonly end: number;
   readonly gap?: Gap;
-  /** The bytes, of the stream that is asked for; of a format in text, those of whole characters. */
+  /** Bytes of the requested stream; in a text format, of whole characters. */
   readonly bytes: Uint8Array;
 };
 
@@ -44,7 +44,7 @@ type Taken = { readonly bytes: Uint8Array; readonly next: number };
 
 export type OutputResult = OutputAnswer | { readonly ok: false; readonly code: "bad_offset"; readonly end: number };
 
-/** @param canGrow Whether more output can come: then an unfinished character is left for the next call. */
+/** @param canGrow Whether more output can follow: an unfinished character is then left for the next call. */
 export function readOutput(log: OutputLog, query: OutputQuery, canGrow: boolean): OutputResult {
   const end = log.endOffset;
   const start = log.startOffset;
@@ -56,13 +56,13 @@ export function readOutput(log: OutputLog, query: OutputQuery, canGrow: boolean)
   const maxBytes = Math.min(Math.max(query.maxBytes ?? USUAL_READ_BYTES, MIN_READ_BYTES), MAX_READ_BYTES);
   const from = query.tail === undefined || query.format === "base64" ? first : afterCharacter(log, first, limit);
   const taken = collect(log, from, limit, maxBytes, query.stream ?? "all");
-  // At `to` the caller has set the end itself.
+  // At `to` the caller chose the end itself.
   const isCut = taken.next < limit || (canGrow && limit === end && (query.to === undefined || query.to > end));
   const { bytes, next } = isCut ? wholeCharacters(log, from, limit, taken, query) : taken;
   return { ok: true, from, next, end, ...gap, bytes };
 }
 
-/** The text of an answer: `bytes` in the form that was asked for. `base64` is the caller's to make. */
+/** Decodes an answer's `bytes` in the requested format. The caller encodes `base64`. */
 export function outputText(bytes: Uint8Array, from: number, format: "text" | "plain"): string {
   if (format === "text") return decodeUtf8(bytes);
   const plain = new PlainText();
@@ -71,7 +71,7 @@ export function outputText(bytes: Uint8Array, from: number, format: "text" | "pl
   return plain.drain().text;
 }
 
-/** The first `maxBytes` bytes of one stream, or both, in the order in which they were read; `next` is behind them. */
+/** The first `maxBytes` bytes of one stream or both, in the order they were read; `next` is the offset after them. */
 export function collect(log: OutputLog, from: number, to: number, maxBytes: number, stream: StreamChoice): Taken {
   const wanted = stream === "stderr" ? STREAM_STDERR : STREAM_STDOUT;
   const bytes = new Uint8Array(Math.min(maxBytes, to - from));
@@ -90,7 +90,7 @@ export function collect(log: OutputLog, from: number, to: number, maxBytes: numb
   return { bytes: bytes.subarray(0, length), next };
 }
 
-/** A tail that begins in the middle of a character begins behind it. */
+/** Moves the start of a tail that is inside a character to after it. */
 function afterCharacter(log: OutputLog, from: number, to: number): number {
   if (from <= log.startOffset) return from;
   const { bytes } = collect(log, from, Math.min(to, from + 3), 3, "all");
@@ -103,7 +103,7 @@ function afterCharacter(log: OutputLog, from: number, to: number): number {
   return unfinished === 0 ? from : from + skipped;
 }
 
-/** Leaves out a character or sequence that is not whole at the end. */
+/** Leaves out an incomplete character or sequence at the end. */
 function wholeCharacters(log: OutputLog, from: number, limit: number, taken: Taken, query: OutputQuery): Taken {
   const { bytes } = taken;
   const stream = query.stream ?? "all";
@@ -114,8 +114,8 @@ function wholeCharacters(log: OutputLog, from: number, limit: number, taken: Tak
 }
 
 /**
- * With `plain`, also leaves out an escape sequence that is not whole. It passes over one that is longer than the budget,
- * since it draws nothing. It gives up at last on one that does not end, so that every call makes progress.
+ * For `plain`, leaves out an incomplete escape sequence, and skips one longer than the budget, since it draws nothing. Gives up
+ * on a sequence that does not end, so that every call makes progress.
  */
 function wholeSequences(log: OutputLog, from: number, limit: number, taken: Taken, stream: StreamChoice): Taken {
   const plain = new PlainText();

@@ -1,7 +1,7 @@
-// A regular expression over text that arrives in pieces: all threads of its program go over each character once (Pike),
-// so that time is linear in the text, with any expression. It can stop after a bounded amount of work, and go on.
+// Matches a regular expression against text that arrives in pieces. All threads of its program visit each character once (Pike),
+// so time is linear for any expression. Can stop after a bounded amount of work, and resume.
 
-/** The operations of instructions. Compiled from RE2 syntax elsewhere; this package imports no parser. */
+/** Operations of instructions. Compiled from RE2 syntax elsewhere; this package imports no parser. */
 export const OP = {
   fail: 0,
   alt: 1,
@@ -14,7 +14,7 @@ export const OP = {
   anyNotNewline: 8,
 } as const;
 
-/** The conditions of an `empty` instruction, as bits of its `arg`. */
+/** Conditions of an `empty` instruction, as bits of its `arg`. */
 export const EMPTY = {
   beginLine: 1,
   endLine: 2,
@@ -26,23 +26,23 @@ export const EMPTY = {
 
 export interface PatternProgram {
   readonly ops: Uint8Array;
-  /** The next instruction; of `alt` the one that is preferred. */
+  /** The next instruction; for `alt`, the preferred one. */
   readonly outs: Int32Array;
-  /** Of `alt` the other instruction, of `capture` the slot, of `empty` the conditions. */
+  /** For `alt` the other instruction, for `capture` the slot, for `empty` the conditions. */
   readonly args: Int32Array;
   readonly start: number;
-  /** Captures, without the whole. */
+  /** Number of captures, not counting the whole match. */
   readonly groups: number;
-  /** Whether the `rune` instruction `pc` accepts a code point. */
+  /** Whether the `rune` instruction at `pc` accepts a code point. */
   matchesRune(pc: number, rune: number): boolean;
 }
 
-/** Slots of a match: where group i begins is slot 2i, where it ends 2i+1; -1 where it took no part. */
+/** Slots of a match: group i starts at slot 2i and ends at slot 2i+1; -1 if it took no part. */
 export type Slots = readonly number[];
 
 const NO_RUNE = -1;
 
-/** Threads in order of preference: for each an instruction and its slots. */
+/** Threads in order of preference, each with an instruction and slots. */
 class Threads {
   readonly pcs: Int32Array;
   readonly slots: Float64Array;
@@ -63,7 +63,7 @@ class Threads {
   }
 }
 
-/** A state to return to, as {@link PatternMachine.save} made it. */
+/** A state made by {@link PatternMachine.save}. */
 export interface PatternState {
   readonly pcs: Int32Array;
   readonly slots: Float64Array;
@@ -75,25 +75,25 @@ export class PatternMachine {
   readonly #program: PatternProgram;
   readonly #width: number;
   readonly #isAnchored: boolean;
-  /** Where threads stand before the next character, each still to be followed through its empty steps. */
+  /** Threads before the next character, whose empty steps are not followed yet. */
   #seeds: Threads;
-  /** Threads that wait for the next character. */
+  /** Threads waiting for the next character. */
   #waiting: Threads;
   readonly #seen: Int32Array;
   #generation = 0;
   readonly #stack: number[] = [];
   readonly #row: Float64Array;
   #previous: number;
-  #ports: number;
+  #at: number;
   #match: { readonly slots: number[]; readonly end: number } | undefined;
-  /** ASCII characters that a match may begin with; undefined if it may be empty. */
+  /** ASCII characters that a match may begin with; undefined if a match may be empty. */
   readonly #firsts: Uint8Array | undefined;
-  /** Instructions visited so far: the measure of work. */
+  /** Instructions visited so far, as the measure of work. */
   work = 0;
 
   /**
-   * @param at Position of the first character; `previous` is the code point before it, -1 at the text's beginning.
-   * @param mode `find` looks for a match that begins anywhere and notes only where; `capture` for one that begins at `at`.
+   * @param at Position of the first character; `previous` is the code point before it, -1 at the start of the text.
+   * @param mode `find` looks for a match anywhere and records only its position; `capture` for one that starts at `at`.
    */
   constructor(program: PatternProgram, mode: "find" | "capture", at: number, previous = NO_RUNE) {
     const size = program.ops.length;
@@ -105,22 +105,22 @@ export class PatternMachine {
     this.#seen = new Int32Array(size);
     this.#row = new Float64Array(this.#width);
     this.#previous = previous;
-    this.#ports = at;
+    this.#at = at;
     this.#firsts = this.#isAnchored ? undefined : firstsOf(program);
     if (this.#isAnchored) this.#seedStart();
   }
 
   /** Position of the next character. */
   get at(): number {
-    return this.#ports;
+    return this.#at;
   }
 
-  /** Where the oldest thread began; undefined if none is under way. */
+  /** Start of the oldest thread; undefined if there is none. */
   get oldestStart(): number | undefined {
     return this.#seeds.count === 0 ? undefined : this.#seeds.slots[0];
   }
 
-  /** Whether a match was found that no further character can change. */
+  /** Whether a match was found that later characters can't change. */
   get isDecided(): boolean {
     return this.#match !== undefined && this.#seeds.count === 0;
   }
@@ -129,14 +129,14 @@ export class PatternMachine {
     return this.#match !== undefined;
   }
 
-  /** Only while no match is found. */
+  /** Call only while there is no match. */
   save(): PatternState {
     const { pcs, slots, count } = this.#seeds;
     return {
       pcs: pcs.slice(0, count),
       slots: slots.slice(0, count * this.#width),
       previous: this.#previous,
-      at: this.#ports,
+      at: this.#at,
     };
   }
 
@@ -145,13 +145,13 @@ export class PatternMachine {
     this.#seeds.slots.set(state.slots);
     this.#seeds.count = state.pcs.length;
     this.#previous = state.previous;
-    this.#ports = state.at;
+    this.#at = state.at;
     this.#match = undefined;
   }
 
   /**
-   * Goes over `text` from index `from`, until its end, a decided match, or about `maxWork` instructions.
-   * @returns The index of the first unit that it has not gone over.
+   * Runs over `text` from index `from` until its end, a decided match, or about `maxWork` instructions.
+   * @returns Index of the first unit not visited.
    */
   feed(text: string, from: number, to: number, maxWork: number): number {
     const limit = this.work + maxWork;
@@ -160,7 +160,7 @@ export class PatternMachine {
       if (this.#seeds.count === 0 && this.#firsts !== undefined && this.#match === undefined) {
         const next = this.#skip(text, i, to);
         this.work += (next - i) >> 3;
-        this.#ports += next - i;
+        this.#at += next - i;
         i = next;
         if (i >= to) break;
       }
@@ -173,8 +173,8 @@ export class PatternMachine {
   }
 
   /**
-   * The match, if the text ends here or `next` follows: the leftmost, and of those the one that a backtracking engine would
-   * have found first. The machine can go on afterwards.
+   * The match if the text ends here or `next` follows: the leftmost, and among those the one that a backtracking engine finds
+   * first. The machine can continue afterwards.
    */
   matchHere(next = NO_RUNE): { readonly slots: Slots; readonly end: number } | undefined {
     const found = this.#match;
@@ -184,7 +184,7 @@ export class PatternMachine {
     return here;
   }
 
-  /** Passes over characters that no match begins with. */
+  /** Skips characters that no match begins with. */
   #skip(text: string, from: number, to: number): number {
     const firsts = this.#firsts;
     let i = from;
@@ -212,16 +212,16 @@ export class PatternMachine {
     }
     this.work += count;
     this.#previous = rune;
-    this.#ports += units;
+    this.#at += units;
   }
 
   #seedStart(): void {
     this.#row.fill(-1);
-    this.#row[0] = this.#ports;
+    this.#row[0] = this.#at;
     this.#seeds.add(this.#program.start, this.#row);
   }
 
-  /** Follows all seeds to the instructions that wait for a character, or to a match, which cuts off all after it. */
+  /** Follows all seeds to instructions that wait for a character, or to a match, which discards later threads. */
   #follow(next: number): void {
     const conditions = conditionsBetween(this.#previous, next);
     const seeds = this.#seeds;
@@ -234,11 +234,11 @@ export class PatternMachine {
       if (this.#followOne(seeds.pcs[i] ?? 0, conditions)) return;
     }
     if (this.#isAnchored || this.#match !== undefined) return;
-    this.#row[0] = this.#ports;
+    this.#row[0] = this.#at;
     this.#followOne(this.#program.start, conditions);
   }
 
-  /** @returns Whether it came to a match. */
+  /** @returns Whether it reached a match. */
   #followOne(from: number, conditions: number): boolean {
     const { ops, outs, args } = this.#program;
     const stack = this.#stack;
@@ -246,7 +246,7 @@ export class PatternMachine {
     stack.push(from);
     for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
       if (pc < 0) {
-        // A slot to put back: the other branch has not passed that capture.
+        // Restore a slot: the other branch has not passed that capture.
         this.#row[-pc - 1] = stack.pop() ?? -1;
         continue;
       }
@@ -262,7 +262,7 @@ export class PatternMachine {
         case OP.capture:
           if (this.#isAnchored && arg > 1 && arg < this.#width) {
             stack.push(this.#row[arg] ?? -1, -arg - 1);
-            this.#row[arg] = this.#ports;
+            this.#row[arg] = this.#at;
           }
           stack.push(out);
           break;
@@ -273,7 +273,7 @@ export class PatternMachine {
           stack.push(out);
           break;
         case OP.match:
-          this.#match = { slots: [...this.#row], end: this.#ports };
+          this.#match = { slots: [...this.#row], end: this.#at };
           return true;
         case OP.fail:
           break;

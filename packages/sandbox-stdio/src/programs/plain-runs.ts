@@ -1,6 +1,6 @@
-// Where the characters of plain text lie in the log: runs of characters that follow each other in both.
+// Maps plain text to the log: runs of characters that are adjacent in both.
 
-/** From position `at` of the text on, each UTF-16 unit takes `width` bytes of the log, the first at `offset`. */
+/** From position `at` of the text on, each UTF-16 unit takes `width` bytes of the log, starting at `offset`. */
 export type PlainRun = { readonly at: number; readonly offset: number; readonly width: number };
 
 /** Collects runs, character by character. */
@@ -51,13 +51,13 @@ export class PlainMap {
     return run === undefined ? 0 : run.offset + (position - run.at) * run.width;
   }
 
-  /** Log offset behind the unit before `position`. */
+  /** Log offset after the unit before `position`. */
   endOf(position: number): number {
     const run = this.#runs[this.#find(position - 1)];
     return run === undefined ? 0 : run.offset + (position - run.at) * run.width;
   }
 
-  /** The last run that begins at or before `position`. */
+  /** Index of the last run that begins at or before `position`. */
   #find(position: number): number {
     let low = 0;
     let high = this.#runs.length - 1;

@@ -1,5 +1,5 @@
-// Output as `plain` text (D4, T2): escape sequences are left out, CR LF is LF, and text that a lone carriage return or a
-// backspace overwrote is dropped. A stream: the result does not depend on where the bytes are cut.
+// Converts output to `plain` text (D4, T2): removes escape sequences, turns CR LF into LF, and drops text that a lone CR or a
+// backspace overwrote. Streaming: the result does not depend on how the bytes are cut.
 
 import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
 import { type PlainRun, PlainRuns } from "./plain-runs.ts";
@@ -13,28 +13,30 @@ const BACKSPACE = 0x08;
 const TAB = 0x09;
 const DEL = 0x7f;
 const SPACE = 0x20;
-/** Characters of one line that can still be overwritten. A longer line goes on as if it began anew. */
+/** Behind ESC. */
+const CSI = 0x5b;
+/** Characters of a line that can still be overwritten. A longer line continues as if it began anew. */
 export const MAX_PLAIN_LINE = 16_384;
 const FIRST_CELLS = 128;
 /** Parameter bytes of a CSI that are remembered: `2K` and `1G` are the longest that matter. */
 const MAX_CSI = 4;
 
-/** The change of the plain text since the last time. */
+/** The change of the plain text since the last call. */
 export type PlainChange = {
-  /** Position in the plain text, in UTF-16 units. Everything from here on is replaced by `text`. */
+  /** Position in UTF-16 units. Everything from here on is replaced by `text`. */
   readonly at: number;
   readonly text: string;
-  /** Where the characters of `text` lie in the log, in order. */
+  /** Where the characters of `text` are in the log, in order. */
   readonly runs: readonly PlainRun[];
-  /** Text before this position never changes again. */
+  /** Text before this position never changes. */
   readonly settled: number;
 };
 
-/** One character per cell; erasing a line (CSI K) and going to its first column (CSI G) count as overwriting. */
+/** One character per cell. Erasing (CSI K) and moving to the first column (CSI G) count as overwriting. */
 export class PlainText {
   readonly #parser = new VtParser();
   readonly #utf8 = new Utf8Reader();
-  /** The line that is being written: characters, where each begins in the log, and its bytes there. */
+  /** The current line: characters, and where each starts in the log and how many bytes it has there. */
   #codes = new Uint32Array(FIRST_CELLS);
   #starts = new Float64Array(FIRST_CELLS);
   #widths = new Uint8Array(FIRST_CELLS);
@@ -43,7 +45,7 @@ export class PlainText {
   #hasAstral = false;
   /** Position of the line's first character in the plain text. */
   #lineAt = 0;
-  /** Cells that the last {@link drain} told of, the units they take, and the first cell that changed since. */
+  /** Cells reported by the last {@link drain}, their UTF-16 units, and the first cell changed since. */
   #drained = 0;
   #drainedUnits = 0;
   #dirty = 0;
@@ -51,17 +53,17 @@ export class PlainText {
   #ready = "";
   #readyAt = 0;
   #runs = new PlainRuns();
-  /** Where the sequence that is being read begins, and its parameter bytes if it is a CSI. */
+  /** Start of the current sequence, and its parameter bytes if it is a CSI. */
   #sequenceAt = 0;
   #csi = "";
 
-  /** Log offset of a character or an escape sequence that has begun and is not whole; undefined between them. */
+  /** Log offset of an unfinished character or escape sequence; undefined if there is none. */
   get pendingFrom(): number | undefined {
     if (!this.#parser.isGround) return this.#sequenceAt;
     return this.#utf8.isInCharacter ? this.#utf8.startOffset : undefined;
   }
 
-  /** Takes in output that begins at `offset` of the log, where the last piece ended. Keeps nothing of `bytes`. */
+  /** Takes output at `offset` of the log, where the last piece ended. Does not keep `bytes`. */
   push(bytes: Uint8Array, offset: number): void {
     const { length } = bytes;
     for (let i = 0; i < length; i += 1) {
@@ -69,12 +71,37 @@ export class PlainText {
       if (!this.#parser.isGround) {
         if (!this.#parser.isLongString || byte < SPACE || byte >= DEL) this.#sequence(byte, offset + i);
       } else if (byte >= 0x80 || this.#utf8.isInCharacter) this.#decode(byte, offset + i);
-      else if (byte >= SPACE && byte !== DEL) this.#put(byte, offset + i, 1);
+      else if (byte >= SPACE && byte !== DEL) i = this.#print(bytes, i, offset);
+      else if (byte === ESC && bytes[i + 1] === CSI) i = this.#wholeCsi(bytes, i, offset);
       else this.#control(byte, offset + i);
     }
   }
 
-  /** No more output comes: an unfinished character becomes U+FFFD. */
+  /** Puts the printable ASCII from `from` on. @returns The index of its last byte. */
+  #print(bytes: Uint8Array, from: number, offset: number): number {
+    let i = from;
+    for (let byte = bytes[i] ?? 0; byte >= SPACE && byte < DEL; byte = bytes[i] ?? 0) {
+      this.#put(byte, offset + i, 1);
+      i += 1;
+    }
+    return i - 1;
+  }
+
+  /** A CSI that is whole, and of the usual form, takes no parser. @returns The index of the last byte that was taken in. */
+  #wholeCsi(bytes: Uint8Array, from: number, offset: number): number {
+    let i = from + 2;
+    while (((bytes[i] ?? 0) & 0xf0) === 0x30) i += 1;
+    const last = bytes[i] ?? 0;
+    if (last < 0x40 || last >= DEL) {
+      this.#begin(ESC, offset + from);
+      return from;
+    }
+    if ((last === 0x4b || last === 0x47) && i <= from + 3)
+      this.#csiEnd(String.fromCharCode(...bytes.subarray(from + 2, i + 1)));
+    return i;
+  }
+
+  /** Ends the output: an unfinished character becomes U+FFFD. */
   finish(): void {
     if (this.#utf8.isInCharacter) this.#put(0xfffd, this.#utf8.startOffset, this.#utf8.cut());
   }
@@ -175,7 +202,7 @@ export class PlainText {
       case LF:
       case VT:
       case FF:
-        // It ends the line, wherever the cursor stands in it.
+        // A line feed ends the line, wherever the cursor is.
         this.#cursor = this.#length;
         this.#append(LF, offset, 1);
         this.#commit();
@@ -193,7 +220,7 @@ export class PlainText {
       this.#commit();
       this.#cursor = 0;
     }
-    // The cursor stands beyond the text when the text was erased before it.
+    // The cursor is beyond the text if text before it was erased.
     while (this.#length < this.#cursor) this.#append(SPACE, offset, 0);
     this.#append(code, offset, width);
     this.#cursor = this.#length;
@@ -225,7 +252,7 @@ export class PlainText {
     this.#widths = widths;
   }
 
-  /** The line is finished: it can't be overwritten any more. */
+  /** Finishes the line, which can't be overwritten any more. */
   #commit(): void {
     const first = Math.min(this.#dirty, this.#drained);
     const units = this.#unitsBefore(first);
@@ -249,7 +276,7 @@ export class PlainText {
     return units;
   }
 
-  /** The line's text from a cell on, which stands at `at` of the plain text; notes where it lies in the log. */
+  /** The line's text from a cell on, at `at` of the plain text; records where it is in the log. */
   #lineText(first: number, at: number): string {
     let position = at;
     for (let cell = first; cell < this.#length; cell += 1) {
@@ -258,14 +285,15 @@ export class PlainText {
       position += units;
     }
     let text = "";
+    const characters = this.#hasAstral ? String.fromCodePoint : String.fromCharCode;
     for (let cell = first; cell < this.#length; cell += 4096) {
-      text += String.fromCodePoint(...this.#codes.subarray(cell, Math.min(this.#length, cell + 4096)));
+      text += characters.apply(null, this.#codes.subarray(cell, Math.min(this.#length, cell + 4096)) as never);
     }
     return text;
   }
 }
 
-/** `bytes`, which lie at `offset` of the log, as plain text. An unfinished character at the end is U+FFFD. */
+/** `bytes` at `offset` of the log as plain text. An unfinished character at the end becomes U+FFFD. */
 export function plainTextOf(bytes: Uint8Array, offset = 0): string {
   const plain = new PlainText();
   plain.push(bytes, offset);

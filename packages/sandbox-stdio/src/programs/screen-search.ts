@@ -1,11 +1,11 @@
-// A search through one screen, as drawn: where the match is, then its groups, each within an allowance of work.
+// Searches one screen as drawn: first for the match, then for its groups, each within an allowance of work.
 
 import { PatternMachine, type PatternProgram } from "./pattern.ts";
 
 export type ScreenMatch = { readonly text: string; readonly groups: readonly (string | null)[] };
 
 export class ScreenSearch {
-  /** Of the output at which the screen stood so. */
+  /** Offset of the output that led to this screen. */
   readonly offset: number;
   readonly #program: PatternProgram;
   readonly #text: string;
@@ -20,14 +20,14 @@ export class ScreenSearch {
     this.#finder = new PatternMachine(program, "find", 0);
   }
 
-  /** Whether a match was found, and perhaps its groups were not. */
+  /** Whether a match was found, perhaps without its groups. */
   get isFound(): boolean {
     return this.#capture !== undefined;
   }
 
   /**
-   * @param allowance About so many instructions of the expression's program. What is used is taken off.
-   * @returns `more`: call again; undefined: there is no match.
+   * @param allowance About how many instructions to run; reduced by those used.
+   * @returns `more`: call again; undefined: no match.
    */
   advance(allowance: { left: number }): ScreenMatch | "more" | undefined {
     if (this.#capture === undefined) {
@@ -60,7 +60,7 @@ function feed(machine: PatternMachine, text: string, from: number, to: number, a
   return at;
 }
 
-/** -1 at the text's beginning. */
+/** -1 at the start of the text. */
 function codePointBefore(text: string, at: number): number {
   const isPair = /[\uDC00-\uDFFF]/.test(text.charAt(at - 1));
   return at === 0 ? -1 : (text.codePointAt(isPair ? at - 2 : at - 1) ?? -1);

@@ -1,5 +1,5 @@
-// A search through output as it comes (T2 to T4): reads the log from an offset on, as plain text, and finds a literal or an
-// expression. Each byte is looked at once, except in a line that has not ended yet.
+// Searches output as it arrives (T2 to T4): reads the log from an offset on, as plain text, and finds a literal or an expression.
+// Each byte is visited once, except in a line that has not ended.
 
 import type { OutputLog } from "../output/output-log.ts";
 import { Literal } from "./literal.ts";
@@ -8,18 +8,18 @@ import { PatternMachine, type PatternProgram, type PatternState, type Slots } fr
 import { PlainMap } from "./plain-runs.ts";
 import { PlainText } from "./plain-text.ts";
 
-/** A match may be as long as this, in UTF-16 units of plain text: that much is searched (T2). */
+/** Longest match, in UTF-16 units of plain text: text this far back is searched (T2). */
 export const SEARCHED_UNITS = 65_536;
-/** Bytes of the log that are taken in at a time. */
+/** Bytes of the log read at a time. */
 const SLICE_BYTES = 16_384;
-/** So many bytes that become plain text, or units of a literal's search, cost as much as one instruction of an expression. */
+/** This many bytes converted to plain text, or units searched for a literal, cost as much as one instruction. */
 const BYTES_PER_WORK = 4;
 
 export type SearchTarget =
   | { readonly kind: "pattern"; readonly program: PatternProgram }
   | { readonly kind: "text"; readonly text: string };
 
-/** `from` and `to` are offsets of the log; a group is null where it took no part. */
+/** `from` and `to` are offsets of the log; a group is null if it took no part. */
 export type SearchMatch = {
   readonly from: number;
   readonly to: number;
@@ -29,21 +29,21 @@ export type SearchMatch = {
 
 export type SearchProgress =
   | { readonly kind: "found"; readonly match: SearchMatch }
-  /** Everything that the log holds has been searched. */
+  /** Everything in the log has been searched. */
   | { readonly kind: "nothing" }
   /** The allowance is used up: call again. */
   | { readonly kind: "more" };
 
-/** Where a search goes on that has found nothing before the offset `seen`. */
+/** Where a search resumes that has found nothing before offset `seen`. */
 export type ResumedAt = { readonly from: number; readonly seen: number; readonly before: number };
 
-/** As much of the log is searched again, if so much is held: more than a match can reach back. */
+/** How much of the log is searched again, if held: more than a match can reach back. */
 const SEARCHED_AGAIN_BYTES = 4 * SEARCHED_UNITS;
 const LINE_FEED = 0x0a;
 
 /**
- * Where a search from the offset `from` goes on that has found nothing before `seen`: at its own beginning, or at that of a line
- * from which on the plain text comes out as before.
+ * Where a search from offset `from` resumes that has found nothing before `seen`: at its start, or at the start of a line from
+ * which the plain text comes out the same.
  */
 export function resumeAt(log: OutputLog, from: number, seen: number): ResumedAt {
   const floor = Math.max(log.startOffset, seen - SEARCHED_AGAIN_BYTES);
@@ -53,7 +53,7 @@ export function resumeAt(log: OutputLog, from: number, seen: number): ResumedAt 
   log.copy(floor, bytes.length, bytes, 0);
   const line = bytes.indexOf(LINE_FEED) + 1;
   if (line > 0) return { from: floor + line, seen, before: LINE_FEED };
-  // One line that is longer: whatever stands before is no line's end.
+  // Within one longer line, whatever precedes is not a line end.
   let at = 0;
   while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
   return { from: floor + at, seen, before: 0x20 };
@@ -64,25 +64,25 @@ export class OutputSearch {
   readonly #literal: Literal | undefined;
   readonly #plain = new PlainText();
   readonly #map = new PlainMap();
-  /** The plain text that is still held, and the position of its first unit. */
+  /** The plain text held, and the position of its first unit. */
   #text = "";
   #base = 0;
   #settled = 0;
-  /** Offset of the next byte to take in. */
+  /** Offset of the next byte to read. */
   #next: number;
   /** Position up to which the text has been searched. */
   #searched = 0;
   #finder: PatternMachine | undefined;
   #checkpoint: PatternState | undefined;
   #capture: { readonly machine: PatternMachine; readonly start: number; readonly end: number } | undefined;
-  /** Bytes that were gone before they could be searched: from the first of them to the last. */
+  /** Range of bytes that were lost before they could be searched. */
   missed: Gap | undefined;
-  /** The character before the first that is searched; -1: the text begins there. */
+  /** The character before the first one searched; -1 at the start of the text. */
   readonly #before: number;
-  /** Bytes before this offset have been searched by an earlier life of this search: none of them is missed. */
+  /** An earlier life of this search has searched the bytes before this offset, so they can't be missed. */
   readonly #seen: number;
 
-  /** @param from Offset of the first byte that is searched. @param resumed Of a search that goes on in another memory. */
+  /** @param from Offset of the first byte to search. @param resumed Set if an earlier life began the search. */
   constructor(target: SearchTarget, from: number, resumed?: ResumedAt) {
     this.#target = target;
     this.#literal = target.kind === "text" ? new Literal(target.text) : undefined;
@@ -95,23 +95,23 @@ export class OutputSearch {
     }
   }
 
-  /** Offset up to which output has been taken in. */
+  /** Offset up to which output has been read. */
   get offset(): number {
     return this.#next;
   }
 
-  /** Where another search begins that misses nothing of what this one has not decided yet. */
+  /** Offset from which another search would miss nothing that this one has not decided. */
   get undecidedOffset(): number {
-    // A literal may have begun before the end of what was searched.
+    // A literal may begin before the end of the searched text.
     const begun = Math.max(this.#base, this.#searched + 1 - (this.#literal?.text.length ?? 1));
     const position = this.#finder?.oldestStart ?? begun;
     return position >= this.#base + this.#text.length ? this.#next : this.#map.startOf(position);
   }
 
   /**
-   * Searches the log's new output. The match is the leftmost in the output so far, as a backtracking engine would find
-   * it: `$` also matches at its end, and a match there may be shorter than it would be with later output.
-   * @param allowance About so many instructions of an expression's program, or as much of other work. What is used is taken off.
+   * Searches the log's new output. Finds the leftmost match in the output so far, like a backtracking engine: `$` also matches at
+   * its end, and a match there may be shorter than with later output.
+   * @param allowance About how many instructions to run, or as much other work; reduced by the work done.
    */
   advance(log: OutputLog, allowance = { left: Number.MAX_SAFE_INTEGER }): SearchProgress {
     if (this.#capture !== undefined) return this.#captureGroups(allowance);
@@ -146,7 +146,7 @@ export class OutputSearch {
     this.#text = this.#text.slice(0, change.at - this.#base) + change.text;
     this.#map.replace(change.at, change.runs);
     this.#settled = change.settled;
-    // A long line that was overwritten comes as a whole.
+    // An overwritten long line is reported as a whole.
     allowance.left -= (length + change.text.length) / BYTES_PER_WORK;
     if (change.at < this.#searched) {
       // A line was overwritten: search it again from its beginning.
@@ -155,7 +155,7 @@ export class OutputSearch {
     }
   }
 
-  /** @returns Whether all of the text has been searched. */
+  /** @returns Whether all text has been searched. */
   #searchText(allowance: { left: number }): boolean {
     const finder = this.#finder;
     const end = this.#base + this.#text.length;
@@ -192,7 +192,7 @@ export class OutputSearch {
     return match === undefined ? undefined : { start: match.slots[0] ?? 0, end: match.end };
   }
 
-  /** A match was found that could go on for ever: it ends here. */
+  /** Ends a match that could go on forever. */
   #isTooLong(finder: PatternMachine): boolean {
     return finder.hasMatch && finder.at - (finder.oldestStart ?? finder.at) > SEARCHED_UNITS;
   }
@@ -218,7 +218,7 @@ export class OutputSearch {
     return this.#captureGroups(allowance);
   }
 
-  /** The groups of a match whose place is known, found in a second pass over it alone. */
+  /** Finds the groups of a known match in a second pass over it. */
   #captureGroups(allowance: { left: number }): SearchProgress {
     if (this.#capture === undefined) return { kind: "nothing" };
     const { machine, start, end } = this.#capture;
@@ -243,14 +243,14 @@ export class OutputSearch {
     return { from, to: isEmpty ? from : this.#map.endOf(end), text: text(start, end), groups };
   }
 
-  /** Lets go of text that is too old for a match to begin in it. */
+  /** Drops text that is too old for a match to begin in it. */
   #trim(): void {
     const end = this.#base + this.#text.length;
     const finder = this.#finder;
     const oldest = finder?.oldestStart ?? end;
     if (end - oldest > 2 * SEARCHED_UNITS && finder !== undefined && this.#settled >= this.#searched)
       this.#startAnew(end);
-    // The character before the window stays: `\b` and `^` look at it.
+    // Keep the character before the window, for `\b` and `^`.
     const kept =
       Math.min(end - SEARCHED_UNITS, this.#settled, this.#finder?.oldestStart ?? end, this.#checkpoint?.at ?? end) - 2;
     if (kept - this.#base < SEARCHED_UNITS) return;
@@ -259,7 +259,7 @@ export class OutputSearch {
     this.#map.dropBefore(kept);
   }
 
-  /** A search that began too long ago may hide a later beginning: search the last {@link SEARCHED_UNITS} again, once. */
+  /** A thread that began too long ago may hide a later start: searches the last {@link SEARCHED_UNITS} again, once. */
   #startAnew(end: number): void {
     const target = this.#target;
     if (target.kind !== "pattern") return;

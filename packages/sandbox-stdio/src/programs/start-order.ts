@@ -1,5 +1,5 @@
-// The Durable Object's order to the bridge for a process that a program starts without attaching (P1 to P4): in a body, so
-// that a command may be long. One writer, one reader, and the answer's shape.
+// The Durable Object's order to the bridge to start a process for a program without attaching (P1 to P4). Sent in a body, so that
+// a command may be long. One writer, one reader, and the answer's shape.
 
 import { PROCESS_PARAMS, rowsOf, SIZE_PARAMS } from "../wire/attach-params.ts";
 import { commandWords, isName, type ProcessWish, sizeOf } from "../wire/attach-query.ts";
@@ -8,11 +8,11 @@ import { checkOf, defined } from "../wire/fields.ts";
 import { parseListings } from "../wire/listing.ts";
 import { checkShape, isArrayOf, isBoolean, isInteger, isRecord, isString, type Shape } from "../wire/schema.ts";
 
-/** Bytes of an order as JSON: a request of 1 MiB, with additions to it, and escaped once more at worst. */
+/** Most bytes of an order in JSON: a request of 1 MiB with additions, at worst escaped once more. */
 export const MAX_ORDER_BYTES = 4 * MIB;
-/** Bytes of one word that the kernel takes, with the NUL behind it. */
+/** Longest word that the kernel accepts, including its NUL. */
 export const MAX_WORD_BYTES = 131_072;
-/** Arguments of a process, and variables. */
+/** Most arguments, and most variables, of a process. */
 export const MAX_WORDS = 65_536;
 
 export type StartOrder = {
@@ -21,22 +21,22 @@ export type StartOrder = {
   readonly session: string;
   readonly process: ProcessWish;
   readonly size?: { readonly cols: number; readonly rows: number } | undefined;
-  /** If a process of this name has ended: starts anew, unless this very attempt has done so. */
+  /** Attempt that starts a new process if the one of this name has ended, unless the same attempt has done so already. */
   readonly replace?: string | undefined;
-  /** Seconds for which the ended process is kept. */
+  /** How long the ended process is kept, in seconds. */
   readonly keepExited: number;
-  /** The first input, in base64, and whether the input ends behind it. */
+  /** The first input in base64, and whether the input ends after it. */
   readonly stdin: string;
   readonly isStdinEnded: boolean;
-  /** Whether its output waits for its first client, also if its delivery is live. */
+  /** Whether output waits for the first client even with live delivery. */
   readonly isAwaited?: boolean | undefined;
-  /** What of the usual environment its process gets (E3), as codex says it. */
+  /** Which default environment variables the process gets (E3), in codex's format. */
   readonly envPolicy?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** The parameters of a process that a program may give. */
+/** Process parameters that a program may set. */
 const GIVEN = rowsOf(PROCESS_PARAMS).filter(({ body }) => body !== undefined);
-/** Other parameters may be absent. */
+/** All other parameters are optional. */
 const NEEDED: readonly string[] = ["cmd", "args", "tty", "mode", "keep"] satisfies (keyof ProcessWish)[];
 
 const SHAPE: Shape = {
@@ -48,7 +48,7 @@ const SHAPE: Shape = {
   ),
   label: isString(64),
   session: isString(64),
-  env: isArrayOf((item) => (isPair(item) ? undefined : "is no pair of texts"), MAX_WORDS),
+  env: isArrayOf((item) => (isPair(item) ? undefined : "must be a pair of strings"), MAX_WORDS),
   "replace?": isString(256),
   keepExited: isInteger(0, MAX_KEEP_SECONDS),
   stdin: isString(MAX_ORDER_BYTES),
@@ -70,10 +70,10 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   } catch {
     return { detail: "the body is not JSON" };
   }
-  if (!isRecord(value)) return { detail: "the body is no object" };
+  if (!isRecord(value)) return { detail: "the body is not an object" };
   const problem = checkShape(value, SHAPE);
   if (problem !== undefined) return { detail: problem };
-  // The shape has been checked against the table that the types are made of.
+  // The cast is safe: the types derive from the table that the shape was checked against.
   type Body = Omit<StartOrder, "process" | "size"> & Omit<ProcessWish, "delivery"> & Partial<ProcessWish>;
   const body = value as unknown as Body & { cols?: number; rows?: number };
   if (!isName(body.label) || !isName(body.session)) return { detail: '"label" and "session" must be names' };
@@ -87,7 +87,7 @@ export function parseOrder(text: string): StartOrder | { readonly detail: string
   };
 }
 
-/** The fields that make two processes the same (P2), as one text. */
+/** The fields by which processes count as the same (P2), as one text. */
 export function processIdentity(wish: ProcessWish): string {
   const { tty, cwd, env } = wish;
   const variables = Object.entries(Object.fromEntries(env)).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -104,13 +104,13 @@ export type Started = {
   readonly incarnation: string;
   readonly createdAt: string;
   readonly isNew: boolean;
-  /** Whether it was started with input, or with the end of it. */
+  /** Whether it was started with input, or with the end of input. */
   readonly hasInput: boolean;
   readonly state: "running" | "exited";
   readonly offset: number;
 };
 
-/** @returns undefined if the text is no such answer. */
+/** @returns undefined if the text is malformed. */
 export function parseStarted(text: string): Started | undefined {
   const listing = parseListings(text)?.[0];
   if (listing === undefined) return undefined;
@@ -122,7 +122,7 @@ export function parseStarted(text: string): Started | undefined {
   const createdAt = sessions[0]?.createdAt;
   if (typeof createdAt !== "string" || !/^\d{4}-\d\d-\d\dT[\d:.]{5,16}Z$/.test(createdAt)) return undefined;
   const { incarnation, state, offset } = listing;
-  // If a bridge does not say it, the process counts as one with input: nothing is typed twice.
+  // If a bridge omits it, assume that there was input, so that nothing is typed twice.
   return { incarnation, createdAt, isNew: isNew === true, hasInput: hasInput !== false, state, offset };
 }
 

@@ -1,10 +1,10 @@
-// A program's input, in words for people who look on: the last of it, with a sign for each key that can't be shown. Pure.
+// Formats a program's input for people: its end, with a symbol for each key that can't be shown. Pure.
 
 import { decodeUtf8 } from "../text/utf8-text.ts";
 
-/** Characters; earlier ones are not shown. */
+/** Most characters shown, from the end. */
 const MAX_TYPED_CHARACTERS = 80;
-/** So many bytes at the end are looked at. */
+/** How many bytes at the end are examined. */
 const LOOKED_AT_BYTES = 1_024;
 const DEL = 0x7f;
 const SIGNS: Readonly<Record<string, string>> = { "\r": "⏎", "\n": "⏎", "\t": "⇥", "\u001b": "⎋", "\u007f": "⌫" };
@@ -15,7 +15,7 @@ export function typedText(bytes: Uint8Array): string {
     const code = character.codePointAt(0) ?? 0;
     if (SIGNS[character] !== undefined) return SIGNS[character];
     if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
-    // Leaves out characters that move a cursor, hide, or turn the direction of text.
+    // Omit characters that move a cursor, hide, or change the direction of text.
     return code === DEL || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(character) ? "" : character;
   });
   return shown.slice(-MAX_TYPED_CHARACTERS).join("");

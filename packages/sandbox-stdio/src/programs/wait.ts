@@ -1,9 +1,9 @@
-// One *wait* (T1 to T6) as a state machine: it is told of output, time, the exit, the keyboard, marks and screens, and comes to
-// an outcome once. A wait is a reader of the log; it holds nothing back and polls nothing.
+// One *wait* (T1 to T6) as a state machine: it gets output, time, exit, keyboard, marks and screens, and reaches one outcome.
+// A wait reads the log; it holds nothing back and polls nothing.
 
 import type { OutputLog } from "../output/output-log.ts";
 import { decodeUtf8, encodeUtf8, isLossy, unfinishedBytes } from "../text/utf8-text.ts";
-import type { ExitStatus } from "../wire/control.ts";
+import type { AskAnswer, ExitStatus } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import type { Gap } from "./output-range.ts";
 import type { PatternProgram } from "./pattern.ts";
@@ -12,34 +12,37 @@ import { ScreenSearch } from "./screen-search.ts";
 import { OutputSearch, resumeAt, type SearchMatch } from "./search.ts";
 import { WORK_PAUSE_MS, WorkShare } from "./work-share.ts";
 
-/** T1, with its expressions compiled. */
+/** A condition of T1, with compiled expressions. */
 export type WaitUntil =
   | { readonly kind: "exit" }
   | { readonly kind: "match"; readonly program: PatternProgram }
   | { readonly kind: "text"; readonly text: string }
-  /** No output came for so long, counted from the call: weak evidence of anything (T5). */
+  /** No output for this long since the call: weak evidence of anything (T5). */
   | { readonly kind: "idle"; readonly idleMs: number }
   | { readonly kind: "commandEnd" }
   | { readonly kind: "screen"; readonly program: PatternProgram }
-  /** The keyboard is free, or the asker's. */
-  | { readonly kind: "keyboard" };
+  /** The keyboard is free or held by the caller. */
+  | { readonly kind: "keyboard" }
+  /** A person has answered this ask, or its time is over. */
+  | { readonly kind: "ask"; readonly id: string };
 
 export type WaitOutcome = "met" | "timeout" | "exited" | "lost";
 
 export type WaitResult = {
   readonly outcome: WaitOutcome;
-  /** The search was given up before its end, so it is a `timeout`: what was waited for may be there. */
+  /** The search was abandoned (`timeout`): a match may be there. */
   readonly undecided?: true;
-  /** Where to go on: behind the match, where the command ended, else where the log ended. */
+  /** Where to continue: after the match, where the command ended, else at the end of the log. */
   readonly offset: number;
-  /** Of a screen, `from` and `to` are the offset at which it stood so. */
+  /** For a screen, `from` and `to` are the offset at which it looked like this. */
   readonly match?: SearchMatch;
   readonly exit?: ExitStatus;
-  /** Bytes that were no longer held when the wait came to them. */
+  readonly answer?: AskAnswer;
+  /** Bytes that were lost before the wait reached them. */
   readonly gap?: Gap;
 };
 
-/** The end of a command: where its mark D begins, and the exit code that it says. */
+/** The end of a command: the start of its mark D, and the exit code in it. */
 export type CommandEnd = { readonly offset: number; readonly exit?: number | undefined };
 
 export type WaitSetup = {
@@ -49,24 +52,24 @@ export type WaitSetup = {
   readonly from?: number | undefined;
   readonly timeoutMs: number;
   readonly nowMs: number;
-  /** Of a wait that goes on in another memory. */
+  /** Set for a wait that an earlier life began. */
   readonly kept?: KeptWait | undefined;
-  /** Absent: it shares with nobody. */
+  /** Absent: no other wait shares the work. */
   readonly share?: WorkShare;
 };
 
-/** What is kept of a wait that has met nothing yet, beside what it was made with. */
+/** The stored state of a pending wait, beside its parameters. */
 export type KeptWait = {
-  /** Output before this offset has been looked at. */
+  /** Output before this offset has been examined. */
   readonly seen: number;
   readonly idleSinceMs: number;
 };
 
 type Ending = { readonly outcome: "timeout" | "exited" | "lost"; readonly exit?: ExitStatus };
 
-/** Searching is given up so long after the wait's time, whatever is left of the output. */
+/** A search is abandoned this long after the wait's timeout, whatever output is left. */
 const WORK_GRACE_MS = 5_000;
-/** Bytes of the log that are turned into plain text for each byte of the answer's `output`, and at least. */
+/** How much of the log is converted to plain text for each byte of `output`, and at least. */
 const OUTPUT_FACTOR = 4;
 const MIN_OUTPUT_SOURCE = 65_536;
 
@@ -80,7 +83,7 @@ export class Wait {
   #idleSinceMs: number;
   #seenEnd: number;
   #screen: ScreenSearch | undefined;
-  /** The end of waiting has come, and output before it is still to be searched. */
+  /** Set once waiting has ended but earlier output is still to be searched. */
   #ending: Ending | undefined;
   #isBehind = false;
   #result: WaitResult | undefined;
@@ -104,34 +107,34 @@ export class Wait {
     } else if (until.kind === "text") this.#search = new OutputSearch(until, this.from, resumed);
   }
 
-  /** What another memory needs to go on with it. Not while it {@link isBehind}: then it would search from there on only. */
+  /** What another life needs to resume. Not while {@link isBehind}: it would skip output not yet searched. */
   get kept(): KeptWait {
     return { seen: this.#search?.offset ?? this.#seenEnd, idleSinceMs: this.#idleSinceMs };
   }
 
-  /** The outcome, once there is one. Nothing changes it. */
+  /** The outcome, once there is one; it is final. */
   get result(): WaitResult | undefined {
     return this.#result;
   }
 
-  /** Whether it has not come to the end of the output. */
+  /** Whether it has not reached the end of the output. */
   get isBehind(): boolean {
     return this.#isBehind && this.#result === undefined;
   }
 
-  /** When {@link output} is to be called although there is no more of it; undefined: only then. */
+  /** When to call {@link output} even without more output; undefined if never. */
   nextWorkMs(nowMs: number): number | undefined {
     return this.isBehind ? nowMs + WORK_PAUSE_MS : undefined;
   }
 
-  /** When {@link tick} is to be called. */
+  /** When to call {@link tick}. */
   get nextTickMs(): number | undefined {
     if (this.#result !== undefined || this.#ending !== undefined) return undefined;
     if (this.until.kind !== "idle") return this.#deadlineMs;
     return Math.min(this.#deadlineMs, this.#idleSinceMs + this.until.idleMs);
   }
 
-  /** The log may have more than before. */
+  /** The log may have grown. */
   output(nowMs: number): void {
     if (this.#log.endOffset > this.#seenEnd) {
       this.#seenEnd = this.#log.endOffset;
@@ -141,7 +144,7 @@ export class Wait {
     if (nowMs >= this.#deadlineMs + WORK_GRACE_MS) this.#giveUp();
   }
 
-  /** Searches on, for about as long as its share allows. */
+  /** Continues the search, for about as long as its share allows. */
   work(): void {
     if (this.#result !== undefined) return;
     const granted = this.#share.grant();
@@ -154,11 +157,11 @@ export class Wait {
 
   tick(nowMs: number): void {
     if (this.#result !== undefined) return;
-    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#meet();
+    if (this.until.kind === "idle" && nowMs >= this.#idleSinceMs + this.until.idleMs) this.#succeed();
     else if (nowMs >= this.#deadlineMs) this.#endAfterSearch({ outcome: "timeout" });
   }
 
-  /** Whoever keeps the time says that it is over. */
+  /** The caller's own time limit has passed. */
   timeOver(nowMs: number): void {
     this.tick(nowMs);
     this.#endAfterSearch({ outcome: "timeout" });
@@ -166,29 +169,34 @@ export class Wait {
 
   /** The process has ended, and all its output is in the log. */
   exited(exit: ExitStatus): void {
-    if (this.until.kind === "exit") this.#meet({ exit });
+    if (this.until.kind === "exit") this.#succeed({ exit });
     else this.#endAfterSearch({ outcome: "exited", exit });
   }
 
-  /** The process is lost: no more output will come. */
+  /** The process is lost: no more output will arrive. */
   lost(): void {
     this.#endAfterSearch({ outcome: "lost" });
   }
 
-  /** Whether the keyboard is free or the asker's; told at first, and whenever it changes. */
+  /** Whether the keyboard is free or the caller's; called first and on every change. */
   keyboard(isOpen: boolean): void {
-    if (this.until.kind === "keyboard" && isOpen) this.#meet();
+    if (this.until.kind === "keyboard" && isOpen) this.#succeed();
   }
 
-  /** A command has ended; told in order, also of those between `from` and the call. */
+  /** How the ask has ended; undefined: it is open. Told at first, and whenever something becomes of an ask. */
+  answered(answer: AskAnswer | undefined): void {
+    if (this.until.kind === "ask" && answer !== undefined) this.#succeed({ answer });
+  }
+
+  /** A command has ended; called in order, including commands between `from` and the call. */
   commandEnded(end: CommandEnd): void {
     if (this.until.kind !== "commandEnd" || end.offset < this.from) return;
-    this.#meet(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
+    this.#succeed(defined({ offset: end.offset, exit: end.exit === undefined ? undefined : { code: end.exit } }));
   }
 
-  /** The screen as drawn at `offset`, one string per row; told at first, and when it has changed. */
+  /** The screen as drawn at `offset`, one string per row; called first and on every change. */
   screen(rows: readonly string[], offset: number): void {
-    // What has been found, and lacks its groups alone, counts whatever is drawn since.
+    // A match that only lacks its groups counts, whatever is drawn since.
     if (this.until.kind !== "screen" || this.#result !== undefined || this.#screen?.isFound === true) return;
     this.#screen = new ScreenSearch(this.until.program, rows, offset);
     this.work();
@@ -196,7 +204,7 @@ export class Wait {
 
   #searchOutput(search: OutputSearch, allowance: { left: number }): boolean {
     const progress = search.advance(this.#log, allowance);
-    if (progress.kind === "found") this.#meet({ match: progress.match, offset: progress.match.to });
+    if (progress.kind === "found") this.#succeed({ match: progress.match, offset: progress.match.to });
     return progress.kind === "more";
   }
 
@@ -206,18 +214,18 @@ export class Wait {
     if (screen === undefined || match === "more") return match === "more";
     this.#screen = undefined;
     const { offset } = screen;
-    if (match !== undefined) this.#meet({ match: { from: offset, to: offset, ...match }, offset });
+    if (match !== undefined) this.#succeed({ match: { from: offset, to: offset, ...match }, offset });
     return false;
   }
 
   #endAfterSearch(ending: Ending): void {
     if (this.#result !== undefined) return;
-    // The first counts.
+    // The first ending counts.
     this.#ending ??= ending;
     this.work();
   }
 
-  #meet(more: { offset?: number; match?: SearchMatch; exit?: ExitStatus } = {}): void {
+  #succeed(more: Partial<Pick<WaitResult, "offset" | "match" | "exit" | "answer">> = {}): void {
     this.#answer({ outcome: "met", offset: this.#log.endOffset, ...more });
   }
 
@@ -225,14 +233,14 @@ export class Wait {
     this.#answer({ ...ending, offset: this.#search?.offset ?? this.#log.endOffset });
   }
 
-  /** Ends, if its end has come, though output before that is not searched: `offset` says where to go on. */
+  /** Ends although earlier output is not searched, if waiting has ended; `offset` is where to continue. */
   #giveUp(): void {
     if (this.#ending === undefined || this.#result !== undefined) return;
     const offset = this.#search?.undecidedOffset ?? this.#seenEnd;
     this.#answer({ ...this.#ending, outcome: "timeout", undecided: true, offset });
   }
 
-  /** The first answer stays. */
+  /** Keeps the first answer. */
   #answer(answer: WaitResult): void {
     const gap = this.#search?.missed;
     this.#result ??= gap === undefined ? answer : { ...answer, gap };
@@ -241,20 +249,20 @@ export class Wait {
 
 export type TextOfOutput = {
   readonly output: string;
-  /** Some of its bytes are not UTF-8. */
+  /** Set if some bytes are not UTF-8. */
   readonly lossy?: true;
 };
 
 /**
- * The last `maxBytes` bytes before the log's end, as plain text and in whole characters (T3).
- * @param canGrow Whether more output can come: then an unfinished character is left out.
+ * The last `maxBytes` bytes before the log's end, as plain text in whole characters (T3).
+ * @param canGrow Whether more output can follow: an unfinished character is then left out.
  */
 export function lastOutput(log: OutputLog, maxBytes: number, canGrow = false): TextOfOutput {
   const source = Math.max(maxBytes * OUTPUT_FACTOR, MIN_OUTPUT_SOURCE);
   const from = Math.max(log.startOffset, log.endOffset - source);
   const all = outputBetween(log, from, log.endOffset);
   const bytes = canGrow ? all.subarray(0, all.length - unfinishedBytes(all)) : all;
-  // A line that is not seen from its beginning may begin inside an escape sequence.
+  // An incomplete first line may begin inside an escape sequence.
   const firstLine = from > 0 ? bytes.indexOf(0x0a) + 1 : 0;
   const plain = encodeUtf8(plainTextOf(bytes.subarray(firstLine), from + firstLine));
   let cut = Math.max(0, plain.length - maxBytes);
@@ -263,7 +271,7 @@ export function lastOutput(log: OutputLog, maxBytes: number, canGrow = false): T
   return isLossy(output, bytes.subarray(firstLine)) ? { output, lossy: true } : { output };
 }
 
-/** What the log still holds of a range. */
+/** The part of a range that the log still holds. */
 export function outputBetween(log: OutputLog, from: number, to: number): Uint8Array {
   const first = Math.max(log.startOffset, from);
   const bytes = new Uint8Array(Math.max(0, Math.min(to, log.endOffset) - first));

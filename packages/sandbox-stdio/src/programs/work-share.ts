@@ -1,11 +1,11 @@
-// The work of searching that the waits of one session share (T4). A turn in which all of them look costs little more than one
-// in which one does, whatever they look for. Knows nothing of output or expressions.
+// Shares the work of searching among the waits of one session (T4): a turn in which all of them search costs little more than a
+// turn of one. Knows nothing of output or expressions.
 
-/** Instructions of expressions that are carried out at a time, for all waits of a session: some milliseconds. */
+/** Instructions run at a time for all waits of a session: some milliseconds. */
 export const WAIT_WORK = 100_000;
-/** A wait gets so many of them at least. */
-const LEAST_WORK = 500;
-/** Work that is left goes on after so long: until then its owner serves others. */
+/** A wait always gets at least this many. */
+const MIN_WORK = 500;
+/** Remaining work continues after this pause, in which its owner serves others. */
 export const WORK_PAUSE_MS = 8;
 
 export class WorkShare {
@@ -15,15 +15,15 @@ export class WorkShare {
   #spent = 0;
 
   /**
-   * @param nowMs The time, which may stand still within a turn.
-   * @param searching How many waits have not come to the end of the output.
+   * @param nowMs Returns the time, which may stand still within a turn.
+   * @param searching Returns how many waits have not reached the end of the output.
    */
   constructor(nowMs: () => number, searching: () => number) {
     this.#nowMs = nowMs;
     this.#searching = searching;
   }
 
-  /** How much a wait may do now. */
+  /** How much work a wait may do now. */
   grant(): number {
     const nowMs = this.#nowMs();
     if (nowMs >= this.#sinceMs + WORK_PAUSE_MS || nowMs < this.#sinceMs) {
@@ -31,10 +31,10 @@ export class WorkShare {
       this.#spent = 0;
     }
     const fair = WAIT_WORK / Math.max(1, this.#searching());
-    return Math.max(LEAST_WORK, Math.min(fair, WAIT_WORK - this.#spent));
+    return Math.max(MIN_WORK, Math.min(fair, WAIT_WORK - this.#spent));
   }
 
-  /** A wait has done so much. */
+  /** A wait has done this much work. */
   spend(work: number): void {
     this.#spent += work;
   }

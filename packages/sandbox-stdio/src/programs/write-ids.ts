@@ -1,10 +1,10 @@
-// The writes that a process has had, by the ids that their writers gave them (E5): the same id is typed once.
+// Remembers a process's writes by the ids from their writers (E5), so that the same id is typed once.
 
-/** Of one process. */
+/** Most ids remembered per process. */
 export const MAX_WRITE_IDS = 10_000;
 
 export class WriteIds {
-  /** The hash of what was written, oldest first. */
+  /** Hash of the written bytes by id, oldest first. */
   readonly #hashes = new Map<string, string>();
 
   look(id: string, hash: string): "new" | "known" | "other" {
@@ -13,7 +13,7 @@ export class WriteIds {
     return known === hash ? "known" : "other";
   }
 
-  /** It has been typed. */
+  /** The write has been typed. */
   note(id: string, hash: string): void {
     this.#hashes.set(id, hash);
     for (const oldest of this.#hashes.keys()) {

@@ -29,24 +29,17 @@ export type AlisReset = {
 };
 
 export function alisReset({ lastId, timeUs, cols, rows, screen }: AlisReset): Uint8Array {
-  return message([RESET, ...leb(lastId), ...leb(timeUs), ...leb(cols), ...leb(rows), NO_THEME], screen);
+  return message([RESET, ...[lastId, timeUs, cols, rows].flatMap(leb), NO_THEME], screen);
 }
 
-/** @param text UTF-8 that ends with a whole character: the player reads each event by itself. */
-export function alisOutput({ id, afterUs }: AlisPlace, text: Uint8Array): Uint8Array {
-  return message([code("o"), ...leb(id), ...leb(afterUs)], text);
+/** Output, or the label of a marker. @param text UTF-8 that ends with a whole character: the player reads each event by itself. */
+export function alisText(kind: "o" | "m", { id, afterUs }: AlisPlace, text: Uint8Array): Uint8Array {
+  return message([code(kind), ...leb(id), ...leb(afterUs)], text);
 }
 
-export function alisMarker({ id, afterUs }: AlisPlace, label: string): Uint8Array {
-  return message([code("m"), ...leb(id), ...leb(afterUs)], encodeUtf8(label));
-}
-
-export function alisResize({ id, afterUs }: AlisPlace, cols: number, rows: number): Uint8Array {
-  return Uint8Array.from([code("r"), ...leb(id), ...leb(afterUs), ...leb(cols), ...leb(rows)]);
-}
-
-export function alisExit({ id, afterUs }: AlisPlace, status: number): Uint8Array {
-  return Uint8Array.from([code("x"), ...leb(id), ...leb(afterUs), ...leb(status)]);
+/** A size, or the exit's status. */
+export function alisNumbers(kind: "r" | "x", { id, afterUs }: AlisPlace, ...numbers: readonly number[]): Uint8Array {
+  return Uint8Array.from([code(kind), ...[id, afterUs, ...numbers].flatMap(leb)]);
 }
 
 /** The end of the stream: its client does not come back. */

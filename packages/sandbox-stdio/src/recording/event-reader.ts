@@ -2,7 +2,7 @@
 // it, as if all had come at once.
 
 import type { SizeMark } from "../output/output-log.ts";
-import { CommandMarks } from "./command-marks.ts";
+import { commandMarks, NO_MARKS } from "./command-marks.ts";
 import type { KeyFrame, Segment } from "./segment.ts";
 
 /** Times are as Date.now(). */
@@ -33,11 +33,15 @@ type Point =
 
 export class EventReader {
   readonly #range: EventRange;
-  readonly #marks = new CommandMarks();
+  #marks = NO_MARKS;
   /** Output before this has been read. */
   #at: number;
+  /** Whether the next segment is the first, and nothing is drawn before it. */
+  #isFirst: boolean;
   #nowMs: number;
   #size: { cols: number; rows: number } | undefined;
+  /** Its time is that of the output that follows. */
+  #lateSize: { cols: number; rows: number } | undefined;
   /** What is drawn before the events begin. */
   #before: Uint8Array[] = [];
   /** Output is missing, and no key frame has come since. */
@@ -46,32 +50,36 @@ export class EventReader {
   constructor(range: EventRange) {
     this.#range = range;
     this.#at = range.frame?.offset ?? range.from;
+    this.#isFirst = range.frame === undefined;
     this.#nowMs = range.atMs;
-    if (range.frame === undefined) this.#at = Number.NaN;
-    else {
-      this.#size = { cols: range.frame.cols, rows: range.frame.rows };
-      this.#before.push(range.frame.ansi);
-    }
+    if (range.frame === undefined) return;
+    this.#size = { cols: range.frame.cols, rows: range.frame.rows };
+    this.#before.push(range.frame.ansi);
   }
 
   /** Output before this has been read. */
   get offset(): number {
-    return Number.isNaN(this.#at) ? this.#range.from : this.#at;
+    return this.#at;
   }
 
   /** @param segment The next one. Output before it that has not been read is a gap. */
   read(segment: Segment): RecordedEvent[] {
     const events: RecordedEvent[] = [];
-    if (Number.isNaN(this.#at)) this.#at = Math.min(segment.from, this.#range.from);
+    if (this.#isFirst) this.#at = Math.min(segment.from, this.#at);
+    this.#isFirst = false;
     if (segment.from > this.#at) events.push(...this.gapTo(segment.from));
-    const size = segment.sizes.findLast(({ offset }) => offset <= this.#at) ?? segment;
-    this.#resize(size, events);
-    for (const point of this.#pointsOf(segment)) {
+    const points = this.#pointsOf(segment);
+    this.#lateSize = undefined;
+    this.#resize(segment.sizes.findLast(({ offset }) => offset <= this.#at) ?? segment, events);
+    for (const point of points) {
       if (point.offset > this.#range.to) break;
       this.#output(segment, point.offset, events);
       if ("atMs" in point) this.#nowMs = Math.max(this.#nowMs, point.atMs);
-      else if ("size" in point) this.#resize(point.size, events);
-      else if ("line" in point) this.#add({ kind: "command", atMs: this.#nowMs, line: point.line }, events);
+      else if ("size" in point) {
+        // Behind the last output: nobody saw it before what comes next.
+        if (point.offset === segment.to && segment.exit === undefined) this.#lateSize = point.size;
+        else this.#resize(point.size, events);
+      } else if ("line" in point) this.#add({ kind: "command", atMs: this.#nowMs, line: point.line }, events);
       else if (this.#isBroken) {
         this.#isBroken = false;
         this.#resize(point.frame, events);
@@ -94,7 +102,7 @@ export class EventReader {
     const to = Math.min(offset, this.#range.to);
     if (to <= from) return events;
     this.#isBroken = true;
-    this.#marks.skip();
+    this.#marks = NO_MARKS;
     this.#at = to;
     if (to > this.#range.from) this.#add({ kind: "gap", atMs: this.#nowMs, from, to }, events);
     return events;
@@ -104,6 +112,7 @@ export class EventReader {
   end(): RecordedEvent[] {
     const events: RecordedEvent[] = [];
     this.#begin(events);
+    if (this.#lateSize !== undefined) this.#resize(this.#lateSize, events);
     return events;
   }
 
@@ -111,11 +120,12 @@ export class EventReader {
   #pointsOf({ from, times, sizes, frames, bytes }: Segment): Point[] {
     const isAhead = ({ offset }: Point) => offset >= this.#at;
     const passed = times.findLast(([offset]) => offset <= this.#at);
-    const commands = this.#marks.take(bytes.subarray(this.#at - from), this.#at);
+    const { marks, state } = commandMarks(this.#marks, bytes.subarray(this.#at - from), this.#at);
+    this.#marks = state;
     if (passed !== undefined && this.#at >= this.#range.from) this.#nowMs = Math.max(this.#nowMs, passed[1]);
     return [
       // Of the output before it.
-      ...commands,
+      ...marks,
       ...times.map(([offset, atMs]) => ({ offset, atMs })),
       ...sizes.map(({ offset, ...size }) => ({ offset, size })),
       ...frames.map((frame) => ({ offset: frame.offset, frame })),

@@ -13,7 +13,6 @@ export {
   isLossyOutput,
   type KeyFrame,
   MAX_SEGMENT_BYTES,
-  MAX_STORED_SEGMENT,
   type RecordedExit,
   type Segment,
 } from "./segment.ts";

@@ -5,7 +5,7 @@ import type { OutputLog } from "../output/output-log.ts";
 import type { TimeMark } from "../output/time-index.ts";
 import type { Gap } from "../programs/output-range.ts";
 import type { Redactor } from "./redaction.ts";
-import type { KeyFrame, Segment } from "./segment.ts";
+import { type KeyFrame, MAX_SEGMENT_BYTES, type Segment } from "./segment.ts";
 
 /** Output waits so long for more, at the longest. */
 export const BATCH_MS = 30_000;
@@ -57,7 +57,7 @@ export class Recorder {
     if (last === undefined || last[1] < nowMs) this.#times.push([this.#seen, nowMs]);
     this.#seen = end;
     this.#waitsSinceMs ??= nowMs;
-    return end - this.#taken >= log.capacityBytes * BATCH_SHARE;
+    return end - this.#taken >= Math.min(log.capacityBytes * BATCH_SHARE, MAX_SEGMENT_BYTES);
   }
 
   /** Whether the screen is to be asked for, to be handed to {@link frame}. */
@@ -78,11 +78,11 @@ export class Recorder {
   }
 
   /**
-   * Takes what has come.
+   * Takes what has come, or as much as a segment holds.
    * @param isAll Also the line that is not finished, which redaction would rather see whole.
    */
   take(log: OutputLog, isAll: boolean): { readonly batch?: Batch; readonly gap?: Gap } {
-    const taken = this.peek(log, isAll);
+    const taken = this.peek(log, isAll, 0, MAX_SEGMENT_BYTES);
     const to = taken.batch?.to ?? taken.gap?.to ?? this.#taken;
     this.#times = this.#timesFrom(to);
     this.#frames = this.#frames.filter(({ offset }) => offset > to);
@@ -91,13 +91,19 @@ export class Recorder {
     return taken;
   }
 
-  /** The same, and it is still to be taken. */
-  peek(log: OutputLog, isAll: boolean): { readonly batch?: Batch; readonly gap?: Gap } {
-    const from = Math.max(this.#taken, log.startOffset);
+  /** The same, and it is still to be taken. @param after Output before this is left out. */
+  peek(
+    log: OutputLog,
+    isAll: boolean,
+    after = 0,
+    most = Number.MAX_SAFE_INTEGER,
+  ): { readonly batch?: Batch; readonly gap?: Gap } {
+    const from = Math.max(this.#taken, log.startOffset, after);
     const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
-    const bytes = new Uint8Array(Math.max(0, log.endOffset - from));
+    const bytes = new Uint8Array(Math.min(most, Math.max(0, log.endOffset - from)));
     log.copy(from, bytes.length, bytes, 0);
-    const length = isAll || this.#redactor === undefined ? bytes.length : linesLength(bytes);
+    const isWhole = this.#redactor === undefined || (isAll && from + bytes.length === log.endOffset);
+    const length = isWhole ? bytes.length : linesLength(bytes);
     const to = from + length;
     if (length === 0) return gap;
     const whole = bytes.subarray(0, length);

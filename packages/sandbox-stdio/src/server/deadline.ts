@@ -1,45 +1,45 @@
-// The deadlines of a shell: its parts say when they are due, and one timer serves all of them. Knows no timers: the shell has them.
+// One timer for all deadlines of a shell: its parts report when they are due. The shell owns the timers.
 
-/** A part of a shell that has something to do at certain times. All times are milliseconds of one clock. */
+/** A part of a shell with deadlines, all in milliseconds of one clock. */
 export interface Timed {
   /** When {@link tick} is due; undefined or infinity for never. */
   nextTickMs(nowMs: number): number | undefined;
-  /** Does what is due. It may be called early, when nothing is due yet. */
+  /** Does all due work. May be called early. */
   tick(nowMs: number): void;
 }
 
 export interface DeadlinePorts {
   now(): number;
-  /** The parts that count just now, in the order in which they are served. */
+  /** The current parts, in the order in which they are served. */
   parts(): readonly Timed[];
-  /** The parts have been served. */
+  /** Called after the parts have been served. */
   served(): void;
-  /** Calls `wake` once, after this many whole milliseconds. @returns Cancels that. */
+  /** Calls `wake` once after `ms`, a whole number. @returns How to cancel it. */
   wakeIn(ms: number, wake: () => void): () => void;
 }
 
 export class Deadline {
   readonly #ports: DeadlinePorts;
   #wakeAtMs = Number.POSITIVE_INFINITY;
-  #callOff: (() => void) | undefined;
+  #cancelWake: (() => void) | undefined;
   #isStopped = false;
 
   constructor(ports: DeadlinePorts) {
     this.#ports = ports;
   }
 
-  /** To be called if something may be due earlier than before. A wake-up that comes too early looks again by itself. */
+  /** Call if something may be due earlier than before. A wake-up that comes too early reschedules itself. */
   look(): void {
     if (this.#isStopped) return;
     const nowMs = this.#ports.now();
     const nextMs = earliest(this.#ports.parts().map((part) => part.nextTickMs(nowMs)));
     if (nextMs >= this.#wakeAtMs && nextMs !== Number.POSITIVE_INFINITY) return;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
     this.#wakeAtMs = nextMs;
-    // A shell with nothing to do has no timer either: one keeps a Durable Object in memory.
+    // Set no timer without a deadline: a timer keeps a Durable Object in memory.
     if (nextMs === Number.POSITIVE_INFINITY) return;
-    this.#callOff = this.#ports.wakeIn(Math.max(0, Math.ceil(nextMs - nowMs)), () => this.#wake());
+    this.#cancelWake = this.#ports.wakeIn(Math.max(0, Math.ceil(nextMs - nowMs)), () => this.#wake());
   }
 
   /** Looks only if `atMs` is before the next wake-up. Undefined: never. */
@@ -47,15 +47,15 @@ export class Deadline {
     if (atMs !== undefined && atMs < this.#wakeAtMs) this.look();
   }
 
-  /** Nothing is due any more. */
+  /** Cancels all deadlines. */
   stop(): void {
     this.#isStopped = true;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
   }
 
   #wake(): void {
-    this.#callOff = undefined;
+    this.#cancelWake = undefined;
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     try {
       const nowMs = this.#ports.now();
@@ -71,7 +71,7 @@ export class Deadline {
   }
 }
 
-/** The earliest of several times, in milliseconds; infinity if there is none. */
+/** The earliest of several times in milliseconds; infinity if there is none. */
 export function earliest(times: Iterable<number | undefined>): number {
   let earliestMs = Number.POSITIVE_INFINITY;
   for (const atMs of times) if (atMs !== undefined && atMs < earliestMs) earliestMs = atMs;

@@ -1,8 +1,8 @@
-// Whether messages to a client still leave its socket. Told the bytes sent, the bytes that wait, and the time; knows no socket.
+// Detects whether messages to a client still leave its socket, from bytes sent, bytes waiting and the time. Knows no socket.
 
 import { GHOST_MS, PLAIN_STALL_MS } from "../wire/constants.ts";
 
-/** Bytes of messages: all that were ever sent, and those of them that have not left the socket. */
+/** Bytes of messages: ever sent, and of these not yet out of the socket. */
 export type SocketQueue = { readonly sent: number; readonly waiting: number };
 
 /** `stuck`: nothing has left for {@link PLAIN_STALL_MS}. `never`: nothing ever has, for {@link GHOST_MS} (W11a, W11c). */
@@ -10,10 +10,10 @@ export type DepartureVerdict = "moving" | "stuck" | "never";
 
 export class Departures {
   #left = 0;
-  /** Since when bytes wait and none has left; undefined while none wait. */
+  /** Since when bytes have been waiting and none have left; undefined if none wait. */
   #stillSinceMs: number | undefined;
 
-  /** To be called now and then; a change between two calls counts from the later one on. */
+  /** Call periodically; a change between two calls counts from the later one. */
   look({ sent, waiting }: SocketQueue, nowMs: number): DepartureVerdict {
     const left = sent - waiting;
     const hasMoved = left > this.#left;

@@ -1,13 +1,13 @@
-// Keeps the frames of a client, within limits, until its session is ready.
+// Keeps a client's frames, within limits, until its session is ready.
 
 import { KIB, MAX_SHARED_WAITING_INPUT_BYTES, MAX_WAITING_INPUT_BYTES } from "../wire/constants.ts";
 import type { Frame } from "./dialect.ts";
 
-/** Bytes that a client may send before its session is ready. */
+/** Most bytes that a client may send before its session is ready. */
 const MAX_EARLY_BYTES = 256 * KIB;
-/** A client that is not told when to begin, or that it has to wait, may have sent as much as may wait. */
+/** A client that is not told when to begin or to wait may send as much as may wait later. */
 const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
-/** The cost of a frame beside its bytes. */
+/** Cost of a frame beside its bytes. */
 const FRAME_COST_BYTES = 16;
 
 export class EarlyFrames {
@@ -18,16 +18,16 @@ export class EarlyFrames {
     return this.#bytes;
   }
 
-  /** In the order in which they came. */
+  /** All frames, in order of arrival. */
   get all(): readonly Frame[] {
     return this.#frames;
   }
 
   /**
-   * Keeps the frame; its bytes must stay as they are.
-   * @param isTold Whether its client is told when it may begin.
-   * @param sharedBytes The waiting bytes of all connections of the session, this frame's among them.
-   * @returns Whether the client may go on; else it has sent too much.
+   * Keeps the frame, whose bytes must not change.
+   * @param isTold Whether the dialect tells its clients when to begin.
+   * @param sharedBytes Waiting bytes of all connections of the session, including this frame's.
+   * @returns Whether the client may go on; if not, it has sent too much.
    */
   push(frame: Frame, isTold: boolean, sharedBytes: () => number): boolean {
     this.#frames.push(frame);

@@ -1,5 +1,5 @@
-// Sends one client its messages: without the terminal queries that are not its own (K6), in its dialect's words, and with
-// the end of its replay told.
+// Sends one client its messages in its dialect, without terminal queries that other parties answer (K6), and announces the end
+// of its replay.
 
 import type { ServerMessage } from "../wire/control.ts";
 import type { Dialect, Frame, SessionEvent } from "./dialect.ts";
@@ -7,26 +7,26 @@ import { QueryGate } from "./query-gate.ts";
 
 /** The socket of a connection. */
 export interface ServerSocket {
-  /** May keep the frame only in a session with `reuseFrames: false`; else its memory is used again after the call. */
+  /** May keep the frame only in a session with `reuseFrames: false`; otherwise its memory is reused after the call. */
   send(frame: Frame): void;
   close(code: number, reason: string): void;
-  /** Whether output should be sent now, as far as the runtime can tell. */
+  /** Whether output should be sent now, as far as the runtime knows. */
   isWritable(): boolean;
 }
 
 export class Outgoing {
   readonly #dialect: Dialect;
   readonly #socket: Pick<ServerSocket, "send">;
-  /** For a client that can't be told the answerer of terminal queries. */
+  /** Set for clients that can't be told who answers terminal queries. */
   readonly #gate: QueryGate | undefined;
   readonly #replay = new Replay();
   readonly #sessionMs: (() => number) | undefined;
-  /** The log's offset behind what was sent. */
+  /** The log's offset after the output sent. */
   #offset = 0;
   /** The dialect's state for this connection. */
   #state: unknown;
 
-  /** @param sessionMs How long the session has run. Absent for dialects that tell no times. */
+  /** @param sessionMs Age of the session. Absent for dialects that report no times. */
   constructor(dialect: Dialect, socket: Pick<ServerSocket, "send">, sessionMs?: () => number) {
     this.#dialect = dialect;
     this.#socket = socket;
@@ -49,7 +49,7 @@ export class Outgoing {
     else if (message.type === "gap") this.#offset = message.to;
     this.say(message);
     if (message.type === "hello") {
-      // The screen follows, and stands for all that there is.
+      // The screen follows, and replaces the replay.
       const isScreenDue =
         this.#dialect.startsWithScreen === "ifLong" && message.offset > 0 && message.live === message.offset;
       if (!isScreenDue) this.#passed(0);
@@ -63,12 +63,12 @@ export class Outgoing {
     this.#passed(frame.length - 1);
   }
 
-  /** Whether a file goes through to the client. */
+  /** Whether a file is being transferred to the client. */
   get isTransfer(): boolean {
     return this.#gate?.isTransfer === true;
   }
 
-  /** The client may type no more. */
+  /** The client may not type any more. */
   endTransfer(): void {
     this.#gate?.endTransfer();
   }
@@ -78,32 +78,32 @@ export class Outgoing {
     this.#gate?.typed(bytes, nowMs);
   }
 
-  /** A redraw of the screen is output to a client that knows no snapshots. */
+  /** A redraw of the screen is output for a client that knows no snapshots. */
   snapshot(frame: Uint8Array): void {
     const redraw = this.#gate === undefined ? frame : this.#gate.redraw(frame.subarray(1));
     this.say({ type: "output", frame: redraw, end: this.#offset, isRedraw: true });
     this.#passed(0);
   }
 
-  /** Nothing follows: bytes that were held back are sent. */
+  /** Nothing follows: sends held bytes. */
   flush(): void {
     const held = this.#gate?.flush();
     if (held !== undefined) this.#output(held);
   }
 
-  /** The state to keep while its session sleeps, which can be copied by structure. Absent in the middle of something. */
+  /** The state to store while the session sleeps, structured-cloneable. Absent if a replay or sequence is unfinished. */
   get parked(): { readonly state: unknown } | undefined {
     return this.#gate?.isAtRest === false || !this.#replay.isOver ? undefined : { state: this.#state };
   }
 
-  /** It goes on at this offset. @param me Its client. @param answerer The answerer of terminal queries from there on. */
-  goOn(
+  /** Resumes at this offset. @param at `me` is the client's id, `answerer` the answerer of terminal queries from there on. */
+  resume(
     state: unknown,
     at: { tty: boolean; offset: number; me: string; answerer: { id: string; offset: number } },
   ): void {
     this.#state = state;
     this.#offset = at.offset;
-    this.#gate?.goOn(at);
+    this.#gate?.resume(at);
   }
 
   #output(frame: Uint8Array): void {
@@ -115,22 +115,22 @@ export class Outgoing {
   }
 }
 
-/** How much of the log, as it was when the client attached, the client still lacks. In bytes of the log: it may be sent fewer. */
+/** How much of the log as of the attach the client still lacks. In bytes of the log: fewer may be sent. */
 class Replay {
-  /** Undefined before the greeting, and once the client has all. */
+  /** Undefined before the greeting, and once the replay is complete. */
   #left: number | undefined;
 
-  /** So many bytes are there that the client does not have. */
+  /** The client lacks `bytes` of the log. */
   begin(bytes: number): void {
     this.#left = bytes;
   }
 
-  /** Whether it has not begun, or the client has all. */
+  /** Whether the replay has not begun or is complete. */
   get isOver(): boolean {
     return this.#left === undefined;
   }
 
-  /** So many more were sent, or are gone. @returns Whether the client has all now, for the first time. */
+  /** `bytes` more were sent or lost. @returns Whether this completes the replay. */
   pass(bytes: number): boolean {
     if (this.#left === undefined) return false;
     this.#left -= bytes;

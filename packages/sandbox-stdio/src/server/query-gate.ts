@@ -1,7 +1,6 @@
-// Stands before a client that can't be told the answerer of terminal queries. Takes queries that are not the client's own out of
-// its output: all of the replay, and while it is not the answerer (K6); and of the replay what rings and copies (K6c); nothing out
-// of a file transfer (K6b). The rest is cut so that the stock terminal behind such a client loses no character (D11). Follows the
-// session's messages; knows no dialect.
+// Filters the output of a client that can't be told who answers terminal queries. Removes queries while the client is not the
+// answerer and from the replay (K6), and from the replay also bells and the clipboard (K6c); leaves file transfers alone (K6b).
+// Splits the rest so that stock terminals lose no character (D11). Follows the session's messages; knows no dialect.
 
 import { type Answerer, AnswererHistory } from "../terminal/answerer-history.ts";
 import { FileTransfers } from "../terminal/file-transfers.ts";
@@ -18,24 +17,24 @@ export class QueryGate {
   #filter = new QueryFilter((at) => this.#answerers?.mayAnswer(at) ?? false, { replayEnd: () => this.#live });
   readonly #characters: SplitCharacters;
   readonly #transfers = new FileTransfers();
-  /** Output before this offset is replay: a transfer in it is over. */
+  /** Output before this offset is replay; transfers in it are over. */
   #live = 0;
   /** Offset of the next output byte. */
   #offset = 0;
 
-  /** @param readsFrameByFrame Whether no frame may end within a character: else none that stock xterm.js would lose for it. */
+  /** @param readsFrameByFrame Whether no frame may end inside a character, or only where stock xterm.js would lose it. */
   constructor(readsFrameByFrame = false) {
     this.#characters = new SplitCharacters(readsFrameByFrame);
   }
 
   /**
-   * Follows a message of the session to the client.
-   * @returns Output that is to be sent before it: held bytes that later output must not complete.
+   * Follows a message from the session to the client.
+   * @returns Output to send before it: held bytes that later output must not complete.
    */
   note(message: ServerMessage): Uint8Array | undefined {
     switch (message.type) {
       case "hello":
-        // Pipes carry bytes, not a terminal's output: no query is ever taken out of them.
+        // Pipes carry bytes, not a terminal's output, so no queries are removed.
         if (message.tty) this.#answerers = new AnswererHistory(message.you.id, message.live, message.answerer);
         this.#offset = message.offset;
         this.#live = message.live;
@@ -48,7 +47,7 @@ export class QueryGate {
         this.#transfers.reset();
         return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.breakOff()]);
       case "resize":
-        // Its bytes were written in the size before.
+        // Held bytes belong to the old size.
         return this.flush();
       case "exit":
         return frameOf(STREAM_STDOUT, [this.#characters.flush(), this.#filter.flush()]);
@@ -57,33 +56,33 @@ export class QueryGate {
     }
   }
 
-  /** Whether no byte is held back, and no sequence or character is begun. */
+  /** Whether no bytes are held, and no sequence or character is unfinished. */
   get isAtRest(): boolean {
     return this.#filter.isAtRest && this.#characters.isAtRest && this.#transfers.isAtRest;
   }
 
-  /** It goes on at this offset, in a session that has slept. */
-  goOn({ tty, offset, me, answerer }: { tty: boolean; offset: number; me: string; answerer: Answerer }): void {
+  /** Resumes at this offset, in a session that has slept. */
+  resume({ tty, offset, me, answerer }: { tty: boolean; offset: number; me: string; answerer: Answerer }): void {
     if (tty) this.#answerers = new AnswererHistory(me, 0, answerer);
     this.#offset = offset;
   }
 
-  /** Whether a file goes through to the client. */
+  /** Whether a file is being transferred to the client. */
   get isTransfer(): boolean {
     return this.#transfers.isTransfer;
   }
 
-  /** The client, which may type, has sent this input: it may be its answer to the offer of a file. */
+  /** Input of the client, which may type: it may accept an offered file. */
   typed(bytes: Uint8Array, nowMs: number): void {
     this.#transfers.typed(bytes, nowMs);
   }
 
-  /** The client may type no more, which ends its transfer. */
+  /** The client may not type any more, which ends its transfer. */
   endTransfer(): void {
     this.#transfers.reset();
   }
 
-  /** @returns The frame to send instead, `frame` itself if nothing is left out of it; undefined if nothing is left. */
+  /** @returns The frame to send instead: `frame` itself if nothing is removed, undefined if nothing is left. */
   pass(frame: Uint8Array, nowMs: number): Uint8Array | undefined {
     if (this.#answerers === undefined) return frame;
     const bytes = frame.subarray(1);
@@ -106,7 +105,7 @@ export class QueryGate {
     return frameOf(type, parts);
   }
 
-  /** As {@link pass}, for bytes that are the terminal's. */
+  /** Like {@link pass}, for bytes outside file transfers. */
   #draw(frame: Uint8Array): Uint8Array | undefined {
     const bytes = frame.subarray(1);
     const parts = this.#filter.filter(bytes, this.#offset);
@@ -119,12 +118,12 @@ export class QueryGate {
     return ready === text ? left : frameOf(type, [ready]);
   }
 
-  /** @returns The piece of a character that has waited for its rest. */
+  /** @returns The incomplete character that was held. */
   flush(): Uint8Array | undefined {
     return frameOf(STREAM_STDOUT, [this.#characters.flush()]);
   }
 
-  /** @returns Output that redraws the screen: it stands for everything before it, and does not count. */
+  /** @returns Output that redraws the screen. It replaces everything before it, and does not count. */
   redraw(snapshot: Uint8Array): Uint8Array {
     this.#transfers.reset();
     const before = [this.#characters.flush(), this.#filter.breakOff()];
@@ -134,7 +133,7 @@ export class QueryGate {
   }
 }
 
-/** undefined if there are no bytes to put into it. */
+/** undefined if there are no bytes. */
 function frameOf(type: number, parts: readonly Uint8Array[]): Uint8Array | undefined {
   const frame = joined([Uint8Array.of(type), ...parts]);
   return frame.length === 1 ? undefined : frame;

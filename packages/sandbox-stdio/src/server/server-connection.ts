@@ -1,5 +1,5 @@
-// One client's WebSocket on the server's side: decodes messages by its dialect, asks the session, and sends the
-// session's messages. Knows the order of a connection's life; knows no socket but through three verbs.
+// The server's side of one client's WebSocket: decodes messages by its dialect, calls the session, and sends the session's
+// messages. Tracks a connection's phases; knows the socket only as `ServerSocket`.
 
 import { type BudgetLimits, DEFAULT_BUDGET } from "../session/budget.ts";
 import type { ClientRecord } from "../session/client-record.ts";
@@ -15,27 +15,27 @@ import { EarlyFrames } from "./early-frames.ts";
 import { Outgoing, type ServerSocket } from "./outgoing.ts";
 import { Spending } from "./spending.ts";
 
-/** A WebSocket's close reason is at most this many bytes of UTF-8. */
+/** Most UTF-8 bytes of a WebSocket's close reason. */
 const MAX_REASON_BYTES = 123;
 const STDIN_BEFORE_HELLO = "stdin came before hello";
 
-/** The calls of a connection to its shell. */
+/** A connection's calls to its shell. */
 export interface ConnectionHooks {
-  /** A fresh token has come. */
+  /** A fresh token has arrived. */
   auth?(token: string): void;
-  /** A client that speaks first has done so: it is to be attached now. */
+  /** A client that speaks first has done so; attach it now. */
   begin?(begin: Begin): void;
-  /** The {@link ServerConnection.earlyBytes} of all connections of the session. Without it only this one's count. */
+  /** {@link ServerConnection.earlyBytes} of all connections of the session. Absent: only this connection's count. */
   earlyBytes?(): number;
-  /** Does something later. Without it that is done at once. */
+  /** Does something later. Absent: at once. */
   later?(ms: number, act: () => void): void;
-  /** How long the session has run, for dialects that tell times. Without it no time passes. */
+  /** Age of the session, for dialects that report times. Absent: no time passes. */
   sessionMs?(): number;
   /** The client is told of an error, or that its connection is closed. */
   told?(said: { readonly type: "error" | "bye"; readonly code: string | number; readonly text: string }): void;
 }
 
-/** The state that is kept of a connection whose session sleeps. */
+/** Stored state of a connection whose session sleeps. */
 export type ParkedConnection = { readonly state: unknown; readonly stdinOffset: number; readonly mayType: boolean };
 
 type Phase =
@@ -49,22 +49,19 @@ export class ServerConnection implements Peer {
   readonly #hooks: ConnectionHooks;
   #phase: Phase = { phase: "opening", early: new EarlyFrames() };
   readonly #outgoing: Outgoing;
-  /** When the client was last heard of. */
+  /** When the client last sent something. */
   heardAtMs: number;
-  /**
-   * Counts its output, and its authorised input and changes of size. While the count stands still, the connection is
-   * idle.
-   */
+  /** Counts output, authorized input and resizes. While the count stands still, the connection is idle. */
   activity = 0;
   readonly #spending: Spending;
   #isGreeted = false;
-  /** This connection's place in its client's input, from its greeting on. */
+  /** Position in the client's input on this connection, set by its greeting. */
   #stdinOffset = 0;
-  /** Whether it is still to say its first message. */
+  /** Whether a client that speaks first has yet to do so. */
   #isSilent: boolean;
-  /** Whether the client has closed its socket, or lost it. */
+  /** Whether the client's socket has closed. */
   #isClosed = false;
-  /** Whether its client wants no output for now. */
+  /** Whether the client has paused its output. */
   isPaused = false;
 
   constructor(
@@ -87,7 +84,7 @@ export class ServerConnection implements Peer {
     return this.#phase.phase === "attached" ? this.#phase.client : undefined;
   }
 
-  /** Bytes of its client that wait for the session to be ready. */
+  /** Bytes that wait for the session to be ready. */
   get earlyBytes(): number {
     return this.#phase.phase === "opening" ? this.#phase.early.bytes : 0;
   }
@@ -96,7 +93,7 @@ export class ServerConnection implements Peer {
     return this.#phase.phase === "ended";
   }
 
-  /** Attaches to the session and takes in the early frames. @returns The refusal, as the client has been told; else undefined. */
+  /** Attaches to the session and handles the early frames. @returns The refusal that the client was told, if any. */
   attach(session: SessionCore, request: AttachRequest): Exclude<AttachResult, { ok: true }> | undefined {
     const opening = this.#phase;
     if (opening.phase !== "opening") return undefined;
@@ -106,36 +103,36 @@ export class ServerConnection implements Peer {
       this.bye(result.code, result.reason, result.retry);
       return result;
     }
-    if (this.isEnded) return undefined; // The session had exited, and its log is already out.
+    if (this.isEnded) return undefined; // The session had exited, and its log has been sent.
     this.#phase = { phase: "attached", session, client: result.client };
     this.#spending.join(result.client, this.heardAtMs);
     for (const frame of opening.early.all) this.receive(frame, this.heardAtMs);
     return undefined;
   }
 
-  /** The state to keep while its session sleeps, which can be copied by structure. Absent in the middle of something. */
+  /** The state to store while the session sleeps, structured-cloneable. Absent if something is unfinished. */
   get parked(): ParkedConnection | undefined {
     const kept = this.#outgoing.parked;
     if (kept === undefined || this.client === undefined || this.isPaused || this.#isSilent) return undefined;
     return { ...kept, stdinOffset: this.#stdinOffset, mayType: this.#spending.mayType };
   }
 
-  /** It goes on, in a session that has slept, without a message. To be called before it is made a client's peer. */
-  goOn({ state, stdinOffset, mayType }: ParkedConnection, at: Parameters<Outgoing["goOn"]>[1]): void {
+  /** Resumes silently in a session that has slept. Call before it becomes a client's peer. */
+  resume({ state, stdinOffset, mayType }: ParkedConnection, at: Parameters<Outgoing["resume"]>[1]): void {
     this.#isGreeted = true;
     this.#isSilent = false;
     this.#stdinOffset = stdinOffset;
     if (mayType) this.#spending.accepted();
-    this.#outgoing.goOn(state, at);
+    this.#outgoing.resume(state, at);
   }
 
-  /** Its client is here again. */
-  wentOn(session: SessionCore, client: ClientRecord): void {
+  /** Its client has resumed. */
+  resumed(session: SessionCore, client: ClientRecord): void {
     this.#phase = { phase: "attached", session, client };
     this.#spending.join(client, this.heardAtMs);
   }
 
-  /** A WebSocket message has come. Its bytes are the session's from here on, which may keep a view of them or release them. */
+  /** Takes a WebSocket message. The session then owns its bytes: it may keep a view or release them. */
   receive(frame: Frame, nowMs: number): void {
     this.heardAtMs = nowMs;
     const phase = this.#phase;
@@ -157,20 +154,20 @@ export class ServerConnection implements Peer {
         if (decoded.command.type === "ping") this.send({ type: "pong" });
         else if (phase.phase === "opening" && decoded.command.type !== "begin")
           this.#early(phase, frame, decoded.command);
-        else this.#obey(phase, decoded.command, nowMs);
+        else this.#execute(phase, decoded.command, nowMs);
     }
   }
 
-  /** Carries out a command, unless that is one more than its client may send. */
-  #obey(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
-    // The cost of these two shows when they have been dealt with.
+  /** Executes a command, unless its client has exceeded its budget. */
+  #execute(phase: Exclude<Phase, { phase: "ended" }>, command: ClientCommand, nowMs: number): void {
+    // The cost of these two is known only afterwards.
     const isPaidLater = (command.type === "stdin" && "bytes" in command) || command.type === "ack";
     if (!isPaidLater && !this.#spending.message(nowMs)) return;
     if (command.type === "begin") this.#begin(command);
     else if (phase.phase === "attached") this.#command(phase.session, phase.client, command, nowMs);
   }
 
-  /** The client has broken a rule: it is closed, and its place is given up. */
+  /** The client violated the protocol: closes it and gives up its place. */
   #forbid(reason: string): void {
     this.dismiss(CLOSE.policy, reason, "never", "left");
   }
@@ -185,12 +182,12 @@ export class ServerConnection implements Peer {
     phase.session.disconnect(phase.client, how);
   }
 
-  /** The client was silent for too long: it has vanished, and its socket is of no more use. */
+  /** The client was silent for too long: it has vanished, and its socket is useless. */
   drop(): void {
     this.dismiss(CLOSE.goingAway, "nothing was heard", "now", "vanished");
   }
 
-  /** Ends it from this side. The client has `left`, or has `vanished`: then its place is kept for a while. */
+  /** Ends the connection from this side. If the client `vanished`, its place is kept for a while. */
   dismiss(code: number, reason: string, retry: Bye["retry"], how: "left" | "vanished"): void {
     const phase = this.#phase;
     this.bye(code, reason, retry);
@@ -199,20 +196,20 @@ export class ServerConnection implements Peer {
     else phase.session.vanish(phase.client);
   }
 
-  /** The socket takes output again. */
+  /** The socket is writable again. */
   drained(): void {
     if (this.#phase.phase !== "attached") return;
     const { session, client } = this.#phase;
     session.drained(client);
   }
 
-  /** When a client that pings, or is to speak first, counts as vanished unless it is heard of before; else undefined. */
+  /** When a client that pings or must speak first counts as vanished unless it sends something; else undefined. */
   get silentAtMs(): number | undefined {
     const isAwaited = this.dialect.acknowledges || this.#isSilent;
     return isAwaited && !this.isEnded ? this.heardAtMs + SILENCE_MS : undefined;
   }
 
-  // ---- Peer: what the session tells the client -----------------------------------------------------------------
+  // ---- Peer: from the session to the client --------------------------------------------------------------------
 
   send(message: ServerMessage): void {
     if (this.isEnded) return;
@@ -291,14 +288,14 @@ export class ServerConnection implements Peer {
     try {
       return session.attach(request, this);
     } catch (error) {
-      // The client may be in the session by now, and no other code would notice that it goes.
+      // The client may already be in the session, and no other code would remove it.
       const client = session.client(request.id);
       if (client?.peer === this) session.vanish(client);
       throw error;
     }
   }
 
-  /** Only the first counts: its fields are about the attach. */
+  /** Only the first `begin` counts, since its fields describe the attach. */
   #begin(begin: Begin): void {
     if (!this.#isSilent) return;
     this.#isSilent = false;
@@ -307,7 +304,7 @@ export class ServerConnection implements Peer {
 
   #unpause(client: ClientRecord): void {
     this.isPaused = false;
-    // It was not its socket that kept it waiting.
+    // The socket was not what blocked it.
     const { greeted } = client;
     if (greeted !== undefined) greeted.reader.blockedSinceMs = undefined;
     this.drained();
@@ -352,7 +349,7 @@ export class ServerConnection implements Peer {
       case "request_stdin":
       case "force_take":
       case "secret":
-        // Also while earlier input waits: the messages of a client that can't acknowledge stay in order.
+        // Queue it behind earlier input, to keep the order for clients that can't acknowledge.
         session.feedMessage(client, command);
         return;
       case "pause":
@@ -365,7 +362,7 @@ export class ServerConnection implements Peer {
         return;
       case "keep_alive":
       case "resize":
-        // A viewer's message is no activity.
+        // A viewer's message is not activity.
         if (session.mayDrive(client)) this.activity += 1;
         if (command.type === "resize") session.command(client, command);
         return;

@@ -1,5 +1,5 @@
-// Spends the budget of one connection's client (L10). Until that client is known, the budget is the connection's own; then
-// it is the client's. A client that has none left is forbidden to go on.
+// Spends the budget of one connection's client (L10). The connection has its own budget until its client is known, then the
+// client's. A client without budget is closed.
 
 import { Budget, type BudgetLimits } from "../session/budget.ts";
 import type { ClientRecord } from "../session/client-record.ts";
@@ -12,13 +12,13 @@ export class Spending {
   #budget: Budget;
   readonly #forbid: (reason: string) => void;
 
-  /** @param forbid Closes the client, and gives up its place. */
+  /** @param forbid Closes the client and gives up its place. */
   constructor(limits: BudgetLimits, nowMs: number, forbid: (reason: string) => void) {
     this.#budget = new Budget(limits, nowMs);
     this.#forbid = forbid;
   }
 
-  /** The connection is this client's. */
+  /** The connection belongs to this client. */
   join(client: ClientRecord, nowMs: number): void {
     client.budget?.join(this.#budget, nowMs);
     client.budget ??= this.#budget;
@@ -30,7 +30,7 @@ export class Spending {
     return this.#budget.mayType;
   }
 
-  /** @returns Whether the client may go on; else it has been closed. */
+  /** @returns Whether the client may go on; if not, it has been closed. */
   message(nowMs: number): boolean {
     return this.#spend(this.#budget.message(nowMs), TOO_MUCH_SAID);
   }
@@ -39,7 +39,7 @@ export class Spending {
     this.#spend(this.#budget.ack(nowMs, isWeighty), TOO_MUCH_SAID);
   }
 
-  /** The client has given up the right to type. */
+  /** The client gave up the right to type itself. */
   yielded(): void {
     this.#budget.yielded();
   }
@@ -48,10 +48,10 @@ export class Spending {
     this.#budget.accepted();
   }
 
-  /** @param from Where the refused input begins in the client's count; undefined of a client without acknowledgements. */
+  /** @param from Start of the refused input in the client's count; undefined for a client without acknowledgements. */
   refused(client: ClientRecord, from: number | undefined, bytes: number, nowMs: number): void {
     const moreBytes = client.inputWindow - MAX_UNACKED_INPUT_BYTES;
-    this.#spend(this.#budget.refused(nowMs, bytes, onItsWay(client, from, bytes), moreBytes), TOO_MUCH_REFUSED);
+    this.#spend(this.#budget.refused(nowMs, bytes, inFlight(client, from, bytes), moreBytes), TOO_MUCH_REFUSED);
   }
 
   #spend(isWithin: boolean, reason: string): boolean {
@@ -60,10 +60,10 @@ export class Spending {
   }
 }
 
-/** How much input the client may have sent, from `from` on, before it can hear the answer of now. */
-function onItsWay(client: ClientRecord, from: number | undefined, bytes: number): number {
+/** How much input from `from` on the client may have sent before it can learn of the refusal. */
+function inFlight(client: ClientRecord, from: number | undefined, bytes: number): number {
   if (from === undefined) return bytes + client.feed.bytes + MAX_UNACKED_INPUT_BYTES;
-  // These bytes may have been acknowledged just now, behind the message that they were refused.
+  // These bytes may just have been acknowledged, after the message that refused them.
   const told = Math.min(from, client.greeted?.inputAcks.sent ?? 0);
   return told + client.inputWindow - from;
 }

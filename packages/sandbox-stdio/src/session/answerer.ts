@@ -1,18 +1,18 @@
-// Which party answers the terminal queries of a session, and from which offset on (K5). The same on both hops: the session object
-// chooses among its clients and tells the bridge. The bridge answers if no client does.
+// Chooses the party that answers a session's terminal queries, and from which offset (K5). Both hops use it: the session object
+// chooses among its clients and tells the bridge, which answers if no client does.
 
 import type { Answerer } from "../terminal/answerer-history.ts";
 import { isReport } from "../terminal/reports.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** How long reports of the previous answerer are accepted after a handover: it was asked before. */
+/** How long late reports of the previous answerer are accepted: it was asked before the handover. */
 const LATE_REPORT_MS = 2_000;
 
-/** What a parked session keeps of its answerer. */
+/** The answerer as a parked session stores it. */
 export type KeptAnswerer = Answerer & { readonly hasChosen: boolean };
 
-/** Whether no late report is accepted any more, and no handover lies ahead. */
+/** Whether late reports are no longer accepted, and no handover is pending. */
 export function isAnswererSettled({ answerer, hop, now }: SessionState): boolean {
   const { former, isUnconfirmed, current, answeredTo } = answerer;
   const isHandedOver = now() >= (former?.untilMs ?? 0) && !isUnconfirmed;
@@ -28,12 +28,12 @@ export function restoreAnswerer({ answerer }: SessionState, { hasChosen, id, off
   answerer.hasChosen = hasChosen;
 }
 
-/** Chooses anew: to be called whenever a client comes or goes, or the keyboard is handed over. */
+/** Chooses again. Call whenever a client comes or goes, or the keyboard moves. */
 export function chooseAnswerer(session: SessionState): void {
   decide(session, chosenId(session), Math.max(session.hop.knownEnd, session.answerer.answeredTo));
 }
 
-/** At the bridge: the session object names the answerer among its clients; "" for none. */
+/** Bridge only: the session object names an answerer among its clients; "" if none. */
 export function nameAnswerer(session: SessionState, named: Answerer): void {
   session.answerer.named = named;
   const id = chosenId(session);
@@ -41,9 +41,9 @@ export function nameAnswerer(session: SessionState, named: Answerer): void {
 }
 
 /**
- * Tells the bridge after its greeting. A new session object does not know the earlier answerers.
- * @param send Sends the answerer to the bridge. @returns Whether the bridge confirms it.
- * @param hasClients Whether the bridge knew of attached clients: if not, it has answered anyway and has nothing to confirm.
+ * Tells the bridge the answerer after its greeting. A new session object does not know earlier answerers.
+ * @param send Sends the answerer. @returns Whether the bridge will confirm it.
+ * @param hasClients Whether the bridge knew of attached clients. If not, it was answering anyway and confirms nothing.
  */
 export function announceAnswerer(
   { answerer, hop }: SessionState,
@@ -54,27 +54,27 @@ export function announceAnswerer(
   answerer.isUnconfirmed = isAwaited && hasClients;
 }
 
-/** The bridge confirms that it answers, and announces what it answers of later output. A client may take over. */
+/** The bridge confirms that it answers, and announces its answers from now on. A client may take over. */
 export function confirmAnswerer(session: SessionState): void {
   if (!session.answerer.isUnconfirmed) return;
   session.answerer.isUnconfirmed = false;
   chooseAnswerer(session);
 }
 
-/** The bridge announces, before their last bytes, that it answers the queries that end before `offset`. */
+/** The bridge announces that it answers the queries that end before `offset`; sent before their last bytes. */
 export function bridgeAnswers(session: SessionState, offset: number): void {
   const { answerer } = session;
   answerer.answeredTo = Math.max(answerer.answeredTo, offset);
   const { id, offset: from } = answerer.current;
   if (id === "" || from >= offset) return;
-  // The client was chosen while this was on its way. No client has been sent those bytes yet.
+  // The client was chosen while this message was in flight. No client has been sent those bytes yet.
   setAnswerer(session, { id: "", offset: from });
   setAnswerer(session, { id, offset });
 }
 
 /**
- * Whether an exclusive session accepts these bytes from a client that does not hold the keyboard: a report from the answerer,
- * while the keyboard is free, or a late report from the previous answerer.
+ * Whether an exclusive session accepts these bytes from a client without the keyboard: a report from the answerer while the
+ * keyboard is free, or a late report from the previous answerer.
  */
 export function mayReport({ answerer, keyboard, now }: SessionState, client: ClientRecord, bytes: Uint8Array): boolean {
   if (client.role !== "driver") return false;
@@ -97,13 +97,13 @@ function setAnswerer({ answerer, clients }: SessionState, current: Answerer): vo
   clients.tellAll({ type: "answerer", ...current });
 }
 
-/** The client that the session object named; else the holder, else the longest attached driver. "": the bridge. */
+/** The client that the session object named; else the holder, else the driver attached longest. "": the bridge. */
 function chosenId(session: SessionState): string {
   const { answerer, keyboard, clients } = session;
-  // The bridge answers queries that were sent before it learns of a newer client, and can't announce those any more.
+  // The bridge still answers queries from before it learns of a newer client, and can't announce those any more.
   if (answerer.isUnconfirmed) return "";
   const named = clients.get(answerer.named?.id ?? "");
-  // A client that may come back to the session object has not left.
+  // A client that may return to the session object has not left.
   if (named?.isPresent === true) return named.id;
   const holder = clients.get(keyboard.holder);
   if (holder !== undefined && canAnswer(session, holder)) return holder.id;
@@ -120,6 +120,6 @@ function chosenId(session: SessionState): string {
 function canAnswer({ answerer }: SessionState, client: ClientRecord): boolean {
   if (client.isProgram || client.who.answersQueries === false) return false;
   const { phase } = client.presence;
-  // The session object chooses among its own clients, and names one.
+  // The session object chooses among its own clients and names one.
   return phase === "greeted" || phase === "greeting" || (phase === "remote" && answerer.named === undefined);
 }

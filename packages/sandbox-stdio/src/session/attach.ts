@@ -1,14 +1,15 @@
-// Attaching a client: whether it is refused, which snapshot it starts with, where its input is numbered from, and its greeting: at
-// once, when its snapshot has come, or when the bridge holds the process for it.
+// Attaches a client: checks for refusal, picks its snapshot and the start of its input, and greets it: at once, when the
+// snapshot arrives, or when the bridge holds the process.
 
 import type { OutputLog } from "../output/output-log.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import { FIRST_WINDOW_BYTES, Window } from "../output/window.ts";
-import { isHeldUp } from "../wire/attempt.ts";
+import { isDelayed } from "../wire/attempt.ts";
 import { CLOSE, MAX_SNAPSHOT_BYTES, MAX_UNACKED_INPUT_BYTES, OUTER_PROTOCOL } from "../wire/constants.ts";
 import type { Hello } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import { chooseAnswerer } from "./answerer.ts";
+import { tellOpenAsks } from "./asks.ts";
 import { admit } from "./attendance.ts";
 import { settledInput, tellRefused } from "./client-input.ts";
 import type { ClientRecord } from "./client-record.ts";
@@ -17,7 +18,7 @@ import type { Greeted, Opening, Peer } from "./presence.ts";
 import { type SessionState, secondsLeft } from "./session-state.ts";
 import type { AttachRequest, AttachResult } from "./session-types.ts";
 
-/** Attaches a client that is sent to directly, and greets it. */
+/** Attaches a directly connected client and greets it. */
 export function attach(session: SessionState, request: AttachRequest, peer: Peer): AttachResult {
   const { facts, log, snapshots, hop, now } = session;
   const refusal = refusalOf(session, request, session.clients.get(request.id));
@@ -33,7 +34,7 @@ export function attach(session: SessionState, request: AttachRequest, peer: Peer
   };
   const client = admit(session, { ...request, delivery }, opening);
   const greetNow = (screen?: SnapshotFrame) => {
-    // The client may have left meanwhile, or come back with another connection.
+    // The client may have left meanwhile, or reconnected.
     if (client.presence === opening) greet(session, client, peer, request, screen);
   };
   if (snapshots.isPossible && needsScreen(session, request)) snapshots.await(greetNow);
@@ -61,7 +62,9 @@ function greet(
   chooseAnswerer(session);
   if (client.wasToldClosed && client.acknowledges) tellRefused(client, "stdin_closed");
   peer.send(helloOf(session, client, request, greeting, screen));
-  // An earlier run of this client may have asked for it.
+  tellOpenAsks(session, client, peer);
+  if (session.echo?.on === false && client.acknowledges) peer.send({ type: "echo", ...session.echo });
+  // An earlier life of this client may have asked for secrecy.
   if (session.recorder?.isSecret(client.id) === true) peer.send({ type: "secret", on: true });
   const seconds = secondsLeft(session);
   if (seconds !== undefined && client.acknowledges) peer.send({ type: "stopping", seconds });
@@ -73,7 +76,7 @@ function greet(
 
 // ---- Rules -------------------------------------------------------------------------------------------------------------
 
-/** Why this client can't attach; undefined if it can. `old` is its record from before. */
+/** Why this client can't attach; undefined if it can. `old` is its previous record. */
 function refusalOf(
   session: SessionState,
   request: AttachRequest,
@@ -87,26 +90,26 @@ function refusalOf(
   if (request.isResume && old === undefined && ending === undefined && clients.gone.has(request.id))
     return refuse(CLOSE.notFound, "this client has left: nothing to resume", "never");
   const [attempt, last] = [request.attempt, old?.attempt];
-  if (attempt !== undefined && last !== undefined && isHeldUp(attempt, last))
-    return refuse(CLOSE.conflict, "held up on its way: this client has made a newer connection", "never");
+  if (attempt !== undefined && last !== undefined && isDelayed(attempt, last))
+    return refuse(CLOSE.conflict, "delayed: this client has made a newer connection", "never");
   if (request.offset !== undefined && request.offset > hop.knownEnd) {
     const reason = `offset ${request.offset} is beyond the log, which ends at ${hop.knownEnd}`;
     return refuse(CLOSE.badRequest, reason, "never");
   }
   if (request.isResume && request.stdin === "new" && (old?.input.queuedBytes ?? 0) > MAX_UNACKED_INPUT_BYTES) {
-    return refuse(CLOSE.tryLater, "too much that this client typed in earlier lives still waits", "after");
+    return refuse(CLOSE.tryLater, "too much input from earlier lives of this client still waits", "after");
   }
-  const full = old?.isPresent === true ? undefined : fullness(session, request);
+  const full = old?.isPresent === true ? undefined : fullReason(session, request);
   return full === undefined ? undefined : refuse(CLOSE.tryLater, full, "after");
 }
 
-/** Why there is no place for one more client; undefined if there is. */
-function fullness(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
+/** Why one more client does not fit; undefined if it does. */
+function fullReason(session: SessionState, { party, mayUseKept = true }: AttachRequest): string | undefined {
   const { clients, ending, maxClients, keptPlaces } = session;
   let [taken, notKept, ofParty] = [0, 0, 0];
   for (const client of clients.all) {
     if (client.isProgram) continue;
-    // A client that has been told the exit takes up no place, though it may come back.
+    // A client that was told the exit takes no place, though it may return.
     if (ending === undefined ? !client.isPresent : !client.isAttached) continue;
     taken += 1;
     if (!client.mayUseKept) notKept += 1;
@@ -114,16 +117,16 @@ function fullness(session: SessionState, { party, mayUseKept = true }: AttachReq
   }
   if (taken >= maxClients) return "the session is full";
   if (!mayUseKept && notKept >= maxClients - keptPlaces) return "the session is full: its last places are its drivers'";
-  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: as many came by it as may";
+  if (party !== undefined && ofParty >= party.maxClients) return "the link is full: no more clients may use it now";
   return undefined;
 }
 
-/** Whether the log holds everything, and little enough to be replayed. */
+/** Whether the log is complete and short enough to replay. */
 export function isReplayable({ log, hop }: SessionState): boolean {
   return log.startOffset === 0 && hop.knownEnd <= MAX_SNAPSHOT_BYTES;
 }
 
-/** Whether this client is to start with a snapshot: it wants the screen, and the log alone does not give it. */
+/** Whether this client starts with a snapshot: it needs the screen, and the log alone does not give it. */
 function needsScreen(session: SessionState, request: AttachRequest): boolean {
   const { startsWithScreen = request.acknowledges ? "ifLong" : undefined } = request;
   if (!session.facts.tty || startsWithScreen === undefined) return false;
@@ -132,29 +135,29 @@ function needsScreen(session: SessionState, request: AttachRequest): boolean {
   return request.isResume && request.offset < session.log.startOffset;
 }
 
-/** Where a connection's input is numbered from: the input that its client keeps, or that it has not kept, or the settled input. */
+/** Start of a connection's input: the input that the client kept, the end of input that it did not keep, or the settled input. */
 function inputStartOf({ isResume, stdin }: AttachRequest, { input }: ClientRecord, settled: number): number {
-  // A client without a proof has kept nothing either.
+  // A client without a proof has not kept any input either.
   if (!isResume) return input.received;
   if (stdin === undefined) return settled;
-  // Waiting input of an earlier run stays, and must not be taken for input of this one.
+  // Waiting input of an earlier life stays, and must not count as input of this one.
   return stdin === "new" ? input.received : Math.max(settled, stdin);
 }
 
-/** Where a client's output starts: with the snapshot, else where it asks for it, else at the oldest byte held. */
+/** Start of a client's output: the snapshot, else the requested offset, else the oldest byte held. */
 function startOf(request: AttachRequest, screen: SnapshotFrame | undefined, log: OutputLog): number {
   return screen?.offset ?? Math.max(request.offset ?? 0, log.startOffset);
 }
 
 /**
- * What came to an earlier connection of this client and is not dealt with: it stays, since the client's next life may ask for
- * it again (R1). More than a window can't have been in flight.
+ * Bytes that an earlier connection received but did not process. They stay in flight, since the client's next life may ask for
+ * them again (R1). At most one window.
  */
 function inFlightAt(start: number, { isResume, offset, acked = start }: AttachRequest, log: OutputLog): number {
   return isResume && offset === start ? Math.min(log.windowBytes, Math.max(0, start - acked)) : 0;
 }
 
-/** The greeting of a client whose output `reader` sends, and whose input is numbered from `inputStart` on. */
+/** The greeting of a client; its input starts at `inputStart`. */
 function helloOf(
   session: SessionState,
   client: ClientRecord,
@@ -164,7 +167,7 @@ function helloOf(
 ): Hello {
   const { facts, keyboard, log, hop, answerer, clients, creator } = session;
   const offset = reader.cursor;
-  // A client that names no offset wants the screen on a PTY, and all output on pipes.
+  // Without an offset a client wants the screen of a PTY, or all output of pipes.
   const asked = request.offset ?? (facts.tty ? offset : 0);
   const isMissing = offset > (request.offset ?? 0);
   const isApproximate = facts.tty && (screen === undefined ? isMissing : !screen.isExact);

@@ -1,4 +1,4 @@
-// Clients come, lose their connections, and go. Keeps each one's presence, and tells the others, the keyboard and upstream.
+// Tracks each client's presence as it attaches, loses its connection and leaves, and tells other clients, keyboard and upstream.
 
 import type { Attempt } from "../wire/attempt.ts";
 import {
@@ -10,12 +10,13 @@ import {
   TOLD_EXIT_GRACE_MS,
 } from "../wire/constants.ts";
 import { chooseAnswerer } from "./answerer.ts";
+import { announceHolder } from "./asks.ts";
 import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record.ts";
 import { distinctName } from "./names.ts";
 import type { Peer, Presence } from "./presence.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** What a client brings when it attaches. */
+/** What a client supplies on attach. */
 export type Arrival = ClientWho & {
   readonly id: string;
   readonly size?: TerminalSize;
@@ -36,34 +37,34 @@ export function admit(session: SessionState, arrival: Arrival, presence: Presenc
   client.attempt = arrival.attempt ?? lastAttempt;
   if (session.creator === "" && client.role === "driver") session.creator = client.id;
   client.inputWindow = inputWindowOf(session, client, arrival.keeps);
-  // The client itself learns of this from its greeting.
+  // The client itself learns this from its greeting.
   if (!wasPresent) clients.tellAll({ type: "join", participant: client.participant });
   clients.add(client);
   if (replaced !== undefined) dismissReplaced(replaced, lastAttempt, arrival.attempt);
   const { holder } = keyboard;
   keyboard.join(client);
-  // In this order: the bridge rejects an unknown holder.
+  // Announce the client first: the bridge rejects an unknown holder.
   upstream.attached(client);
   if (keyboard.holder !== holder) upstream.holder(keyboard.holder);
   hop.membersChanged();
   return client;
 }
 
-/** Only the creator gets more than the usual window: the waiting input of all clients together stays small. */
+/** Only the creator gets a larger window, to keep the total of waiting input small. */
 function inputWindowOf({ facts, creator }: SessionState, client: ClientRecord, keeps = 0): number {
   const { inputWindow: most = MAX_UNACKED_INPUT_BYTES } = facts;
   const mayHaveMore = client.id === creator && client.role === "driver" && client.acknowledges;
   return mayHaveMore ? Math.max(MAX_UNACKED_INPUT_BYTES, Math.min(keeps, most)) : MAX_UNACKED_INPUT_BYTES;
 }
 
-/** A client that comes back keeps its name, unless another client took it meanwhile. */
+/** A returning client keeps its name, unless another client took it meanwhile. */
 function nameOf({ clients }: SessionState, { name }: ClientWho, old: ClientRecord | undefined): string {
   if (old?.isPresent) return old.name;
   const others = [...clients.present()].map((client) => client.name);
   return distinctName(old?.name || name, others);
 }
 
-/** The client closed with 1000: its place is given up. */
+/** The client closed with 1000 and gives up its place. */
 export function leave(session: SessionState, client: ClientRecord): void {
   if (client.presence.phase === "gone") return;
   session.pace.noteHeld(client);
@@ -72,8 +73,8 @@ export function leave(session: SessionState, client: ClientRecord): void {
 }
 
 /**
- * The connection ended in any other way: the client keeps its place for the grace if it ever took part, or if `isSure` that
- * only the connection is broken.
+ * The connection ended some other way. The client keeps its place for the grace period if it ever took part, or if `isSure`
+ * that only the connection broke.
  */
 export function vanish(session: SessionState, client: ClientRecord, isSure = false): void {
   if (!client.isAttached) return;
@@ -87,7 +88,7 @@ export function vanish(session: SessionState, client: ClientRecord, isSure = fal
   else if (session.ending === undefined) chooseAnswerer(session);
 }
 
-/** The client was told the exit. It may still come back for bytes that got lost, but nobody waits for that. */
+/** The client was told the exit. It may return for lost bytes, but nothing waits for it. */
 export function finish(session: SessionState, client: ClientRecord): void {
   vanish(session, client, true);
   shortenGrace(client, TOLD_EXIT_GRACE_MS);
@@ -98,8 +99,8 @@ function shortenGrace(client: ClientRecord, graceMs: number): void {
 }
 
 /**
- * The client's connection has ended. Its input that the process has no room for yet is still accepted, unless none is taken for
- * the length of a grace.
+ * The client's connection has ended. Its waiting input is still accepted, unless the process takes none for the length of a
+ * grace period.
  */
 export function disconnect(session: SessionState, client: ClientRecord, how: "left" | "vanished" | "put aside"): void {
   if (!client.feed.isEmpty && client.isAttached) {
@@ -110,7 +111,7 @@ export function disconnect(session: SessionState, client: ClientRecord, how: "le
   if (how === "put aside") shortenGrace(client, PUT_ASIDE_GRACE_MS);
 }
 
-/** At the bridge: the session object has parked. It comes back with this client, and the other clients are not told. */
+/** Bridge only: the session object has parked. It will return with this client; other clients are not told. */
 export function park(session: SessionState, client: ClientRecord, graceMs: number): void {
   loseConnection(session, client, false);
   shortenGrace(client, graceMs);
@@ -129,7 +130,7 @@ export function fed(session: SessionState, client: ClientRecord): void {
   if (presence.isLeaving && client.feed.isEmpty) leave(session, client);
 }
 
-/** The client's grace has passed: the others are told that it left. Its place in the input is remembered. */
+/** The grace period has passed: tells the others that the client left, and remembers the position of its input. */
 export function expire(session: SessionState, client: ClientRecord): void {
   if (!client.isPresent) return;
   session.pace.noteHeld(client);
@@ -142,9 +143,9 @@ function depart(session: SessionState, client: ClientRecord, how: "left" | "vani
   const { clients, keyboard, upstream, hop } = session;
   client.feed.clear();
   const wasFreed = keyboard.leave(client.id, client.isActive);
-  // A client that never took part may have gone before its greeting. Then the next client counts as the first.
+  // A client that never took part may leave before its greeting. The next client is then the first.
   if (!client.isActive && session.creator === client.id) session.creator = "";
-  // After the exit all clients are told that and go: departures are not announced to the others.
+  // After the exit all clients leave, so departures are not announced.
   if (session.ending === undefined) {
     clients.tellAll({ type: "leave", id: client.id });
     if (wasFreed) announceHolder(session);
@@ -154,14 +155,14 @@ function depart(session: SessionState, client: ClientRecord, how: "left" | "vani
   upstream.departed(client, how);
 }
 
-/** Closes a client that breaks a rule. */
+/** Closes a client that violates the protocol. */
 export function refuse(session: SessionState, client: ClientRecord, code: number, reason: string): void {
   if (client.peer === undefined) client.tell({ type: "bye", code, reason, retry: "never" });
   else client.peer.bye(code, reason, "never");
   leave(session, client);
 }
 
-/** When the client's place is given up; undefined if that waits for no time. */
+/** When the client's place expires; undefined if it does not. */
 export function graceEndMs({ presence, isProgram }: ClientRecord): number | undefined {
   if (presence.phase === "vanished") {
     return presence.sinceMs + (presence.graceMs ?? (isProgram ? PROGRAM_GRACE_MS : RESUME_GRACE_MS));
@@ -175,27 +176,18 @@ export function tickGrace(session: SessionState, client: ClientRecord, now: numb
   else expire(session, client);
 }
 
-/** Tells everyone which client holds the keyboard. */
-export function announceHolder(session: SessionState): void {
-  const { clients, keyboard, upstream, hop } = session;
-  clients.tellAll({ type: "stdin_holder", id: keyboard.holder });
-  upstream.holder(keyboard.holder);
-  chooseAnswerer(session);
-  hop.keyboardMoved();
-}
-
-/** Takes over the holder of the keyboard from the other end of the inner hop. An unknown id means that it is free. */
-export function setHolder(session: SessionState, told: string): void {
+/** Adopts the holder from the other end of the inner hop. An unknown id means that the keyboard is free. */
+export function setHolder(session: SessionState, told: string, isLent: boolean): void {
   const { keyboard, clients } = session;
   const id = clients.has(told) ? told : "";
-  if (keyboard.holder === id) return;
-  keyboard.setHolder(id);
+  if (keyboard.holder === id && keyboard.isLent === isLent) return;
+  keyboard.setHolder(id, isLent);
   announceHolder(session);
 }
 
-/** Tells the connection that a client had before it made a newer one. */
+/** Closes the previous connection of a client that made a newer one. */
 function dismissReplaced(peer: Peer, last: Attempt | undefined, attempt: Attempt | undefined): void {
-  // Only one of the two is the client's own, and nothing shows which: the client makes another connection.
+  // One of the two is a copy, and nothing shows which: the client reconnects.
   const isCopy = attempt !== undefined && last?.life === attempt.life && last.number === attempt.number;
   if (isCopy) peer.bye(CLOSE.conflict, "replaced by a copy of its own handshake", "now");
   else peer.bye(CLOSE.conflict, "replaced by a newer connection", "never");

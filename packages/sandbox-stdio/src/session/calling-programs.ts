@@ -1,5 +1,5 @@
-// The programs that call a session: the client that each of them writes as, which of its writes are recorded and shown; the
-// news for programs that read and wait by calls. Knows nothing of requests and answers.
+// Programs that call a session: each one's client, which of its writes are recorded and shown, and events for programs that read
+// and wait by calls. Knows nothing of requests and responses.
 
 import { typedText } from "../programs/typed-text.ts";
 import { MAX_WRITERS } from "../programs/writers.ts";
@@ -10,21 +10,21 @@ import type { ClientRecord } from "./client-record.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ProgramRequest } from "./session-types.ts";
 
-/** Ends of commands that are remembered: as many as the bridge lists. */
+/** Most command ends remembered: as many as the bridge lists. */
 const MAX_COMMAND_ENDS = 1_000;
-/** One a second comes at most: a stream between two calls misses none of them. */
+/** At most one arrives per second, so a stream between two calls misses none. */
 const MAX_ATTENTIONS = 32;
-/** The common fields of all programs that write by calls. */
+/** Fields shared by all programs that write by calls. */
 const PROGRAM = { role: "driver", kind: "program", delivery: "live", acknowledges: true } as const;
 
-/** The end of a shell's command: the offset behind its output, and its exit code if the shell said it. */
+/** The end of a shell's command: the offset after its output, and the exit code if the shell reported it. */
 export type CommandEnded = { readonly to: number; readonly exit?: number };
 
 export class CallingPrograms {
   readonly #session: SessionState;
   readonly #attentions: Attention[] = [];
   readonly #commandEnds: CommandEnded[] = [];
-  /** Told when more of a program's input has been taken, or stored. */
+  /** Called when more of a program's input has been taken or stored. */
   onSettled: (client: ClientRecord) => void = () => undefined;
 
   constructor(session: SessionState) {
@@ -32,8 +32,8 @@ export class CallingPrograms {
   }
 
   /**
-   * A program calls: its writer is a client of this session, here until {@link PROGRAM_GRACE_MS} after its last call.
-   * @returns undefined if as many have written as may.
+   * Begins a program's call. Its writer stays a client of this session until {@link PROGRAM_GRACE_MS} after the last call.
+   * @returns undefined if too many programs have written.
    */
   beginCall(request: ProgramRequest): ClientRecord | undefined {
     const { clients, log, now } = this.#session;
@@ -51,7 +51,7 @@ export class CallingPrograms {
     return client;
   }
 
-  /** Whether it is here with the rights that it had. The knowledge of another life of this object is not enough. */
+  /** Whether it is attached with the same rights. What an earlier life of this object knew does not count. */
   #isCalling(client: ClientRecord, { isAdmin }: ProgramRequest): boolean {
     const may = this.#session.keyboard.mayDrive(client.id);
     return client.isAdmin === isAdmin && (may.ok || may.fault !== "no_such_client");
@@ -63,14 +63,14 @@ export class CallingPrograms {
     client.presence = { ...presence, calls: Math.max(0, presence.calls - 1), sinceMs: this.#session.now() };
   }
 
-  /** How much of a program's input is taken and, where a record is kept, stored. */
+  /** How much of a program's input is taken and, if a record is kept, stored. */
   settledOf(client: ClientRecord): number {
     return settledInput(this.#session, client);
   }
 
   /**
-   * The bridge has queued these bytes of a program's: they go into the record, and count as received.
-   * Nothing keeps `bytes`. @param fate `resent`: it had queued them before this call.
+   * The bridge has queued these bytes of a program: they are recorded and count as received.
+   * Does not keep `bytes`. @param fate `resent`: they were queued before this call.
    */
   recordWrite(client: ClientRecord, from: number, bytes: Uint8Array, fate: "typed" | "resent"): void {
     const { recorder } = this.#session;
@@ -83,7 +83,7 @@ export class CallingPrograms {
     ackInput(this.#session, client, true);
   }
 
-  /** Tells the text that a program has typed to the people that may type here, unless it is secret (K9). */
+  /** Shows typed text to the people who may type here, unless it is secret (K9). */
   #showTyped(program: ClientRecord, bytes: Uint8Array): void {
     const { recorder, clients } = this.#session;
     if (recorder?.isSecret(program.id) === true) return;
@@ -94,7 +94,7 @@ export class CallingPrograms {
     }
   }
 
-  /** The calls for attention since this life of the object began, newest last, for programs that read by calls (D6). */
+  /** Attention requests since this life of the object began, newest last, for programs that read by calls (D6). */
   get attentions(): readonly Attention[] {
     return this.#attentions;
   }
@@ -104,7 +104,7 @@ export class CallingPrograms {
     if (this.#attentions.length > MAX_ATTENTIONS) this.#attentions.shift();
   }
 
-  /** Ends of a shell's commands that were told since this life of the object began, newest last. */
+  /** Command ends since this life of the object began, newest last. */
   get commandEnds(): readonly CommandEnded[] {
     return this.#commandEnds;
   }

@@ -1,5 +1,4 @@
-// What clients say, in order: input on its way to the process, and commands. Which client may type, which input counts as taken,
-// and what each client is told.
+// Handles clients' input and commands in order: which client may type, which input counts as taken, and what each client is told.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import { planWrite as planProgramWrite, type WritePlan, type WriteRequest } from "../programs/writers.ts";
@@ -15,21 +14,22 @@ import {
 import type { ClientMessage } from "../wire/control.ts";
 import type { PaneInputCommand } from "../wire/pane-messages.ts";
 import { mayReport } from "./answerer.ts";
-import { announceHolder, fed, refuse } from "./attendance.ts";
+import { announceHolder, declineAsk, isTypingSecret, takeAsk } from "./asks.ts";
+import { fed, refuse } from "./attendance.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { InputFate } from "./input-recorder.ts";
 import type { KeyboardResult } from "./keyboard.ts";
 import { acknowledge } from "./output-sender.ts";
-import type { SessionState } from "./session-state.ts";
+import { type SessionState, takerOf } from "./session-state.ts";
 
-/** Acknowledgements of input wait this long for more, so that a keystroke's does not delay its echo. */
+/** Input acknowledgements wait this long for more, so that a keystroke's does not delay its echo. */
 const INPUT_ACK_DELAY_MS = 20;
 /**
- * Acknowledgements over the inner hop go in steps of this many bytes: each costs the session object as much as a message of input.
- * Its record stores input in pieces of this length.
+ * Step of input acknowledgements on the inner hop: each costs the session object as much as an input message. The record stores
+ * input in pieces of this length.
  */
 const RELAYED_ACK_BYTES = MAX_UNACKED_INPUT_BYTES / 2;
-/** Pieces of one client's input that may wait. Small ones are merged, so that only a faulty client reaches this. */
+/** Most waiting pieces of one client's input. Small ones are merged, so only a faulty client reaches this. */
 const MAX_UNACKED_INPUT_ENTRIES = 4096;
 const TOO_MUCH_WAITS = `more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait`;
 const TOO_MUCH_WAITS_HERE = `more than ${MAX_SHARED_WAITING_INPUT_BYTES} bytes of this session's input wait`;
@@ -37,13 +37,10 @@ const tooMuch = (client: ClientRecord) => `more than ${client.inputWindow} bytes
 
 // ---- Input -----------------------------------------------------------------------------------------------------------
 
-/**
- * Input of a client that starts at `offset`. The session keeps a view of `bytes`, and the process's writer releases their
- * memory.
- */
+/** Input of a client that starts at `offset`. The session keeps a view of `bytes`, and the process's writer releases them. */
 export function receiveInput(session: SessionState, client: ClientRecord, bytes: Uint8Array, offset: number): void {
   const { keyboard, recorder, upstream, now } = session;
-  // The process's writer may release the bytes while they are queued.
+  // Read it first: the process's writer may release the bytes.
   const { length } = bytes;
   const end = offset + length;
   client.isActive = true;
@@ -55,7 +52,7 @@ export function receiveInput(session: SessionState, client: ClientRecord, bytes:
     if (bytes.length > 0) recorder?.input(client, received, offset, bytes, fate);
   };
   if (isDuplicate) {
-    // An earlier incarnation of this object may have passed input on without storing it (I10). It passed on none of a viewer's.
+    // An earlier life of this object may have passed input on without storing it (I10), but never a viewer's.
     record(client.role === "viewer" ? "refused" : "resent");
     return;
   }
@@ -69,15 +66,14 @@ export function receiveInput(session: SessionState, client: ClientRecord, bytes:
   }
   const isTooMuch = exceedsWindow(client);
   if (entry !== undefined && !isTooMuch) upstream.input(client, entry);
-  // Recorded after it was passed on: an echo does not wait for the record. At the bridge, which keeps no record, the bytes may be
-  // released by now.
+  // Record after passing it on, so that an echo does not wait. The bridge keeps no record, and may have released the bytes.
   if (!isRefused) record("typed");
   if (isTooMuch) refuse(session, client, CLOSE.policy, tooMuch(client));
   else ackInput(session, client, false);
   client.peer?.typed?.(length, !isRefused, now());
 }
 
-/** Text for a pane: it needs the same right as all input and goes on the same record, but has no offsets (B9). */
+/** Text for a pane: needs the same right and goes into the same record as other input, but has no offsets (B9). */
 function receivePaneInput(session: SessionState, client: ClientRecord, order: PaneInputCommand): void {
   const { keyboard, recorder, upstream, ending, now } = session;
   const bytes = encodeUtf8(order.data);
@@ -91,8 +87,8 @@ function receivePaneInput(session: SessionState, client: ClientRecord, order: Pa
 }
 
 /**
- * Input of a client that can't be told to wait, in a frame of any length: accepted as the process takes it, at most
- * {@link MAX_UNACKED_INPUT_BYTES} ahead of it.
+ * Input of any length from a client that can't be slowed: accepted as the process takes it, at most
+ * {@link MAX_UNACKED_INPUT_BYTES} ahead.
  */
 export function feedInput(session: SessionState, client: ClientRecord, bytes: Uint8Array): void {
   const isShort = bytes.length <= MAX_STDIN_FRAME_BYTES;
@@ -103,20 +99,20 @@ export function feedInput(session: SessionState, client: ClientRecord, bytes: Ui
   else refuse(session, client, CLOSE.policy, TOO_MUCH_WAITS);
 }
 
-/** A message of such a client, which takes effect at its place among the input. */
+/** A message of such a client, handled in order with its input. */
 export function feedMessage(session: SessionState, client: ClientRecord, message: ClientMessage): void {
   if (client.feed.isEmpty) followCommand(session, client, message);
   else if (!client.feed.pushMessage(message)) refuse(session, client, CLOSE.policy, "too many messages wait");
 }
 
-/** Accepts as much waiting input as there is room for. */
+/** Accepts as much waiting input as fits. */
 function pumpFeed(session: SessionState, client: ClientRecord): void {
   const { feed } = client;
   if (feed.isEmpty || feed.isPumping) return;
   feed.isPumping = true;
   try {
     let hasFed = false;
-    // A message may cost the client its place.
+    // Handling a message may cost the client its place.
     while (hasRoom(session, client) && client.presence.phase !== "gone") {
       const next = feed.shift();
       if (next === undefined) break;
@@ -130,7 +126,7 @@ function pumpFeed(session: SessionState, client: ClientRecord): void {
   }
 }
 
-/** Whether this much more of the client's input may wait beside the waiting input of the others. */
+/** Whether this much more of the client's input may wait, together with the other clients'. */
 function hasSharedRoom({ clients }: SessionState, client: ClientRecord, length: number): boolean {
   if (client.feed.bytes + length <= MAX_UNACKED_INPUT_BYTES) return true;
   let bytes = length;
@@ -142,7 +138,7 @@ function hasRoom(session: SessionState, client: ClientRecord): boolean {
   return client.input.received - settledInput(session, client) < MAX_UNACKED_INPUT_BYTES;
 }
 
-/** The client has ended its input, at `offset`. */
+/** The client has ended its input at `offset`. */
 function receiveEof(session: SessionState, client: ClientRecord, offset: number): void {
   client.isActive = true;
   const { hop, upstream } = session;
@@ -156,7 +152,7 @@ function receiveEof(session: SessionState, client: ClientRecord, offset: number)
   else if (entry !== undefined) upstream.input(client, entry);
 }
 
-/** Whether the end of this client's input counts. Programs, which are here only while they call, keep no client from ending it. */
+/** Whether this client may end the input. Programs are present only while they call, so they don't block other clients. */
 function mayEndInput({ keyboard, clients, facts, creator }: SessionState, client: ClientRecord): boolean {
   if (facts.tty) return keyboard.mayDrive(client.id).ok;
   const isOther = (c: ClientRecord) => c.role === "driver" && c.id !== client.id && !c.isProgram;
@@ -167,7 +163,7 @@ function mayEndInput({ keyboard, clients, facts, creator }: SessionState, client
 
 // ---- Programs ----------------------------------------------------------------------------------------------------------
 
-/** The plan for a program's write, as the session stands now. */
+/** Plans a program's write in the session's current state. */
 export function planWrite(session: SessionState, client: ClientRecord, request: WriteRequest): WritePlan {
   const { keyboard, facts } = session;
   const mayType = keyboard.mayDrive(client.id).ok && (!request.eof || mayEndInput(session, client));
@@ -176,7 +172,7 @@ export function planWrite(session: SessionState, client: ClientRecord, request: 
   return planProgramWrite(client.input, state, request);
 }
 
-/** Queues the planned bytes, which are the session's from here on. */
+/** Queues the planned bytes, which the session then owns. */
 export function typePlanned(session: SessionState, client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
   const { upstream, keyboard } = session;
   const { received } = client.input;
@@ -192,11 +188,11 @@ export function typePlanned(session: SessionState, client: ClientRecord, bytes: 
 /** The first `count` bytes of the client's oldest entry were written to the process. */
 export function takeInput(session: SessionState, client: ClientRecord, count: number): void {
   client.input.take(count);
-  // A program's call is answered when its input is taken.
+  // A program's call returns once its input is taken.
   ackInput(session, client, client.isProgram);
 }
 
-/** The client's oldest entry was an end of input, and the process has it. */
+/** The client's oldest entry, an end of input, has reached the process. */
 export function takeEof(session: SessionState, client: ClientRecord): void {
   client.input.takeEof();
   if (!session.facts.tty) session.isInputClosed = true;
@@ -209,14 +205,14 @@ export function settledInput({ recorder }: SessionState, client: ClientRecord): 
 }
 
 /**
- * Tells the client how much of its input is settled: a frame's length at once, the rest after a moment. A client whose window is
- * full sends as much as was acknowledged: after less than a frame, its frames would stay short for good.
+ * Acknowledges settled input: whole frames at once, the rest after a moment. A client with a full window sends as much as was
+ * acknowledged, so smaller steps would keep its frames short.
  */
 export function ackInput(session: SessionState, client: ClientRecord, isDue: boolean): void {
   pumpFeed(session, client);
   if (client.isProgram) session.hop.inputSettled(client);
   const { presence } = client;
-  // Before the greeting, which says the same, or without a connection, the client can't be told.
+  // The greeting says the same, and a client without a connection can't be told.
   if (presence.phase !== "greeted" && presence.phase !== "remote") return;
   const { inputAcks } = presence;
   const settled = settledInput(session, client);
@@ -229,11 +225,11 @@ export function ackInput(session: SessionState, client: ClientRecord, isDue: boo
   }
   inputAcks.dueMs = told < settled ? session.now() + INPUT_ACK_DELAY_MS : undefined;
   inputAcks.sent = told;
-  // A client that doesn't number its input is not told. Its session object is, which keeps the input until then (L4).
+  // A client that doesn't number its input is not told. Its session object is, since it keeps the input until then (L4).
   if (client.acknowledges || presence.phase === "remote") client.tell({ type: "stdin_ack", offset: told });
 }
 
-/** When {@link tickInput} is due for this client; undefined while no acknowledgement of its input waits. */
+/** When {@link tickInput} is due for this client; undefined if no acknowledgement waits. */
 export function inputTickMs({ presence }: ClientRecord): number | undefined {
   return presence.phase === "greeted" || presence.phase === "remote" ? presence.inputAcks.dueMs : undefined;
 }
@@ -242,7 +238,7 @@ export function tickInput(session: SessionState, client: ClientRecord, now: numb
   if ((inputTickMs(client) ?? Number.POSITIVE_INFINITY) <= now) ackInput(session, client, true);
 }
 
-/** Whether more of the client's input waits than it may have sent. Waiting input of its earlier connections comes on top. */
+/** Whether too much of the client's input waits. Input of its earlier connections comes on top of the window. */
 function exceedsWindow(client: ClientRecord): boolean {
   const { queuedBytes, entries } = client.input;
   const window = client.presence.phase === "remote" ? MAX_KEPT_INPUT_BYTES : client.inputWindow;
@@ -252,7 +248,7 @@ function exceedsWindow(client: ClientRecord): boolean {
   );
 }
 
-/** Bytes that earlier connections of the client may have left waiting. The session object enforces the limit for its clients. */
+/** Bytes that the client's earlier connections may have left waiting. The session object enforces the limit for its clients. */
 function earlierBytes({ presence, input }: ClientRecord): number {
   if (presence.phase === "greeted" || presence.phase === "greeting")
     return Math.max(0, presence.inputStart - input.taken);
@@ -267,29 +263,29 @@ export function tellRefused(client: ClientRecord, code: "not_stdin_holder" | "st
 
 // ---- Commands ----------------------------------------------------------------------------------------------------------
 
-/** Everything a client may say in text, except `ping` and `auth`, which concern its connection. */
+/** Handles every text message except `ping` and `auth`, which concern the connection. */
 export function followCommand(session: SessionState, client: ClientRecord, message: ClientMessage): void {
   const { keyboard, upstream, hop } = session;
   switch (message.type) {
     case "resize":
       if (message.pane !== undefined) {
         const { pane, cols, rows } = message;
-        if (mayDriveOrTell(session, client)) upstream.pane(client, { type: "resize", pane, cols, rows });
+        if (mayDriveOrRefuse(session, client)) upstream.pane(client, { type: "resize", pane, cols, rows });
         return;
       }
       hop.resizeWindow(client, { cols: message.cols, rows: message.rows });
       return;
     case "signal":
-      if (mayDriveOrTell(session, client)) upstream.signal(client, message.signal);
+      if (mayDriveOrRefuse(session, client)) upstream.signal(client, message.signal);
       return;
     case "kill":
-      if (mayDriveOrTell(session, client)) upstream.kill(client);
+      if (mayDriveOrRefuse(session, client)) upstream.kill(client);
       return;
     case "stdin":
       receivePaneInput(session, client, message);
       return;
     case "pane":
-      if (mayDriveOrTell(session, client)) upstream.pane(client, message);
+      if (mayDriveOrRefuse(session, client)) upstream.pane(client, message);
       return;
     case "eof":
       receiveEof(session, client, message.offset ?? client.input.received);
@@ -301,13 +297,19 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
       requestKeyboard(session, client);
       return;
     case "release_stdin":
-      concludeKeyboard(session, client, keyboard.release(client.id));
+      finishKeyboardRequest(session, client, keyboard.release(client.id));
       return;
     case "grant_stdin":
-      concludeKeyboard(session, client, keyboard.grant(client.id, message.to));
+      finishKeyboardRequest(session, client, keyboard.grant(client.id, message.to));
+      return;
+    case "take_ask":
+      takeAsk(session, client, message.id);
+      return;
+    case "decline_ask":
+      declineAsk(session, client, message.id);
       return;
     case "force_take":
-      concludeKeyboard(session, client, keyboard.forceTake(client.id, isHolderAway(session, client)));
+      finishKeyboardRequest(session, client, keyboard.forceTake(client.id, isHolderAway(session, client)));
       return;
     case "secret":
       setSecret(session, client, message.on);
@@ -318,25 +320,30 @@ export function followCommand(session: SessionState, client: ClientRecord, messa
   }
 }
 
-/** Whether the client may type, signal and kill. It is told if not. */
-function mayDriveOrTell({ keyboard }: SessionState, client: ClientRecord): boolean {
+/** Whether the client may type, signal and kill. Tells the client if not. */
+function mayDriveOrRefuse({ keyboard }: SessionState, client: ClientRecord): boolean {
   const result = keyboard.mayDrive(client.id);
   if (!result.ok) tellRefused(client, "not_stdin_holder");
   return result.ok;
 }
 
-/** Whether a holder that has vanished keeps the keyboard from the session's creator (K2e). */
+/** Whether a vanished holder keeps the session's creator from the keyboard (K2e). */
 function isHolderAway({ clients, keyboard, creator }: SessionState, client: ClientRecord): boolean {
   return client.id === creator && clients.get(keyboard.holder)?.presence.phase === "vanished";
 }
 
 function requestKeyboard(session: SessionState, client: ClientRecord): void {
+  const isAsked = session.asks.some(({ answer, takenBy }) => answer === undefined && takenBy === undefined);
+  if (isAsked && client.role === "driver" && !client.isProgram && takerOf(session.asks) === undefined) {
+    takeAsk(session, client);
+    return;
+  }
   const result = session.keyboard.request(client.id);
   if (result.ok && result.isTaken) session.clients.tellAll({ type: "stdin_request", id: client.id });
-  else concludeKeyboard(session, client, result);
+  else finishKeyboardRequest(session, client, result);
 }
 
-function concludeKeyboard(session: SessionState, client: ClientRecord, result: KeyboardResult): void {
+function finishKeyboardRequest(session: SessionState, client: ClientRecord, result: KeyboardResult): void {
   if (result.ok) {
     announceHolder(session);
     return;
@@ -345,7 +352,9 @@ function concludeKeyboard(session: SessionState, client: ClientRecord, result: K
   client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
 }
 
-function setSecret({ recorder }: SessionState, client: ClientRecord, on: boolean): void {
+function setSecret(session: SessionState, client: ClientRecord, on: boolean): void {
+  const { recorder } = session;
+  if (!on && isTypingSecret(session, client)) return;
   if (client.role === "viewer") {
     client.tell({ type: "error", code: "not_allowed", message: "a viewer has no input to keep secret" });
   } else if (recorder?.setSecret(client.id, on) === false) {

@@ -1,5 +1,5 @@
-// A session's knowledge of one client: its identity, how far its output and input have come, and how it is here. There is one
-// record for each client, over all its connections.
+// What a session knows of one client: identity, progress of its output and input, and presence. One record for each client,
+// over all its connections.
 
 import { InputFeed } from "../input/feed.ts";
 import type { InputQueue } from "../input/input-queue.ts";
@@ -16,10 +16,10 @@ import type { Greeted, Peer, Presence } from "./presence.ts";
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
 
-/** Clients that are counted together. */
+/** Clients that share a limit. */
 export type Party = { readonly id: string; readonly maxClients: number };
 
-/** A client's description of itself when it attaches. */
+/** How a client describes itself on attach. */
 export type ClientWho = {
   readonly name: string;
   readonly role: Role;
@@ -37,10 +37,10 @@ export type ClientWho = {
   readonly answersQueries?: boolean | undefined;
 };
 
-const NOBODY = shaped({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
+const UNATTACHED = normalized({ name: "", role: "viewer", isAdmin: false, delivery: "live", acknowledges: false });
 
-/** All in one shape, whatever was said of the client and wherever: it is asked at every key, and what is asked is compiled for a shape. */
-function shaped(who: ClientWho): ClientWho {
+/** Normalizes the property order so that engines see one hidden class; read on every keystroke. */
+function normalized(who: ClientWho): ClientWho {
   const { name, role, kind, isAdmin, delivery, acknowledges, holdsAlone, canResume } = who;
   const { party, person, mayUseKept, keeps, answersQueries } = who;
   return {
@@ -49,31 +49,31 @@ function shaped(who: ClientWho): ClientWho {
   };
 }
 
-/** To be attached at once. */
+/** Call {@link ClientRecord.attach} right after construction. */
 export class ClientRecord implements Paced {
   readonly id: string;
   readonly input: InputQueue;
-  /** Input that it has sent, and that `input` has no room for yet; always empty for a client that acknowledges. */
+  /** Input received that does not fit into `input` yet. Always empty for a client that acknowledges. */
   readonly feed = new InputFeed();
   presence: Presence = { phase: "gone" };
   /** Position in the order of arrival. */
   order = 0;
-  /** As it said when it attached last. */
-  #who: ClientWho = NOBODY;
+  /** From its last attach. */
+  #who: ClientWho = UNATTACHED;
   size: TerminalSize | undefined;
-  /** When it was used last, in the order of uses; counted only with a {@link person}, and at the bridge. */
+  /** Sequence number of its last use. Counted only at the bridge, and only with a {@link person}. */
   lastUse = 0;
-  /** A program's last write, so that the same one, sent again over a new hop, is answered in the same way. */
+  /** A program's last write, to answer the same way if it is resent over a new hop. */
   lastWrite: LastWrite | undefined;
-  /** Its newest connection, as it has numbered it. */
+  /** Its newest connection, numbered by the client. */
   attempt: Attempt | undefined;
-  /** Its budget for messages and refused input, over all its connections; undefined if its connection does not ask. */
+  /** Budget for messages and refused input over all its connections; undefined if its connection uses none. */
   budget: Budget | undefined;
-  /** How much input it may have sent that is not acknowledged. */
+  /** Most unacknowledged input. */
   inputWindow = MAX_UNACKED_INPUT_BYTES;
-  /** Whether it was told that the process takes no more input: a later life is told before it sends a window of it (L10). */
+  /** Whether it was told that input is closed: a later life is told before it sends a window of input (L10). */
   wasToldClosed = false;
-  /** Whether it ever sent an ack, input or an end of input: only then is its vanishing given a grace. */
+  /** Whether it ever sent an ack, input or an end of input. Only then does it get a grace period. */
   isActive = false;
 
   constructor(id: string, input: InputQueue) {
@@ -81,9 +81,9 @@ export class ClientRecord implements Paced {
     this.input = input;
   }
 
-  /** It attaches, perhaps by another name or in another way than before. */
+  /** Attaches the client, perhaps with a new name or role. */
   attach(who: ClientWho, order: number, presence: Presence): void {
-    this.#who = shaped(who);
+    this.#who = normalized(who);
     this.order = order;
     this.presence = presence;
   }
@@ -116,22 +116,22 @@ export class ClientRecord implements Paced {
     return this.#who.acknowledges;
   }
 
-  /** Whether it alone types while it holds the keyboard, in either mode of the session. */
+  /** Whether no other client may type while it holds the keyboard, in either mode. */
   get holdsAlone(): boolean {
     return this.#who.holdsAlone ?? false;
   }
 
-  /** Whether it can come back as itself: one that can't has left when its connection ends. */
+  /** Whether it can reconnect as itself. If not, it leaves when its connection ends. */
   get canResume(): boolean {
     return this.#who.canResume ?? true;
   }
 
-  /** The party that it came with, by its id. */
+  /** Id of its party. */
   get party(): string | undefined {
     return this.#who.party?.id;
   }
 
-  /** Of the clients with the same person only the one that was used last counts for the terminal's size. */
+  /** Among clients of the same person, only the last one used counts for the terminal's size. */
   get person(): string | undefined {
     return this.#who.person;
   }
@@ -140,22 +140,22 @@ export class ClientRecord implements Paced {
     return this.#who.mayUseKept ?? true;
   }
 
-  /** Whether it writes by calls and has no connection of its own. */
+  /** Whether it writes by calls, without a connection. */
   get isProgram(): boolean {
     return this.#who.kind === "program";
   }
 
-  /** Whether it is here: by a connection, by calls, or within its grace. */
+  /** Whether it is attached, calling, or within its grace period. */
   get isPresent(): boolean {
     return this.presence.phase !== "absent" && this.presence.phase !== "gone";
   }
 
-  /** Whether it has a connection, to here or to the far end of the inner hop. */
+  /** Whether it has a connection, here or at the far end of the inner hop. */
   get isAttached(): boolean {
     return this.peer !== undefined || this.presence.phase === "remote";
   }
 
-  /** How it is here, if it has been greeted by a connection of its own. */
+  /** Its presence, if it was greeted on a direct connection. */
   get greeted(): Greeted | undefined {
     return this.presence.phase === "greeted" ? this.presence : undefined;
   }
@@ -172,12 +172,12 @@ export class ClientRecord implements Paced {
     return "windowBytes" in presence ? presence.windowBytes : MAX_FRAME_BYTES;
   }
 
-  /** So much of its window the link itself holds; all of it where that is not known here. */
+  /** The part of its window that the link itself holds; the whole window if unknown here. */
   get linkBytes(): number {
     return this.greeted?.reader.flow.linkBytes ?? this.windowBytes;
   }
 
-  /** The connection, where it has one of its own. */
+  /** Its direct connection, if any. */
   get peer(): Peer | undefined {
     const { presence } = this;
     const isDirect = presence.phase === "greeted" || presence.phase === "opening" || presence.phase === "greeting";
@@ -189,14 +189,14 @@ export class ClientRecord implements Paced {
     return { id, name, role, kind, ...defined({ alone: holdsAlone || undefined }) };
   }
 
-  /** Tells it something by its connection, or by the inner hop; nothing where it has neither. */
+  /** Sends a message over its connection or the inner hop, if it has either. */
   tell(message: ServerMessage): void {
     if (this.presence.phase === "remote") this.presence.peer.tell(this.id, message);
     else this.peer?.send(message);
   }
 }
 
-/** The state that is kept of a client beyond this life of its session: its place in the input above all. */
+/** The client's state that outlives this life of its session: above all the position of its input. */
 export function knownOf(client: ClientRecord): KnownClient {
   const { eof, taken, received } = client.input;
   const { id, role, kind, name, delivery, acknowledges } = client;

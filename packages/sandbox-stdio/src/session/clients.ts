@@ -1,20 +1,19 @@
-// The clients of a session: those that are here, those that are gone but may come back, and those that can't. Knows their
-// order, not the messages to them.
+// The clients of a session: present, absent (may still return), and gone. Knows their order, not the messages to them.
 
 import { MIB } from "../wire/constants.ts";
 import type { Participant, ServerMessage } from "../wire/control.ts";
 import type { ClientRecord } from "./client-record.ts";
 
-/** Clients that are gone but could still send input again: the oldest are forgotten beyond this many. */
+/** Most absent clients that could still send input; the oldest are forgotten first. */
 const MAX_ABSENT = 192;
-/** Input of theirs that still waits: beyond this the oldest are forgotten with their input. */
+/** Most waiting input of absent clients; beyond it the oldest are forgotten with their input. */
 const MAX_ABSENT_INPUT_BYTES = 4 * MIB;
-/** Clients of which only this much is remembered, that they can't be resumed: the newest so many. */
+/** Most ids remembered of clients that can't be resumed; the oldest are forgotten first. */
 const MAX_GONE = 256;
 
 export class Clients {
   readonly #clients = new Map<string, ClientRecord>();
-  /** Ids of clients that have left, or are forgotten: their claims about their input can't be checked. */
+  /** Ids of clients that left or were forgotten: their claims about their input can't be checked. */
   readonly #gone = new Set<string>();
   #order = 0;
 
@@ -23,7 +22,7 @@ export class Clients {
     return this.#order === 0;
   }
 
-  /** All clients that are here, or may come back. */
+  /** All clients that are present or may return. */
   get all(): IterableIterator<ClientRecord> {
     return this.#clients.values();
   }
@@ -40,7 +39,7 @@ export class Clients {
     return this.#clients.has(id);
   }
 
-  /** The place of the next client in the order of arrival. */
+  /** Takes the next number in the order of arrival. */
   nextOrder(): number {
     return this.#order++;
   }
@@ -49,8 +48,8 @@ export class Clients {
     return this.#order;
   }
 
-  /** So many have come in an earlier life. */
-  goOnFrom(order: number): void {
+  /** Continues the numbering of an earlier life. */
+  continueFrom(order: number): void {
     this.#order = order;
   }
 
@@ -58,14 +57,13 @@ export class Clients {
     this.#clients.set(client.id, client);
   }
 
-  /** It can't be resumed: only its id is still known. */
+  /** Makes the client unresumable: only its id is kept. */
   remove(client: ClientRecord): void {
     client.presence = { phase: "gone" };
     this.#clients.delete(client.id);
     this.noteGone(client.id);
   }
 
-  /** This client can't be resumed. */
   noteGone(id: string): void {
     this.#gone.delete(id);
     this.#gone.add(id);
@@ -75,7 +73,7 @@ export class Clients {
     }
   }
 
-  /** Clients that are attached, or vanished within their grace. */
+  /** Clients that are attached, or within their grace period. */
   *present(): IterableIterator<ClientRecord> {
     for (const client of this.#clients.values()) if (client.isPresent) yield client;
   }
@@ -99,13 +97,13 @@ export class Clients {
     return attached.sort((a, b) => a.order - b.order).map((client) => client.participant);
   }
 
-  /** Whether a client is here that is no program: calls take no places and hold nothing up. */
+  /** Whether a client other than a program is present: calls take no places and delay nothing. */
   get isAttended(): boolean {
     for (const client of this.#clients.values()) if (client.isPresent && !client.isProgram) return true;
     return false;
   }
 
-  /** Programs that ever wrote: they are never forgotten. */
+  /** Count of programs that ever wrote; they are never forgotten. */
   get programCount(): number {
     let count = 0;
     for (const client of this.#clients.values()) if (client.isProgram) count += 1;
@@ -116,12 +114,12 @@ export class Clients {
     return [...this.present()].sort((a, b) => a.order - b.order).map((client) => client.participant);
   }
 
-  /** Tells all clients that were greeted by this end. */
+  /** Sends to all clients greeted by this end. */
   tellAll(message: ServerMessage): void {
     for (const client of this.#clients.values()) client.greeted?.peer.send(message);
   }
 
-  /** Only so many clients that are gone are remembered, and only so much of their input that still waits. */
+  /** Forgets the oldest absent clients beyond the limits of count and waiting input. */
   forgetAbsent(): void {
     const absent = [...this.#clients.values()].filter(
       (client) => client.presence.phase === "absent" && !client.isProgram,

@@ -1,45 +1,45 @@
-// The interface between a session and the record of its input, and which input of a client is new to that record. Knows
-// neither the form of the record, nor where it is stored.
+// The interface between a session and the record of its input, and which input is new to the record. Knows neither the record's
+// format nor its storage.
 
 import type { ClientRecord } from "./client-record.ts";
 
-/** The fate of a piece of input: passed on, refused, or passed on or refused by an earlier life of this object. */
+/** What happened to a piece of input: passed on, refused, or either of them by an earlier life of this object. */
 export type InputFate = "typed" | "refused" | "resent";
 
-/** Keeps a record of input. Input that it has not stored is not acknowledged; the process does not wait for it. */
+/** Records input. Input is acknowledged only once it is stored; the process does not wait for that. */
 export interface InputRecorder {
   /**
-   * Input as it came, in order for each client; input that was given before may be given again. Copies the part of
-   * `bytes` that it keeps: they are empty once the other side has taken them.
+   * Input in order of arrival for each client; may repeat earlier input. Copies what it keeps of `bytes`, which are emptied once
+   * the other side has taken them.
    * @param received How much of this client's input the session had received before.
    */
   input(client: ClientRecord, received: number, offset: number, bytes: Uint8Array, fate: InputFate): void;
-  /** Text for a pane, in no count: its record follows that of the client's input up to here (B9). */
+  /** Text for a pane, without offsets: recorded after the client's input so far (B9). */
   paneInput(client: ClientRecord, pane: string, bytes: Uint8Array, fate: "typed" | "refused"): void;
-  /** All of this client's input before this offset is stored. Never goes back, also when everything starts anew. */
+  /** All of this client's input before this offset is stored. Never decreases, even after a restart. */
   storedUpTo(clientId: string): number;
-  /** From here on this client's input is to be secret, or not any more. @returns Whether that is so. */
+  /** Switches secrecy of this client's input from here on. @returns Whether that took effect. */
   setSecret(clientId: string, on: boolean): boolean;
   isSecret(clientId: string): boolean;
-  /** Whether there is input of this client that was given and is not stored yet: soon it will be. */
+  /** Whether some of this client's input is not stored yet. */
   isBehind(clientId: string): boolean;
 }
 
 type Position = { given: number; stored: number };
 
-/** How far each client's input has been given to a record, and how far it is stored there. */
+/** How much of each client's input was given to a record, and how much is stored. */
 export class InputPositions {
   readonly #positions = new Map<string, Position>();
 
-  /** @param stored The offsets before which input is stored already, by client. */
+  /** @param stored The offsets up to which input is stored already, by client. */
   constructor(stored: Iterable<readonly [string, number]> = []) {
     for (const [id, offset] of stored) this.#positions.set(id, { given: offset, stored: offset });
   }
 
   /**
-   * How many bytes at the start of a piece of input are not new to the record; the rest is noted as given. If the offset is
-   * ahead of the given input, the record goes on there: the input between got lost, or was typed for a record that died with
-   * it. Input that the session has not received is new in any case, since nothing says that it is the same again.
+   * How many bytes at the start of a piece of input the record already has; the rest is noted as given. If the offset is ahead,
+   * the record continues there: the input between was lost, or went to a record that died with it. Input that the session has
+   * not received is always new, since nothing proves that it is the same.
    */
   known(id: string, received: number, offset: number, length: number): number {
     const position = this.#positions.get(id) ?? { given: 0, stored: 0 };
@@ -65,7 +65,7 @@ export class InputPositions {
     if (position !== undefined) position.stored = Math.max(position.stored, offset);
   }
 
-  /** The client can't come back. */
+  /** Forgets a client that can't return. */
   forget(id: string): void {
     this.#positions.delete(id);
   }

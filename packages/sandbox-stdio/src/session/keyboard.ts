@@ -28,6 +28,7 @@ export class Keyboard {
   #holder: string;
   #hasBeenHeld: boolean;
   #turn = 0;
+  #isLent = false;
 
   /** @param hasBeenHeld Whether a first driver has had the keyboard: a free one then waits for a driver that asks. */
   constructor(mode: Mode, holder = "", hasBeenHeld = holder !== "") {
@@ -43,7 +44,12 @@ export class Keyboard {
 
   /** Whether only the holder may type now: by the mode, or since a client holds the keyboard that relies on it. */
   get isExclusive(): boolean {
-    return this.mode === "exclusive" || this.#members.get(this.#holder)?.holdsAlone === true;
+    return this.mode === "exclusive" || this.#isLent || this.#members.get(this.#holder)?.holdsAlone === true;
+  }
+
+  /** Whether its holder has it for a program that has asked: until it is given back no other client types (K12). */
+  get isLent(): boolean {
+    return this.#isLent;
   }
 
   /** How often the keyboard has gone from one to another: tells input from before a handover from input after it. */
@@ -82,8 +88,9 @@ export class Keyboard {
   }
 
   /** Takes over the decision of the other end of the inner hop. */
-  setHolder(id: string): void {
+  setHolder(id: string, isLent = false): void {
     this.#give(id);
+    this.#isLent = isLent && id !== "";
   }
 
   /** Whether this client's messages may reach the process: input, and in an exclusive session signals and size too. */
@@ -103,6 +110,16 @@ export class Keyboard {
     const yields = isPerson && this.#members.get(this.#holder)?.kind === "program";
     if (this.#holder !== "" && !yields) return { ok: true, isTaken: true };
     this.#give(id);
+    return GRANTED;
+  }
+
+  /** Lends it to a driver, unless it is another person's. */
+  lend(id: string): KeyboardResult {
+    const member = this.#members.get(id);
+    if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");
+    const yields = this.#holder === "" || this.#holder === id || this.#members.get(this.#holder)?.kind === "program";
+    if (this.isExclusive && !yields) return refuse("not_stdin_holder");
+    this.setHolder(id, true);
     return GRANTED;
   }
 
@@ -133,6 +150,7 @@ export class Keyboard {
 
   #give(id: string): void {
     if (id !== this.#holder) this.#turn += 1;
+    if (id !== this.#holder) this.#isLent = false;
     this.#holder = id;
     if (id !== "") this.#hasBeenHeld = true;
   }

@@ -1,5 +1,5 @@
-// Letters of all scripts that look like Latin letters or digits: from confusables.txt of Unicode 13 (UTS #39), without what NFKD
-// takes apart by itself. Each row: the Latin text in small letters, then the code points, in hexadecimal.
+// Letters of all scripts that look like Latin letters or digits, from confusables.txt of Unicode 13 (UTS #39), except those that
+// NFKD decomposes. Each row: Latin text in lower case, then code points in hexadecimal.
 
 const ROWS: readonly (readonly [string, string])[] = [
   ["2", "1a7 3e8 14bf a644 a6ef a75a"],
@@ -75,7 +75,7 @@ const ROWS: readonly (readonly [string, string])[] = [
 
 let letters: ReadonlyMap<string, string> | undefined;
 
-/** Latin text that a character looks like, in small letters; undefined for any other character, and for ASCII. */
+/** The Latin text in lower case that a character looks like; undefined for any other character, and for ASCII. */
 export function latinLookOf(character: string): string | undefined {
   letters ??= new Map(ROWS.flatMap(([latin, points]) => charactersOf(points).map((one) => [one, latin] as const)));
   return letters.get(character);

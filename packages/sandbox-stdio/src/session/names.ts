@@ -1,11 +1,11 @@
-// Names that people tell each other apart by: no two participants have the same one, nor ones that look alike. A false
-// alarm costs a number behind a name, so this errs on that side. Pure.
+// Names by which people tell each other apart: no two participants have the same name or a similar one. A false alarm only adds
+// a number to a name, so this errs on that side.
 
 import { clipUtf8, utf8Length } from "../text/utf8.ts";
 import { MAX_NAME_BYTES } from "../wire/constants.ts";
 import { latinLookOf } from "./look-alikes.ts";
 
-/** Letters that look Latin at a glance, beyond Unicode's own list: each list letter by letter over the one below it. */
+/** Letters that look Latin at a glance, beyond Unicode's list. Each string maps letter by letter to the next. */
 const CAPITALS = table(
   ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ", "abezhlkmnoptyxcj"],
   ["АВЕЅІЈКМНОРСТУХҮԌԚԜ", "abesljkmhopctyxygqw"],
@@ -17,10 +17,10 @@ const SMALL = table(
   ["авгезіїјкмнорсѕтухьһӏүԁԍԛԝѵѡєҫ", "abre3lljkmhopcstyxbhlydgqwvwec"],
   ["օոսհցյզքւո", "onuhgjqpln"],
   ["ıɩɪɑɡʀꜱʏᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘᴛᴜᴠᴡᴢøđłħŧƒðþß", "lllagrsyabcdeghjklmnoptuvwzodlhtfdpb"],
-  // Each digit like another letter: numbers are never alike.
+  // Each digit maps to a different letter: numbers are never alike.
   ["01234578|i9", "olzeastbllg"],
 );
-/** Two letters that look like one. */
+/** Pairs of letters that look like one. */
 const PAIRS: readonly (readonly [string, string])[] = [
   ["rn", "m"],
   ["vv", "w"],
@@ -31,25 +31,25 @@ function table(...lists: readonly (readonly [string, string])[]): ReadonlyMap<st
   return new Map(pairs);
 }
 
-/** Without characters that an eye passes over: accents, spaces, punctuation. A name of nothing else stays. */
+/** Removes characters that are easy to overlook: accents, spaces, punctuation. A name of nothing else is kept. */
 function plain(name: string): string {
   const letters = name.normalize("NFKD").replace(/[^\p{L}\p{N}|]/gu, "");
   return letters === "" ? name.normalize("NFKC") : letters;
 }
 
-function looks(name: string): string {
+function skeleton(name: string): string {
   const latin = [...name.normalize("NFKD")].map((letter) => latinLookOf(letter) ?? letter).join("");
   const capitals = [...plain(latin)].map((letter) => CAPITALS.get(letter) ?? letter.toLowerCase());
   const small = [...capitals.join("")].map((letter) => SMALL.get(letter) ?? letter).join("");
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), small);
 }
 
-/** Whether one may be taken for the other. */
+/** Whether one name may be mistaken for the other. */
 export function areAlike(a: string, b: string): boolean {
-  return plain(a).toLowerCase() === plain(b).toLowerCase() || looks(a) === looks(b);
+  return plain(a).toLowerCase() === plain(b).toLowerCase() || skeleton(a) === skeleton(b);
 }
 
-/** The name of a new client, with a number if another client has that name: `Bob (2)`. An empty name stays empty. */
+/** Adds a number to a new client's name if another one is alike: `Bob (2)`. An empty name stays empty. */
 export function distinctName(name: string, others: readonly string[]): string {
   if (name === "") return name;
   let distinct = name;

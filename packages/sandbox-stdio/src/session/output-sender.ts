@@ -1,5 +1,5 @@
-// Output on its way to the readers of the log: directly connected clients, and inner hops. How much each is sent, how much an
-// acknowledgement sets free, which screen is redrawn, and which client is given up because nothing moves.
+// Sends output to the readers of the log: directly connected clients and inner hops. Decides how much each gets, what an
+// acknowledgement frees, which screen is redrawn, and which client is given up as stalled.
 
 import { LinkFlow, RatedFlow } from "../output/flow.ts";
 import { type Ending, type OutputPeer, OutputReader } from "../output/output-reader.ts";
@@ -12,16 +12,13 @@ import type { ClientRecord, TerminalSize } from "./client-record.ts";
 import type { Peer } from "./presence.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** How often a reader that waits for a rate, and not for an event, is pumped. */
+/** How often a reader limited by a rate is pumped. */
 const RATE_TICK_MS = 10;
 
-/** The kind of client that a reader is made for. */
+/** The properties of a client that its reader depends on. */
 type Reading = { readonly acknowledges: boolean; readonly role: Role };
 
-/**
- * A reader for a client that starts at `start`, or with a snapshot at that offset, and has yet to deal with `inFlight` bytes
- * that came before.
- */
+/** A reader for a client that starts at `start` or with a snapshot there, and has `inFlight` earlier bytes yet to acknowledge. */
 export function readerAt(
   session: SessionState,
   { start, inFlight }: { readonly start: number; readonly inFlight: number },
@@ -36,7 +33,7 @@ export function readerAt(
   return new OutputReader(log, frames, start, flow, peer, screen);
 }
 
-/** The client has been greeted: sends its snapshot, if it starts with one, and the output that there is. */
+/** Sends a client that was just greeted its snapshot, if any, and the available output. */
 export function startOutput(
   session: SessionState,
   client: ClientRecord,
@@ -45,17 +42,17 @@ export function startOutput(
 ): void {
   followOutput(session, client, reader);
   if (screen !== undefined) reader.showScreen(screen);
-  // Its offset may have been another when upstream heard of it.
+  // The client was announced upstream with another offset if a snapshot came since.
   session.upstream.acked(client);
   pump(session, client, reader);
 }
 
-/** The client is sent the output that comes from now on. */
+/** Subscribes the client to further output. */
 export function followOutput(session: SessionState, client: ClientRecord, reader: OutputReader): void {
   if (session.facts.tty) reader.askScreen = () => redraw(session, client, reader);
 }
 
-/** Bytes were committed to the log: sends them on. */
+/** Sends bytes that were committed to the log. */
 export function sendAppended(session: SessionState): void {
   const now = session.now();
   session.announcedOffset = session.log.endOffset;
@@ -65,7 +62,7 @@ export function sendAppended(session: SessionState): void {
   }
 }
 
-/** A reader that gets all output from `offset` on, even if its clients acknowledge none. */
+/** A reader that gets all output from `offset` on, even if no client acknowledges. */
 export function addLink(session: SessionState, offset: number, peer: OutputPeer): OutputReader {
   const { log, frames, now, pace, links } = session;
   const flow = new LinkFlow(offset, now(), () => pace.isPaced);
@@ -74,17 +71,17 @@ export function addLink(session: SessionState, offset: number, peer: OutputPeer)
   return reader;
 }
 
-/** The link's socket takes output again. */
+/** The link's socket is writable again. */
 export function resumeLink({ now, ending, announcedOffset }: SessionState, link: OutputReader): void {
   link.pump(now(), ending, announcedOffset);
 }
 
-/** The client may be sent output that it could not be sent before. */
+/** Output that was withheld from the client may be sent now. */
 export function resumeOutput(session: SessionState, client: ClientRecord): void {
   if (client.presence.phase === "greeted") pump(session, client, client.presence.reader);
 }
 
-/** The client has processed everything before `offset`. @returns Whether that frees much: 16 KiB or more, or a snapshot. */
+/** The client has processed everything before `offset`. @returns Whether this frees 16 KiB or more, or a snapshot. */
 export function acknowledge(session: SessionState, client: ClientRecord, offset: number): boolean {
   client.isActive = true;
   if (client.presence.phase !== "greeted") return false;
@@ -94,7 +91,7 @@ export function acknowledge(session: SessionState, client: ClientRecord, offset:
     return false;
   }
   const now = session.now();
-  // A window that has shrunk stays full for longer than its client takes to process output.
+  // A window that has shrunk stays full even though its client makes progress.
   if (offset > reader.flow.acked && reader.blockedSinceMs !== undefined) reader.blockedSinceMs = now;
   const isWeighty = reader.flow.ack(offset, now);
   pump(session, client, reader, now);
@@ -102,7 +99,7 @@ export function acknowledge(session: SessionState, client: ClientRecord, offset:
   return isWeighty;
 }
 
-/** When {@link tickLinks} is due; undefined while no link waits for its rate. */
+/** When {@link tickLinks} is due; undefined if no link waits for its rate. */
 export function linkTickMs(session: SessionState): number | undefined {
   return ratedLinks(session).length === 0 ? undefined : session.now() + RATE_TICK_MS;
 }
@@ -115,7 +112,7 @@ function ratedLinks({ links }: SessionState): OutputReader[] {
   return [...links].filter((link) => link.blockedSinceMs !== undefined && link.peer.isWritable());
 }
 
-/** When {@link tickOutput} is due for this client; undefined while none of its output waits for time to pass. */
+/** When {@link tickOutput} is due for this client; undefined if none of its output waits for time to pass. */
 export function outputTickMs({ now }: SessionState, client: ClientRecord): number | undefined {
   if (client.presence.phase !== "greeted" || client.presence.peer.isPaused === true) return undefined;
   const blockedSince = client.presence.reader.blockedSinceMs;
@@ -139,11 +136,11 @@ export function tickOutput(session: SessionState, client: ClientRecord, now: num
   }
 }
 
-/** A client fell so far behind that the log does not hold its next byte. */
+/** The log no longer holds the client's next byte. */
 function redraw(session: SessionState, client: ClientRecord, reader: OutputReader): void {
   session.snapshots.await((screen) => {
     if (client.greeted?.reader !== reader) return;
-    // Blocked again meanwhile: the reader asks anew when it can be written to.
+    // Blocked again meanwhile: the reader asks once more when it is writable.
     if (!reader.peer.isWritable()) reader.waiveScreen();
     else if (screen === undefined) reader.skipToTail();
     else reader.showScreen(screen);
@@ -155,7 +152,7 @@ function pump(session: SessionState, client: ClientRecord, reader: OutputReader,
   const { acked } = reader.flow;
   const ending = endingFor(session, client);
   const hasExited = reader.pump(now, ending, session.announcedOffset);
-  // A client that can't acknowledge has processed what its socket took. Only this call tells upstream.
+  // A client that can't acknowledge has processed what its socket took; only this reports it upstream.
   if (!client.acknowledges && reader.flow.acked !== acked) session.upstream.acked(client);
   if (!hasExited) return;
   if (ending === "lost") client.peer?.bye(CLOSE.notFound, LOST_REASON, "never");
@@ -163,7 +160,7 @@ function pump(session: SessionState, client: ClientRecord, reader: OutputReader,
   finish(session, client);
 }
 
-/** How the process ended, if this client may be told now: the acknowledgements of its input come first (I10). */
+/** How the process ended, if this client may be told now. Acknowledgements of its input come first (I10). */
 function endingFor({ ending, recorder }: SessionState, client: ClientRecord): Ending | undefined {
   return client.acknowledges && recorder?.isBehind(client.id) === true ? undefined : ending;
 }

@@ -1,5 +1,4 @@
-// Whether the process is held back: by the pacing client, or, if no client is here, by output that must stay to be
-// read.
+// Decides whether the process is held: by the flow leader, or, with no client attached, by unread output that must be kept.
 
 import type { OutputLog } from "../output/output-log.ts";
 import { findFlowLeader, isWindowSpent } from "../output/pacing.ts";
@@ -10,7 +9,7 @@ import type { ClientRecord } from "./client-record.ts";
 import type { Clients } from "./clients.ts";
 import type { Keyboard } from "./keyboard.ts";
 
-/** Between two looks at whether to hold a process, a frame of each of its streams may still be read. Twice that is kept free. */
+/** Between two checks a frame of each stream may still be read; twice that is kept free. */
 const HOLD_MARGIN_FRAMES = 4;
 
 export class Pace {
@@ -21,12 +20,12 @@ export class Pace {
   readonly #isAwaited: boolean;
   readonly #backpressure: Backpressure;
   readonly #now: () => number;
-  /** If no client is attached, a lossless session keeps everything from this offset on. */
+  /** With no client attached, a lossless session keeps everything from this offset on. */
   #heldFrom: number;
 
   /**
-   * @param delivery Whether the process is held if no client is attached.
-   * @param isAwaited Whether the process waits for its first client, as far as the log has room.
+   * @param delivery Whether the process is held while no client is attached.
+   * @param isAwaited Whether the process waits for its first client once the log is full.
    */
   constructor(
     log: OutputLog,
@@ -44,34 +43,34 @@ export class Pace {
     this.#heldFrom = log.endOffset;
   }
 
-  /** The client whose unacknowledged bytes hold the process back. */
+  /** The client whose unacknowledged bytes hold the process. */
   get flowLeader(): ClientRecord | undefined {
     return findFlowLeader(this.#clients.all, this.#keyboard.holder, this.#delivery);
   }
 
-  /** Whether the process waits for a client, here or still to come. A live session does not wait if only viewers are here. */
+  /** Whether the process waits for a client, attached or yet to come. A live session with viewers alone does not. */
   get isPaced(): boolean {
     return this.#delivery === "lossless" || this.#clients.isUnused || this.flowLeader !== undefined;
   }
 
-  /** Updates who is behind, as of now. @returns The flow leader. */
+  /** Recomputes which clients are behind. @returns The flow leader. */
   update(): ClientRecord | undefined {
     const { flowLeader } = this;
     this.#backpressure.update(flowLeader, this.#now());
     return flowLeader;
   }
 
-  /** Whether the process is read ahead less, or waits, for other clients than the pacing one: as of the last {@link update}. */
+  /** Whether clients other than the flow leader slow the process, as of the last {@link update}. */
   get pressure(): Pressure {
     return this.#backpressure.pressure;
   }
 
-  /** When {@link update} is due at the latest, because a wait ends. */
+  /** Latest time of the next {@link update}, because a wait ends. */
   get nextMs(): number | undefined {
     return this.#backpressure.nextMs;
   }
 
-  /** The place and window of a client as they count for the pace: less than they are while others are about to be skipped. */
+  /** A client's offset and window as they count for the pace: less than the real ones while other clients would be skipped. */
   effective(client: ClientRecord): { readonly offset: number; readonly window: number } {
     const { acked, windowBytes } = client;
     const { pressure, stopsAt } = this.#backpressure;
@@ -91,16 +90,16 @@ export class Pace {
       const windowBytes = Math.min(window, this.#log.windowBytes);
       return isWindowSpent({ acked, windowBytes }, this.#log.endOffset, this.#log.frameBytes);
     }
-    // A live session runs on if only viewers are here, but not before its creator has come: the creator is on the way.
+    // A live session runs on with viewers alone, but not before its creator has attached.
     if (this.#delivery === "live" && !(this.#isAwaited && this.#clients.isUnused)) return false;
-    // What waits must fit into the session object's log, too.
+    // Waiting output must fit into the session object's log, too.
     const room = Math.min(this.#log.capacityBytes, LOG_BYTES) - HOLD_MARGIN_FRAMES * this.#log.frameBytes;
     return this.#log.endOffset - this.#heldFrom >= room;
   }
 
   /**
-   * The client is about to go. If the last one goes, output that was not dealt with stays to be read, also for clients whose
-   * grace passed before.
+   * The client is about to go. If it is the last one, unprocessed output is kept, also for clients whose grace period passed
+   * earlier.
    */
   noteHeld(client: ClientRecord): void {
     if (client.isProgram) return;

@@ -1,5 +1,5 @@
-// A session that sleeps while its clients stay: when it may, the stored state of it and of each client, and how it goes on
-// from there as if nothing had been. Data only: the session object stores it, and hands it back.
+// Parks a session while its clients stay connected: decides when, describes the stored state of the session and each client, and
+// restores it. Data only: the session object stores it.
 
 import { InputQueue } from "../input/input-queue.ts";
 import { OutputLog } from "../output/output-log.ts";
@@ -11,7 +11,7 @@ import { ClientRecord, type ClientWho, knownOf, type TerminalSize } from "./clie
 import type { Greeted, Peer } from "./presence.ts";
 import type { RelaySession } from "./relay-session.ts";
 
-/** The kept state of one client, without its connection's. Can be copied by structure. */
+/** Stored state of one client, without its connection. Structured-cloneable. */
 export type ParkedClient = {
   readonly id: string;
   readonly who: ClientWho;
@@ -20,57 +20,63 @@ export type ParkedClient = {
   readonly size?: TerminalSize;
   readonly attempt?: Attempt;
   readonly isActive: boolean;
-  /** Absent from an older parking: what any client has. */
+  /** Absent from an older version: the default. */
   readonly inputWindow?: number;
-  /** The PTY's size as it was told last. */
+  /** The last size of the PTY sent to it. */
   readonly toldSize: TerminalSize;
   /** All of its input before this is taken and acknowledged. */
   readonly input: number;
-  /** Where it has ended its input; `waits`: the bridge has not said so. */
+  /** Offset at which it ended its input; `waits`: not confirmed by the bridge. */
   readonly eof?: { readonly offset: number; readonly waits: boolean };
-  /** Where its connection's input is numbered from. */
+  /** Start offset of its connection's input. */
   readonly inputStart: number;
 };
 
-/** The kept state of the session itself. Can be copied by structure. */
+/** Stored state of the session itself. Structured-cloneable. */
 export type ParkedSession = {
-  /** The log as it was here: where it began, how large the PTY was there, and where it ended. */
+  /** The object's copy of the log: its start, the PTY's size there, and its end. */
   readonly start: number;
   readonly startSize: TerminalSize;
   readonly end: number;
   readonly title: string;
+  /** Absent from an older parking: nothing was known. */
+  readonly echo?: { readonly on: boolean; readonly offset: number } | undefined;
   readonly holder: string;
   readonly hasBeenHeld: boolean;
   readonly creator: string;
   readonly answerer: KeptAnswerer;
   readonly nextOrder: number;
-  /** Clients that are gone and may come back, and those that can't. */
+  /** Clients that may return, and ids of those that can't. */
   readonly absent: readonly KnownClient[];
   readonly gone: readonly string[];
 };
 
-/** Why a session can't be parked now; undefined: it can. @param isWaitedFor Whether a program waits that is kept, as a client is. */
+/** Why a session can't park now; undefined if it can. @param isWaitedFor Whether a program's stored wait is pending. */
 export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = false): string | undefined {
   if (session.hasEnded) return "the process has ended";
-  // A bridge that stops has no patience for an object that must be called to hear of the exit.
-  if (session.secondsLeft !== undefined) return "its bridge stops";
-  if (session.isScreenPending) return "a snapshot is on its way";
+  // A stopping bridge has no time to wake an object for the exit.
+  if (session.secondsLeft !== undefined) return "its bridge is stopping";
+  if (session.isScreenPending) return "a snapshot is pending";
+  if (session.state.asks.some(({ answer }) => answer === undefined)) return "a person is asked";
   if (session.isWatched) return "a program waits";
-  if (!session.isUpToDate) return "output is on its way";
-  if (!isAnswererSettled(session.state)) return "an answer may be late";
+  if (!session.isUpToDate) return "output is in flight";
+  if (!isAnswererSettled(session.state)) return "a late answer is possible";
   let isAttended = isWaitedFor;
   for (const client of session.clients) {
     if (client.presence.phase === "absent") {
-      // It waits here for its client's return, and nowhere else.
-      if (client.input.entries.length > 0) return "input of a client that is gone waits";
+      // The input is held only here, until its client returns.
+      if (client.input.entries.length > 0) return "input of an absent client waits";
       continue;
     }
-    const why = client.greeted === undefined ? "a client comes or goes" : whyClientAwake(client, client.greeted, nowMs);
+    const why =
+      client.greeted === undefined
+        ? "a client is attaching or has vanished"
+        : whyClientAwake(client, client.greeted, nowMs);
     if (why !== undefined) return why;
     if (session.log.endOffset !== client.greeted?.reader.cursor) return "a client is behind";
     isAttended = true;
   }
-  return isAttended ? undefined : "nobody is attached";
+  return isAttended ? undefined : "no client is attached";
 }
 
 function whyClientAwake(
@@ -81,15 +87,15 @@ function whyClientAwake(
   if (peer.isPaused === true || reader.blockedSinceMs !== undefined || reader.toldSize === undefined)
     return "a client waits";
   if (reader.flow.acked !== reader.cursor) return "output is not acknowledged";
-  // An end of input stays until a greeting says that the bridge has it: it may have refused it.
+  // Keep an end of input until a greeting confirms it: the bridge may have refused it.
   const isEmpty = input.entries.every(({ kind }) => kind === "eof") && feed.isEmpty;
   const isTaken = isEmpty && input.taken === input.received;
-  if (!isTaken || inputAcks.dueMs !== undefined) return "input is on its way";
-  if (acknowledges && inputAcks.sent < input.received) return "input is not on record";
-  return budget?.isRested(nowMs) === false ? "a client has said much" : undefined;
+  if (!isTaken || inputAcks.dueMs !== undefined) return "input is in flight";
+  if (acknowledges && inputAcks.sent < input.received) return "input is not recorded yet";
+  return budget?.isRested(nowMs) === false ? "a client has spent its budget" : undefined;
 }
 
-/** The state of a session that may be parked. */
+/** The stored state of a session that may park. */
 export function parkedSessionOf(session: RelaySession): ParkedSession {
   const { log, keyboard, creator, title } = session;
   return {
@@ -97,6 +103,7 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
     startSize: sizeOf(log.sizeAt(log.startOffset)),
     end: log.endOffset,
     title,
+    echo: session.state.echo,
     holder: keyboard.holder,
     hasBeenHeld: keyboard.hasBeenHeld,
     creator,
@@ -107,7 +114,7 @@ export function parkedSessionOf(session: RelaySession): ParkedSession {
   };
 }
 
-/** The state of a client with a connection, in a session that may be parked. */
+/** The stored state of a connected client, in a session that may park. */
 export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Greeted): ParkedClient {
   const { id, who, order, size, attempt, isActive, inputWindow, input } = client;
   const eof = input.eof === undefined ? undefined : { offset: input.eof, waits: input.waitingEof !== undefined };
@@ -119,30 +126,28 @@ export function parkedClientOf(client: ClientRecord, { reader, inputStart }: Gre
   };
 }
 
-/** The options of a session that goes on from there. Its log has yet to come. @param logBytes Absent: the usual. */
+/** Options of a session resumed from its stored state. Its log is still empty. @param logBytes Absent: the default. */
 export function unparkedOptions(parked: ParkedSession, logBytes?: number) {
   const { start, startSize, holder, hasBeenHeld, creator } = parked;
   return { log: new OutputLog(startSize, logBytes, start), holder, hasBeenHeld, creator };
 }
 
-/**
- * The session goes on, with all its clients by the connections that they have.
- * @param peers In any order.
- */
+/** Resumes the session, with all its clients on their existing connections. @param peers In any order. */
 export function unpark(
   session: RelaySession,
-  { end, title, answerer, nextOrder, absent, gone }: ParkedSession,
+  { end, title, echo, answerer, nextOrder, absent, gone }: ParkedSession,
   peers: readonly (readonly [ParkedClient, Peer])[],
 ): void {
   session.title = title;
-  session.goOn(end, nextOrder, absent, gone);
-  // The order of arrival counts for the keyboard.
+  session.state.echo = echo;
+  session.resume(end, nextOrder, absent, gone);
+  // The order of arrival matters for the keyboard.
   for (const [parked, peer] of [...peers].sort(([a], [b]) => a.order - b.order))
     unparkClient(session, parked, end, peer);
   restoreAnswerer(session.state, answerer);
 }
 
-/** One client goes on, in a session that has gone on. @param end Where its output does. */
+/** Resumes one client in a resumed session. @param end End of its output. */
 export function unparkClient(session: RelaySession, parked: ParkedClient, end: number, peer: Peer): void {
   const { id, input, eof, size, attempt, isActive, inputWindow, ...at } = parked;
   const queue = new InputQueue("relay", input, eof?.waits === false ? eof.offset : undefined);
@@ -159,18 +164,18 @@ function sizeOf({ cols, rows }: TerminalSize): TerminalSize {
   return { cols, rows };
 }
 
-/** Since when nothing has happened. Told the time, and counts that change with every event. */
+/** Measures how long nothing has happened. The caller passes the time, and counts that change with every event. */
 export class QuietWatch {
   readonly #quietMs: number;
   #seen = "";
   #sinceMs = 0;
 
-  /** @param quietMs After so long without anything a session is parked; infinity: never. */
+  /** @param quietMs A session parks after this long without events; infinity: never. */
   constructor(quietMs: number) {
     this.#quietMs = quietMs;
   }
 
-  /** @param counts A text that changes with every event. @returns When the session parks, if no event comes. */
+  /** @param counts A text that changes with every event. @returns When the session parks if no event comes. */
   look(counts: string, nowMs: number): number {
     if (counts !== this.#seen) {
       this.#seen = counts;
@@ -179,7 +184,7 @@ export class QuietWatch {
     return this.#sinceMs + this.#quietMs;
   }
 
-  /** It can't be parked now: it is looked at again after as long a time. */
+  /** The session can't park now: waits as long again. */
   postpone(nowMs: number): void {
     this.#sinceMs = nowMs;
   }

@@ -1,4 +1,4 @@
-// The session beside the process: feeds it, decides its size and whether it is held, and serves the far end of the inner hop.
+// The session in the bridge: feeds the process, decides its size and whether it is held, and serves the session object.
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
@@ -19,7 +19,7 @@ import type { SessionState } from "./session-state.ts";
 import type { AttachRequest, AttachResult, SessionOptions } from "./session-types.ts";
 import { UnattendedBudget } from "./unattended-budget.ts";
 
-/** A client that the Durable Object has attached. */
+/** A client attached by the Durable Object. */
 export type RemoteRequest = AttachRequest & {
   readonly delivery: Delivery;
   readonly acked: number;
@@ -27,7 +27,7 @@ export type RemoteRequest = AttachRequest & {
 };
 
 export class ProcessSession extends SessionCore {
-  /** The size that fits the clients, as the process was last asked to have it. */
+  /** The size last requested of the process: the one that fits the clients. */
   #size: TerminalSize;
   #uses = 1;
   readonly #unattended: UnattendedBudget;
@@ -41,13 +41,13 @@ export class ProcessSession extends SessionCore {
 
   // ---- The far end of the inner hop ----------------------------------------------------------------------------
 
-  /** A client that the Durable Object has attached. Its output goes through the link; it is told the rest by `peer`. */
+  /** Attaches a client of the Durable Object. Its output goes through the link, everything else through `peer`. */
   attachRemote(request: RemoteRequest, peer: RemotePeer): AttachResult {
     const old = this.state.clients.get(request.id);
     if (request.kind === "program" && old === undefined && this.state.clients.programCount >= MAX_WRITERS) {
       return { ok: false, code: CLOSE.tooMany, reason: "too many writers", retry: "never" };
     }
-    // Not the greater of this and the known offset: a client that comes back with an empty screen starts over.
+    // Don't take the greater of this and the known offset: a client that returns with an empty screen starts over.
     const { acked, windowBytes } = request;
     const inputAcks = { sent: old?.input.taken ?? 0, dueMs: undefined };
     const client = admit(this.state, request, { phase: "remote", peer, acked, windowBytes, inputAcks });
@@ -56,17 +56,17 @@ export class ProcessSession extends SessionCore {
     return { ok: true, client };
   }
 
-  /** The Durable Object has heard nothing of this client for its grace. */
+  /** The client's grace period at the Durable Object has passed. */
   expire(client: ClientRecord): void {
     expire(this.state, client);
   }
 
-  /** The Durable Object has parked: it comes back with this client, and the other clients are not told. */
+  /** The Durable Object has parked: it will return with this client, and other clients are not told. */
   park(client: ClientRecord, graceMs: number): void {
     park(this.state, client, graceMs);
   }
 
-  /** A client of the Durable Object's has dealt with output before `offset`, and may have so much in flight. */
+  /** A client of the Durable Object has processed output before `offset`, and has this window. */
   remoteAck(client: ClientRecord, offset: number, windowBytes: number): void {
     client.isActive = true;
     const { presence } = client;
@@ -75,17 +75,17 @@ export class ProcessSession extends SessionCore {
     presence.windowBytes = windowBytes;
   }
 
-  /** The Durable Object says which client holds the keyboard. An unknown holder id means free. */
-  setHolder(told: string): void {
-    setHolder(this.state, told);
+  /** The Durable Object reports the holder of the keyboard. An unknown holder id means free. */
+  setHolder(told: string, isLent = false): void {
+    setHolder(this.state, told, isLent);
   }
 
-  /** The Durable Object says which client it has chosen to answer terminal queries. */
+  /** The Durable Object reports the client it chose to answer terminal queries. */
   setAnswerer({ id, offset }: Answerer): void {
     nameAnswerer(this.state, { id, offset });
   }
 
-  /** A reader that gets all output from `offset` on, even if its clients acknowledge none. */
+  /** A reader that gets all output from `offset` on, even if no client acknowledges. */
   addLink(offset: number, peer: OutputPeer): OutputReader {
     return addLink(this.state, offset, peer);
   }
@@ -94,22 +94,22 @@ export class ProcessSession extends SessionCore {
     this.state.links.delete(link);
   }
 
-  /** The link's socket takes output again. */
+  /** The link's socket is writable again. */
   linkDrained(link: OutputReader): void {
     resumeLink(this.state, link);
   }
 
-  /** Calls back with a snapshot, or with undefined where none can be had in time. */
+  /** Calls back with a snapshot, or with undefined on timeout. */
   awaitScreen(ready: (screen: SnapshotFrame | undefined) => void): void {
     this.state.snapshots.await(ready);
   }
 
-  /** The plan for a program's write, as the session stands now. */
+  /** Plans a program's write in the session's current state. */
   planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
     return planWrite(this.state, client, request);
   }
 
-  /** Queues the planned bytes. `bytes` are the session's from here on. */
+  /** Queues the planned bytes, which the session then owns. */
   typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
     typePlanned(this.state, client, bytes, eof);
   }
@@ -118,8 +118,8 @@ export class ProcessSession extends SessionCore {
 
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
-    // It can be asked for its last screen for as long as the session is kept.
-    if (this.tellEnding(status)) this.state.snapshots.ended();
+    // The final screen stays available as long as the session is kept.
+    if (this.setEnding(status)) this.state.snapshots.ended();
   }
 
   /** The first `count` bytes of the client's oldest entry were written to the process. */
@@ -128,34 +128,34 @@ export class ProcessSession extends SessionCore {
     this.#noteUse(client);
   }
 
-  /** The client's oldest entry was an end of input, and the process has it. */
+  /** The client's oldest entry, an end of input, has reached the process. */
   appliedEof(client: ClientRecord): void {
     takeEof(this.state, client);
   }
 
-  /** The process says its size (B2c): it holds for the output that comes next. */
+  /** The process reports its size (B2c), which applies to the output that follows. */
   sized({ cols, rows }: TerminalSize): void {
     if (this.exit !== undefined) return;
     this.log.markSize(cols, rows);
     this.appended();
   }
 
-  /** The process takes no more input: it has ended, or closed its end. Waiting input is refused. */
+  /** The process takes no more input: it has exited or closed its end. Waiting input is refused. */
   closeInput(): void {
     this.state.isInputClosed = true;
   }
 
-  /** Whether the process is to be held: asked after output, acknowledgements and whenever a client comes or goes. */
+  /** Whether to hold the process. Checked after output and acknowledgements, and whenever a client comes or goes. */
   get shouldHold(): boolean {
-    // The log must not run away from a snapshot that is being made.
-    return this.pace.shouldHold || this.state.snapshots.isAsked || this.#isBudgetSpent();
+    // While a snapshot is made, the log must not run ahead of it.
+    return this.pace.shouldHold || this.state.snapshots.isPending || this.#isBudgetSpent();
   }
 
   override get nextTickMs(): number | undefined {
     return earlier(super.nextTickMs, this.#unattended.nextMs);
   }
 
-  /** Whether the process has no reader, and has written enough for now. */
+  /** Whether the process has no reader and has written enough for now. */
   #isBudgetSpent(): boolean {
     const { endOffset } = this.log;
     if (!this.hasEnded && this.state.links.size === 0 && this.flowLeader === undefined) {
@@ -180,7 +180,7 @@ export class ProcessSession extends SessionCore {
   }
 
   override resizeWindow(client: ClientRecord, size: TerminalSize): void {
-    // Each new connection says the size again.
+    // Each new connection repeats the size.
     const isNew = client.size?.cols !== size.cols || client.size.rows !== size.rows;
     client.size = size;
     if (isNew) this.#noteUse(client);
@@ -195,26 +195,30 @@ export class ProcessSession extends SessionCore {
     this.#fitSize();
   }
 
+  override asked(): void {
+    // Programs ask at the session object.
+  }
+
   override inputSettled(): void {
-    // A call that waits until a program's input is taken hears of it over the inner hop.
+    // A call that waits for a program's input is told over the inner hop.
   }
 
   override needsHold(): boolean {
-    return false; // It is held as soon as it has to be.
+    return false; // The bridge holds the process whenever it must.
   }
 
   override get knownEnd(): number {
     return this.log.endOffset;
   }
 
-  /** The client types, comes or says a size: of its person's windows it is the one that counts (K4a). */
+  /** The client types, arrives or resizes: among its person's windows it now counts (K4a). */
   #noteUse(client: ClientRecord): void {
     if (client.person === undefined || client.lastUse === this.#uses) return;
     client.lastUse = ++this.#uses;
     this.#fitSize();
   }
 
-  /** The PTY has the size that fits the clients that are here. */
+  /** Gives the PTY the size that fits the present clients. */
   #fitSize(): void {
     if (!this.facts.tty || this.exit !== undefined) return;
     const fitted = fittedSize(this.state);
@@ -228,8 +232,8 @@ export class ProcessSession extends SessionCore {
 }
 
 /**
- * Exclusive: the holder's size. Collaborative: the smallest among the drivers that gave one, of a person's windows that of the one
- * used last. undefined if no client gave one.
+ * Exclusive: the holder's size. Collaborative: the smallest among the drivers that gave a size, with only the last used of a
+ * person's windows. undefined if no client gave a size.
  */
 function fittedSize({ clients, keyboard, facts }: SessionState): TerminalSize | undefined {
   const drivers = [...clients.present()].filter(({ role, size }) => role === "driver" && size !== undefined);

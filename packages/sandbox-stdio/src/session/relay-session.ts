@@ -1,4 +1,4 @@
-// The session in the Durable Object: feeds the inner hop, and follows the bridge's messages about the process.
+// The session in the Durable Object: feeds the inner hop, and tracks the process by the bridge's messages.
 
 import { InputQueue } from "../input/input-queue.ts";
 import type { Snapshot } from "../output/snapshot.ts";
@@ -17,30 +17,32 @@ import { ClientRecord, type ClientWho, type TerminalSize } from "./client-record
 import { followOutput, readerAt, resumeOutput } from "./output-sender.ts";
 import type { Peer } from "./presence.ts";
 import { earlier, SessionCore } from "./session-core.ts";
-import type { SessionFacts, SessionOptions } from "./session-types.ts";
+import type { Ask, AskEvent, SessionFacts, SessionOptions } from "./session-types.ts";
 
-/** How long a client waits for the bridge to hold the process for it. */
-const HOLD_PATIENCE_MS = 2_000;
+/** How long a client's greeting waits for the bridge to hold the process. */
+const HOLD_TIMEOUT_MS = 2_000;
 
-/** The size of the session object's copy of the log. */
+/** Size of the session object's copy of the log. */
 export function copyBytes({ logBytes = LOG_BYTES }: Pick<SessionFacts, "logBytes">): number {
   return Math.min(logBytes, LOG_BYTES);
 }
 
 export class RelaySession extends SessionCore {
-  /** The programs that call. */
+  /** Programs that call. */
   readonly programs: CallingPrograms;
-  /** How much output there has been, as the bridge says: it may not have come here. */
-  #toldEnd = 0;
-  /** When its last output came, by this session's clock; undefined before the first, and until the bridge has said so. */
+  /** End of the output according to the bridge; it may not have arrived here. */
+  #announcedEnd = 0;
+  /** When the last output arrived, by this session's clock; undefined if there was none, or it is not yet known. */
   lastOutputMs: number | undefined;
-  /** The process has ended and its last screen has not come. */
+  /** The process has ended, but its final screen has not arrived. */
   #isScreenDue = false;
   readonly #watchers = new Set<() => void>();
-  /** Those that go on from what is kept of them if the session is parked. */
+  /** Watchers that resume from stored state if the session parks. */
   readonly #keptWatchers = new Set<() => void>();
-  /** Told when the program wants attention. */
+  /** Called when the program wants attention. */
   onAttention: (attention: Attention) => void = () => undefined;
+  /** Told what becomes of a program's ask; all are in `state.asks`. */
+  onAsk: (ask: Ask, event: AskEvent, client: string) => void = () => undefined;
 
   constructor(options: SessionOptions) {
     super(options);
@@ -48,23 +50,23 @@ export class RelaySession extends SessionCore {
   }
 
   /**
-   * Has `changed` called whenever the log has more, the process has ended, or the keyboard has changed hands. A watcher is no
-   * client and holds nothing back. @param isKept It keeps no session from being parked. @returns To be called when it watches no more.
+   * Calls `changed` when output arrives, the process ends, or the keyboard moves. A watcher is not a client and holds nothing.
+   * @param isKept Whether the session may park meanwhile. @returns Call it to stop watching.
    */
   watch(changed: () => void, isKept = false): () => void {
-    // Each is an entry of its own, also where the same function watches twice.
+    // Wrap it: the same function may watch twice.
     const watcher = () => changed();
     const watchers = isKept ? this.#keptWatchers : this.#watchers;
     watchers.add(watcher);
     return () => watchers.delete(watcher);
   }
 
-  #tellWatchers(): void {
+  #notifyWatchers(): void {
     for (const watcher of this.#watchers) watcher();
     for (const watcher of this.#keptWatchers) watcher();
   }
 
-  /** How much of this client's input has been received; 0 of one that is not known. */
+  /** How much of this client's input has been received; 0 if it is unknown. */
   receivedOf(clientId: string): number {
     return this.state.clients.get(clientId)?.input.received ?? 0;
   }
@@ -74,12 +76,12 @@ export class RelaySession extends SessionCore {
     this.programs.noteAttention(attention);
     super.attention(attention);
     this.onAttention(attention);
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
   // ---- What the bridge says ------------------------------------------------------------------------------------
 
-  /** The bridge knows this client. Unknown here, it has vanished just now, or long ago. */
+  /** The bridge knows this client. If it is unknown here, it vanished just now or long ago. */
   restore(known: KnownClient): void {
     const client = this.state.clients.get(known.id);
     if (client === undefined) {
@@ -87,7 +89,7 @@ export class RelaySession extends SessionCore {
       return;
     }
     client.input.takeUpTo(known.stdin);
-    // No input of a program waits here: the bridge has received all of it.
+    // A program's input never waits here: the bridge has all of it.
     if (client.isProgram && known.received !== undefined) client.input.receiveUpTo(known.received);
     if (known.eof !== undefined) client.input.dropEof(known.eof);
     ackInput(this.state, client, true);
@@ -108,45 +110,45 @@ export class RelaySession extends SessionCore {
     this.state.clients.add(client);
   }
 
-  /** This client can't be resumed. */
+  /** Marks a client that can't be resumed. */
   noteGone(id: string): void {
     this.state.clients.noteGone(id);
   }
 
-  /** Output goes on at `offset`, where the PTY has this size: the bytes before it that are not here are gone. */
+  /** Output continues at `offset` with this size; the bytes before it that are not here are lost. */
   continueAt(offset: number, size: TerminalSize): void {
     if (offset > this.log.endOffset) this.skipTo(offset);
     const known = this.log.sizeAt(this.log.endOffset);
     if (known.cols !== size.cols || known.rows !== size.rows) this.setSize(size);
   }
 
-  /** Bytes are gone for good: the log goes on at `offset`. */
+  /** Bytes are lost: the log continues at `offset`. */
   skipTo(offset: number): void {
     this.log.skipTo(offset);
     this.appended();
   }
 
-  /** There has been output up to `offset`. */
+  /** Output has reached `offset`. */
   noteEnd(offset: number): void {
-    this.#toldEnd = Math.max(this.#toldEnd, offset);
+    this.#announcedEnd = Math.max(this.#announcedEnd, offset);
   }
 
-  /** A whole frame has come: it is logged, and passed on as it is where it fits. It must stay as it is from here on. */
+  /** Logs a whole frame, and forwards it unchanged if it fits. The caller must not modify it. */
   appendFrame(frame: Uint8Array, stream: OutputStream): void {
     const offset = this.log.endOffset;
     this.log.append(frame.subarray(1), stream);
     this.state.frames.keep(offset, frame);
-    // Output from before the greeting came at the time that the bridge said.
-    if (this.log.endOffset > this.#toldEnd) this.lastOutputMs = this.state.now();
+    // The greeting told when older output arrived.
+    if (this.log.endOffset > this.#announcedEnd) this.lastOutputMs = this.state.now();
     this.appended();
   }
 
   override appended(): void {
     super.appended();
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
-  /** The PTY has another size from the end of the log on. */
+  /** Sets the PTY's size from the end of the log on. */
   setSize(size: TerminalSize): void {
     this.log.markSize(size.cols, size.rows);
     this.appended();
@@ -158,14 +160,14 @@ export class RelaySession extends SessionCore {
     ackInput(this.state, client, true);
   }
 
-  /** The bridge knows that the client is attached: it holds the process for it from now on. */
+  /** The bridge knows that the client is attached, and holds the process for it. */
   attachAnswered({ presence }: ClientRecord): void {
     if (presence.phase === "opening") presence.hold?.greet();
   }
 
-  /** The bridge says which client holds the keyboard. An unknown holder id means free. */
-  setHolder(told: string): void {
-    setHolder(this.state, told);
+  /** The clients are known again: if the holder is not among them, the keyboard is free. */
+  checkHolder(): void {
+    setHolder(this.state, this.keyboard.holder, this.keyboard.isLent);
   }
 
   /** @see announceAnswerer */
@@ -173,12 +175,12 @@ export class RelaySession extends SessionCore {
     announceAnswerer(this.state, send, hasClients);
   }
 
-  /** The bridge has heard that it answers, and all that it is told before that. */
+  /** The bridge has processed the news that it answers, and everything sent before. */
   bridgeHears(): void {
     confirmAnswerer(this.state);
   }
 
-  /** The bridge itself answers the queries that end before `offset`. Told before their last bytes. */
+  /** The bridge answers the queries that end before `offset`. Sent before their last bytes. */
   bridgeAnswered(offset: number): void {
     bridgeAnswers(this.state, offset);
   }
@@ -186,35 +188,35 @@ export class RelaySession extends SessionCore {
   /** A shell's command has ended. */
   commandEnded(end: CommandEnded): void {
     this.programs.noteCommandEnd(end);
-    this.#tellWatchers();
+    this.#notifyWatchers();
   }
 
   // ---- Parking: see parking.ts ---------------------------------------------------------------------------------
 
-  /** Whether a program follows the session that can't go on from its kept state. */
+  /** Whether a program that can't resume from stored state follows the session. */
   get isWatched(): boolean {
     return this.#watchers.size > 0;
   }
 
-  /** Whether all output that there is, as the bridge has said, has come here. */
+  /** Whether all output known from the bridge has arrived. */
   get isUpToDate(): boolean {
-    return this.log.endOffset >= this.#toldEnd;
+    return this.log.endOffset >= this.#announcedEnd;
   }
 
-  /** The place of the next client in the order of arrival. */
+  /** The next number in the order of arrival. */
   get nextOrder(): number {
     return this.state.clients.order;
   }
 
-  /** It goes on where an earlier life of it was parked, which had all output before `end`. */
-  goOn(end: number, nextOrder: number, absent: readonly KnownClient[], gone: readonly string[]): void {
+  /** Resumes an earlier life that parked with all output before `end`. */
+  resume(end: number, nextOrder: number, absent: readonly KnownClient[], gone: readonly string[]): void {
     this.noteEnd(end);
     for (const known of absent) this.#addKnown(known);
     for (const id of gone) this.state.clients.noteGone(id);
-    this.state.clients.goOnFrom(nextOrder);
+    this.state.clients.continueFrom(nextOrder);
   }
 
-  /** A client that was here all the time, by this connection: the other clients are not told. */
+  /** Restores a client whose connection outlived parking. Other clients are not told. */
   rejoin(
     client: ClientRecord,
     at: { who: ClientWho; order: number; offset: number; toldSize: TerminalSize; inputStart: number },
@@ -233,51 +235,51 @@ export class RelaySession extends SessionCore {
 
   /** @see SessionCore.snapshotReady */
   override snapshotReady(snapshot: Snapshot | undefined): void {
-    // A client that starts ahead of the log may come back there before the log has got so far.
+    // A client that starts ahead of the log may reconnect at that offset before the log gets there.
     if (snapshot !== undefined && !this.hasEnded) this.noteEnd(snapshot.offset);
     super.snapshotReady(snapshot);
   }
 
-  /** Whether a snapshot has been asked for and not come: it is asked for again over a new connection. */
+  /** Whether a snapshot request is pending. It is repeated on a new connection. */
   get isScreenPending(): boolean {
-    return this.state.snapshots.isAsked;
+    return this.state.snapshots.isPending;
   }
 
-  /** The process is lost, and the log holds the output that was received of it: each client is told after its last byte (X7). */
+  /** The process is lost, and the log holds all its output that arrived. Each client is told after its last byte (X7). */
   lost(lastScreen: Snapshot | undefined): void {
     if (this.hasEnded) return;
     this.state.snapshots.ended();
     this.state.snapshots.arrived(lastScreen);
     this.state.snapshots.close();
-    this.tellEnding("lost");
+    this.setEnding("lost");
     for (const client of this.clients) this.attachAnswered(client);
   }
 
   /** The process has ended and its last byte is in the log. */
   exited(status: ExitStatus): void {
-    if (!this.tellEnding(status)) return;
+    if (!this.setEnding(status)) return;
     for (const client of this.clients) this.attachAnswered(client);
     this.state.snapshots.ended();
     if (!this.facts.tty || isReplayable(this.state)) return;
     this.#isScreenDue = true;
     this.state.snapshots.await(() => {
       this.#isScreenDue = false;
-      // The inner hop is let go of now.
+      // The inner hop closes now.
       this.state.snapshots.close();
     });
   }
 
-  /** The process has ended, and its last screen is here, or will not come: there is nothing left to ask the bridge. */
+  /** Whether the process has ended and its final screen has arrived or never will: nothing is left to ask the bridge. */
   get isSettled(): boolean {
     return this.exit !== undefined && !this.#isScreenDue;
   }
 
-  /** The screen of a process that has ended, to be kept with its log; undefined where the log alone gives it, or nothing does. */
+  /** The final screen of an ended process, to store with its log; undefined if the log suffices or there is none. */
   get lastScreen(): Snapshot | undefined {
     return this.state.snapshots.last;
   }
 
-  /** More input of this client is in the record: it may be acknowledged now. */
+  /** More of this client's input is stored, so it may be acknowledged. */
   recorded(clientId: string): void {
     const client = this.state.clients.get(clientId);
     if (client === undefined) return;
@@ -321,18 +323,23 @@ export class RelaySession extends SessionCore {
   }
 
   override membersChanged(): void {
-    // The size follows at the bridge.
+    // The bridge decides the size.
   }
 
   override keyboardMoved(): void {
-    this.#tellWatchers();
+    this.#notifyWatchers();
+  }
+
+  override asked(ask: Ask, event: AskEvent, client: string): void {
+    this.onAsk(ask, event, client);
+    this.#notifyWatchers();
   }
 
   override inputSettled(client: ClientRecord): void {
     this.programs.onSettled(client);
   }
 
-  /** Until the bridge hears of a lossless client the process runs on, and a log that is nearly full would lose bytes of it. */
+  /** Until the bridge learns of a lossless client the process runs on, and a nearly full log would lose its bytes. */
   override needsHold(client: ClientRecord): boolean {
     if (this.hasEnded) return false;
     const mayPace = client.delivery === "lossless" && client.role === "driver";
@@ -340,13 +347,13 @@ export class RelaySession extends SessionCore {
   }
 
   override get knownEnd(): number {
-    return Math.max(this.log.endOffset, this.#toldEnd);
+    return Math.max(this.log.endOffset, this.#announcedEnd);
   }
 }
 
-/** When a client that waits for the bridge is greeted all the same. */
+/** When a client that waits for the bridge is greeted anyway. */
 function holdEndMs({ presence }: ClientRecord): number | undefined {
   return presence.phase === "opening" && presence.hold !== undefined
-    ? presence.hold.sinceMs + HOLD_PATIENCE_MS
+    ? presence.hold.sinceMs + HOLD_TIMEOUT_MS
     : undefined;
 }

@@ -1,5 +1,5 @@
-// The state of one session, the same on both hops. The functions of this folder read and change it; `SessionCore` calls them for
-// everyone outside.
+// The state of one session, the same on both hops. Functions of this folder read and change it; outside code goes through
+// `SessionCore`.
 
 import type { InputQueue } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
@@ -15,7 +15,7 @@ import { Clients } from "./clients.ts";
 import type { InputRecorder } from "./input-recorder.ts";
 import { Keyboard } from "./keyboard.ts";
 import { Pace } from "./pace.ts";
-import type { SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
+import type { Ask, AskEvent, SessionFacts, SessionOptions, Upstream } from "./session-types.ts";
 
 /** What differs between the hops: `ProcessSession` and `RelaySession`. */
 export interface Hop {
@@ -23,7 +23,7 @@ export interface Hop {
   readonly holdsProcess: boolean;
   /** Whether a repeated end of input is passed on: the bridge may have refused the first. */
   readonly repeatsEof: boolean;
-  /** The end of the output, including output that has not arrived here. */
+  /** End of the output, including output that has not arrived here. */
   readonly knownEnd: number;
   /** Makes the input queue of a new client. */
   newInput(): InputQueue;
@@ -31,25 +31,27 @@ export interface Hop {
   resizeWindow(client: ClientRecord, size: TerminalSize): void;
   /** A client came or went. */
   membersChanged(): void;
-  /** Another client holds the keyboard, or it is free. All clients have been told. */
+  /** The keyboard has a new holder or is free. All clients have been told. */
   keyboardMoved(): void;
-  /** More of a program's input may have been taken, or stored. */
+  /** Something became of a program's ask, by this client's doing; "": by nobody's. */
+  asked(ask: Ask, event: AskEvent, client: string): void;
+  /** More of a program's input may have been taken or stored. */
   inputSettled(client: ClientRecord): void;
-  /** Whether the client's greeting must wait until the process is held for it. */
+  /** Whether the client's greeting must wait until the process is held. */
   needsHold(client: ClientRecord): boolean;
 }
 
 /** Which party answers terminal queries: see `answerer.ts`. */
 export type AnswererState = {
   current: Answerer;
-  /** At the bridge: the answerer that the session object named, which may be none of its clients. */
+  /** Bridge only: the answerer that the session object named, which may not be its client. */
   named: Answerer | undefined;
   /** The previous answerer, whose late reports are still accepted. */
   former: { readonly id: string; readonly untilMs: number } | undefined;
   /** The bridge has answered queries that end before this offset. */
   answeredTo: number;
   hasChosen: boolean;
-  /** The bridge was told that it answers, and has not confirmed it. Until then it announces nothing of what it will answer. */
+  /** The bridge was told that it answers but has not confirmed. Until then it does not announce its answers. */
   isUnconfirmed: boolean;
 };
 
@@ -57,7 +59,7 @@ export type SessionState = {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
   readonly upstream: Upstream;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly recorder: InputRecorder | undefined;
   readonly observer: OutputObserver | undefined;
@@ -72,28 +74,34 @@ export type SessionState = {
   readonly frames: FrameSource;
   /** Readers that are not clients: inner hops. */
   readonly links: Set<OutputReader>;
-  /** Output behind this offset is sent in a moment, together with more: an acknowledgement does not cut it in two. */
+  /** Output after this offset is sent shortly, together with more, so that an acknowledgement does not split it. */
   announcedOffset: number;
   readonly answerer: AnswererState;
-  /** The first driver that ever attached; "" before that. */
+  /** The first driver that ever attached; "" if none has. */
   creator: string;
   /** How the process ended; undefined while it runs. */
   ending: Ending | undefined;
   /** The process takes no more input. */
   isInputClosed: boolean;
-  /** When the process is ended because its machine goes away. */
+  /** When the process is killed because its machine goes away. */
   stopsAtMs: number | undefined;
   panes: PanesMessage | undefined;
-  /** Since when its output is recorded, and whether parts are hidden; undefined: it is not. */
+  /** Whether the terminal echoes, as told last. Absent: nothing is known. */
+  echo: { readonly on: boolean; readonly offset: number } | undefined;
+  /** The asks of programs for a person, oldest first. At the bridge there are none. */
+  asks: readonly Ask[];
+  /** Since when the output is recorded, and whether it is redacted; undefined if it is not recorded. */
   recording: Recording | undefined;
 };
 
 export function newState(options: SessionOptions, hop: Hop): SessionState {
-  const { facts, log, upstream, now, recorder, observer, plainBytesPerSecond, creator = "" } = options;
+  const { facts, log, upstream, now, recorder, observer, plainBytesPerSecond, creator = "", asks = [] } = options;
   const { maxClients = MAX_CLIENTS, keptPlaces = 0 } = options;
   const clients = new Clients();
-  // A session that had a first client has had its first holder: a keyboard that is free now waits to be asked for.
+  // A session with a creator has had a holder, so a free keyboard must be requested.
   const keyboard = new Keyboard(facts.mode, options.holder, options.hasBeenHeld ?? creator !== "");
+  const taker = takerOf(asks);
+  if (taker === keyboard.holder) keyboard.setHolder(taker, true);
   return {
     ...{ facts, log, upstream, now, recorder, observer, plainBytesPerSecond, maxClients, keptPlaces },
     ...{ hop, clients, keyboard, creator },
@@ -114,11 +122,19 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
     isInputClosed: false,
     stopsAtMs: undefined,
     panes: undefined,
+    echo: undefined,
+    // A taker that the bridge does not know of has not begun to type.
+    asks: asks.map((ask) => (ask.takenBy === keyboard.holder ? ask : { ...ask, takenBy: undefined })),
     recording: undefined,
   };
 }
 
-/** Seconds until the process is ended because its machine goes away; undefined if it is not. */
+/** The client that holds the keyboard for a program that has asked; undefined if none does. */
+export function takerOf(asks: readonly Ask[]): string | undefined {
+  return asks.find(({ answer, takenBy }) => answer === undefined && takenBy !== undefined)?.takenBy;
+}
+
+/** Seconds until the process is killed because its machine goes away; undefined if none is planned. */
 export function secondsLeft({ stopsAtMs, ending, now }: SessionState): number | undefined {
   if (stopsAtMs === undefined || ending !== undefined) return undefined;
   return Math.max(0, Math.ceil((stopsAtMs - now()) / 1000));

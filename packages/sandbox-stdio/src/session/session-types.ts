@@ -1,4 +1,4 @@
-// The options of a session and of an attach, and a session's calls to the shell that carries it out.
+// Options of a session and of an attach, and the calls a session makes to its shell.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { OutputLog } from "../output/output-log.ts";
@@ -8,13 +8,13 @@ import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import type { SignalName } from "../wire/constants.ts";
-import type { ParticipantKind } from "../wire/control.ts";
+import type { AskAnswer, ParticipantKind } from "../wire/control.ts";
 import type { PaneOrder } from "../wire/pane-messages.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
 import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
 import type { InputRecorder } from "./input-recorder.ts";
 
-/** The facts that do not change while a process lives. */
+/** Facts that never change while a process lives. */
 export type SessionFacts = {
   /** Names as the client knows them. */
   readonly sandbox: string;
@@ -22,22 +22,22 @@ export type SessionFacts = {
   readonly incarnation: string;
   readonly tty: boolean;
   readonly mode: Mode;
-  /** If no client is attached, a `live` process runs on, and a `lossless` one is held. */
+  /** While no client is attached, a `live` process runs on, and a `lossless` one is held. */
   readonly delivery: Delivery;
-  /** Whether the process itself says which size it has, as a pane does: the session only asks for one. */
+  /** Whether the process decides its size, as a pane does; the session then only asks for one. */
   readonly tellsSize?: boolean;
-  /** The most of one client's input that may wait beside the process (I3b). Absent from an older bridge: as little as of any client. */
+  /** Most input of one client that may wait at the bridge (I3b). Absent from an older bridge: the default. */
   readonly inputWindow?: number;
-  /** The size of the bridge's log. Absent: the usual. */
+  /** Size of the bridge's log. Absent: the default. */
   readonly logBytes?: number | undefined;
 };
 
-/** `ifLong`: where the log does not hold everything, or more than is replayed. */
+/** `ifLong`: if the log is incomplete, or too long to replay. */
 export type StartScreen = "always" | "ifLong";
 
 export type AttachRequest = {
   readonly id: string;
-  /** As it is asked for: another client that has one like it goes first. */
+  /** The requested name; a similar one that is taken gets a number. */
   readonly name: string;
   readonly role: Role;
   /** Absent: a person. */
@@ -45,40 +45,62 @@ export type AttachRequest = {
   readonly isAdmin: boolean;
   /** Absent: live on a PTY, lossless on pipes. A viewer's is always live. */
   readonly delivery?: Delivery | undefined;
-  /** Whether it speaks `stdio.v1`: it acknowledges, and its input is numbered. */
+  /** Whether it speaks `stdio.v1`: acknowledges output, and numbers its input. */
   readonly acknowledges: boolean;
-  /** Whether it relies on typing alone while it holds the keyboard. Absent: it does not. */
+  /** Whether no other client may type while it holds the keyboard. Absent: false. */
   readonly holdsAlone?: boolean | undefined;
-  /** When it starts with the screen. Absent: `ifLong` if it acknowledges, else never. */
+  /** When it starts with a snapshot. Absent: `ifLong` if it acknowledges, else never. */
   readonly startsWithScreen?: StartScreen | undefined;
-  /** Whether it can come back as itself. Absent: it can. */
+  /** Whether it can reconnect as itself. Absent: true. */
   readonly canResume?: boolean;
   readonly size?: TerminalSize;
-  /** The offset it asks for; absent: on a PTY the screen, on pipes all that is held. */
+  /** Requested start of output. Absent: the screen of a PTY, or all held output of pipes. */
   readonly offset?: number;
-  /** Up to where it has dealt with what came before `offset`. Absent: with all of it. */
+  /** Output before this is processed; the rest up to `offset` has only arrived. Absent: all is processed. */
   readonly acked?: number;
-  /** Where its own input goes on, or `new`: after all that it ever sent. Absent: after the input that has been taken. */
+  /** Where its input continues, or `new`: after all that it ever sent. Absent: after the taken input. */
   readonly stdin?: number | "new";
-  /** How much unacknowledged input it can keep. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
+  /** Most unacknowledged input it can keep. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
   readonly keeps?: number;
-  /** Which of its connections this is, if it says so. */
+  /** Number of this connection, if the client numbers them. */
   readonly attempt?: Attempt;
-  /** The person whose windows don't limit each other's size (K4a): opaque. Absent: it counts by itself. */
+  /** Opaque id of a person, whose windows don't limit each other's size (K4a). Absent: the client counts alone. */
   readonly person?: string | undefined;
-  /** The clients that come by one link: only so many may be here at one time. */
+  /** Clients of one share link, which has its own limit. */
   readonly party?: Party;
-  /** Whether it may have one of the places that are kept. Absent: it may. */
+  /** Whether it may use a reserved place. Absent: true. */
   readonly mayUseKept?: boolean;
-  /** Whether it answers the queries of a terminal. Absent: it does. */
+  /** Whether it answers terminal queries. Absent: true. */
   readonly answersQueries?: boolean;
-  /** Whether it has shown that it is the client `id` coming back. */
+  /** Whether it has proved to be the client `id`. */
   readonly isResume: boolean;
-  /** Its proof for the next time, to be told in `hello`. */
+  /** Its proof for the next attach, sent in `hello`. */
   readonly resume: string;
 };
 
-/** A program that writes by calls: a person, an issuer and a name of the caller's own choice make the id. */
+/** A program's ask for a person, of the last hour. Can be copied by structure. */
+export type Ask = {
+  readonly id: string;
+  /** The writer's client, and its name there. */
+  readonly by: string;
+  readonly writer: string;
+  /** The person whose program it is: opaque. */
+  readonly asker: string;
+  /** "" once it is over. */
+  readonly reason: string;
+  readonly secret: boolean;
+  readonly atMs: number;
+  /** The client that has taken it. */
+  readonly takenBy?: string | undefined;
+  /** Absent: it is open. */
+  readonly answer?: AskAnswer;
+};
+
+export type AskRequest = Pick<Ask, "id" | "asker" | "writer" | "reason" | "secret">;
+/** What became of an ask. */
+export type AskEvent = "asked" | "taken" | "exited" | AskAnswer;
+
+/** A program that writes by calls. Its id derives from a person, an issuer and a name chosen by the caller. */
 export type ProgramRequest = { readonly id: string; readonly name: string; readonly isAdmin: boolean };
 
 export type AttachResult =
@@ -87,23 +109,23 @@ export type AttachResult =
 
 /** Towards the process: the process itself, or the inner hop. */
 export interface Upstream {
-  /** A client is here, or here again. */
+  /** A client has attached or reattached. */
   attached(client: ClientRecord): void;
-  /** The client's input queue has a new entry, at its end. */
+  /** The client's input queue has a new last entry. */
   input(client: ClientRecord, entry: InputEntry): void;
   signal(client: ClientRecord, signal: SignalName): void;
-  /** `process`: the size that the PTY is to have. `relay`: the size of this client's window, for the bridge to decide. */
+  /** `process`: sets the PTY's size. `relay`: reports the size of this client's window, and the bridge decides. */
   resize(client: ClientRecord | undefined, size: TerminalSize): void;
   kill(client: ClientRecord): void;
-  /** An order for a pane from a client that may type. */
+  /** A pane command from a client that may type. */
   pane(client: ClientRecord, order: PaneOrder): void;
-  /** The client has dealt with more output, or its window has changed. */
+  /** The client has processed more output, or its window has changed. */
   acked(client: ClientRecord): void;
   departed(client: ClientRecord, how: "left" | "vanished"): void;
   holder(id: string): void;
   /**
-   * Another client answers terminal queries from an offset on. If no client does (""), the bridge answers.
-   * @returns Whether it is told when the bridge has heard of that: see `RelaySession.bridgeHears`.
+   * Another client answers terminal queries from an offset on; "": the bridge.
+   * @returns Whether the bridge will confirm it: see `RelaySession.bridgeHears`.
    */
   answerer(answerer: Answerer): boolean;
 }
@@ -112,30 +134,32 @@ export type SessionOptions = {
   readonly facts: SessionFacts;
   readonly log: OutputLog;
   readonly upstream: Upstream;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** Whether sending a frame copies it at once, so that its memory may be used again. */
+  /** Whether sending a frame copies it at once, so that its memory can be reused. */
   readonly reuseFrames: boolean;
-  /** Clients that may be here at one time. */
+  /** Most clients present at one time. */
   readonly maxClients?: number;
-  /** How many of these places are for those clients alone that may use them. Absent: none. */
+  /** How many of these places are reserved for clients that may use them. Absent: 0. */
   readonly keptPlaces?: number;
-  /** The pace of a client that acknowledges nothing. */
+  /** Bytes per second to a client that can't acknowledge. */
   readonly plainBytesPerSecond?: number;
   readonly holder?: string;
-  /** The first driver that ever attached, if one has. */
+  /** As an earlier life of this session has stored them. */
+  readonly asks?: readonly Ask[] | undefined;
+  /** The first driver that ever attached, if any. */
   readonly creator?: string;
-  /** Whether a client has had the keyboard. Absent: if there was a first driver, it had. */
+  /** Whether any client has had the keyboard. Absent: true if there is a creator. */
   readonly hasBeenHeld?: boolean;
-  /** Whether the process waits for its first client. Absent: it does. A process that a program started does not wait. */
+  /** Whether the process waits for its first client. Absent: true. False for a process that a program started. */
   readonly isAwaited?: boolean;
-  /** Makes snapshots of a PTY's screen, for `SessionCore.snapshotReady`. Absent: there are no snapshots. */
+  /** Makes snapshots of a PTY's screen for `SessionCore.snapshotReady`. Absent: no snapshots. */
   readonly screen?: SnapshotSource | undefined;
-  /** The screen of a process that had ended, as it was stored. */
+  /** The stored final screen of an ended process. */
   readonly lastScreen?: Snapshot | undefined;
-  /** Keeps a record of all input; input that it has not stored is not acknowledged. Tells by {@link RelaySession.recorded}. */
+  /** Records all input; input is acknowledged only once stored. Reports by {@link RelaySession.recorded}. */
   readonly recorder?: InputRecorder | undefined;
   readonly observer?: OutputObserver | undefined;
-  /** Beside the process: how many bytes a second it may write while it has no reader. Absent: no limit. */
+  /** Bridge only: bytes per second that the process may write while it has no reader. Absent: no limit. */
   readonly unattendedBytesPerSecond?: number | undefined;
 };

@@ -1,4 +1,4 @@
-// Stands between a session and the code that carries its decisions out, and traces each decision. Changes nothing.
+// Sits between a session and its shell, and traces each decision. Changes nothing.
 
 import type { InputEntry } from "../input/input-queue.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
@@ -50,7 +50,7 @@ class TracedUpstream implements Upstream {
     this.#upstream.pane(client, order);
   }
 
-  /** Not said: the acknowledgement itself is, when it comes. */
+  /** Not traced: the acknowledgement itself is, on arrival. */
   acked(client: ClientRecord): void {
     this.#upstream.acked(client);
   }
@@ -75,18 +75,18 @@ class TracedUpstream implements Upstream {
   }
 }
 
-/** The upstream itself where nothing is traced. */
+/** Returns `upstream` itself if nothing is traced. */
 export function tracedUpstream(upstream: Upstream, trace: Trace | undefined): Upstream {
   return trace === undefined ? upstream : new TracedUpstream(upstream, trace);
 }
 
 const OTHERS = {
   none: "",
-  throttled: ", less is read ahead for others that are behind",
-  waiting: ", another would be skipped and is waited for",
+  throttled: ", reads less ahead: other clients are behind",
+  waiting: ", waits for a client that would be skipped",
 } as const;
 
-/** Why a process is held, or no more. */
+/** Describes why a process is held or released. */
 export function describePace({ flowLeader, log, pace }: ProcessSession): string {
   if (flowLeader === undefined) return `no client paces, the log ends at ${log.endOffset}`;
   return `${flowLeader.id} paces, ${log.endOffset - flowLeader.acked} of ${flowLeader.windowBytes} B not acknowledged${OTHERS[pace.pressure]}`;

@@ -1,15 +1,15 @@
-// How much a process may write without a reader (W14): so many bytes a second, and some at once. Told the time; knows no process.
+// Limits how much a process may write without a reader (W14): a rate and a burst. The caller passes the time; knows no process.
 
-/** The output that may come at once, in seconds of the rate: the end of a build does not wait. */
+/** Burst, in seconds of the rate: the end of a build does not wait. */
 const BURST_SECONDS = 16;
-/** Once spent, the process is held for so long: stopping and starting it costs more than its output. */
+/** Shortest hold once the budget is spent: stopping and starting a process costs more than its output. */
 const PAUSE_MS = 100;
 
 export class UnattendedBudget {
   readonly #bytesPerSecond: number;
   #bytes: number;
   #atMs: number;
-  /** Output before this offset is accounted for. */
+  /** Output before this offset has been charged. */
   #offset: number;
   #pausedUntilMs: number | undefined;
 
@@ -21,13 +21,13 @@ export class UnattendedBudget {
     this.#atMs = nowMs;
   }
 
-  /** The process has a reader: output until now costs nothing, and the process goes on. */
+  /** The process has a reader: output until now is free, and the process continues. */
   attended(offset: number): void {
     this.#offset = offset;
     this.#pausedUntilMs = undefined;
   }
 
-  /** Whether the process must be held, with its output at `offset` and no reader. */
+  /** Whether to hold the process, with its output at `offset` and no reader. */
   isSpent(offset: number, nowMs: number): boolean {
     if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return false;
     const most = this.#bytesPerSecond * BURST_SECONDS;
@@ -40,7 +40,7 @@ export class UnattendedBudget {
     return this.#pausedUntilMs !== undefined;
   }
 
-  /** When to ask again; undefined while the process is not held for this. */
+  /** When to check again; undefined unless the budget holds the process. */
   get nextMs(): number | undefined {
     return this.#pausedUntilMs;
   }

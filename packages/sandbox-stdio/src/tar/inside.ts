@@ -1,25 +1,25 @@
-// What a member of an archive that anybody has packed may be called, and where a link of it may lead. Names are bytes, one a character.
+// Checks names of members of an untrusted archive, and where its links lead. Names are bytes, one per character.
 
-/** setuid and setgid are never kept: nor is the owner, with whose rights the file would run. */
+/** setuid and setgid are never kept, nor is the owner, with whose rights the file would run. */
 export const KEPT_MODE = 0o777;
 
-/** Some systems take a backslash for a slash. */
+/** Some systems treat a backslash as a slash. */
 const LEADS_UP = /(?:^|[\\/])\.\.(?:[\\/]|$)/;
-/** A path that begins at the root, or at a drive of such a system. */
+/** A path from the root, or from a drive of such a system. */
 const FROM_ROOT = /^(?:[\\/]|[a-z]:)/i;
 
-/** Names below the root; undefined where one leads elsewhere. */
+/** The path's parts below the root; undefined if it leads elsewhere. */
 export function partsOf(name: string): readonly string[] | undefined {
   if (name.startsWith("/") || LEADS_UP.test(name)) return undefined;
   return name.split("/").filter((part) => part !== "" && part !== ".");
 }
 
 /**
- * Where a symbolic link leads, below the root. Upwards only at its beginning: behind a name, which may be a link, `..` leads where
- * nobody can tell.
- * @param parts The link's own name. No folder of it may be a link.
- * @param kept So many of its first folders it may not lead out of.
- * @returns undefined where it leads out.
+ * Where a symbolic link leads, below the root. `..` is allowed only at the start: after a name, which may be a link, it could
+ * lead anywhere.
+ * @param parts The link's own path. None of its folders may be a link.
+ * @param kept The link may not lead out of this many of its first folders.
+ * @returns undefined if it leads outside.
  */
 export function leadsTo(parts: readonly string[], target: string, kept: number): readonly string[] | undefined {
   if (FROM_ROOT.test(target)) return undefined;

@@ -1,5 +1,5 @@
-// Makes an archive that anybody has packed into one that writes and links nothing outside of the one folder it brings: each member is read,
-// and written anew. For a person who unpacks it with a program of theirs. Bounded memory; knows no file system.
+// Rewrites an untrusted archive, member by member, so that it writes and links nothing outside its one folder, whatever program
+// unpacks it. Bounded memory; knows no file system.
 
 import { fromLatin1 } from "../text/latin1.ts";
 import { decodeUtf8 } from "../text/utf8-text.ts";
@@ -7,32 +7,32 @@ import { KEPT_MODE, leadsTo, partsOf } from "./inside.ts";
 import { type TarMember, TarReader } from "./tar-reader.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar-writer.ts";
 
-/** Longer than any path of a file. */
+/** Longer than any file's path. */
 const MAX_NAME_BYTES = 4096;
-/** For the names of links, and again for those of files. */
+/** Memory for the names of links, and again for those of files. */
 const MAX_NAMES_BYTES = 16_777_216;
 const NAME_BYTES = 64;
-/** The mode of a folder that the archive does not list. */
+/** Mode of a folder that the archive does not list. */
 const FOLDER_MODE = 0o755;
 
 export type WhyLeftOut =
-  /** The member's name, or the target of its link, leads out of the folder. */
+  /** The member's name or its link's target leads out of the folder. */
   | "leads-out"
-  /** A link of the archive has its name, or that of a folder above it. */
+  /** A link in the archive has its name, or that of a parent folder. */
   | "below-link"
-  /** The file that it is another name of. */
+  /** The target of a hard link is not in the archive. */
   | "not-in-archive"
-  /** A device, a pipe, or a file with holes. */
+  /** A device, a pipe, or a sparse file. */
   | "special"
-  /** It has none, or one that is too long. */
+  /** The name is missing or too long. */
   | "no-name"
-  /** More than are remembered. */
+  /** More links than are remembered. */
   | "too-many-links";
 
 export type TarFilterPorts = {
-  /** Borrowed. */
+  /** The bytes are borrowed. */
   write(bytes: Uint8Array): void;
-  /** @param name Of bytes, one a character. */
+  /** @param name Bytes, one per character. */
   leftOut(name: string, why: WhyLeftOut): void;
 };
 
@@ -41,16 +41,16 @@ export class TarFilter {
   readonly #ports: TarFilterPorts;
   readonly #reader: TarReader;
   readonly #links = new LinkTree((part) => part);
-  /** As file systems find names that are spelled otherwise. */
+  /** Links by folded name, as file systems find them that ignore case and the like. */
   readonly #alike = new LinkTree(foldedName);
   readonly #files = new Set<string>();
   #filesLeft = MAX_NAMES_BYTES;
-  /** The folder that was written last. */
+  /** The last folder written. */
   #folder: readonly string[] | undefined;
-  /** Of the file whose bytes are coming; undefined: it is left out. */
+  /** Size of the current file; undefined if it is left out. */
   #size: number | undefined;
 
-  /** @param top The folder that gets all members, of bytes, one a character. */
+  /** @param top The folder that receives all members; bytes, one per character. */
   constructor(top: string, ports: TarFilterPorts) {
     this.#top = top;
     this.#ports = ports;
@@ -69,7 +69,7 @@ export class TarFilter {
     this.#reader.push(chunk);
   }
 
-  /** Writes the end. @returns Whether all has come: else nothing of it is to be used. */
+  /** Writes the end. @returns Whether the archive was complete; if not, the output must not be used. */
   end(): boolean {
     if (this.#reader.isWhole) this.#ports.write(tarEnd());
     return this.#reader.isWhole;
@@ -80,7 +80,7 @@ export class TarFilter {
     if (why !== undefined) this.#ports.leftOut(member.name.slice(0, MAX_NAME_BYTES), why);
   }
 
-  /** @returns Why it is left out, if it is. */
+  /** @returns Why the member is left out; undefined if it is not. */
   #pass(member: TarMember): WhyLeftOut | undefined {
     const { name, kind, target, size, stored } = member;
     if (kind === "other" || size !== stored) return "special";
@@ -118,7 +118,7 @@ export class TarFilter {
     return undefined;
   }
 
-  /** A link in the place of one of them, of an earlier archive, is replaced by it: else what comes would be written through it. */
+  /** Writes a member's folders: each replaces a link of an earlier archive in its place, through which files would be written. */
   #folders(parts: readonly string[], { modifiedAt }: TarMember): void {
     const last = this.#folder;
     const same = parts.findIndex((part, index) => part !== last?.[index]);
@@ -156,7 +156,7 @@ export class TarFilter {
 
 type Step = Map<string, Step>;
 
-/** Names of links, folder by folder. A step without any below it is a link. */
+/** Paths of links, by folder. A step with no children is a link. */
 class LinkTree {
   readonly #keyOf: (part: string) => string;
   readonly #root: Step = new Map();
@@ -166,12 +166,12 @@ class LinkTree {
     this.#keyOf = keyOf;
   }
 
-  /** Whether one of them is `parts`, or a folder of it. */
+  /** Whether `parts` or one of its folders is a link. */
   leads(parts: readonly string[]): boolean {
     return this.#root.size > 0 && this.#walk(parts).step.size === 0;
   }
 
-  /** Whether one of them is `parts`, or a folder of it, or below it. */
+  /** Whether `parts` is a link, or is inside one or has one inside. */
   touches(parts: readonly string[]): boolean {
     const { step, depth } = this.#walk(parts);
     return this.#root.size > 0 && (step.size === 0 || depth === parts.length);
@@ -193,7 +193,7 @@ class LinkTree {
     return true;
   }
 
-  /** As far as there are steps, or to a link. */
+  /** Walks as far as there are steps, or to a link. */
   #walk(parts: readonly string[]): { step: Step; depth: number } {
     let step = this.#root;
     let depth = 0;
@@ -207,7 +207,7 @@ class LinkTree {
   }
 }
 
-/** Without its case, its way of writing a character, and blanks and dots at its end. */
+/** Removes differences of case and Unicode form, and trailing blanks and dots. */
 function foldedName(part: string): string {
   const text = decodeUtf8(fromLatin1(part)).normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   let end = text.length;

@@ -1,44 +1,44 @@
-// Reads a tar archive as it comes: GNU's, pax and busybox's, with sparse files. Trusts no byte of it, and knows no file system. Names are
-// bytes, one a character ("latin1"): a name need not be UTF-8.
+// Reads a tar archive as a stream: GNU, pax and busybox, with sparse files. Trusts no byte of it, and knows no file system.
+// Names are bytes, one per character (Latin-1), since they need not be UTF-8.
 
 import { latin1 } from "../text/latin1.ts";
 
 export const TAR_BLOCK = 512;
-/** A name or a pax record that is longer belongs to no file. */
+/** Longest name or pax record accepted. */
 const MAX_LONG_BYTES = 1_048_576;
-/** Pieces of one sparse file. */
+/** Most pieces of one sparse file. */
 const MAX_PIECES = 1_000_000;
-/** Of a sparse file in its header, and in each block that continues it. */
+/** Pieces of a sparse file in its header, and in each block that continues it. */
 const HEADER_PIECES = 4;
 const MORE_PIECES = 21;
 const PIECE_BYTES = 24;
-/** The end of the year 9999. */
+/** End of the year 9999. */
 const MAX_TIME = 253_402_300_799;
 
 export type TarMember = {
   readonly name: string;
   readonly kind: "file" | "folder" | "link" | "hard link" | "other";
-  /** Where a link leads; else empty. */
+  /** Target of a link; else empty. */
   readonly target: string;
-  /** Of a file, its holes counted. */
+  /** Size of a file, including its holes. */
   readonly size: number;
-  /** Of its bytes in the archive: fewer than its size where it has holes. */
+  /** Bytes in the archive: fewer than the size if there are holes. */
   readonly stored: number;
   readonly mode: number;
   /** Seconds since 1970. */
   readonly modifiedAt: number;
 };
 
-/** Told in the order of the archive. */
+/** Called in the order of the archive. */
 export type TarSink = {
   member(member: TarMember): void;
   /** Bytes of the last member, a file, from this offset. Borrowed. */
   bytes(bytes: Uint8Array, offset: number): void;
-  /** The last member is whole. */
+  /** The last member is complete. */
   memberEnd(): void;
 };
 
-/** The archive is none, or breaks off. */
+/** The archive is malformed or truncated. */
 export class TarFault extends Error {
   override readonly name = "TarFault";
 }
@@ -46,7 +46,7 @@ export class TarFault extends Error {
 type Piece = { readonly offset: number; readonly bytes: number };
 type State =
   | { readonly at: "header" }
-  /** Bytes that are put together: a long name, or a pax record. */
+  /** Collects the bytes of a long name or a pax record. */
   | { readonly at: "long"; readonly type: string; left: number; readonly parts: Uint8Array[] }
   | { readonly at: "pieces"; readonly member: TarMember; readonly stored: number; readonly pieces: Piece[] }
   | { readonly at: "body"; readonly isFile: boolean; readonly pieces: readonly Piece[]; piece: number; done: number }
@@ -59,14 +59,14 @@ export class TarReader {
   #filled = 0;
   #state: State = { at: "header" };
   #padding = 0;
-  /** What the headers before a member say of it. */
+  /** Properties of the next member from the headers before it. */
   #more = new Map<string, string>();
 
   constructor(sink: TarSink) {
     this.#sink = sink;
   }
 
-  /** Whether the archive's own end has come: what follows means nothing. */
+  /** Whether the archive's end marker has been read; later bytes are ignored. */
   get isWhole(): boolean {
     return this.#state.at === "end";
   }
@@ -77,7 +77,7 @@ export class TarReader {
     while (rest.length > 0 && this.#state.at !== "end") rest = rest.subarray(this.#take(rest));
   }
 
-  /** @returns How many bytes it has taken. */
+  /** @returns How many bytes were consumed. */
   #take(bytes: Uint8Array): number {
     const state = this.#state;
     switch (state.at) {
@@ -125,7 +125,7 @@ export class TarReader {
       this.#state = { at: "end" };
       return;
     }
-    if (checksumOf(block) !== number(block, 148, 8)) throw new TarFault("it is no tar archive, or a damaged one");
+    if (checksumOf(block) !== number(block, 148, 8)) throw new TarFault("not a tar archive, or damaged");
     const type = String.fromCharCode(block[156] ?? 0);
     const size = countOf(number(block, 124, 12));
     if (LONG.test(type)) {
@@ -194,7 +194,7 @@ export class TarReader {
     this.#state = this.#padding === 0 ? { at: "header" } : { at: "skip", left: this.#padding };
   }
 
-  /** GNU's own header for a long name (L) or a long target of a link (K), or the records of pax (x; g, for all that follow, says nothing of use). */
+  /** GNU headers for a long name (L) or link target (K), or pax records (x). Global pax records (g) have nothing of use. */
   #long({ type, parts }: Extract<State, { at: "long" }>): void {
     const text = parts.map(latin1).join("");
     if (type === "L") this.#more.set("path", text);
@@ -205,9 +205,9 @@ export class TarReader {
 }
 
 const LONG = /[LKxg]/;
-/** Records of pax; the third marks a sparse file in pax's own way, whose map stands in its bytes. */
+/** Pax records used here. The third marks a sparse file of pax, whose map is in its data. */
 const USED = /^(path|linkpath|GNU\.sparse\.realsize|size|mtime)$/;
-/** Links, devices, folders and pipes: whatever size they say. */
+/** Links, devices, folders and pipes have no data, whatever size they state. */
 const HAS_NO_BODY = /[1-6]/;
 
 const paddingOf = (size: number) => (TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK;
@@ -215,7 +215,7 @@ const beforeNul = (text: string) => text.replace(/\0.*$/s, "");
 
 function memberOf(block: Uint8Array, type: string, stored: number, more: ReadonlyMap<string, string>): TarMember {
   const text = (at: number, length: number) => beforeNul(latin1(block.subarray(at, at + length)));
-  // GNU's own format has other things where this one has the beginning of a long name.
+  // GNU's format has other fields in the place of the name prefix.
   const prefix = text(257, 8) === "ustar" ? text(345, 155) : "";
   const name = beforeNul(more.get("path") ?? (prefix === "" ? text(0, 100) : `${prefix}/${text(0, 100)}`));
   return {
@@ -259,7 +259,7 @@ function piecesOf(block: Uint8Array, at: number, most: number): Piece[] {
   return pieces.filter(({ bytes }) => bytes > 0);
 }
 
-/** `LENGTH KEY=VALUE\n`, the length with itself. */
+/** Reads `LENGTH KEY=VALUE\n`; the length includes itself. */
 function* paxRecords(text: string): Generator<readonly [string, string]> {
   for (let at = 0; at < text.length; ) {
     const [head = "", digits = ""] = /^(\d{1,8}) /.exec(text.slice(at, at + 9)) ?? [];
@@ -272,7 +272,7 @@ function* paxRecords(text: string): Generator<readonly [string, string]> {
   }
 }
 
-/** In octal digits, behind blanks, or where its first bit is set in binary. */
+/** Octal digits after blanks, or binary if the first bit is set. */
 function number(block: Uint8Array, at: number, length: number): number {
   const first = block[at] ?? 0;
   if (first >= 0x80) {
@@ -289,16 +289,16 @@ function number(block: Uint8Array, at: number, length: number): number {
 }
 
 function countOf(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TarFault("a size is no number");
+  if (!Number.isSafeInteger(value) || value < 0) throw new TarFault("a size is not a valid number");
   return value;
 }
 
-/** A file system refuses what is beyond the year 9999, and Node takes what is before 1970 for now. */
+/** File systems reject times after the year 9999, and Node treats times before 1970 as now. */
 function timeOf(seconds: number): number {
   return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), MAX_TIME);
 }
 
-/** Its own field is counted as blanks. */
+/** The checksum field itself counts as blanks. */
 function checksumOf(block: Uint8Array): number {
   let sum = 8 * 0x20;
   for (let at = 0; at < TAR_BLOCK; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;

@@ -1,10 +1,10 @@
-// Writes a tar archive, member by member, that GNU's, busybox's and BSD's tar unpack. Names are bytes, one a character. Pure.
+// Writes a tar archive that GNU's, busybox's and BSD's tar can unpack. Names are bytes, one per character. Pure.
 
 import { fromLatin1 } from "../text/latin1.ts";
 import { joined } from "../text/utf8-text.ts";
 import { TAR_BLOCK } from "./tar-reader.ts";
 
-/** What eleven octal digits hold. */
+/** Largest number in eleven octal digits. */
 const MAX_NUMBER = 8 ** 11 - 1;
 const MAX_NAME = 100;
 
@@ -13,16 +13,16 @@ const TYPES = { file: "0", "hard link": "1", link: "2", folder: "5" } as const;
 export type TarEntry = {
   readonly name: string;
   readonly kind: keyof typeof TYPES;
-  /** Where a link leads, or of which file a hard link is another name. */
+  /** Target of a link or hard link. */
   readonly target?: string;
-  /** Of a file: its bytes and {@link tarPadding} follow. */
+  /** Size of a file; its bytes and {@link tarPadding} follow the header. */
   readonly size: number;
   readonly mode: number;
   /** Seconds since 1970. */
   readonly modifiedAt: number;
 };
 
-/** The header before an entry's bytes. What it has no room for gets a record of its own (pax). */
+/** The header before an entry's bytes, preceded by pax records for values that do not fit. */
 export function tarHeader(entry: TarEntry): Uint8Array {
   const { kind, target = "" } = entry;
   const name = kind === "folder" && !entry.name.endsWith("/") ? `${entry.name}/` : entry.name;
@@ -72,7 +72,7 @@ function octal(number: number, digits: number): string {
   return Math.min(number, MAX_NUMBER).toString(8).padStart(digits, "0");
 }
 
-/** Its length counts itself. */
+/** The length includes itself. */
 function paxRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   let length = rest.length + 1;

@@ -1,28 +1,28 @@
-// The colours, and the pointer's shape, that a program has changed by OSC, and the sequences that give them back.
+// Tracks colours and the pointer's shape that a program has changed by OSC, and makes the sequences that restore them.
 
 const ST = "\x1b\\";
-/** OSC numbers of lists: pairs of an index and a colour. */
+/** OSC numbers that take a list of pairs: index and colour. */
 const LISTS: ReadonlySet<number> = new Set([4, 5]);
-/** The first and the last of those that stand for one colour each, from the foreground on. */
+/** First and last OSC number for a single colour each, beginning with the foreground. */
 const [FIRST_DYNAMIC, LAST_DYNAMIC] = [10, 19];
-/** What gives a colour back has a number of 100 more. */
+/** Added to an OSC number to restore its colour. */
 const RESTORE = 100;
 const KITTY_COLOURS = 21;
 const POINTER = 22;
-/** A list whose end was not seen may have changed any. */
+/** A list that was not seen whole may have changed any index. */
 const ALL = "";
 const INDEX = /^\d{1,3}$/;
 const KITTY_NAME = /^[\w-]{1,64}$/;
 const MAX_KITTY_NAMES = 512;
 
 export class ColourChanges {
-  /** For each OSC number the indexes, or names, that were changed; {@link ALL} alone for what has no index. */
+  /** The changed indexes or names by OSC number; only {@link ALL} if it has no index. */
   readonly #changed = new Map<number, Set<string>>();
 
   /**
    * Follows the text of an OSC.
-   * @param isWhole Whether that is all of it.
-   * @returns Whether it was one of these.
+   * @param isWhole False if the text was cut.
+   * @returns Whether the OSC is one of those tracked here.
    */
   follow(id: number, text: string, isWhole: boolean): boolean {
     if (id === POINTER) {
@@ -40,7 +40,7 @@ export class ColourChanges {
     return true;
   }
 
-  /** The sequences that give them back. */
+  /** The sequences that restore everything changed. */
   get undo(): string {
     let text = "";
     for (const [id, names] of this.#changed) {
@@ -60,7 +60,7 @@ export class ColourChanges {
     }
   }
 
-  /** More than one are those that follow. */
+  /** Further colours belong to the numbers that follow. */
   #dynamic(first: number, slots: readonly string[]): void {
     for (const [i, slot] of slots.entries()) {
       if (slot !== "" && slot !== "?" && first + i <= LAST_DYNAMIC) this.#set(first + i, ALL);
@@ -75,7 +75,7 @@ export class ColourChanges {
       this.#set(KITTY_COLOURS, name);
   }
 
-  /** @param names {@link ALL} first: all of them. */
+  /** @param names All of them if the first is {@link ALL}. */
   #restored(id: number, names: readonly string[]): void {
     const changed = this.#changed.get(id);
     if (names[0] === ALL) changed?.clear();
@@ -83,7 +83,7 @@ export class ColourChanges {
     if (changed?.size === 0) this.#changed.delete(id);
   }
 
-  /** @param name undefined: as it was. */
+  /** @param name undefined: the original value. */
   #set(id: number, name: string | undefined): void {
     if (name === undefined) this.#changed.delete(id);
     else this.#changed.set(id, (this.#changed.get(id) ?? new Set()).add(name));

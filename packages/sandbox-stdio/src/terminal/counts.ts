@@ -1,12 +1,12 @@
-// The control sequences that repeat their effect as often as their first parameter says, and how often a screen can show it.
-// A program may print any number; some terminals count up to it one by one.
+// Control sequences that repeat their effect as often as their first parameter says, limited to what a screen can show.
+// A program may print any number, and some terminals count up to it one by one.
 
 export type ScreenSize = { readonly cols: number; readonly rows: number };
 
-/** The repeated step: of one row, of one column, or of one cell. */
+/** The repeated unit. */
 export type CountUnit = "rows" | "cols" | "cells";
 
-/** By intermediates and final byte. A sequence with a private marker counts nothing. */
+/** By intermediates and final byte. Sequences with a private marker are not counts. */
 export const COUNTS: ReadonlyMap<string, CountUnit> = new Map<string, CountUnit>([
   ["A", "rows"], // CUU: cursor up
   ["B", "rows"], // CUD
@@ -37,20 +37,20 @@ export const COUNTS: ReadonlyMap<string, CountUnit> = new Map<string, CountUnit>
 const COUNTING = /^(\d+)[\d;:]*([ -/]*[@-~])$/;
 const FINALS: ReadonlySet<string> = new Set([...COUNTS.keys()].map((name) => name.slice(-1)));
 
-/** The highest count that a screen of this size can tell from a higher one. */
-export function mostOf(unit: CountUnit, { cols, rows }: ScreenSize): number {
+/** Highest count that makes a difference on a screen of this size. */
+export function maxCountOf(unit: CountUnit, { cols, rows }: ScreenSize): number {
   return unit === "rows" ? rows : unit === "cols" ? cols : cols * rows;
 }
 
 /**
  * @param text Marker, parameters, intermediates and final byte of a CSI.
- * @returns The sequence with a count that the screen can show; undefined where it was one.
+ * @returns The sequence with its count limited to the screen; undefined if it needs no change.
  */
 export function withinScreen(text: string, size: ScreenSize): string | undefined {
   if (!FINALS.has(text.slice(-1))) return undefined;
   const [, count, name] = COUNTING.exec(text) ?? [];
   const unit = name === undefined ? undefined : COUNTS.get(name);
   if (count === undefined || unit === undefined) return undefined;
-  const most = mostOf(unit, size);
+  const most = maxCountOf(unit, size);
   return Number(count) > most ? `\x1b[${most}${text.slice(count.length)}` : undefined;
 }

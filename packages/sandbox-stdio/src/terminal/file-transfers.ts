@@ -1,41 +1,41 @@
-// File transfers by ZMODEM (rz, sz) in a terminal's output: which bytes of it are a file's and no terminal's. Knows where a
-// transfer begins and ends, and nothing of its content. A program alone begins none: its client must answer it.
+// Finds ZMODEM file transfers (rz, sz) in a terminal's output: which bytes belong to a file. Knows a transfer's start and end,
+// not its content. A transfer begins only once the client answers the program.
 
 import { indexOrEnd } from "./plain-scan.ts";
 
-/** Begins a header, escapes a byte, and gives up a transfer. It is CAN: it ends the sequence that the terminal was reading. */
+/** Begins a header, escapes a byte, and cancels a transfer. It is also CAN, which aborts a terminal's current sequence. */
 const ZDLE = 0x18;
 const STAR = 0x2a;
-/** A header in hexadecimal: two stars, ZDLE, these, and the second digit of its type. */
+/** A hexadecimal header: two stars, ZDLE, these bytes, and the second digit of its type. */
 const HEX_HEADER = [0x42, 0x30] as const;
 const ZRQINIT = 0x30;
 const ZRINIT = 0x31;
 const ZFIN = 0x38;
-/** The last byte of what begins any header of an answer, behind a star and ZDLE: binary, with a longer checksum, hexadecimal. */
+/** The byte after star and ZDLE in any header of an answer: binary, binary with a longer checksum, hexadecimal. */
 const ANSWERS: ReadonlySet<number> = new Set([0x41, 0x43, 0x42]);
-/** A program offers again about every ten seconds, until it is answered. */
+/** A program repeats its offer about every ten seconds until it is answered. */
 const ANSWER_MS = 15_000;
 const CANCELS = 5;
-/** A block has at most so many bytes, and ZDLE stands at its end. */
+/** Longest block; ZDLE follows it. */
 const MAX_BLOCK_BYTES = 8_192;
 
 export type OutputPiece = { readonly bytes: Uint8Array; readonly isTransfer: boolean };
 
 export class FileTransfers {
   #isTransfer = false;
-  /** When the program last began to offer a transfer; undefined: since the last one it has not. */
+  /** When the program last offered a transfer; undefined if it has not since the last transfer. */
   #offeredAtMs: number | undefined;
-  /** Of a header's beginning in the input: bytes that have been read, a star and ZDLE. */
+  /** Bytes matched of a header's start (star, ZDLE) in the input. */
   #answer = 0;
-  /** Bytes of a header that have been read from its ZDLE on. */
+  /** Bytes read of a header, counted from its ZDLE. */
   #header = 0;
-  /** Two at most, at the end of the bytes read so far. */
+  /** Stars at the end of the bytes read so far, at most two. */
   #stars = 0;
   #cancels = 0;
   /** Bytes since the last ZDLE. */
   #run = 0;
 
-  /** @returns The bytes in order, as views: those of a transfer, and those for the terminal. `bytes` itself if undivided. */
+  /** @returns Views of the bytes in order: those of a transfer, and those for the terminal. `bytes` itself if undivided. */
   cut(bytes: Uint8Array, nowMs: number): readonly OutputPiece[] {
     const pieces: OutputPiece[] = [];
     let from = 0;
@@ -52,24 +52,24 @@ export class FileTransfers {
     return pieces;
   }
 
-  /** Follows input of the client that these bytes go to, which holds the keyboard: with a header of its own a transfer begins. */
+  /** Follows input of the client that gets these bytes and holds the keyboard: a header in it begins a transfer. */
   typed(bytes: Uint8Array, nowMs: number): void {
     if (this.#offeredAtMs === undefined || this.#isTransfer) return;
     if (nowMs - this.#offeredAtMs > ANSWER_MS) this.#offeredAtMs = undefined;
     else if (this.#hasHeader(bytes)) this.#begin();
   }
 
-  /** Whether the next bytes are a file's. */
+  /** Whether the next bytes belong to a file. */
   get isTransfer(): boolean {
     return this.#isTransfer;
   }
 
-  /** Whether no transfer is under way, and none has begun to begin. */
+  /** Whether no transfer is running or may just be starting. */
   get isAtRest(): boolean {
     return !this.#isTransfer && this.#header === 0 && this.#stars === 0;
   }
 
-  /** Bytes are missing here: the following bytes are the terminal's. */
+  /** Bytes are missing here: the next ones are the terminal's. */
   reset(): void {
     this.#isTransfer = false;
     this.#offeredAtMs = undefined;
@@ -96,7 +96,7 @@ export class FileTransfers {
     return false;
   }
 
-  /** Reads up to the next ZDLE. @returns Where to read on. */
+  /** Reads up to the next ZDLE. @returns Where to continue. */
   #toHeader(bytes: Uint8Array, from: number): number {
     const at = indexOrEnd(bytes, ZDLE, from);
     if (this.#isTransfer && this.#run + at - from > MAX_BLOCK_BYTES) {
@@ -130,7 +130,7 @@ export class FileTransfers {
     return at + 1;
   }
 
-  /** @returns Two at most. */
+  /** @returns At most two. */
   #starsBefore(bytes: Uint8Array, at: number): number {
     let stars = 0;
     while (stars < 2 && bytes[at - 1 - stars] === STAR) stars += 1;

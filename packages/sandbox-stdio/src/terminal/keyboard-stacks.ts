@@ -1,6 +1,6 @@
-// The flags of kitty's keyboard protocol that a program has set: each of a terminal's two screens has flags, and a stack, of its own.
+// The flags of kitty's keyboard protocol that a program has set. Each of a terminal's two screens has its own flags and stack.
 
-/** As deep as terminals have it: what is pushed on a full stack pushes the oldest out. */
+/** Depth in real terminals: pushing on a full stack drops the oldest entry. */
 const MAX_DEPTH = 16;
 const REPLACE = 1;
 const ADD = 2;
@@ -8,7 +8,7 @@ const REMOVE = 3;
 
 export class KeyboardStack {
   #flags = 0;
-  /** The flags to which each pop goes back. */
+  /** The flags that each pop restores. */
   #below: number[] = [];
 
   push(flags: number): void {
@@ -36,14 +36,14 @@ export class KeyboardStack {
     this.#below = [];
   }
 
-  /** The sequence that undoes all of it on the screen that is shown; "": it is as nobody has changed it. */
+  /** The sequence that undoes everything on the current screen; "" if nothing was changed. */
   get undo(): string {
     const base = this.#below[0] ?? this.#flags;
     const pops = this.#below.length === 0 ? "" : `\x1b[<${this.#below.length}u`;
     return pops + (base === 0 ? "" : "\x1b[=0u");
   }
 
-  /** The sequences that set the same on a screen on which nobody has set any. */
+  /** The sequences that set the same flags on an unchanged screen. */
   get settings(): string {
     const [base = 0, ...pushed] = [...this.#below, this.#flags];
     return (base === 0 ? "" : `\x1b[=${base}u`) + pushed.map((flags) => `\x1b[>${flags}u`).join("");

@@ -1,10 +1,10 @@
-// Modes that a program has left on when it ended, by the marks of its shell (OSC 133): a killed one can't switch off its mouse.
+// Finds modes that an ended program left on, by its shell's marks (OSC 133): a killed program can't switch off its mouse.
 
 import type { ProgramMode, TerminalModes } from "./modes.ts";
 
 export class LeftModes {
   readonly #modes: TerminalModes;
-  /** On when the command that runs was started; undefined: none runs, as far as the marks say. */
+  /** Modes that were on when the running command started; undefined if none runs according to the marks. */
   #before: readonly ProgramMode[] | undefined = [];
 
   constructor(modes: TerminalModes) {
@@ -12,8 +12,8 @@ export class LeftModes {
   }
 
   /**
-   * Follows the text of an OSC, whose effects the ledger of modes need not know.
-   * @returns What was switched on since the command began that ends here, and is still on.
+   * Follows the text of an OSC. The ledger of modes need not have followed it yet.
+   * @returns The modes switched on since the command that ends here began, and still on.
    */
   follow(osc: string): readonly ProgramMode[] {
     const [, mark] = /^133;([CD])(?:;|$)/.exec(osc) ?? [];

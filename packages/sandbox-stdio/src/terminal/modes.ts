@@ -1,5 +1,5 @@
-// The one ledger of what a program has left otherwise than an untouched terminal has it: modes, screens, margins, character sets,
-// colours and the like; and the sequences that undo it, or set it in another terminal. Told each sequence; knows no emulator.
+// The one ledger of how a program has changed a terminal: modes, screens, margins, character sets, colours and so on. Makes the
+// sequences that undo it, or set it in another terminal. Fed with sequences; knows no emulator.
 
 import { fromLatin1 } from "../text/latin1.ts";
 import { decodeUtf8 } from "../text/utf8-text.ts";
@@ -14,18 +14,18 @@ const MAX_MODES = 256;
 const MAX_COLS = 1_000;
 const TAB_WIDTH = 8;
 
-/** ANSI modes: what is printed is inserted; what is typed is not printed by the terminal itself, as usual; lines end twice. */
+/** ANSI modes: IRM inserts; SRM, on by default, suppresses local echo; LNM pairs LF with CR. */
 const [INSERT, NO_ECHO, NEWLINE] = [4, 12, 20];
 const [VT52, ORIGIN, BLINK, CURSOR, KEYPAD] = [2, 6, 12, 25, 66] as const;
 const ALTERNATE_SCREENS: readonly number[] = [1049, 1047, 47];
-/** The end of these brings back a cursor that was saved. */
+/** Private modes whose reset restores a saved cursor. */
 const SAVED_CURSORS: readonly number[] = [1048, 1049];
-/** Private modes that are on in an untouched terminal; every other is off. {@link VT52}: it is none. */
+/** Private modes that are on in an untouched terminal; all others are off. {@link VT52} off means VT52 emulation. */
 const ON_BY_DEFAULT: ReadonlySet<number> = new Set([VT52, 7, 8, 19, CURSOR, 1007, 1046, 1070]);
-/** Those in which terminals differ, and those whose end does more than end them: 80 columns, Tektronix. */
+/** Modes in which terminals differ, or whose reset has side effects: 80 columns, Tektronix. */
 const LEFT_ALONE: ReadonlySet<number> = new Set([3, 38, 40, 1034, 1035, 1036, 1039, 1042, 2027, 737769]);
 
-/** Settings by one CSI each: when they are as usual, and what makes them so. */
+/** Settings by one CSI each: their default, and the sequence that restores it. */
 const SETTINGS: ReadonlyMap<string, { readonly usual: RegExp; readonly undo: string }> = new Map([
   ["i", { usual: /^(?!5)/, undo: "\x1b[4i" }], // all output goes to a printer
   ["?i", { usual: /^(?!5)/, undo: "\x1b[?4i" }], // each line does, too
@@ -38,43 +38,43 @@ const SETTINGS: ReadonlyMap<string, { readonly usual: RegExp; readonly undo: str
   ["'z", { usual: /^0?(;|$)/, undo: "\x1b[0'z" }], // the locator reports
   [" q", { usual: /^0?$/, undo: "\x1b[0 q" }], // the cursor's shape
 ]);
-/** Until these are undone, output goes elsewhere. */
+/** Undo these first: until then output goes elsewhere. */
 const FIRST_SETTINGS: readonly string[] = ["i", "?i", "$}", "$~"];
-/** A cursor that is restored brings its own. */
+/** Settings that a restored cursor brings back. */
 const SAVED_SETTINGS: readonly string[] = ["m", '"q'];
 const LOCATOR = "'z";
 const SHAPE = " q";
-/** By the first byte of what designates them: sets of 94 characters, and of 96. */
+/** Slots by the first byte of the designating sequence: sets of 94 and of 96 characters. */
 const CHARSETS: ReadonlyMap<string, string> = new Map([..."()*+"].map((slot) => [slot, slot]))
   .set("-", ")")
   .set(".", "*")
   .set("/", "+");
 
-/** What a program switches on for itself, and a shell has no use for: by whose modes, or in other ways. */
+/** Groups of modes that a program switches on for itself and that a shell does not need. */
 export type ProgramMode = "mouse" | "reports" | "keys" | "screen" | "cursor" | "characters";
 const PROGRAM_MODES: readonly ProgramMode[] = ["mouse", "reports", "keys", "screen", "cursor", "characters"];
 const PRIVATE_PROGRAM_MODES: ReadonlyMap<ProgramMode, readonly number[]> = new Map([
   ["mouse", [9, 1000, 1001, 1002, 1003, 1005, 1006, 1015, 1016]],
-  ["reports", [1004, 2031, 2048]], // the focus, colours and sizes that change
+  ["reports", [1004, 2031, 2048]], // changes of focus, colours and size
   ["keys", [1, KEYPAD, 9001]],
   ["cursor", [CURSOR]],
 ]);
 
 export class TerminalModes {
-  /** As each was set last; those that were never set are missing. */
+  /** The last value of each mode that was ever set. */
   readonly #private = new Map<number, boolean>();
   readonly #ansi = new Map<number, boolean>();
   readonly #alternate = new Set<number>();
-  /** Sequences of {@link SETTINGS}, by their names; the usual ones are missing. */
+  /** Sequences of {@link SETTINGS} by name; defaults are missing. */
   readonly #settings = new Map<string, string>();
-  /** Names of those that were ever otherwise, and of such character sets: a cursor may have been saved with them. */
+  /** Settings and character sets that were ever changed: a cursor may have been saved with them. */
   readonly #everSet = new Set<string>();
-  /** G0 to G3, as they are designated, where they are not ASCII. */
+  /** Slots of G0 to G3 that are not ASCII. */
   readonly #charsets = new Set<string>();
   #isShifted = false;
   #hasRegion = false;
   #hasTabs = false;
-  /** Another encoding than UTF-8, and C1 controls of one byte. */
+  /** Whether an encoding other than UTF-8, or one-byte C1 controls, were selected. */
   #hasCoding = false;
   #hasShortControls = false;
   #isLinkOpen = false;
@@ -86,17 +86,17 @@ export class TerminalModes {
   #isShapeLater = false;
   #title = "";
 
-  /** The title that the application gave the terminal's window; "" if it gave none. */
+  /** The window's title; "" if the program set none. */
   get title(): string {
     return this.#title;
   }
 
-  /** Whether the screen is one that a full-screen application draws on, without scrollback. */
+  /** Whether the alternate screen is shown, which has no scrollback. */
   get isAlternate(): boolean {
     return this.#alternate.size > 0;
   }
 
-  /** Shift out and shift in, which are single bytes. */
+  /** Handles the single bytes shift out and shift in. */
   shift(isOut: boolean): void {
     this.#isShifted = isOut;
     if (isOut) this.#everSet.add("(");
@@ -157,7 +157,7 @@ export class TerminalModes {
     }
   }
 
-  /** @param text What comes after the ESC. */
+  /** @param text The part after the ESC. */
   escape(text: string): void {
     const slot = CHARSETS.get(text.slice(0, 1));
     if (slot !== undefined && text.length > 1) {
@@ -177,9 +177,9 @@ export class TerminalModes {
     else if (text === " F" || text === " G") this.#hasShortControls = text === " G";
   }
 
-  // ---- What is to be done about it ------------------------------------------------------------------------------
+  // ---- Undoing and restoring ------------------------------------------------------------------------------------
 
-  /** The sequence that undoes everything that is still on: empty for a terminal that is as it was found. @param cols Its own. */
+  /** The sequence that undoes everything still changed; "" for an untouched terminal. @param cols The terminal's columns. */
   resetSequence(cols: number): string {
     const wasAlternate = this.isAlternate;
     let reset = this.#private.get(VT52) === false ? "\x1b<" : "";
@@ -197,24 +197,24 @@ export class TerminalModes {
     return reset + this.#colours.undo + (this.#hasProgress ? `\x1b]9;4;0${ST}` : "");
   }
 
-  /** What a program has switched on. */
+  /** The groups of modes that a program has switched on. */
   get programModes(): readonly ProgramMode[] {
     return PROGRAM_MODES.filter((one) => {
       if (one === "screen") return this.isAlternate;
       if (one === "characters") return this.#isShifted || this.#charsets.size > 0 || this.#ansi.get(INSERT) === true;
-      const hasMode = privateModesOf(one).some((mode) => this.#isOdd(mode));
+      const hasMode = privateModesOf(one).some((mode) => this.#isChanged(mode));
       if (one === "mouse") return hasMode || this.#settings.has(LOCATOR);
       if (one === "keys") return hasMode || this.#keys.size > 0 || this.#currentKeyboard.undo !== "";
       return hasMode;
     });
   }
 
-  /** Undoes these, as far as they are on. @returns The sequence for the terminal, which has been followed. */
+  /** Undoes these groups as far as they are on. @returns The sequence for the terminal. */
   takeBack(modes: readonly ProgramMode[]): string {
     let undo = "";
     for (const one of modes) {
       for (const mode of privateModesOf(one)) {
-        if (this.#isOdd(mode)) undo += setPrivate(mode, ON_BY_DEFAULT.has(mode));
+        if (this.#isChanged(mode)) undo += setPrivate(mode, ON_BY_DEFAULT.has(mode));
         this.#private.delete(mode);
       }
       if (one === "mouse") {
@@ -238,15 +238,15 @@ export class TerminalModes {
     return undo;
   }
 
-  /** The sequence of mode 12, which comes before the cursor's shape or after: the later of the two says whether it blinks. */
+  /** The sequence of mode 12, before or after the cursor's shape: whichever came last decides whether the cursor blinks. */
   get blink(): { readonly text: string; readonly isBeforeShape: boolean } {
     const isOn = this.#private.get(BLINK);
     return { text: isOn === undefined ? "" : setPrivate(BLINK, isOn), isBeforeShape: this.#isShapeLater };
   }
 
   /**
-   * The sequences that set in an untouched terminal what says how it reports keys and the like: not what is drawn, and how.
-   * @param isKept Whether a mode is set in another way.
+   * The sequences that restore, in an untouched terminal, how it reports keys and the like, but not how it draws.
+   * @param isKept Whether a mode is restored some other way.
    */
   settings(isKept: (mode: number, isPrivate: boolean) => boolean): string {
     let text = "";
@@ -259,7 +259,7 @@ export class TerminalModes {
     return text + (this.#settings.get(LOCATOR) ?? "") + [...this.#keys.values()].join("");
   }
 
-  /** The sequence that switches on again what {@link resetSequence} has undone, but for what a program draws with. */
+  /** The sequence that restores what {@link resetSequence} has undone, except for drawing. */
   get resumeSequence(): string {
     const screens = [...this.#alternate].map((mode) => setPrivate(mode, true)).join("");
     const { normal, alternate } = this.keyboards;
@@ -267,7 +267,7 @@ export class TerminalModes {
     return keyboards + this.settings(() => false);
   }
 
-  /** The sequences that set the flags of kitty's keyboard protocol on each screen, while that is shown. */
+  /** The sequences that set kitty's keyboard flags on each screen, while it is shown. */
   get keyboards(): { readonly normal: string; readonly alternate: string } {
     const { normal, alternate } = this.#keyboard;
     return { normal: normal.settings, alternate: alternate.settings };
@@ -277,7 +277,7 @@ export class TerminalModes {
     return this.#settings.has(name) ? (SETTINGS.get(name)?.undo ?? "") : "";
   }
 
-  /** Back to the normal screen: the other's keyboard flags can be undone on it alone. */
+  /** Returns to the normal screen. The alternate screen's keyboard flags can be undone only while it is shown. */
   #undoScreen(): string {
     const { undo } = this.#keyboard.alternate;
     if (!this.isAlternate) return undo === "" ? "" : `\x1b[?1049h${undo}\x1b[?1049l`;
@@ -295,23 +295,23 @@ export class TerminalModes {
     return [...this.#keys.keys()].map((key) => csiOf(`>${key.slice(0, 1)}`, key.slice(1))).join("");
   }
 
-  /** Margins, tab stops and where rows are counted from: to set them moves the cursor. */
+  /** Restores margins, tab stops and origin mode, which moves the cursor. */
   #undoPlaces(wasAlternate: boolean, cols: number): string {
     const hasOrigin = this.#private.get(ORIGIN) === true && !wasAlternate;
     const tabs = `\r\x1b[3g${`\x1b[${TAB_WIDTH}C\x1bH`.repeat((Math.min(cols, MAX_COLS) - 1) / TAB_WIDTH)}`;
     const undo = (this.#hasRegion ? "\x1b[r" : "") + (this.#hasTabs ? tabs : "");
-    // A saved cursor would bring the mode back: the last row is the one place that covers nothing.
+    // Restoring a saved cursor would restore the mode too. The last row is the one place where nothing is overwritten.
     if (hasOrigin) return `${setPrivate(ORIGIN, false)}${undo}\x1b[9999H`;
     return undo === "" ? "" : `\x1b7${undo}\x1b8`;
   }
 
-  // ---- What is followed -----------------------------------------------------------------------------------------
+  // ---- Following ------------------------------------------------------------------------------------------------
 
   get #currentKeyboard(): KeyboardStack {
     return this.isAlternate ? this.#keyboard.alternate : this.#keyboard.normal;
   }
 
-  #isOdd(mode: number): boolean {
+  #isChanged(mode: number): boolean {
     const usual = ON_BY_DEFAULT.has(mode);
     return (this.#private.get(mode) ?? usual) !== usual;
   }
@@ -337,7 +337,7 @@ export class TerminalModes {
     else if (this.#private.size < MAX_MODES) this.#private.set(mode, isOn);
   }
 
-  /** With whichever pen and character sets it was saved. */
+  /** The restored pen and character sets are unknown: assume any that was ever set. */
   #cursorRestored(): void {
     for (const name of this.#everSet) {
       if (SAVED_SETTINGS.includes(name)) this.#settings.set(name, "");
@@ -347,7 +347,7 @@ export class TerminalModes {
     }
   }
 
-  /** XTMODKEYS, XTFMTKEYS, and `CSI > n`, which switches the first off. */
+  /** XTMODKEYS, XTFMTKEYS, and `CSI > n`, which disables the first. */
   #setKeys(name: string, params: string): void {
     const [resource = "", value = ""] = params.split(";");
     const kind = name === ">f" ? "f" : "m";
@@ -366,7 +366,7 @@ export class TerminalModes {
     else stack.pop(Math.max(1, first));
   }
 
-  /** A full reset: not of the title, the colours, and what xterm.js keeps: whether the cursor shows and blinks, newlines. */
+  /** A full reset. Keeps the title and the colours, and what xterm.js keeps: cursor visibility and blinking, and LNM. */
   #clear(): void {
     const cursor = [CURSOR, BLINK].map((mode) => [mode, this.#private.get(mode)] as const);
     const newline = this.#ansi.get(NEWLINE);
@@ -387,7 +387,7 @@ function privateModesOf(one: ProgramMode): readonly number[] {
   return PRIVATE_PROGRAM_MODES.get(one) ?? [];
 }
 
-/** Not every terminal that knows the keypad's sequence knows its mode: tmux doesn't. */
+/** Uses DECKPAM for the keypad: not every terminal that knows it knows mode 66, such as tmux. */
 function setPrivate(mode: number, isOn: boolean): string {
   if (mode === KEYPAD) return isOn ? "\x1b=" : "\x1b>";
   return `\x1b[?${mode}${isOn ? "h" : "l"}`;

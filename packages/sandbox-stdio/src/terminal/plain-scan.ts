@@ -1,11 +1,8 @@
-// Fast steps over bytes that hold no terminal query: plain text, and the sequences that are most frequent.
+// Fast scans over bytes that contain no terminal query: plain text, and the most frequent sequences.
 
 import { canEndQuery } from "./queries.ts";
 
-/**
- * Whether a whole CSI stands here that is plainly no query: most sequences are colours and movements, and this is several
- * times as fast as reading them by the rules.
- */
+/** Whether a whole CSI here is obviously not a query, as most are. Several times as fast as the parser. */
 export function isHarmlessCsi(bytes: Uint8Array, at: number): boolean {
   if (bytes[at + 1] !== 0x5b) return false;
   let i = at + 2;
@@ -22,7 +19,7 @@ export function indexOrEnd(bytes: Uint8Array, byte: number, from: number): numbe
   return index < 0 ? bytes.length : index;
 }
 
-/** Whether a C1 control can go on with this byte. */
+/** Whether a C1 control can continue with this byte. */
 export function mayBeControl(byte: number | undefined): boolean {
   return byte === undefined || (byte >= 0x80 && byte < 0xa0);
 }

@@ -1,28 +1,28 @@
-// The control sequences that make a terminal type: queries, and modes whose setting is answered at once. Tables, and rules
-// for one sequence; this file does not know where sequences begin and end.
+// The control sequences that make a terminal send input: queries, and modes that are answered when they are set. Tables and
+// rules for one sequence; knows nothing of where sequences begin and end.
 
-/** `CSI … t` with one of these first reports something of the window. */
+/** `CSI … t` with one of these parameters reports on the window. */
 const WINDOW_REPORTS: ReadonlySet<number> = new Set([11, 13, 14, 15, 16, 18, 19, 20, 21]);
 
-/** Private modes that some terminals answer when they are set: the focus (xterm.js does), the size. */
+/** Private modes that some terminals answer when they are set: focus (in xterm.js), size. */
 const REPORTING_MODES: ReadonlySet<number> = new Set([1004, 2048]);
 
-/** CSI that a terminal answers: private marker, intermediates and final byte. */
+/** Answered CSI: private marker, intermediates and final byte. */
 const CSI_QUERIES: ReadonlySet<number> = new Set(
   [
-    "c", // DA1: device attributes, primary,
-    ">c", // DA2, secondary,
-    "=c", // DA3, tertiary
+    "c", // DA1: primary device attributes
+    ">c", // DA2: secondary
+    "=c", // DA3: tertiary
     "n", // DSR: device status, cursor position
     "?n", // DSR, private
     "$p", // DECRQM: is an ANSI mode set?
     "?$p", // DECRQM, private
     ">q", // XTVERSION
-    "?u", // which flags of kitty's keyboard protocol?
+    "?u", // query the flags of kitty's keyboard protocol
     "?m", // XTQMODKEYS
     "?g", // XTQFMTKEYS
-    "> q", // kitty: more cursors; those that it shows are put back
-    "*z", // DECINVM: carries out a macro, whatever that holds
+    "> q", // kitty's extra cursors; setting them is kept
+    "*z", // DECINVM: runs a macro, whatever it contains
     "x", // DECREQTPARM
     "$w", // DECRQPSR: presentation state
     '"v', // DECRQDE: displayed extent
@@ -36,19 +36,19 @@ const CSI_QUERIES: ReadonlySet<number> = new Set(
   ].map(identOf),
 );
 
-/** CSI that do something beside drawing and asking, whatever their parameters are. */
+/** CSI with effects other than drawing and querying, whatever their parameters. */
 const CSI_EFFECTS: ReadonlySet<number> = new Set(
   [
-    "i", // MC: prints,
-    "?i", // and the private one
+    "i", // MC: prints
+    "?i", // MC, private
     ",~", // DECPS: plays a note
     "$|", // DECSCPP: the window's columns
     "*|", // DECSNLS: the window's rows
-    "]", // Linux: the bell, another console
+    "]", // Linux: bell, switch of console
   ].map(identOf),
 );
 
-/** Markers and intermediates that may precede the final byte of one of these, or of a mode's setting. */
+/** Markers and intermediates that may precede the final byte of these, or of setting a mode. */
 const CSI_BEGINNINGS: ReadonlySet<number> = new Set(
   [...CSI_QUERIES, ...CSI_EFFECTS].flatMap((ident) => beginningsOf(ident >> 8)),
 );
@@ -58,10 +58,10 @@ const DCS_QUERIES: ReadonlySet<number> = new Set(
     "$q", // DECRQSS
     "+q", // XTGETTCAP
     "+Q", // XTGETXRES
-    "!z", // DECDMAC: what a macro holds is not looked at
-    "|", // DECUDK: what keys type
-    "p", // ReGIS, which can ask; with 1000 tmux's control mode, in which iTerm2 types commands
-    "@", // kitty's own: remote control, and an echo that types what it is given
+    "!z", // DECDMAC: defines a macro, whose content is not examined
+    "|", // DECUDK: defines what keys send
+    "p", // ReGIS, which can query; with 1000 tmux's control mode, in which iTerm2 sends commands
+    "@", // kitty: remote control, and an echo of its input
   ].map(identOf),
 );
 const DCS_BEGINNINGS: ReadonlySet<number> = new Set([...DCS_QUERIES].flatMap((ident) => beginningsOf(ident >> 8)));
@@ -76,12 +76,12 @@ function identOf(text: string): number {
   return ident;
 }
 
-/** `collected` itself, and each of its beginnings, the empty one included. */
+/** `collected` and each of its prefixes, including the empty one. */
 function beginningsOf(collected: number): number[] {
   return collected === 0 ? [0] : [collected, ...beginningsOf(collected >> 8)];
 }
 
-/** Whether a CSI can still become a query with this marker and these intermediates. */
+/** Whether a CSI with this marker and these intermediates can still become a query. */
 export function isCsiBeginning(collected: number): boolean {
   return CSI_BEGINNINGS.has(collected);
 }
@@ -90,12 +90,12 @@ export function isDcsBeginning(collected: number): boolean {
   return DCS_BEGINNINGS.has(collected);
 }
 
-/** Whether a CSI without marker and intermediates may be a query that ends with this byte. */
+/** Whether a query without marker and intermediates may end with this byte. */
 export function canEndQuery(final: number): boolean {
   return final === WINDOW_OPERATION || CSI_QUERIES.has(final);
 }
 
-/** @param hasReportingMode Whether one of its parameters names a mode of {@link isReportingMode}. */
+/** @param hasReportingMode Whether a parameter satisfies {@link isReportingMode}. */
 export function isCsiQuery(collected: number, final: number, first: number, hasReportingMode: boolean): boolean {
   const ident = (collected << 8) | final;
   if (ident === WINDOW_OPERATION) return WINDOW_REPORTS.has(first);
@@ -111,36 +111,36 @@ export function isReportingMode(mode: number): boolean {
   return REPORTING_MODES.has(mode);
 }
 
-/** OSC that do something to a person beside drawing: notices, the clipboard, transfers of files. */
+/** OSC with effects other than drawing: notifications, clipboard, file transfers. */
 const EFFECT_OSCS: ReadonlySet<number> = new Set([
   9,
-  51, // Vim's terminal, and Emacs': calls a function there
+  51, // Vim's and Emacs' terminals: calls a function
   52,
   99,
   440, // mintty: plays a sound
   777,
   5113,
   5522,
-  9001, // Windows Terminal: offers to install what was not found
+  9001, // Windows Terminal: offers to install a missing program
 ]);
 const ITERM = 1337;
-/** What of iTerm2's draws, or is kept for later; `File=` without `inline=1` is a download. */
+/** iTerm2 sequences that draw or store something; `File=` without `inline=1` is a download. */
 const ITERM_DRAWS =
   /^(?:File=(?:[^:]*;)?inline=1(?:;|:|$)|MultipartFile=(?:[^:]*;)?inline=1(?:;|:|$)|FilePart=|FileEnd|SetMark|CurrentDir=|RemoteHost=|ShellIntegrationVersion=|SetUserVar=|CursorShape=|UnicodeVersion=)/;
 const MAX_ITERM_HEAD = 1_024;
 const COLON = 0x3a;
-/** `CSI … t` up to one of these, or from the other on, moves the window or makes it another size. */
+/** `CSI … t` up to the first or from the second number on moves or resizes the window. */
 const MAX_WINDOW_EFFECT = 10;
 const MIN_WINDOW_ROWS = 24;
 
-/** Whether a CSI does something beside drawing and asking: to a window, a printer or a loudspeaker. */
+/** Whether a CSI affects more than the screen: a window, a printer or a loudspeaker. */
 export function isCsiEffect(collected: number, final: number, first: number): boolean {
   const ident = (collected << 8) | final;
   if (ident === WINDOW_OPERATION) return (first >= 1 && first <= MAX_WINDOW_EFFECT) || first >= MIN_WINDOW_ROWS;
   return CSI_EFFECTS.has(ident);
 }
 
-/** Where a question mark that stands for a value is to be looked for. */
+/** Where a question mark in the place of a value makes an OSC a query. */
 type OscRule = "slots" | "keys" | "clipboard" | "names" | "always";
 
 const OSC_RULES: ReadonlyMap<number, OscRule> = new Map<number, OscRule>([
@@ -153,9 +153,9 @@ const OSC_RULES: ReadonlyMap<number, OscRule> = new Map<number, OscRule>([
   [52, "clipboard"],
   [99, "keys"], // kitty's notifications
   [1337, "names"], // iTerm2's
-  // Of rxvt and mintty: colours, the locale, the version, the font.
+  // rxvt and mintty: colours, locale, version, font.
   ...[39, 49, 701, 702, 704, 705, 706, 707, 708, 7704, 7721, 7770, 7777].map((id): [number, OscRule] => [id, "slots"]),
-  // xterm's features that are allowed, and not; kitty's file transfers and clipboard.
+  // xterm's allowed and disallowed features; kitty's file transfers and clipboard.
   ...[60, 61, 5113, 5522].map((id): [number, OscRule] => [id, "always"]),
 ]);
 const ITERM_QUERIES = ["ReportCellSize", "ReportVariable=", "Capabilities", "RequestUpload="];
@@ -164,24 +164,24 @@ const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
 const MAX_OSC_NUMBER = 9999;
 const MAX_GRAPHICS_KEYS = 256;
-/** Behind the keys of a picture: nothing is answered. */
+/** Appended to a picture's keys to suppress the answer. */
 export const QUIET = ",q=2";
 
-/** Reads an OSC's text, or that of kitty's graphics (an APC), a character at a time: is it a query, and can it become one? */
+/** Reads the text of an OSC or of kitty graphics (APC) by character: is it a query, or can it become one? */
 export class StringProbe {
   #kind: "osc" | "apc" = "osc";
   #id = -1;
   #rule: OscRule | undefined;
   #slot = 0;
   #isSlotStart = false;
-  /** The text so far, where it is to be compared with names. */
+  /** The text so far, if it is compared with names. */
   #head = "";
   #isHeadWhole = false;
-  /** The character that was put last has ended it. */
+  /** Whether the last character ended it. */
   #hasHeadEnded = false;
   #hasQuestion = false;
   #canBeQuery = true;
-  /** Of iTerm2's sequences, as far as it says what they do; undefined: it is another sequence. */
+  /** The start of an iTerm2 sequence, which says what it does; undefined for other sequences. */
   #iterm: string | undefined;
   #isItermHeadWhole = false;
   #isEffect = false;
@@ -202,12 +202,12 @@ export class StringProbe {
     this.#isEffect = false;
   }
 
-  /** Whether it does something to a person beside drawing, if it ends here. */
+  /** Whether it has an effect other than drawing if it ends here. */
   get isEffect(): boolean {
     return this.#isEffect || (this.#iterm !== undefined && !ITERM_DRAWS.test(this.#iterm));
   }
 
-  /** Whether what comes next decides {@link isEffect}. */
+  /** Whether the next characters decide {@link isEffect}. */
   get isEffectOpen(): boolean {
     return (
       this.#kind === "osc" &&
@@ -217,23 +217,23 @@ export class StringProbe {
     );
   }
 
-  /** Whether the terminal answers, if the string ends here. */
+  /** Whether the terminal answers if the string ends here. */
   get isQuery(): boolean {
     if (this.#kind === "osc") return this.#hasQuestion || OSC_RULES.get(this.#id) === "always";
-    const isTold = !this.#isHeadWhole && isToldPicture(this.#head);
+    const isTold = !this.#isHeadWhole && isAnsweredPicture(this.#head);
     return this.#canBeQuery && (this.#hasQuestion || isTold || isGraphicsQuery(this.#head));
   }
 
-  /** Whether the bytes of a picture come next whose arrival the terminal would tell: {@link QUIET} before them keeps it from that. */
+  /** Whether a picture's data follows whose arrival would be answered; {@link QUIET} before it prevents that. */
   get isBeforePicture(): boolean {
-    return this.#hasHeadEnded && !this.#canBeQuery && isToldPicture(this.#head);
+    return this.#hasHeadEnded && !this.#canBeQuery && isAnsweredPicture(this.#head);
   }
 
   get canBeQuery(): boolean {
     return this.#canBeQuery;
   }
 
-  /** @param code A character; any that is not ASCII may be given as any other such. */
+  /** @param code A character; all that are not ASCII are equivalent. */
   put(code: number): void {
     this.#hasHeadEnded = false;
     if (this.#iterm !== undefined && !this.#isItermHeadWhole) this.#itermHead(code);
@@ -283,9 +283,9 @@ export class StringProbe {
     this.#isItermHeadWhole = code === COLON || (this.#iterm?.length ?? 0) >= MAX_ITERM_HEAD;
   }
 
-  /** `G`, keys with values, a semicolon, and the picture. */
+  /** Reads `G`, keys with values, a semicolon, and the picture. */
   #graphics(code: number): void {
-    // No picture has so many keys: it asks, for all that is known.
+    // Too many keys for a picture: treat it as a query.
     if (this.#head.length > MAX_GRAPHICS_KEYS) this.#hasQuestion = true;
     if (this.#isHeadWhole || this.#hasQuestion) return;
     this.#isHeadWhole = code === SEMICOLON;
@@ -299,21 +299,21 @@ function isGraphicsQuery(head: string): boolean {
   return head.slice(1).split(",").includes("a=q");
 }
 
-/** A picture with an id or a number of its own is answered, also one that is broken. */
-function isToldPicture(head: string): boolean {
+/** A picture with an id or number is answered, even a broken one. */
+function isAnsweredPicture(head: string): boolean {
   const keys = head.slice(1).split(",");
   return head.startsWith("G") && !keys.includes("q=2") && keys.some((key) => /^[iI]=0*[1-9]/.test(key));
 }
 
 /**
- * The rest of a sequence that asks and does more besides: the modes that are not answered, the colours that are set.
+ * Removes the queries of a sequence that also does something else: keeps unanswered modes and set colours.
  * @param text Marker, parameters, intermediates and final byte of a CSI, or the text of an OSC or APC; Latin-1.
- * @returns A whole sequence, or "" if it does nothing but ask.
+ * @returns A whole sequence, or "" if it only queries.
  */
 export function withoutQuestions(kind: "csi" | "osc" | "apc", text: string): string {
   if (kind === "apc") {
     const isPicture =
-      text.length <= MAX_GRAPHICS_KEYS && isToldPicture(text) && !isGraphicsQuery(text.replace(/;.*/s, ""));
+      text.length <= MAX_GRAPHICS_KEYS && isAnsweredPicture(text) && !isGraphicsQuery(text.replace(/;.*/s, ""));
     return isPicture ? `\x1b_${text}${QUIET}\x1b\\` : "";
   }
   if (kind === "csi") {
@@ -331,7 +331,7 @@ function keptSlots(id: number, slots: readonly string[]): string[] {
   const asks = (slot: string | undefined) => slot?.startsWith("?") ?? true;
   // Pairs of index and colour.
   if (id === 4 || id === 5) return slots.filter((_, i) => !asks(slots[i | 1]));
-  // One after the other: an empty place changes nothing.
+  // Consecutive colours; an empty slot changes nothing.
   if (id >= 10 && id <= 19) return slots.map((slot) => (asks(slot) ? "" : slot));
   return id === 21 ? slots.filter((slot) => !slot.includes("=?")) : [];
 }

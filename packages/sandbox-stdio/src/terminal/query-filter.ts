@@ -1,6 +1,5 @@
-// Takes terminal queries out of a stream of output, wherever it is cut, so that a terminal that must not answer sees none. Of a
-// replay, it takes out what does more than draw, too: bells, notices, the clipboard. Everything else passes byte for byte; bytes
-// without the beginning of a sequence are not even copied.
+// Removes terminal queries from a stream of output cut anywhere, for a terminal that must not answer. From a replay it also
+// removes effects other than drawing: bells, notifications, clipboard. Everything else passes unchanged, text without a copy.
 
 import { fromLatin1, latin1 } from "../text/latin1.ts";
 import { endOfAscii, indexOrEnd, isHarmlessCsi, mayBeControl } from "./plain-scan.ts";
@@ -8,35 +7,35 @@ import { QUIET, withoutQuestions } from "./queries.ts";
 import { asidesOf, textOf } from "./sequence-text.ts";
 import { BEL, C1_LEAD, CAN, ENQ, ESC, missingAfter, type SequenceKind, SUB, VtParser } from "./vt-parser.ts";
 
-/** A sequence that passes. `text`: without its introducer and the end of a string; Latin-1, without controls. */
+/** A passing sequence. `text` has no introducer, string terminator or control characters; Latin-1. */
 export type Sequence = {
   readonly kind: SequenceKind;
   readonly text: string;
-  /** False: its beginning, of an OSC that is too long. */
+  /** False: only the start of an overlong OSC. */
   readonly isWhole?: boolean;
 };
 
 export type QueryFilterOptions = {
-  /** Output before this offset is replay, in which nothing rings, notifies or copies. Absent: none is. */
+  /** Output before this offset is replay, which must not ring, notify or copy. Absent: nothing is replay. */
   readonly replayEnd?: () => number;
   /**
-   * Is told each escape sequence, CSI and OSC that passes.
-   * @returns What is to be put out behind it.
+   * Called for each passing escape sequence, CSI and OSC.
+   * @returns Bytes to insert after it.
    */
   readonly follow?: (sequence: Sequence) => string | undefined;
   /**
-   * Is asked first, of each escape sequence and CSI that ends at this offset.
-   * @returns What passes instead; undefined: it does. A CSI of more than 4096 bytes is broken off.
+   * Called first for each escape sequence and CSI, with the offset of its last byte.
+   * @returns The replacement; undefined to keep it. A CSI of more than 4096 bytes is aborted.
    */
   readonly mend?: (kind: "csi" | "escape", text: string, at: number) => string | undefined;
 };
 
-/** Bytes of an unfinished sequence that are held back. A longer one passes, and is broken off at its end if it asks. */
+/** Most bytes held of an unfinished sequence. A longer one passes, and is aborted at its end if it is a query. */
 const MAX_HELD_BYTES = 4096;
 const BREAK_OFF = Uint8Array.of(CAN);
-/** Ends a string that an ESC would have ended, and anything else. */
+/** Ends a string as an ESC would, and does nothing else. */
 const STRING_END = Uint8Array.of(ESC, 0x5c);
-/** Does nothing; separates two parts that must not become one character. */
+/** Does nothing, but keeps two parts from forming one character. */
 const NUL = Uint8Array.of(0);
 const BACKSLASH = 0x5c;
 
@@ -46,28 +45,28 @@ export class QueryFilter {
   readonly #follow: QueryFilterOptions["follow"];
   readonly #mend: QueryFilterOptions["mend"];
   readonly #parser = new VtParser();
-  /** Bytes of the current sequence from earlier calls, if they are held back. */
+  /** Held bytes of the current sequence from earlier calls. */
   #held = new Uint8Array(0);
   #heldLength = 0;
   #isHolding = false;
-  /** The current sequence is left out, and its bytes are not even held. */
+  /** Whether the current sequence is dropped, so that its bytes need not be held. */
   #isDropping = false;
-  /** To be put out where the current sequence ends. */
+  /** Inserted after the current sequence. */
   #behind = "";
-  /** Put out in place of this sequence if it is left out: its beginning ends the character or sequence before it. */
+  /** Replaces the current sequence if it is removed, since its start ended the character or sequence before it. */
   #substitute: Uint8Array | undefined;
-  /** The sequence begins with the ESC that ended a string, and that string was left out. */
+  /** Whether the sequence begins with the ESC that ended a removed string. */
   #isEndOfRemoved = false;
-  /** In plain text: bytes that the last character is still short of. */
+  /** In plain text: bytes missing from the last character. */
   #missing = 0;
-  // Of the current call: the pieces put out, how far they go, and where the sequence begins.
+  // State of the current call: the output pieces, how far they go, and the start of the sequence.
   #parts: Uint8Array[] = [];
   #drawn = 0;
   #start = 0;
 
   /**
-   * @param mayAnswer Whether a query may stay if its last byte stands at this offset (the count of bytes before that byte;
-   *   of a string's end ESC \ the first counts). Asked for each in order, when its last byte is there.
+   * @param mayAnswer Whether a query may pass whose last byte is at this offset (for the string terminator ESC \, the ESC).
+   *   Called for each query in order, when its last byte is read.
    */
   constructor(mayAnswer: (at: number) => boolean, { replayEnd, follow, mend }: QueryFilterOptions = {}) {
     this.#mayAnswer = mayAnswer;
@@ -76,24 +75,24 @@ export class QueryFilter {
     this.#mend = mend;
   }
 
-  /** Bytes that came and may still turn out to be a query. */
+  /** Number of held bytes that may still become a query. */
   get heldBytes(): number {
     return this.#heldLength;
   }
 
-  /** Whether nothing is held back, and neither a sequence nor a character is begun. */
+  /** Whether nothing is held, and no sequence or character is unfinished. */
   get isAtRest(): boolean {
     return this.#parser.isGround && this.#heldLength === 0 && this.#missing === 0;
   }
 
-  /** Whether the bytes that have been put out end between sequences. */
+  /** Whether the output so far ends between sequences. */
   get isBetweenSequences(): boolean {
     return this.#parser.isGround || this.#isHolding;
   }
 
   /**
-   * @param offset Where the bytes begin.
-   * @returns The bytes to draw now. Views of `bytes`; `bytes` itself if nothing is left out or held back.
+   * @param offset Offset of the first byte.
+   * @returns The bytes to draw now, as views of `bytes`; `bytes` itself if nothing is removed or held.
    */
   filter(bytes: Uint8Array, offset: number): readonly Uint8Array[] {
     const length = bytes.length;
@@ -101,7 +100,7 @@ export class QueryFilter {
     this.#drawn = 0;
     this.#start = 0;
     const replayed = this.#replayedTo(offset, length);
-    // Where the bytes stand next that can matter in plain text: these four, the last in a replay alone.
+    // Next positions of the bytes that matter in plain text; BEL only in a replay.
     let [esc, enq, lead, bel] = [-1, -1, -1, replayed > 0 ? -1 : length];
     const isPlain = this.#follow === undefined && this.#mend === undefined;
     for (let i = 0; i < length; ) {
@@ -115,7 +114,7 @@ export class QueryFilter {
       if (bel < i) bel = indexOrEnd(bytes, BEL, i);
       i = Math.min(esc, enq, lead, bel);
       if (i === length) break;
-      if (i === enq || i === bel) this.#asked(bytes, i, offset, this.#missingAt(bytes, i) > 0);
+      if (i === enq || i === bel) this.#queryByte(bytes, i, offset, this.#missingAt(bytes, i) > 0);
       else if (isPlain && i >= replayed && i === esc && isHarmlessCsi(bytes, i)) i += 2;
       else if (i === esc || mayBeControl(bytes[i + 1])) {
         const isTorn = this.#missingAt(bytes, i) > 0;
@@ -131,7 +130,7 @@ export class QueryFilter {
     return this.#parts;
   }
 
-  /** The held bytes, since nothing follows, or nothing that belongs to them. The next bytes are plain text. */
+  /** Returns the held bytes, as nothing follows that belongs to them. The next bytes are plain text. */
   flush(): Uint8Array {
     const held = this.#held.slice(0, this.#heldLength);
     this.#heldLength = 0;
@@ -143,7 +142,7 @@ export class QueryFilter {
     return held;
   }
 
-  /** As {@link flush}, if bytes are missing from here on: the next bytes must not complete the sequence that was begun. */
+  /** Like {@link flush} where bytes are missing: the next bytes must not complete the current sequence. */
   breakOff(): Uint8Array {
     const isOpen = !this.#parser.isGround && !this.#isDropping;
     const held = this.flush();
@@ -159,7 +158,7 @@ export class QueryFilter {
     this.#isEndOfRemoved = false;
   }
 
-  /** Reads the byte at `i`, or as many as certainly belong to a long string. @returns Where to read on. */
+  /** Reads the byte at `i`, or more inside a long string. @returns Where to continue. */
   #inSequence(bytes: Uint8Array, i: number, offset: number): number {
     const byte = bytes[i] ?? 0;
     const parser = this.#parser;
@@ -176,16 +175,16 @@ export class QueryFilter {
         if (!this.#isHolding || this.#isDropping) break;
         if (isReplay && parser.isEffect && !parser.isEffectOpen) this.#drop(bytes);
         else if (this.#heldLength + i + 1 - this.#start > MAX_HELD_BYTES) {
-          // A terminal may carry these out before their end, or know them by a number that is still to come.
+          // A terminal may act on these before their end, or a number may still follow that makes them an effect.
           const mayAsk = (kind === "dcs" || kind === "apc") && parser.canBeQuery && !this.#mayAnswer(offset + i);
           if (mayAsk || (isReplay && parser.isEffectOpen)) this.#drop(bytes);
           else this.#releaseTooLong(kind, bytes, i + 1);
-        } else if (parser.isBeforePicture && !this.#mayAnswer(offset + i)) this.#quieten(bytes, i);
-        else if (!this.#isToBeHeld(isReplay)) this.#release();
+        } else if (parser.isBeforePicture && !this.#mayAnswer(offset + i)) this.#suppressAnswer(bytes, i);
+        else if (!this.#mustHold(isReplay)) this.#release();
         break;
       }
       case "asks-aside":
-        this.#asked(bytes, i, offset, wasInCharacter);
+        this.#queryByte(bytes, i, offset, wasInCharacter);
         if (parser.isGround) this.#release();
         break;
       case "ends":
@@ -202,7 +201,7 @@ export class QueryFilter {
           this.#isEndOfRemoved = byte === ESC;
           break;
         }
-        if (byte === ESC) this.#tell(kind, bytes, i);
+        if (byte === ESC) this.#report(kind, bytes, i);
         this.#release();
         this.#begin(i, byte === ESC ? STRING_END : BREAK_OFF);
         break;
@@ -215,8 +214,8 @@ export class QueryFilter {
     return i + 1;
   }
 
-  /** With `follow` or `mend` a sequence is held to its end, so that they get all of it. */
-  #isToBeHeld(isReplay: boolean): boolean {
+  /** `follow` and `mend` need whole sequences, so they are held to the end. */
+  #mustHold(isReplay: boolean): boolean {
     const isPlain = this.#follow === undefined && this.#mend === undefined;
     return !isPlain || this.#parser.canBeQuery || (isReplay && this.#parser.isEffectOpen);
   }
@@ -225,12 +224,12 @@ export class QueryFilter {
     return this.#replayEnd !== undefined && at < this.#replayEnd();
   }
 
-  /** How many of so many bytes are replay. */
+  /** How many of the next `length` bytes are replay. */
   #replayedTo(offset: number, length: number): number {
     return this.#replayEnd === undefined ? 0 : Math.max(0, Math.min(length, this.#replayEnd() - offset));
   }
 
-  /** The current sequence is not to be put out, however long it is. */
+  /** Drops the current sequence, however long it is. */
   #drop(bytes: Uint8Array): void {
     this.#put(bytes, this.#start);
     this.#drawn = this.#start;
@@ -239,7 +238,7 @@ export class QueryFilter {
     if (this.#substitute !== undefined) this.#parts.push(this.#substitute);
   }
 
-  /** @returns Whether the sequence that ends before `end` was one of those. */
+  /** @returns Whether the sequence that ends before `end` was dropped. */
   #hasDropped(bytes: Uint8Array, end: number): boolean {
     if (!this.#isDropping) return false;
     this.#isDropping = false;
@@ -247,8 +246,8 @@ export class QueryFilter {
     return true;
   }
 
-  /** An ENQ or BEL stands at `at`. */
-  #asked(bytes: Uint8Array, at: number, offset: number, isInCharacter: boolean): void {
+  /** Handles an ENQ or BEL at `at`. */
+  #queryByte(bytes: Uint8Array, at: number, offset: number, isInCharacter: boolean): void {
     const mayPass = bytes[at] === BEL ? !this.#isReplay(offset + at) : this.#mayAnswer(offset + at);
     if (mayPass) return;
     if (this.#isHolding) this.#stash(bytes, at);
@@ -259,7 +258,7 @@ export class QueryFilter {
     this.#start = at + 1;
   }
 
-  /** The sequence ends with the byte at `at` and asks nothing. */
+  /** The sequence ends with the byte at `at` and is not a query. */
   #ended(bytes: Uint8Array, at: number, offset: number): void {
     const isSecond = this.#isHolding && this.#heldLength + at - this.#start === 1;
     if (this.#isEndOfRemoved && isSecond && bytes[at] === BACKSLASH) {
@@ -269,7 +268,7 @@ export class QueryFilter {
     if (this.#isHolding && !this.#isDropping && this.#isReplay(offset + at) && this.#parser.isEffect) this.#drop(bytes);
     if (this.#hasDropped(bytes, at + 1)) return;
     if (!this.#isHolding && this.#isReplay(offset + at) && this.#parser.isEffect && this.#parser.kind === "csi") {
-      // Its beginning is out already.
+      // The start has already been output.
       this.#put(bytes, at);
       this.#parts.push(BREAK_OFF);
       this.#drawn = at + 1;
@@ -277,7 +276,7 @@ export class QueryFilter {
     }
     const isMended = this.#hasMended(bytes, at, offset);
     if (!isMended) {
-      this.#tell(this.#parser.kind, bytes, at + 1);
+      this.#report(this.#parser.kind, bytes, at + 1);
       this.#release();
     }
     if (this.#behind === "") return;
@@ -286,14 +285,14 @@ export class QueryFilter {
     this.#behind = "";
   }
 
-  /** @returns Whether something else was put out instead of the sequence that ends with the byte at `at`. */
+  /** @returns Whether the sequence that ends with the byte at `at` was replaced. */
   #hasMended(bytes: Uint8Array, at: number, offset: number): boolean {
     const { kind } = this.#parser;
     const last = bytes[at] ?? 0;
     if (this.#mend === undefined || (kind !== "csi" && kind !== "escape")) return false;
     if (last < 0x30 || last >= 0x7f || (kind === "csi" && last < 0x40)) return false;
     if (!this.#isHolding) {
-      // Its beginning is out already.
+      // The start has already been output.
       this.#put(bytes, at);
       this.#parts.push(BREAK_OFF);
       this.#drawn = at + 1;
@@ -302,24 +301,24 @@ export class QueryFilter {
     const raw = this.#raw(bytes, at + 1);
     const mended = this.#mend(kind, textOf(kind, raw), offset + at);
     if (mended === undefined) return false;
-    this.#tell(kind, bytes, at + 1);
+    this.#report(kind, bytes, at + 1);
     this.#leaveOut(bytes, at + 1);
     this.#parts.push(fromLatin1(mended + asidesOf(raw)));
     return true;
   }
 
   /**
-   * The query's last byte stands at `at`; the bytes that belong to it end before `end`.
+   * Handles a query whose last byte is at `at` and which ends before `end`.
    * @returns Whether it passes.
    */
   #answered(kind: SequenceKind, bytes: Uint8Array, at: number, end: number, offset: number): boolean {
     if (this.#mayAnswer(offset + at)) {
-      this.#tell(kind, bytes, end);
+      this.#report(kind, bytes, end);
       this.#release();
       return true;
     }
     if (!this.#isHolding) {
-      // Its beginning is out already.
+      // The start has already been output.
       this.#put(bytes, at);
       this.#parts.push(BREAK_OFF);
       this.#drawn = end;
@@ -333,25 +332,25 @@ export class QueryFilter {
     return false;
   }
 
-  /** Puts out the effects of a sequence that is left out, without its questions. */
+  /** Outputs the other effects of a removed sequence. */
   #putRest(kind: SequenceKind, raw: string): void {
     if (kind === "csi" || kind === "osc" || kind === "apc") {
       const rest = withoutQuestions(kind, textOf(kind, raw));
       if (rest !== "") this.#parts.push(fromLatin1(rest));
       if (kind === "csi" && rest !== "") this.#note({ kind, text: rest.slice(2) });
     }
-    // In the middle of these the terminal carries out control characters.
+    // Terminals execute control characters in the middle of these.
     if (kind === "csi" || kind === "escape") {
       const controls = asidesOf(raw);
       if (controls !== "") this.#parts.push(fromLatin1(controls));
     }
   }
 
-  #tell(kind: SequenceKind, bytes: Uint8Array, end: number): void {
+  #report(kind: SequenceKind, bytes: Uint8Array, end: number): void {
     if (this.#follow === undefined || !this.#isHolding || (kind !== "csi" && kind !== "escape" && kind !== "osc"))
       return;
     const last = bytes[end - 1] ?? 0;
-    // Broken off, or a character that was no C1 control: the terminal carries nothing out.
+    // The sequence was aborted, or is a character that is not a C1 control: the terminal does nothing.
     if (last === CAN || last === SUB || (kind !== "osc" && (last < 0x30 || last >= 0x7f))) return;
     this.#note({ kind, text: textOf(kind, this.#raw(bytes, end)) });
   }
@@ -360,15 +359,15 @@ export class QueryFilter {
     this.#behind += this.#follow?.(sequence) ?? "";
   }
 
-  // ---- What is put out and what is held --------------------------------------------------------------------------
+  // ---- Output and held bytes -------------------------------------------------------------------------------------
 
-  /** Puts out all before `to` that has not been. */
+  /** Outputs everything before `to`. */
   #put(bytes: Uint8Array, to: number): void {
     if (to > this.#drawn) this.#parts.push(bytes.subarray(this.#drawn, to));
     this.#drawn = Math.max(this.#drawn, to);
   }
 
-  /** Keeps the sequence as far as it has come, up to `to`. */
+  /** Holds the sequence so far, up to `to`. */
   #stash(bytes: Uint8Array, to: number): void {
     this.#put(bytes, this.#start);
     if (!this.#isDropping) this.#append(bytes.subarray(this.#start, to));
@@ -387,21 +386,21 @@ export class QueryFilter {
     this.#heldLength = length;
   }
 
-  /** The sequence passes: its bytes in this call are put out with those that follow. */
+  /** Lets the sequence pass: its bytes in this call are output with those that follow. */
   #release(): void {
     if (this.#heldLength > 0) this.#parts.push(this.#held.slice(0, this.#heldLength));
     this.#heldLength = 0;
     this.#isHolding = false;
   }
 
-  /** A picture passes, and is not answered: its keys end before `at`. */
-  #quieten(bytes: Uint8Array, at: number): void {
+  /** Lets a picture pass without an answer; its keys end before `at`. */
+  #suppressAnswer(bytes: Uint8Array, at: number): void {
     this.#release();
     this.#put(bytes, at);
     this.#parts.push(fromLatin1(QUIET));
   }
 
-  /** As {@link #release}: it is longer than what is held. */
+  /** Like {@link #release}, for a sequence too long to hold. */
   #releaseTooLong(kind: SequenceKind, bytes: Uint8Array, end: number): void {
     if (kind === "osc") this.#note({ kind, text: textOf(kind, this.#raw(bytes, end)), isWhole: false });
     this.#release();
@@ -414,12 +413,12 @@ export class QueryFilter {
     this.#isHolding = false;
   }
 
-  /** The sequence that is held, up to `end`. */
+  /** The held sequence up to `end`. */
   #raw(bytes: Uint8Array, end: number): string {
     return latin1(this.#held.subarray(0, this.#heldLength)) + latin1(bytes.subarray(this.#start, end));
   }
 
-  /** In plain text: how many bytes the character before `at` is still short of. */
+  /** In plain text: how many bytes are missing from the character before `at`. */
   #missingAt(bytes: Uint8Array, at: number): number {
     for (let back = 1; back <= 3; back += 1) {
       if (back > at) return Math.max(0, this.#missing - back + 1);

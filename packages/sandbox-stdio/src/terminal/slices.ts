@@ -1,27 +1,27 @@
-// Cuts output for a terminal into pieces that it parses in a few milliseconds each: however much of it is text and however
-// much is work. Other tasks get a turn in between.
+// Cuts output for a terminal into pieces that each parse in a few milliseconds, whatever they contain, so that other tasks run in
+// between.
 
 import { unfinishedBytes } from "../text/utf8-text.ts";
 import { inputHandlerOf, type XtermTerminal } from "./xterm-fault.ts";
 
-/** The time that a piece should take. */
+/** Target time per piece. */
 const PIECE_MS = 8;
-/** The time that a piece may take if it is nothing but the costliest sequences. */
+/** Longest time of a piece that consists of the costliest sequences. */
 const WORST_PIECE_NS = 250_000_000;
 const MIN_WORST_BYTES = 64;
-/** Smaller ones would cost more than they are worth, and a machine that is busy elsewhere makes all of them slow. */
+/** Smaller pieces cost too much overhead; a machine busy elsewhere makes all pieces slow. */
 const MIN_BYTES = 4_096;
 const MAX_BYTES = 65_536;
 const FIRST_BYTES = 16_384;
-/** So many times as much as the last piece, at most: its successor may be of another kind. */
+/** Largest growth from one piece to the next, which may have other content. */
 const MAX_GROWTH = 4;
 
 export class Slices {
   #bytes = FIRST_BYTES;
 
   /**
-   * @param worstNs The most that a byte can cost this terminal: {@link worstNsPerByte}.
-   * @returns Where the piece that begins at `from` ends: not within a character, if that can be known.
+   * @param worstNs Most time that a byte can cost this terminal: {@link worstNsPerByte}.
+   * @returns The end of the piece that begins at `from`: not inside a character if that can be known.
    */
   endOf(bytes: Uint8Array, from: number, worstNs: number): number {
     const most = Math.max(MIN_WORST_BYTES, Math.floor(WORST_PIECE_NS / worstNs));
@@ -30,7 +30,7 @@ export class Slices {
     return end - unfinishedBytes(bytes.subarray(from, end));
   }
 
-  /** A piece of `length` bytes took so long. */
+  /** A piece of this length took `ms`. */
   took(length: number, ms: number): void {
     const wanted = ms <= 0 ? MAX_BYTES : (length * PIECE_MS) / ms;
     const most = Math.min(MAX_BYTES, Math.max(length, this.#bytes) * MAX_GROWTH);
@@ -41,27 +41,27 @@ export class Slices {
 }
 
 /**
- * The most that a byte can cost xterm.js 6.0 with {@link limitWork}, in nanoseconds. Four bytes erase or scroll the whole
- * screen, and for each line that scrolls xterm.js looks at every marker.
+ * Most nanoseconds that a byte can cost xterm.js 6.0 with {@link limitWork}. Four bytes erase or scroll the whole screen, and
+ * each scrolled line visits every marker.
  */
 export function worstNsPerByte({ cols, rows, markers }: Pick<XtermTerminal, "cols" | "rows" | "markers">): number {
   return 3 * rows * cols + 4 * rows * markers.length;
 }
 
-/** xterm.js itself lets the page go on when this has passed, but only between two writes. */
+/** xterm.js itself yields after this time, but only between writes. */
 const TURN_MS = 12;
 
 /**
- * Has a terminal parse each write in pieces, so that the page can do other work in between. Without this one write of 64 KiB
- * may hold the page for minutes. A write's callback comes when all of it is parsed, as before.
- * @param now Milliseconds, of a clock that never goes back.
+ * Makes a terminal parse each write in pieces, so that the page can do other work in between: one write of 64 KiB may take
+ * minutes. A write's callback is still called once all of it is parsed.
+ * @param now Monotonic clock, in milliseconds.
  * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function parseInSlices(terminal: XtermTerminal, now: () => number): void {
   const input = inputHandlerOf(terminal);
   const parse = input.parse.bind(input);
   const slices = new Slices();
-  /** A write that is not parsed to its end, and how far it is: xterm.js asks for it again. `held`: the piece a handler waits in. */
+  /** A partly parsed write, which xterm.js passes again, and how far it is. `held`: the piece in which a handler waits. */
   let begun: { readonly data: Uint8Array; readonly at: number; readonly held?: Uint8Array } | undefined;
   input.parse = (data, promiseResult) => {
     if (typeof data === "string") return parse(data, promiseResult);

@@ -1,5 +1,5 @@
-// Where a terminal's control sequences begin and end, a byte at a time: the states of the usual parser of VT500 terminals, as
-// xterm.js has them, its dealing with bytes that are no UTF-8 included. Keeps a few numbers, never the bytes.
+// Finds where control sequences begin and end, byte by byte: the states of the usual VT500 parser as in xterm.js, including its
+// handling of invalid UTF-8. Keeps a few numbers, never the bytes.
 
 import {
   isCsiBeginning,
@@ -12,18 +12,18 @@ import {
 } from "./queries.ts";
 
 export const ESC = 0x1b;
-/** Asks for the answerback message. */
+/** Requests the answerback message. */
 export const ENQ = 0x05;
-/** The first byte of a C1 control character in UTF-8; and of others. */
+/** First byte of a C1 control in UTF-8, and of other characters. */
 export const C1_LEAD = 0xc2;
 export const CAN = 0x18;
 export const SUB = 0x1a;
 export const BEL = 0x07;
 const ST = 0x9c;
 const DEL = 0x7f;
-/** Stands for every character that is neither ASCII nor a control. */
+/** Stands for any character that is neither ASCII nor a control. */
 const PRINTABLE = 0xa0;
-/** A byte that is in the middle of a character, or no UTF-8: terminals pass over it. */
+/** A byte inside a character or invalid UTF-8: terminals ignore it. */
 const NOTHING = -1;
 const BYTE_ORDER_MARK = 0xfeff;
 const MAX_PARAM = 0xffff;
@@ -49,21 +49,21 @@ type State =
   | "apc"
   | "string";
 
-/** The effect of a byte on the sequence that is being read. */
+/** The effect of a byte on the current sequence. */
 export type Step =
   | "goes-on"
-  /** It was the sequence's last, or broke it off. */
+  /** The byte ends or aborts the sequence. */
   | "ends"
-  /** It was the last of a sequence that a terminal answers. */
+  /** The byte ends a sequence that a terminal answers. */
   | "ends-query"
-  /** It begins another sequence: the one before is broken off, or was a string that this byte ends. */
+  /** The byte begins another sequence; the previous one is aborted, or was a string that this byte ends. */
   | "restarts"
-  /** It begins another sequence, and ends a string that a terminal answers. */
+  /** The byte begins another sequence, and ends a string that a terminal answers. */
   | "restarts-after-query"
-  /** It is an ENQ, or BEL, in the middle of a sequence, which goes on. */
+  /** The byte is ENQ or BEL in the middle of a sequence, which continues. */
   | "asks-aside";
 
-/** By the byte after ESC; the C1 control is 0x40 more. */
+/** By the byte after ESC; the C1 control is 0x40 higher. */
 const INTRODUCERS: ReadonlyMap<number, State> = new Map<number, State>([
   [0x5b, "csi-entry"],
   [0x5d, "osc"],
@@ -72,7 +72,7 @@ const INTRODUCERS: ReadonlyMap<number, State> = new Map<number, State>([
   [0x5e, "string"],
   [0x58, "string"],
 ]);
-/** ESC Z, and U+009A: who are you? */
+/** ESC Z and U+009A: request identification. */
 const DECID = 0x5a;
 
 export class VtParser {
@@ -87,22 +87,22 @@ export class VtParser {
   #isDcsQuery = false;
   #isCsiEffect = false;
   readonly #probe = new StringProbe();
-  /** The bytes that the character still lacks, its value so far, and the least value of such a long one. */
+  /** Bytes missing from the current character, its value so far, and the least value allowed for its length. */
   #missing = 0;
   #character = 0;
-  #least = 0;
+  #minCharacter = 0;
 
   /** Whether no sequence is being read. */
   get isGround(): boolean {
     return this.#state === "ground";
   }
 
-  /** The kind of the sequence that is being read, or was read last. */
+  /** The kind of the current or last sequence. */
   get kind(): SequenceKind {
     return this.#kind;
   }
 
-  /** Whether the byte that comes next may belong to a character that has begun. */
+  /** Whether the next byte may belong to a character that has begun. */
   get isInCharacter(): boolean {
     return this.#missing > 0;
   }
@@ -113,22 +113,22 @@ export class VtParser {
     return state === "string" || ((state === "osc" || state === "dcs-string" || state === "apc") && !this.canBeQuery);
   }
 
-  /** Whether the sequence that is being read, or was read last, does something beside drawing and asking, if that is all of it. */
+  /** Whether the current or last sequence, if complete, has effects other than drawing and querying. */
   get isEffect(): boolean {
     return this.#kind === "osc" ? this.#probe.isEffect : this.#isCsiEffect;
   }
 
-  /** Whether what comes next decides that. */
+  /** Whether the next bytes decide {@link isEffect}. */
   get isEffectOpen(): boolean {
     return this.#state === "osc" && this.#probe.isEffectOpen;
   }
 
-  /** Whether the current sequence is a picture that is answered, and its keys have just ended. */
+  /** Whether the current sequence is a picture that would be answered, and its keys have just ended. */
   get isBeforePicture(): boolean {
     return this.#state === "apc" && this.#probe.isBeforePicture;
   }
 
-  /** Whether the current sequence can still turn out to be a query. */
+  /** Whether the current sequence can still become a query. */
   get canBeQuery(): boolean {
     switch (this.#state) {
       case "lead":
@@ -152,7 +152,7 @@ export class VtParser {
     }
   }
 
-  /** Begins with an ESC, or with a byte that may be the first of a C1 control. */
+  /** Begins a sequence with an ESC, or with a byte that may be the first of a C1 control. */
   begin(byte: typeof ESC | typeof C1_LEAD): void {
     this.#missing = 0;
     if (byte === ESC) this.#enter("escape");
@@ -168,7 +168,7 @@ export class VtParser {
     this.#missing = 0;
   }
 
-  /** The next byte of the sequence that {@link begin} began. */
+  /** Takes the next byte of the sequence begun with {@link begin}. */
   push(byte: number): Step {
     let code = byte;
     if (byte < 0x80) this.#missing = 0;
@@ -213,7 +213,7 @@ export class VtParser {
     return isQuery ? "ends-query" : "ends";
   }
 
-  /** A C1 control. Only ST ends a string so that it counts. */
+  /** Handles a C1 control. Only ST ends a string regularly. */
   #control(code: number): Step {
     if (code === ST) return this.#end(this.#isQueryString());
     const wasLead = this.#state === "lead";
@@ -269,7 +269,7 @@ export class VtParser {
     }
   }
 
-  /** A control character in the middle of a sequence: the terminal carries it out and reads on. */
+  /** Handles a control character inside a sequence: the terminal executes it and continues the sequence. */
   #aside(code: number): Step {
     return code === ENQ || code === BEL ? "asks-aside" : "goes-on";
   }
@@ -299,7 +299,7 @@ export class VtParser {
     return "goes-on";
   }
 
-  /** Marker, parameters, intermediates: each only before the next. @returns The state after it. */
+  /** Marker, parameters, intermediates, in this order. @returns The next state. */
   #parameters(code: number, kind: "csi" | "dcs"): `${"csi" | "dcs"}-${"param" | "intermediate" | "ignore"}` {
     if (code < 0x30) {
       this.#collect(code);
@@ -315,7 +315,7 @@ export class VtParser {
   }
 
   #collect(code: number): void {
-    // No known sequence has more than three of these: a longer one must not look like a known one.
+    // No known sequence has more than three of these, so a longer one must not look like a known one.
     this.#collected = this.#collected > 0xffff ? 0xffffff : (this.#collected << 8) | code;
   }
 
@@ -331,7 +331,7 @@ export class VtParser {
     return this.#state === "dcs-string" && this.#isDcsQuery;
   }
 
-  /** One byte from 0x80 on. @returns A control from 0x80 to 0x9f, {@link PRINTABLE}, or {@link NOTHING}. */
+  /** Decodes one byte from 0x80 on. @returns A control from 0x80 to 0x9f, {@link PRINTABLE}, or {@link NOTHING}. */
   #decode(byte: number): number {
     if (this.#missing > 0 && byte < 0xc0) {
       this.#character = (this.#character << 6) | (byte & 0x3f);
@@ -339,18 +339,18 @@ export class VtParser {
       if (this.#missing > 0) return NOTHING;
       const character = this.#character;
       const isSurrogate = character >= 0xd800 && character <= 0xdfff;
-      if (character < this.#least || isSurrogate || character > 0x10ffff) return NOTHING;
+      if (character < this.#minCharacter || isSurrogate || character > 0x10ffff) return NOTHING;
       if (character === BYTE_ORDER_MARK) return NOTHING;
       return Math.min(character, PRINTABLE);
     }
     this.#missing = missingAfter(byte);
-    this.#least = [0, 0x80, 0x800, 0x10000][this.#missing] ?? 0;
+    this.#minCharacter = [0, 0x80, 0x800, 0x10000][this.#missing] ?? 0;
     this.#character = byte & (0x3f >> this.#missing);
     return NOTHING;
   }
 }
 
-/** How many bytes a character that begins with this one is still short of. */
+/** How many bytes must follow this first byte of a character. */
 export function missingAfter(byte: number): number {
   if (byte < 0xc0 || byte >= 0xf8) return 0;
   return byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;

@@ -1,11 +1,11 @@
-// Faults of xterm.js 6.0, mended where this project runs it: in the bridge's emulator and on the page. Knows only
-// those parts of the emulator's own code that it calls, and takes any build of it.
+// Fixes faults of xterm.js 6.0 where this project uses it: in the bridge's emulator and on the page. Knows only the internals
+// that it calls, and works with any build.
 
-/** The members that are used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
+/** The members used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
 export type XtermTerminal = {
   readonly cols: number;
   readonly rows: number;
-  /** Each takes part in every scrolling. */
+  /** Every scroll visits each marker. */
   readonly markers: readonly unknown[];
   readonly buffer: { readonly active: { readonly cursorX: number; readonly cursorY: number } };
   readonly parser: {
@@ -22,8 +22,8 @@ type InputHandler = {
 };
 
 /**
- * Erasing up to the cursor (ED 1) throws in xterm.js if that is the last cell and no line follows. Later writes are then
- * never parsed. From here on the whole screen is erased there, which is the same.
+ * Works around an exception in xterm.js: erasing up to the cursor (ED 1) throws if that is the last cell and no line follows, and
+ * later writes are never parsed. Erases the whole screen instead, which is the same.
  * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function mendEraseToCursor(terminal: XtermTerminal): void {
@@ -39,8 +39,8 @@ export function mendEraseToCursor(terminal: XtermTerminal): void {
 }
 
 /**
- * An exception in the midst of a write would leave the queue of write() stuck for good. From here on `failed` is told of it,
- * the rest of that write is lost, and the next one is parsed.
+ * Keeps an exception during a write from blocking the queue of write() for good: calls `failed`, drops the rest of that write,
+ * and parses the next one.
  * @throws {Error} As {@link mendEraseToCursor}.
  */
 export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unknown) => void): void {

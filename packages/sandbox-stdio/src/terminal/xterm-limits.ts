@@ -1,31 +1,31 @@
-// Limits on the time and memory that one sequence costs xterm.js 6.0, where this project runs it: in the bridge's emulator
-// and on the page. A program may print any number and any length, and xterm.js works through all of it before it returns.
+// Limits the time and memory that one sequence costs xterm.js 6.0, in the bridge's emulator and on the page. A program may print
+// any number and length, and xterm.js works through all of it before it returns.
 
-import { COUNTS, mostOf } from "./counts.ts";
+import { COUNTS, maxCountOf } from "./counts.ts";
 import type { XtermTerminal } from "./xterm-fault.ts";
 
-/** OSC and DCS that are longer are ignored. xterm.js itself would keep ten million characters. */
+/** Longer OSC and DCS are ignored. xterm.js itself would keep ten million characters. */
 const MAX_STRING_LENGTH = 65_536;
 const STRING_LIMITS: ReadonlyMap<number, number> = new Map([
-  // xterm.js takes the first pair off the list again and again: its time grows with the square of the length.
+  // xterm.js repeatedly removes the first pair of the list, so its time grows with the square of the length.
   [4, 16_384],
   [104, 16_384],
   [8, 4_096],
-  // A clipboard's text in base64: the page has a limit of its own.
+  // Base64 text for the clipboard; the page has its own limit.
   [52, 524_288],
 ]);
-/** The sequences of images: OSC 1337, and DCS with the final `q` and nothing before it. */
+/** Image sequences: OSC 1337, and DCS with the final `q` alone. */
 const ITERM_OSC = 1337;
 const SIXEL_DCS = 0x71;
-/** UTF-16 units in one cell: combining characters beyond are not drawn. */
+/** Most UTF-16 units in one cell; further combining characters are not drawn. */
 const MAX_CELL_LENGTH = 32;
-/** Hyperlinks on screen and scrollback: each takes part in every scrolling. Text beyond is drawn without its link. */
+/** Most hyperlinks on screen and scrollback, since every scroll visits each. Later text is drawn without its link. */
 const MAX_LINKS = 10_000;
-/** Those at which xterm.js counts in a loop, or reserves memory. The others cost the same for any number. */
+/** Sequences for which xterm.js loops or allocates by count. The others cost the same for any number. */
 const COUNTED_IN_LOOPS = ["I", "Z", "L", "M", "S", "T", "b"] as const;
-/** xterm.js reserves memory for the whole cell so many times. */
+/** xterm.js allocates memory for the whole cell this many times. */
 const MAX_REPEATS = 65_536;
-/** States of the OSC parser: the payload is being read, and the rest is ignored. */
+/** State of xterm.js' OSC parser in which the rest of the payload is ignored. */
 const ABORTED = 3;
 
 type Params = { readonly params: Int32Array };
@@ -52,8 +52,8 @@ type Core = {
 const limited = new WeakSet<object>();
 
 /**
- * Limits the cost of a sequence to as much as the terminal's screen can show. Text costs nothing more for it.
- * @param imageLength How long a sequence of an image (sixel, iTerm2's) may be, if something draws images.
+ * Limits the cost of a sequence to what the terminal's screen can show. Plain text costs no more than before.
+ * @param imageLength Longest image sequence (sixel, iTerm2), if images are drawn.
  * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function limitWork(terminal: XtermTerminal, imageLength = MAX_STRING_LENGTH): void {
@@ -67,12 +67,12 @@ export function limitWork(terminal: XtermTerminal, imageLength = MAX_STRING_LENG
   if (line !== undefined) limitCells(Object.getPrototypeOf(line));
 }
 
-/** The handlers that come later see the lower number: the parser hands all of them the same object. */
+/** Later handlers see the lower number, since the parser passes the same object to all. */
 function limitCounts(terminal: XtermTerminal, parser: Core["_inputHandler"]["_parser"]): void {
   for (const final of COUNTED_IN_LOOPS) {
     const unit = COUNTS.get(final) ?? "cols";
     parser.registerCsiHandler({ final }, ({ params }) => {
-      const most = Math.min(mostOf(unit, terminal), MAX_REPEATS);
+      const most = Math.min(maxCountOf(unit, terminal), MAX_REPEATS);
       if ((params[0] ?? 0) > most) params[0] = most;
       return false;
     });
@@ -90,7 +90,7 @@ function limitOsc(osc: OscParser, limits: ReadonlyMap<number, number>): void {
     length += to - from;
     put(data, from, to);
     if (length <= (limits.get(osc._id) ?? MAX_STRING_LENGTH)) return;
-    // Lets the handlers forget what they have collected.
+    // Makes the handlers drop what they have collected.
     osc.reset();
     osc._state = ABORTED;
   };
@@ -118,7 +118,7 @@ function limitLinks(links: Core["_oscLinkService"]): void {
   links.registerLink = (link) => (links._dataByLinkId.size < MAX_LINKS ? register(link) : 0);
 }
 
-/** All terminals of one build share the class: once is enough. */
+/** All terminals of one build share the class, so it is patched once. */
 function limitCells(prototype: LinePrototype): void {
   if (limited.has(prototype)) return;
   limited.add(prototype);

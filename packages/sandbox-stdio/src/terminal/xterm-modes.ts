@@ -1,9 +1,9 @@
-// Tells a ledger of modes what an xterm.js parses, and finds what a killed program has left on in it (K10).
+// Feeds a ledger of modes from an xterm.js parser, and finds what a killed program left on (K10).
 
 import { LeftModes } from "./left-modes.ts";
 import type { TerminalModes } from "./modes.ts";
 
-/** The members that are used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
+/** The members used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
 type ParsingTerminal = {
   readonly parser: {
     registerCsiHandler(
@@ -15,14 +15,14 @@ type ParsingTerminal = {
   };
 };
 
-/** Those by which a terminal types what nobody has typed. Others may be the shell's, which sets them anew before its prompt. */
+/** Modes in which a terminal sends input by itself. Others may be the shell's, which sets them again before its prompt. */
 const REPORTS = ["mouse", "reports"] as const;
 export const REPORTING_CSI: readonly string[] = ["?h", "?l", "'z"];
 const SHELL_MARK = 133;
 
 /**
- * @param names Of the CSI that the ledger is told: private marker, intermediates and final byte.
- * @param left Is told the sequence that undoes what a killed program left on. The terminal must be given it soon.
+ * @param names CSI to report to the ledger: private marker, intermediates and final byte.
+ * @param left Called with the sequence that undoes what a killed program left on. Write it to the terminal soon.
  */
 export function followXterm(
   { parser }: ParsingTerminal,

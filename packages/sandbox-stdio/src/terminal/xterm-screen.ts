@@ -1,9 +1,9 @@
-// Reads the screen of xterm.js 6.0 as programs are told it (S1): lines without trailing blanks, the cursor, modes and runs of style.
-// The bridge's emulator and the Worker's redrawing share it. Knows only those members of the emulator's own code that it reads.
+// Reads the screen of xterm.js 6.0 for programs (S1): lines without trailing blanks, cursor, modes and styled runs. Shared by the
+// bridge's emulator and the Worker's redrawing. Knows only the internals that it reads.
 
-/** A line of cells. Colours and flags are packed into two numbers for each cell. */
+/** A line of cells. Each cell packs colours and flags into two numbers. */
 export type XtermLine = {
-  /** 0: the second half of a wide character. */
+  /** 0 for the second half of a wide character. */
   getWidth(column: number): number;
   getString(column: number): string;
   hasContent(column: number): number;
@@ -13,13 +13,13 @@ export type XtermLine = {
 
 export type XtermBuffer = {
   readonly lines: { get(row: number): XtermLine | undefined };
-  /** The first visible line. */
+  /** Row of the first visible line. */
   readonly ybase: number;
   readonly x: number;
   readonly y: number;
 };
 
-/** The members of a terminal's core that are read. */
+/** The members read of a terminal's core. */
 export type XtermCore = {
   readonly buffers: { readonly normal: XtermBuffer; readonly active: XtermBuffer };
   readonly coreService: {
@@ -43,9 +43,9 @@ const PATHS = [
 
 type Terminal = { readonly cols: number; readonly rows: number; readonly options: { readonly convertEol?: boolean } };
 
-/** Cells of one style. Colours are `#rrggbb`, or the palette's index. */
+/** Adjacent cells of one style. Colours are `#rrggbb` or palette indexes. */
 export type StyleRun = {
-  /** The first column, from 0, and how many there are. */
+  /** First column, from 0, and number of columns. */
   readonly x: number;
   readonly cols: number;
   readonly fg?: number | string;
@@ -61,11 +61,11 @@ export type StyleRun = {
   readonly overline?: true;
 };
 
-/** The screen beside its rows. */
+/** Everything about the screen except its rows. */
 export type ScreenFacts = {
   readonly cols: number;
   readonly rows: number;
-  /** From 0, at the top left. */
+  /** From 0, top left. */
   readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
   readonly alternate: boolean;
   readonly title: string;
@@ -101,7 +101,7 @@ export function xtermCoreOf(terminal: object): XtermCore {
   return core;
 }
 
-/** Whether a value has a member at each of the paths, such as `buffers.active.ybase`. */
+/** Whether a value has a member at each path, such as `buffers.active.ybase`. */
 export function hasPaths<T>(value: unknown, paths: readonly string[]): value is T {
   return paths.every((path) => {
     let at: unknown = value;
@@ -119,7 +119,7 @@ export function screenFacts(core: XtermCore, { cols, rows, options }: Terminal):
   return {
     cols,
     rows,
-    // Behind the last column, the cursor waits there for a character that goes to the next line.
+    // x may be past the last column while the cursor waits there for a character that wraps.
     cursor: { x: Math.min(active.x, cols - 1), y: active.y, visible: !isCursorHidden },
     alternate: active !== normal,
     title: core._inputHandler._windowTitle,
@@ -133,7 +133,7 @@ export function screenFacts(core: XtermCore, { cols, rows, options }: Terminal):
   };
 }
 
-/** The text of `count` lines from line `from` of the buffer on. */
+/** The text of `count` lines of the buffer, from line `from`. */
 export function textsOf(buffer: XtermBuffer, from: number, count: number, cols: number): string[] {
   return Array.from({ length: Math.max(0, count) }, (_, row) => textOf(buffer.lines.get(from + row), cols));
 }
@@ -147,7 +147,7 @@ function textOf(line: XtermLine | undefined, cols: number): string {
   return text.replace(/ +$/, "");
 }
 
-/** The runs of cells with any style, in each of the visible lines. */
+/** The styled runs of each visible line. */
 export function visibleRuns({ lines, ybase }: XtermBuffer, { cols, rows }: Terminal): StyleRun[][] {
   return Array.from({ length: rows }, (_, row) => runsOf(lines.get(ybase + row), cols));
 }

@@ -1,4 +1,4 @@
-// Bytes as text, one a character, and back.
+// Converts between bytes and text, one character per byte.
 
 export function latin1(bytes: Uint8Array): string {
   let text = "";

@@ -1,21 +1,21 @@
-// How much a server says in its log. The levels are the same in the bridge and in the Worker; a shell prints.
+// Levels of a server's log, shared by bridge and Worker; a shell prints.
 
-/** From little to much. */
+/** From least to most output. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Says one thing at a level; the platform prints the details after the text in its own way. */
+/** Logs at a level; the platform formats the details after the text. */
 export type Log = { readonly [Level in LogLevel]: (text: string, ...details: unknown[]) => void };
 
 const DEFAULT_LEVEL: LogLevel = "warn";
 
-/** @returns undefined where the setting is no level. Absent or empty: `warn`. */
+/** @returns undefined if the setting is not a level. Absent or empty: `warn`. */
 export function readLogLevel(setting: string | undefined): LogLevel | undefined {
   if (!setting) return DEFAULT_LEVEL;
   return LOG_LEVELS.find((level) => level === setting);
 }
 
-/** A log that prints the lines of `level` and above it, and does nothing for the rest. */
+/** A log that prints at `level` and above, and drops the rest. */
 export function logAt(level: LogLevel, print: Log): Log {
   const isSaid = (one: LogLevel) => LOG_LEVELS.indexOf(one) <= LOG_LEVELS.indexOf(level);
   const nothing = () => undefined;
@@ -27,7 +27,7 @@ export function logAt(level: LogLevel, print: Log): Log {
   };
 }
 
-/** A log whose level can be changed: `warn` at first. */
+/** A log with a changeable level, initially `warn`. */
 export function adjustableLog(print: Log): { readonly log: Log; setLevel(level: LogLevel): void } {
   let current = logAt(DEFAULT_LEVEL, print);
   const log: Log = {

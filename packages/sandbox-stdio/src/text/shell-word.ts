@@ -1,6 +1,6 @@
-// One word as a shell would need it written.
+// Quotes a word for a shell.
 
-/** A text that a shell reads as this one word. Words that need no quotes get none. */
+/** A text that a shell reads as this one word. Adds quotes only if needed. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,27 +1,26 @@
-// Cuts a stream of UTF-8 so that stock xterm.js loses no character of it, and holds back no byte without need. Knows nothing
-// of sessions or dialects.
+// Splits a stream of UTF-8 so that stock xterm.js loses no character, and delays no byte needlessly. Knows nothing of sessions or
+// dialects.
 
 import { joined, unfinishedBytes } from "./utf8-text.ts";
 
-/** Where a write ends within a character behind this byte, xterm.js forgets how far it was: "…" and "。" can be lost. */
+/** If a write ends inside a character after this byte, xterm.js forgets its state: "…" and "。" can be lost. */
 const FORGOTTEN = 0x80;
 const NO_BYTES = new Uint8Array(0);
 
 export class SplitCharacters {
-  /** The last character, while it is not whole, and how many of its bytes have been let through. */
+  /** The last character while it is incomplete, and how many of its bytes have passed. */
   #begun: Uint8Array = NO_BYTES;
   #passed = 0;
   readonly #isEveryWhole: boolean;
 
-  /** @param isEveryWhole Whether a character that is not lost must not be cut either. */
+  /** @param isEveryWhole Whether no character may be split, even if xterm.js would not lose it. */
   constructor(isEveryWhole = false) {
     this.#isEveryWhole = isEveryWhole;
   }
 
   /**
-   * @returns The bytes that may be written now: `bytes` itself if none wait or have waited. At most two bytes wait, or
-   *   three of a character that must not be cut. They go on waiting only while the next bytes still belong to the
-   *   same character.
+   * @returns The bytes that may be written now: `bytes` itself if none wait or have waited. At most two bytes wait (three if no
+   *   character may be split), and only while the next bytes belong to the same character.
    */
   pass(bytes: Uint8Array): Uint8Array {
     const begun = this.#begun;
@@ -37,12 +36,12 @@ export class SplitCharacters {
     return waiting === 0 ? ready : ready.subarray(0, ready.length - waiting);
   }
 
-  /** Whether no character is begun. */
+  /** Whether no character is incomplete. */
   get isAtRest(): boolean {
     return this.#begun.length === 0;
   }
 
-  /** The waiting bytes, since nothing that belongs to them will follow. */
+  /** Returns the waiting bytes, since nothing follows that belongs to them. */
   flush(): Uint8Array {
     const waiting = this.#begun.subarray(this.#passed);
     this.#begun = NO_BYTES;

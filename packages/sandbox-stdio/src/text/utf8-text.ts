@@ -1,5 +1,5 @@
-// Bytes to text and back, for dialects that have no bytes: a stream is cut between characters only, and bytes that are
-// not UTF-8 are replaced by U+FFFD. Every runtime has the two coders.
+// Converts between bytes and text for dialects without binary frames: splits a stream only between characters, and replaces
+// invalid UTF-8 by U+FFFD. Every runtime has both coders.
 
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 declare const TextDecoder: new (
@@ -8,7 +8,7 @@ declare const TextDecoder: new (
 ) => { decode(bytes: Uint8Array): string };
 
 const encoder = new TextEncoder();
-/** A byte order mark is output like any other. */
+/** A byte order mark is ordinary output. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
@@ -20,20 +20,20 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Whether `text`, made of these bytes, has a U+FFFD where they are not UTF-8. The character itself is text like any other. */
+/** Whether `text`, decoded from these bytes, has a U+FFFD for invalid UTF-8, and not just one that was in the bytes. */
 export function isLossy(text: string, bytes: Uint8Array): boolean {
   if (!text.includes("\ufffd")) return false;
   try {
     strictDecoder.decode(bytes);
     return false;
   } catch {
-    return true; // All that a strict decoder throws.
+    return true; // A strict decoder throws only on invalid bytes.
   }
 }
 
 /**
- * Puts `bytes` behind the `tail` of the last call and splits off the start of a character that is not whole yet.
- * @returns `whole`, a view of `bytes` where there was no tail; `tail`, at most three bytes, in memory of its own.
+ * Appends `bytes` to the `tail` of the last call and splits off an incomplete character.
+ * @returns `whole`, a view of `bytes` if there was no tail; `tail`, at most three bytes, in new memory.
  */
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
   const all = tail.length === 0 ? bytes : joined([tail, bytes]);
@@ -41,7 +41,7 @@ export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Ar
   return { whole: all.subarray(0, cut), tail: new Uint8Array(all.subarray(cut)) };
 }
 
-/** How many bytes at the end are the start of a character that may still be finished. */
+/** How many bytes at the end begin a character that may still be completed. */
 export function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

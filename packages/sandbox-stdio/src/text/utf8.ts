@@ -1,20 +1,20 @@
-// UTF-8 without a platform: lengths, and cutting without splitting a character.
+// UTF-8 without platform APIs: lengths, and cutting without splitting a character.
 
-/** Bytes that `text` takes in UTF-8. */
+/** Length of `text` in UTF-8. */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
     if (unit < 0x800) length += 1;
-    // Either half of a surrogate pair adds one: four bytes for two units.
+    // Each half of a surrogate pair adds one: four bytes for two units.
     else if (unit >= 0xd800 && unit <= 0xdfff) length += isPairAt(text, i) ? 1 : 2;
     else length += 2;
   }
   return length;
 }
 
-/** The longest start of `text` that takes at most `maxBytes` bytes. */
+/** The longest prefix of `text` of at most `maxBytes` bytes. */
 export function clipUtf8(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   let clipped = "";

@@ -1,6 +1,5 @@
-// The one table of what may be said of a session and of a client when it attaches: name, type, range, default, who may say it,
-// and a line about it. The query of `/attach` on both hops, the bodies that start a process, the bridge's order, the options of
-// the command line, and the types of all of them are made of it.
+// One table of the parameters of a session and of an attaching client: name, type, range, default, where accepted, help text.
+// From it derive the `/attach` query on both hops, bodies that start a process, the bridge's order and command-line options.
 
 import { ATTEMPT } from "./attempt.ts";
 import {
@@ -35,28 +34,28 @@ import { PANE } from "./pane-address.ts";
 /** A parameter, under its name in {@link ProcessWish} or {@link AttachQuery}. */
 export type Param = {
   readonly field: Field;
-  /** Name in the query of `/attach`, from a client and from the session object to the bridge; absent: the key. */
+  /** Name in the `/attach` query, on both hops. Absent: the key. */
   readonly query?: string;
   /** Name in the body of a program's *create* or *run*; absent: not accepted there. */
   readonly body?: string;
   /** Default in a body. */
   readonly bodyUsual?: unknown;
-  /** What its option of the command line takes, which has its name, and of the verb `run` its name in a body. */
+  /** Placeholder for the value of the command-line option, which is named after the key (`body` for the verb `run`). */
   readonly option?: string;
-  /** The only one of the two that has it. */
+  /** Set if only this verb has the option. */
   readonly on?: "attach" | "run";
-  /** Part of what makes two processes the same (P2), unless it has this value. */
+  /** The value counts when two processes are compared (P2), unless it equals this one. */
   readonly sameUnless?: unknown;
 };
 type Table = Readonly<Record<string, Param>>;
 type Row = Param & { readonly key: string; readonly query: string };
 
 const CHARACTERS = "1 to 64 letters, digits, dots, dashes or underscores, and not start with a dot or dash";
-/** Letters, digits, dot, dash and underscore, from 1 to 64, starting with a letter, digit or underscore. */
+/** 1 to 64 letters, digits, dots, dashes or underscores; the first is a letter, digit or underscore. */
 const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const NAME = text({ pattern: NAME_PATTERN, form: CHARACTERS });
 
-/** The process: its creator's words count, a later client may omit them. */
+/** Parameters of the process. The creator's values apply; a later client may omit them. */
 export const PROCESS_PARAMS = {
   /** Absent: `bash`. */
   cmd: { body: "cmd", field: optional(text()) },
@@ -79,24 +78,24 @@ export const PROCESS_PARAMS = {
     body: "keepSeconds",
     bodyUsual: DEFAULT_KEEP_SECONDS,
     option: "seconds",
-    field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long it lives with nobody attached"),
+    field: usually(integer(0, MAX_KEEP_SECONDS), DEFAULT_KEEP_SECONDS, "how long it lives with no client attached"),
   },
-  /** Whether a shell is to mark its commands. Absent: it is. */
+  /** Whether a shell marks its commands. Absent: yes. */
   shellIntegration: { query: "shell_integration", body: "shellIntegration", field: optional(flag) },
   linger: {
     body: "lingerSeconds",
     option: "seconds",
-    field: optional(integer(0, MAX_LINGER_SECONDS), "how long children's output is awaited after the exit"),
+    field: optional(integer(0, MAX_LINGER_SECONDS), "how long output of children is awaited after the exit"),
   },
   logBytes: {
     body: "logBytes",
     option: "bytes",
     sameUnless: LOG_BYTES,
-    field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is held"),
+    field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is kept"),
   },
-  /** Its output is recorded, where the server asks for that (G1). */
-  record: { body: "record", field: optional(flag, "its output is recorded, where the server lets a start say so") },
-  /** No command: a connection to this TCP port of the sandbox's loopback takes the process's place (A13). */
+  /** Records the output if the server allows a start to ask for it (G1). */
+  record: { body: "record", field: optional(flag, "records the output, if the server allows it") },
+  /** Instead of a command: connects to this TCP port on the sandbox's loopback (A13). */
   tcp: { field: optional(integer(1, 65_535)) },
   /** The process runs under tmux: clients see its panes and can attach to them (B1). */
   panes: { field: optional(flag) },
@@ -108,37 +107,37 @@ export const SIZE_PARAMS = {
   rows: { body: "rows", option: "n", on: "run", field: optional(integer(1, MAX_ROWS), "rows of the PTY") },
 } as const satisfies Table;
 
-/** The client and its place. */
+/** Parameters of the client, and where it resumes. */
 export const CLIENT_PARAMS = {
   sandbox: { field: usually(NAME, "default") },
-  /** Absent: a fresh one. */
+  /** Absent: a new name. */
   session: { field: optional(NAME) },
-  name: { option: "text", on: "attach", field: usually(text(), "", "what others see you as") },
+  name: { option: "text", on: "attach", field: usually(text(), "", "your name as others see it") },
   role: { option: "role", on: "attach", field: usually(choice("driver", "viewer"), "driver", "a viewer only reads") },
   wake: { field: usually(flag, true) },
   offset: { field: optional(offset) },
-  /** Output from there to `offset` has come to a client that resumes, and is not dealt with (R1). Absent: all of it is. */
+  /** A resuming client has received the output from here to `offset` but not processed it (R1). Absent: all is processed. */
   acked: { field: optional(offset) },
-  /** `latest`: of this person's windows that say so only the one that was used last counts for the terminal's size (K4a). */
+  /** `latest`: among this person's windows with `latest`, only the last one used counts for the terminal's size (K4a). */
   fit: { field: optional(choice("smallest", "latest")) },
-  /** Where a client that resumes goes on with its own input: its kept input starts there, or `new`: it has kept none. */
-  // Room for the input after it: offsets stay safe integers.
+  /** A resuming client's kept input starts here; `new`: the client has kept no input. */
+  // The limit leaves room for more input, so that offsets stay safe integers.
   stdin: {
     field: optional(union<number | "new">(`an integer from 0 to ${2 ** 52} or new`, integer(0, 2 ** 52), only("new"))),
   },
-  /** How much unacknowledged input this client can keep, if it says so (I3b). */
+  /** How much unacknowledged input this client can keep (I3b). */
   keeps: { field: optional(offset) },
-  /** A proof. Ours are shorter: the Worker takes no subject that would make one longer. */
+  /** Resume proof. Ours are shorter: the Worker rejects a subject that would make a longer one. */
   resume: { field: optional(text({ max: 1024, form: "at most 1024 characters" })) },
-  /** If the process of this name has ended, `replace` starts a new one. Absent, or `read`: the kept log and exit are read. */
+  /** If the process of this name has ended: `replace` starts a new one, `read` (the default) replays its log and exit. */
   ended: { field: optional(choice("read", "replace")) },
-  /** The name is of the client's own making: no other client will look for the session (L7a). */
+  /** The client made the name up, so no other client will look for the session (L7a). */
   isUnnamed: { query: "unnamed", field: optional(flag) },
-  /** The one process that is meant: another one is not attached to, and none is started (A2b). */
+  /** Attaches to this process only: never to another one, and never starts one (A2b). */
   incarnation: { field: optional(text()) },
 } as const satisfies Table;
 
-/** Those that are an object in the query that was read, or are read elsewhere. */
+/** Parameters that are objects once read, or are read elsewhere. */
 export const TEXT_PARAMS = {
   attempt: { field: optional(text({ pattern: ATTEMPT, form: "LIFE.NUMBER" })) },
   pane: { field: optional(text({ pattern: PANE, form: "SESSION:NUMBER" })) },
@@ -147,7 +146,7 @@ export const TEXT_PARAMS = {
 
 export const ALL_PARAMS = [PROCESS_PARAMS, SIZE_PARAMS, CLIENT_PARAMS, TEXT_PARAMS].flatMap(rowsOf);
 
-/** The rows of a table, each with its name, and its name in a query. */
+/** The rows of a table, each with its key and its name in a query. */
 export function rowsOf(table: Table): Row[] {
   return Object.entries(table).map(([key, param]) => ({ ...param, key, query: param.query ?? key }));
 }
@@ -184,17 +183,17 @@ export function bodyFields<T extends Table>(table: T): BodyFields<T> {
   return Object.fromEntries(fields) as BodyFields<T>;
 }
 
-/** Process parameters under their names in a body. Parameters that bodies don't take are left out. */
-export function toBody(wish: { readonly [K in keyof Wished]?: Wished[K] | undefined }) {
+/** Process parameters under their names in a body. Omits parameters that bodies do not accept. */
+export function toBody(wish: { readonly [K in keyof ProcessParams]?: ProcessParams[K] | undefined }) {
   return given<Asked<BodyFields<typeof PROCESS_PARAMS>>>(wish, ({ key, body }) => [body, key]);
 }
 
 /** Process parameters from a body, under the table's keys. */
 export function fromBody(body: Readonly<Asked<BodyFields<typeof PROCESS_PARAMS>>>) {
-  return given<Partial<Wished>>(body, ({ key, body: name }) => [key, name]);
+  return given<Partial<ProcessParams>>(body, ({ key, body: name }) => [key, name]);
 }
 
-type Wished = Given<ParamFields<typeof PROCESS_PARAMS>>;
+type ProcessParams = Given<ParamFields<typeof PROCESS_PARAMS>>;
 
 function given<T>(words: object, names: (row: Row) => readonly (string | undefined)[]): T {
   const rows = rowsOf(PROCESS_PARAMS).filter(({ body }) => body);
@@ -214,5 +213,5 @@ type Attached<Row> = Row extends { readonly option: string }
 type Optioned<T> = {
   readonly [K in keyof T as [Attached<T[K]>] extends [never] ? never : K]?: Attached<T[K]> | undefined;
 };
-/** The values of the options of what attaches. */
+/** Values of the command-line options of the verbs that attach. */
 export type AttachOptions = Optioned<typeof CLIENT_PARAMS> & Optioned<typeof PROCESS_PARAMS>;

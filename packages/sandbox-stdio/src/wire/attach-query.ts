@@ -1,5 +1,4 @@
-// The query of `/attach`: reads and checks it, and writes it back. One reader for the Worker and the bridge, one writer for
-// every client.
+// Reads, checks and writes the query of `/attach`. The Worker and the bridge share the reader, and all clients the writer.
 
 import { utf8Length } from "../text/utf8.ts";
 import {
@@ -28,16 +27,16 @@ import type { Delivery } from "./terms.ts";
 
 export { isName } from "./attach-params.ts";
 
-/** The description of the process: its creator's words count, a later client may omit them. */
+/** The process as a query describes it. The creator's values apply; a later client may omit them. */
 export type ProcessWish = Readonly<Given<ParamFields<typeof PROCESS_PARAMS>>> & {
   readonly tty: boolean;
   readonly delivery: Delivery;
   readonly env: readonly (readonly [string, string])[];
-  /** No command: a pane of a session of the same sandbox that has panes takes the process's place (B2). */
+  /** Instead of a command: a pane of another session in the same sandbox (B2). */
   readonly pane?: PaneAddress;
 };
 
-/** The command that the session is known to run; undefined if the query leaves that open. */
+/** The command that the session runs; undefined if the query leaves it open. */
 export function commandWords({
   cmd,
   args,
@@ -52,12 +51,12 @@ export function commandWords({
 export type AttachQuery = Readonly<Given<ParamFields<typeof CLIENT_PARAMS>>> & {
   readonly process: ProcessWish;
   readonly size?: { readonly cols: number; readonly rows: number };
-  /** How this client wants its output, if it says so; {@link ProcessWish.delivery} is the one that a new session gets. */
+  /** Delivery that this client asks for, if any. {@link ProcessWish.delivery} is the default for a new session. */
   readonly delivery: Delivery | undefined;
   readonly attempt?: Attempt;
 };
 
-/** Where a client that attaches goes on, with the size of its terminal: the session gets these parts of a query unchanged. */
+/** Where an attaching client resumes, and the size of its terminal. The session gets these fields unchanged. */
 export function placeOf({
   size,
   offset,
@@ -69,7 +68,7 @@ export function placeOf({
   return defined({ size, offset, acked, stdin, keeps, attempt });
 }
 
-/** Characters that are not seen in a name, or move a cursor. */
+/** Characters that are invisible in a name or move the cursor. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 
 export type AttachQueryResult =
@@ -77,22 +76,22 @@ export type AttachQueryResult =
   /** `detail` names the parameter, its fault, and a correct value. */
   | { readonly ok: false; readonly detail: string };
 
-/** What {@link MAX_COMMAND_BYTES} counts. */
+/** Parameters that count towards {@link MAX_COMMAND_BYTES}. */
 const COMMAND = ["cmd", "arg", "env", "cwd"];
 const MAX_ARGS = 1024;
 const MAX_ENV = 256;
-/** A name without unseen characters: with them, a client could pass for another that is here, or turn a line around. */
+/** Removes invisible characters: with them a client could pass for another participant or reverse a line of text. */
 export function seenName(name: string): string {
   return name.replace(UNSEEN, "").trim();
 }
 
-/** Reads a query. Parameters that it does not know, and the credentials among them, are left to others. */
+/** Reads a query. Ignores unknown parameters and credentials. */
 export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult {
   const problem = findProblem(params);
   if (problem !== undefined) return { ok: false, detail: problem };
   const hasPanes = wantsPanes(params);
   const { panes: _, ...asked } = read(PROCESS_PARAMS, params);
-  // Control mode is spoken by the bridge alone: it is no command.
+  // The bridge itself speaks control mode, so `tmux -CC` is not run as a command.
   const { cmd, args, ...process } = isControlMode(params) ? { ...asked, cmd: undefined, args: [] } : asked;
   const { tty = (cmd === undefined && asked.tcp === undefined) || hasPanes, delivery } = asked;
   const { cols, rows } = read(SIZE_PARAMS, params);
@@ -120,7 +119,7 @@ export function parseAttachQuery(params: URLSearchParamsLike): AttachQueryResult
   };
 }
 
-/** A terminal's size, of which one side may be left out; undefined where both are. */
+/** A terminal's size. A missing side gets its default; undefined if both are missing. */
 export function sizeOf(cols?: number, rows?: number): { readonly cols: number; readonly rows: number } | undefined {
   if (cols === undefined && rows === undefined) return undefined;
   return { cols: cols ?? DEFAULT_COLS, rows: rows ?? DEFAULT_ROWS };
@@ -128,18 +127,18 @@ export function sizeOf(cols?: number, rows?: number): { readonly cols: number; r
 
 type Table = Readonly<Record<string, Param>>;
 
-/** What the query says of a table's parameters, which have been checked; what is usual where it says nothing. */
+/** Reads a table's parameters from a query that has been checked, and fills in defaults. */
 function read<T extends Table>(table: T, params: URLSearchParamsLike): Given<ParamFields<T>> {
   const entries = rowsOf(table).map(({ key, query, field }) => {
     if (field.kind === "list") return [key, params.getAll(query)];
     const given = params.get(query);
-    return [key, (isSaid(field, given) ? readText(field, given) : undefined) ?? field.usual];
+    return [key, (isPresent(field, given) ? readText(field, given) : undefined) ?? field.usual];
   });
   return defined(Object.fromEntries(entries)) as Given<ParamFields<T>>;
 }
 
-/** An empty text is as good as none: a form or a script that has none. */
-function isSaid(field: Field, given: string | null): given is string {
+/** An empty text counts as absent: forms and scripts send empty fields. */
+function isPresent(field: Field, given: string | null): given is string {
   return given !== null && !(given === "" && field.kind === "text" && field.pattern === undefined);
 }
 
@@ -150,7 +149,7 @@ function readAttempt(given: string | null): Attempt | undefined {
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** The query's parameters, in order, for the builder of a URL. Defaults are left out. */
+/** The query's parameters, in order. Omits defaults. */
 export function attachParams({
   process = {},
   size = {},
@@ -183,7 +182,7 @@ function write(table: Table, given: Readonly<Record<string, unknown>>): [string,
   });
 }
 
-/** The members that are used of a URLSearchParams: this package knows no platform's types. */
+/** The methods of URLSearchParams that are used here; this package imports no platform types. */
 export interface URLSearchParamsLike {
   get(name: string): string | null;
   getAll(name: string): string[];
@@ -192,7 +191,7 @@ export interface URLSearchParamsLike {
 function findProblem(params: URLSearchParamsLike): string | undefined {
   for (const { query, field } of ALL_PARAMS) {
     const given = params.get(query);
-    if (field.kind === "list" || !isSaid(field, given)) continue;
+    if (field.kind === "list" || !isPresent(field, given)) continue;
     if (readText(field, given) === undefined) return `"${query}" must be ${field.form}`;
   }
   if (params.get("ended") === "replace" && params.get("attempt") === null) return '"ended=replace" needs "attempt"';
@@ -200,7 +199,7 @@ function findProblem(params: URLSearchParamsLike): string | undefined {
     const other = STARTING.find((name) => params.get(name) !== null);
     if (other !== undefined) return `"tcp" connects to a port and starts nothing: leave out "${other}"`;
     if (params.get("tty") === "1") return '"tcp" has no terminal: leave out "tty"';
-    if (params.get("role") === "viewer") return '"tcp" makes a connection, which a viewer may not';
+    if (params.get("role") === "viewer") return '"tcp" opens a connection, which a viewer may not';
   }
   return findPaneProblem(params) ?? findTextProblem(params);
 }
@@ -212,8 +211,8 @@ function findTextProblem(params: URLSearchParamsLike): string | undefined {
   }
   const args = params.getAll("arg");
   const env = params.getAll("env");
-  if (args.length > MAX_ARGS) return `"arg" may be given ${MAX_ARGS} times at most`;
-  if (env.length > MAX_ENV) return `"env" may be given ${MAX_ENV} times at most`;
+  if (args.length > MAX_ARGS) return `"arg" may be given at most ${MAX_ARGS} times`;
+  if (env.length > MAX_ENV) return `"env" may be given at most ${MAX_ENV} times`;
   if (params.get("cmd") === "") return '"cmd" must not be empty';
   for (const name of [...COMMAND, "resume"]) {
     if (params.getAll(name).some((value) => value.includes("\0"))) return `"${name}" must not have a NUL character`;
@@ -235,7 +234,7 @@ function commandBytes(params: URLSearchParamsLike): number {
   return bytes;
 }
 
-/** Length of a value in a query as URLSearchParams writes it: all but letters, digits and a few others take three a byte. */
+/** Length of a value as URLSearchParams encodes it: all bytes but letters, digits, space and `*-._` become three characters. */
 function encodedLength(value: string): number {
   const others = value.replace(/[A-Za-z0-9*._ -]+/g, "");
   return value.length - others.length + 3 * utf8Length(others);

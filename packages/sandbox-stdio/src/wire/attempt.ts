@@ -1,13 +1,13 @@
-// The number of a client's connection, so that one that was held up on its way does not take a later one's place.
+// Numbers a client's connections, so that a delayed one does not take the place of a later one.
 
-/** The number of a client's connection: `number` counts within one `life` of the program. */
+/** `number` counts the connections within one `life` of the client program. */
 export type Attempt = { readonly life: string; readonly number: number };
 
-/** A life's name begins with when it began, in as many digits of base 36, and goes on with as many of chance. */
+/** The name of a life: its start time in base 36 (9 digits), then 7 random digits. */
 const BORN_DIGITS = 9;
 const CHANCE_DIGITS = 7;
-/** A handshake is not held up for longer on its way. A life that began so much earlier had another clock. */
-const MAX_HELD_UP_MS = 60_000;
+/** Longest time that a handshake can be delayed. If the lives began further apart, their clocks differed. */
+const MAX_DELAY_MS = 60_000;
 
 /** @param chance From 0 to 1, 1 excluded. */
 export function lifeName(bornAtMs: number | undefined, chance: number): string {
@@ -17,11 +17,11 @@ export function lifeName(bornAtMs: number | undefined, chance: number): string {
   return bornAtMs === undefined ? random : Math.floor(bornAtMs).toString(36).padStart(BORN_DIGITS, "0") + random;
 }
 
-/** Whether this connection was made before the other of the same client, and was only held up on its way. */
-export function isHeldUp(attempt: Attempt, newest: Attempt): boolean {
+/** Whether this connection was made before the client's newest one and arrived late. */
+export function isDelayed(attempt: Attempt, newest: Attempt): boolean {
   if (attempt.life === newest.life) return attempt.number < newest.number;
   const earlierMs = bornAtMs(newest.life) - bornAtMs(attempt.life);
-  return earlierMs > 0 && earlierMs < MAX_HELD_UP_MS;
+  return earlierMs > 0 && earlierMs < MAX_DELAY_MS;
 }
 
 function bornAtMs(life: string): number {

@@ -1,6 +1,6 @@
-// The message of a program that wants attention (N1).
+// A program's request for attention (N1).
 
-/** `offset`: behind the sequence that said it. Texts are without control characters, and cut. */
+/** `offset`: the end of the control sequence. Texts are cut and contain no control characters. */
 export type Attention = {
   readonly kind: "bell" | "notify";
   readonly title?: string;

@@ -1,5 +1,5 @@
-// The JSON messages of the outer hop, one type and one schema each, and the only code that reads a client's or a server's
-// text. A wrong shape is a named fault, never an exception.
+// The JSON messages of the outer hop: one type and one schema each. Only this file parses a peer's text.
+// A wrong shape is a named fault, never an exception.
 
 import { utf8Length } from "../text/utf8.ts";
 import type { Attention } from "./attention.ts";
@@ -37,28 +37,28 @@ import {
 } from "./schema.ts";
 import type { Delivery, Mode, Role } from "./terms.ts";
 
-/** The kind of a participant: a person with a token, a guest who opened a share link without one, or an HTTP client. */
+/** A person with a token, a guest who opened a share link without one, or an HTTP client. */
 export type ParticipantKind = "person" | "guest" | "program";
 
-/** One party attached to a session, as the others see it. No two that are here have the same name. */
+/** A client as the others see it. The names of attached participants are unique. */
 export type Participant = {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
   /** Absent from an older server. */
   readonly kind?: ParticipantKind;
-  /** No other client types while it holds the keyboard, in either mode (D9b). Absent: no. */
+  /** No other client may type while this one holds the keyboard, in either mode (D9b). Absent: false. */
   readonly alone?: boolean;
 };
 
-/** How a process ended: its own code, or the signal that killed it and 128 plus its number. */
+/** How a process ended: its exit code; or the signal that killed it, and 128 plus the signal's number. */
 export type ExitStatus = { readonly code: number; readonly signal?: string };
 
 export type ResizeCommand = {
   readonly type: "resize";
   readonly cols: number;
   readonly rows: number;
-  /** Of this pane, and not of the terminal. */
+  /** Resizes this pane instead of the terminal. */
   readonly pane?: string;
 };
 
@@ -74,6 +74,8 @@ export type ClientMessage =
   | { readonly type: "release_stdin" }
   | { readonly type: "grant_stdin"; readonly to: string }
   | { readonly type: "force_take" }
+  | { readonly type: "take_ask"; readonly id: string }
+  | { readonly type: "decline_ask"; readonly id: string }
   | { readonly type: "secret"; readonly on: boolean }
   | PaneInputCommand
   | PaneCommand
@@ -100,20 +102,29 @@ export type Hello = {
   readonly mode: Mode;
   readonly participants: readonly Participant[];
   readonly gap?: number;
-  /** On a PTY: this connection's picture may not be the screen, since bytes are missing and no exact snapshot follows. */
+  /** PTY only: the screen may be wrong, since bytes are missing and no exact snapshot follows. */
   readonly approximate?: boolean;
-  /** Whether this client is the one that the process was started for. */
+  /** Whether the process was started for this client. */
   readonly creator?: boolean;
-  /** How much input may be sent and not acknowledged. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
+  /** Most unacknowledged input that the client may send. Absent: {@link MAX_UNACKED_INPUT_BYTES}. */
   readonly inputWindow?: number;
-  /** The session's output is recorded. */
+  /** Set if the session's output is recorded. */
   readonly recording?: Recording;
 };
 
-/** Since when output is recorded (ISO 8601), and whether patterns hide parts of it. */
+/** How an ask ended: the keyboard was given back, a person declined, or its time was over. */
+export type AskAnswer = "done" | "declined" | "expired";
+export type Asked = {
+  readonly id: string;
+  readonly writer: string;
+  readonly reason: string;
+  readonly secret: boolean;
+};
+
+/** When the recording began (ISO 8601), and whether patterns redact parts of it. */
 export type Recording = { readonly since: string; readonly redacted: boolean };
 
-/** Whether a client may come back after a `bye`. It wins over the close code. */
+/** Whether a client may reconnect after a `bye`. Takes precedence over the close code. */
 export type Retry = "never" | "now" | "after";
 
 export type Bye = {
@@ -132,7 +143,7 @@ export type ServerMessage =
   | { readonly type: "gap"; readonly from: number; readonly to: number; readonly approximate?: boolean }
   | { readonly type: "stdin_ack"; readonly offset: number }
   | { readonly type: "exit"; readonly code: number; readonly signal?: string; readonly offset: number }
-  /** No output follows after `offset`, and input is still taken: half of a TCP connection is closed (A13b). */
+  /** No output follows `offset`, but input is still accepted: half of a TCP connection is closed (A13b). */
   | { readonly type: "output_end"; readonly offset: number }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "join"; readonly participant: Participant }
@@ -140,23 +151,28 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
+  /** A program asks for a person (K11), and what became of that: taken `by` a client, or over. */
+  | ({ readonly type: "ask" } & Asked)
+  | { readonly type: "ask_state"; readonly id: string; readonly by?: string; readonly answer?: AskAnswer }
+  /** Whether the terminal echoes what is typed, from `offset` on. */
+  | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
   | PanesMessage
   | ({ readonly type: "attention" } & Attention)
-  /** Text that a program has typed, in the form that a person sees. */
+  /** Text that a program has typed, as shown to people. */
   | { readonly type: "typed"; readonly id: string; readonly text: string }
   | { readonly type: "expiring"; readonly seconds: number }
-  /** The machine of the process goes away: a process that still runs after so many seconds is ended (X8). */
+  /** The process's machine is going away: a process that still runs after `seconds` is killed (X8). */
   | { readonly type: "stopping"; readonly seconds: number }
-  /** Whether this client's input is secret from here on, if it may not know. */
+  /** Whether this client's input is secret from here on. Sent if the client may not know. */
   | { readonly type: "secret"; readonly on: boolean }
   | { readonly type: "error"; readonly code: string; readonly message: string }
   | { readonly type: "pong" };
 
-/** The ping, and the answer that a platform may give by itself, without waking the session object. */
+/** Ping, and the answer that a platform may send without waking the session object. */
 export const PING_TEXT = '{"type":"ping"}';
 export const PONG_TEXT = '{"type":"pong"}';
 
-/** Why a text is not a message. `unknown_type` and `bad_size` leave the socket open; the others close it with 1008 (or 1009). */
+/** Why a text was rejected. `unknown_type` and `bad_size` leave the socket open; the others close it with 1008 (or 1009). */
 export type ControlFault = "too_large" | "not_json" | "wrong_shape" | "unknown_type" | "bad_size";
 export type ControlResult<M> =
   | { readonly ok: true; readonly message: M }
@@ -185,6 +201,8 @@ const CLIENT_SHAPES: Readonly<Record<ClientMessage["type"], Shape>> = {
   release_stdin: {},
   grant_stdin: { to: isId },
   force_take: {},
+  take_ask: { id: isId },
+  decline_ask: { id: isId },
   secret: { on: isBoolean },
   kill: {},
 };
@@ -232,6 +250,9 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   stdin_holder: { id: isString(128) },
   stdin_request: { id: isId },
   answerer: { id: isString(128), offset: isOffset },
+  ask: { id: isId, writer: isString(256), reason: isString(), secret: isBoolean },
+  ask_state: { id: isId, "by?": isId, "answer?": isOneOf("done", "declined", "expired") },
+  echo: { on: isBoolean, offset: isOffset },
   typed: { id: isId, text: isString(512) },
   panes: PANES_SHAPE,
   attention: { kind: isOneOf("bell", "notify"), "title?": isString(), "body?": isString(), offset: isOffset },
@@ -242,7 +263,7 @@ const SERVER_SHAPES: Readonly<Record<ServerMessage["type"], Shape>> = {
   pong: {},
 };
 
-/** Everything that a client may say in text. */
+/** The types of all client messages. */
 export const CLIENT_MESSAGES = Object.keys(CLIENT_SHAPES) as readonly ClientMessage["type"][];
 
 /** Whether a PTY may have this size. */
@@ -263,18 +284,18 @@ export function parseClientMessage(text: string, maxBytes = MAX_CONTROL_IN_BYTES
   return result;
 }
 
-/** Reads a server's message. A client ignores an `unknown_type`: a newer server may know more. */
+/** Reads a server's message. Clients ignore an `unknown_type`: the server may be newer. */
 export function parseServerMessage(text: string): ControlResult<ServerMessage> {
   return parse<ServerMessage>(text, SERVER_SHAPES, MAX_CONTROL_OUT_BYTES);
 }
 
-/** Reads one JSON object by its `type`. Own shapes of the inner hop go through it too. */
+/** Parses one JSON object by its `type`. The inner hop passes its own shapes. */
 export function parse<M extends { readonly type: string }>(
   text: string,
   shapes: Readonly<Record<M["type"], Shape>>,
   maxBytes: number,
 ): ControlResult<M> {
-  // A unit takes three bytes at most: a short text need not be counted through.
+  // A UTF-16 unit takes at most three bytes, so a short text needs no counting.
   if (text.length > maxBytes || (3 * text.length > maxBytes && utf8Length(text) > maxBytes)) {
     return { ok: false, fault: "too_large", detail: `Cannot read a control message of more than ${maxBytes} bytes` };
   }
@@ -282,7 +303,7 @@ export function parse<M extends { readonly type: string }>(
   try {
     value = JSON.parse(text);
   } catch {
-    // JSON.parse has no other way to say that a text is not JSON.
+    // JSON.parse reports invalid JSON only by throwing.
     return { ok: false, fault: "not_json", detail: "Cannot read a control message: it is not JSON" };
   }
   if (!isRecord(value) || typeof value.type !== "string") {
@@ -295,7 +316,7 @@ export function parse<M extends { readonly type: string }>(
   }
   const problem = checkShape(value, shape);
   if (problem !== undefined) return { ok: false, fault: "wrong_shape", detail: `Cannot follow "${type}": ${problem}` };
-  // The shape has been checked against the table that the type M is written after.
+  // The cast is safe: type M mirrors the table that the shape was checked against.
   return { ok: true, message: value as unknown as M };
 }
 

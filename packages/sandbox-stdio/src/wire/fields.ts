@@ -1,10 +1,10 @@
-// Describes values once: the type, the check and the text of a parameter follow from its field, and so do the zod schemas of
-// packages/api. This package imports nothing, so that the description can't be zod's own.
+// Describes values once: a parameter's type, check and text derive from its field, and so do the zod schemas of packages/api.
+// This package has no dependencies, so the description can't be zod's.
 
 import { type Check, isArrayOf, isBoolean, isInteger, isMatch, isOneOf, isString } from "./schema.ts";
 
 export type Kind = {
-  /** What a text of a query must be, in words. */
+  /** Describes a valid text in a query, for messages. */
   readonly form?: string;
 } & (
   | { readonly kind: "integer"; readonly min: number; readonly max: number }
@@ -17,25 +17,25 @@ export type Kind = {
       readonly pattern?: RegExp;
       readonly format?: "base64" | "time" | "zoned time";
     }
-  /** One value and no other. */
+  /** Exactly one value. */
   | { readonly kind: "only"; readonly value: string | boolean }
   | { readonly kind: "list" | "nullable"; readonly of: Kind }
-  /** An object whose values are texts. */
+  /** An object whose values are strings. */
   | { readonly kind: "texts" }
   | { readonly kind: "object"; readonly fields: Fields; readonly isOpen: boolean }
   | { readonly kind: "union"; readonly of: readonly Kind[] }
 );
 
-/** `usual`: it may be left out, and then has a value all the same. */
+/** `usual`: may be omitted, and then has a default. */
 export type Presence = "required" | "optional" | "usual";
 
 export type Field<T = unknown, P extends Presence = Presence> = Kind & {
-  /** Never there: carries the type. */
+  /** Never set; carries the type. */
   readonly type?: T;
   readonly presence: P;
-  /** Of a usual field; absent where it follows from others. */
+  /** Default of a `usual` field. Absent if it depends on other fields. */
   readonly usual?: T | undefined;
-  /** In a line, for documents and for help. */
+  /** One line for documents and help. */
   readonly about?: string | undefined;
 };
 export type Fields = Readonly<Record<string, Field>>;
@@ -55,7 +55,7 @@ export const list = <T>(of: Needed<T>) => needed<T[]>({ kind: "list", of });
 export const texts = needed<Record<string, string>>({ kind: "texts" });
 export const object = <const F extends Fields>(fields: F) =>
   needed<Given<F>>({ kind: "object", fields, isOpen: false });
-/** With more fields than those. */
+/** Allows further fields. */
 export const openObject = <const F extends Fields>(fields: F) =>
   needed<Given<F> & { [more: string]: unknown }>({ kind: "object", fields, isOpen: true });
 export const union = <T>(form: string, ...of: Needed<T>[]) => needed<T>({ kind: "union", of, form });
@@ -67,7 +67,7 @@ export const optional = <T>(field: Needed<T>, about?: string): Field<T, "optiona
   presence: "optional",
   about,
 });
-/** @param usual Left out where it follows from other fields. */
+/** @param usual Omitted if it depends on other fields. */
 export const usually = <T>(field: Needed<T>, usual?: NoInfer<T>, about?: string): Field<T, "usual"> => ({
   ...field,
   presence: "usual",
@@ -79,20 +79,20 @@ export type ValueOf<F> = F extends Field<infer T> ? T : never;
 type KeysOf<F, P extends Presence> = { [K in keyof F]: F[K] extends Field<unknown, P> ? K : never }[keyof F];
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** What a caller may give. */
+/** The fields as a caller passes them. */
 export type Asked<F> = Flat<
   { [K in KeysOf<F, "required">]: ValueOf<F[K]> } & {
     [K in KeysOf<F, "optional" | "usual">]?: ValueOf<F[K]> | undefined;
   }
 >;
-/** The same once it has been read, or an answer: what is usual is there. */
+/** The fields after reading, or of an answer: defaults are filled in. */
 export type Given<F> = Flat<
   { [K in KeysOf<F, "required" | "usual">]: ValueOf<F[K]> } & { [K in KeysOf<F, "optional">]?: ValueOf<F[K]> }
 >;
 
 // ---- As text, in a query ----------------------------------------------------------------------------------------------
 
-/** @returns The value; undefined if the text is none. */
+/** @returns undefined if the text is not a valid value. */
 export function readText(kind: Kind, given: string): unknown {
   switch (kind.kind) {
     case "integer": {
@@ -112,13 +112,13 @@ export function readText(kind: Kind, given: string): unknown {
         ? undefined
         : given;
     default:
-      return undefined; // Never a single word of a query.
+      return undefined; // Other kinds never occur as one query value.
   }
 }
 
 // ---- In JSON ----------------------------------------------------------------------------------------------------------
 
-/** @param maxLength Of texts that have no limit of their own. @param maxItems Of lists. */
+/** @param maxLength Applies to texts without a limit. @param maxItems Applies to lists. */
 export function checkOf(kind: Kind, maxLength: number, maxItems: number): Check {
   switch (kind.kind) {
     case "integer":
@@ -144,7 +144,7 @@ type Defined<T> = Flat<
   }
 >;
 
-/** The object without the fields that are undefined. */
+/** A copy without the undefined fields. */
 export function defined<T extends object>(given: T): Defined<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

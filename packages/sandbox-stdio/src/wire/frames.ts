@@ -1,5 +1,5 @@
-// Binary messages: one type byte, then the payload. Encoders copy into new memory, which is the caller's. Decoders copy
-// nothing: they return views of the message, which are good as long as that is.
+// Binary messages: one type byte, then the payload. Encoders return new memory.
+// Decoders copy nothing: their views are valid as long as the message is.
 
 import { INNER_ANSWER, INNER_STDIN, STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
 
@@ -9,10 +9,10 @@ export type OutputStream = typeof STREAM_STDOUT | typeof STREAM_STDERR;
 export type OutputFrame =
   | { readonly kind: "output"; readonly stream: OutputStream; readonly bytes: Uint8Array }
   | { readonly kind: "snapshot"; readonly bytes: Uint8Array }
-  /** From a newer server, or empty: ignored. */
+  /** Empty, or from a newer server: ignored. */
   | { readonly kind: "unknown" };
 
-/** Puts the type byte before a payload, in new memory. */
+/** Puts the type byte before the payload, in new memory. */
 export function encodeFrame(type: OutputStream | typeof STREAM_SNAPSHOT, payload: Uint8Array): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(1 + payload.length);
   frame[0] = type;
@@ -20,7 +20,7 @@ export function encodeFrame(type: OutputStream | typeof STREAM_SNAPSHOT, payload
   return frame;
 }
 
-/** The bytes are a view of `message`: a caller that keeps them must own the message, or copy. */
+/** The bytes are a view of `message`: a caller that keeps them must own the message or copy it. */
 export function decodeFrame(message: Uint8Array): OutputFrame {
   const type = message[0];
   if (type === STREAM_STDOUT || type === STREAM_STDERR) {
@@ -29,7 +29,7 @@ export function decodeFrame(message: Uint8Array): OutputFrame {
   return type === STREAM_SNAPSHOT ? { kind: "snapshot", bytes: message.subarray(1) } : { kind: "unknown" };
 }
 
-/** Standard input on the inner hop: its client's slot and its offset can't part from the bytes, a view of the message. */
+/** Standard input on the inner hop, with its client's slot and offset. `bytes` is a view of the message. */
 export type StdinFrame = { readonly slot: number; readonly offset: number; readonly bytes: Uint8Array };
 
 /** Type byte, slot (u32), offset (two u32: high, low). All big-endian. */
@@ -46,7 +46,7 @@ export function encodeStdin(slot: number, offset: number, bytes: Uint8Array): Ui
   return frame;
 }
 
-/** @returns undefined where the message is no stdin frame: too short, another type, or an offset that is no safe integer. */
+/** @returns undefined for another type, a message that is too short, or an unsafe offset. */
 export function decodeStdin(message: Uint8Array): StdinFrame | undefined {
   if (message.length < STDIN_HEADER_BYTES || message[0] !== INNER_STDIN) return undefined;
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
@@ -55,7 +55,7 @@ export function decodeStdin(message: Uint8Array): StdinFrame | undefined {
   return { slot: view.getUint32(1), offset, bytes: message.subarray(STDIN_HEADER_BYTES) };
 }
 
-/** A piece of an answer: the id of its question, and the bytes, a view of the message. */
+/** A piece of an answer, with its question's id. `bytes` is a view of the message. */
 export type AnswerPiece = { readonly id: number; readonly bytes: Uint8Array };
 
 /** Type byte, and the question's id (u32, big-endian). */
@@ -69,7 +69,7 @@ export function encodeAnswer(id: number, bytes: Uint8Array): Uint8Array<ArrayBuf
   return frame;
 }
 
-/** @returns undefined where the message is no piece of an answer. */
+/** @returns undefined if the message is not a piece of an answer. */
 export function decodeAnswer(message: Uint8Array): AnswerPiece | undefined {
   if (message.length < ANSWER_HEADER_BYTES || message[0] !== INNER_ANSWER) return undefined;
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);

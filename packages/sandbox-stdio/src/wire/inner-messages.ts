@@ -1,4 +1,4 @@
-// The messages of the inner hop, Durable Object to bridge: messages from a client and for it, with the client's id.
+// The messages of the inner hop, Durable Object to bridge. Messages of and for clients carry the client's id.
 
 import type { Attention } from "./attention.ts";
 import {
@@ -32,10 +32,10 @@ import {
 import type { Delivery, Mode, Role } from "./terms.ts";
 import { MAX_WRITE_BYTES, type WriteCommand, type Written } from "./write-messages.ts";
 
-/** A week. */
+/** One week. */
 export const MAX_PARK_SECONDS = 604_800;
 
-/** Text of the inner hop at most: a greeting lists every client that may still come back. */
+/** Most text of one message on the inner hop: a greeting lists every client that may return. */
 export const MAX_INNER_TEXT_BYTES = MIB;
 
 /** Durable Object to bridge. */
@@ -43,7 +43,7 @@ export type InnerCommand =
   | {
       readonly type: "attach";
       readonly client: string;
-      /** Stands for the client in stdin frames on this connection. */
+      /** Identifies the client in stdin frames on this connection. */
       readonly slot: number;
       readonly name: string;
       readonly role: Role;
@@ -64,21 +64,20 @@ export type InnerCommand =
   | { readonly type: "signal"; readonly client: string; readonly signal: SignalName }
   | { readonly type: "resize"; readonly client: string; readonly cols: number; readonly rows: number }
   | { readonly type: "kill"; readonly client: string }
-  /** This client's order for a pane: its own message, as JSON. */
+  /** A client's pane command: its own message, as JSON. */
   | { readonly type: "pane"; readonly client: string; readonly order: string }
-  | { readonly type: "stdin_holder"; readonly id: string }
-  /** The answerer of terminal queries from `offset` on; "": the bridge itself. */
+  /** `alone`: no other client types until it holds the keyboard no more (K12). Ignored by an older bridge. */
+  | { readonly type: "stdin_holder"; readonly id: string; readonly alone?: boolean }
+  /** Who answers terminal queries from `offset` on. Empty: the bridge. */
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
-  /** Wants a snapshot of the screen. */
+  /** Requests a snapshot of the screen. */
   | { readonly type: "snapshot" }
-  /** A program writes: whole or not at all, answered by `written` or `unwritten`. */
+  /** A program's write: all or nothing. Answered by `written` or `unwritten`. */
   | ({ readonly type: "write" } & WriteCommand)
-  /** Asks something of the process that no client is told of by itself. Answered in pieces, and then by `answer`. */
+  /** A question about the process. Answered in pieces and a final `answer`. */
   | ({ readonly type: "ask"; readonly id: number } & Question)
-  /**
-   * This object is about to go, and has had all output before `offset`. Its clients stay attached for so many seconds. More output
-   * calls it by `bell`, no sooner than `after` seconds from now; the end of the process does at once.
-   */
+  /** The object parks with all output before `offset`; its clients stay attached for `seconds`. The bridge calls `bell`
+   * when the process ends, or on more output after `after` seconds. */
   | {
       readonly type: "park";
       readonly offset: number;
@@ -88,13 +87,13 @@ export type InnerCommand =
     }
   | { readonly type: "ping" };
 
-/** A program's question about a process. The answer is JSON in UTF-8. */
+/** A program's question about a process. The answer is UTF-8 JSON. */
 export type Question =
-  /** The screen as {@link ScreenState}, with so many lines above it at most. */
+  /** The screen as {@link ScreenState}, with at most `scrollback` lines above it. */
   | { readonly about: "screen"; readonly scrollback: number; readonly runs: boolean; readonly ansi: boolean }
-  /** The last commands of a shell that marks them. */
+  /** The last commands, if the shell marks them. */
   | { readonly about: "commands" }
-  /** The chunks behind number `after` of the output before offset `to`: at most so many. */
+  /** At most `most` chunks after number `after`, of the output before offset `to`. */
   | { readonly about: "chunks"; readonly after: number; readonly to: number; readonly most: number };
 
 /** A client as the bridge knows it. */
@@ -104,18 +103,18 @@ export type KnownClient = {
   readonly stdin: number;
   readonly eof?: number;
   readonly acked: number;
-  /** Its grace has passed: only its place in the input is remembered. */
+  /** The grace period has passed; only the position in its input is kept. */
   readonly isAbsent: boolean;
-  /** Input before this waits at the bridge, if it is not taken yet. Absent from an older bridge: nothing waits. */
+  /** End of the input that has reached the bridge, taken or not. Absent from an older bridge: nothing waits. */
   readonly received?: number;
-  /** Absent from an older bridge: a nameless person, live, and one that acknowledges. */
+  /** The next fields are absent from an older bridge: an unnamed, live person that acknowledges. */
   readonly kind?: ParticipantKind;
   readonly name?: string;
   readonly delivery?: Delivery;
   readonly acknowledges?: boolean;
 };
 
-/** Bridge to Durable Object. Output is in binary frames, as on the outer hop. */
+/** Bridge to Durable Object. Output comes in binary frames, as on the outer hop. */
 export type InnerMessage =
   | {
       readonly type: "hello";
@@ -132,25 +131,25 @@ export type InnerMessage =
       readonly creator: string;
       readonly cmd: readonly string[];
       readonly createdAt: string;
-      /** How much of one client's input may wait here (I3b). Absent from an older bridge. */
+      /** Most input of one client that may wait at the bridge (I3b). Absent from an older bridge. */
       readonly inputWindow?: number;
-      /** The size of the log here. Absent: the usual. */
+      /** Size of the bridge's log. Absent: the default. */
       readonly logBytes?: number;
-      /** Whether its exit is told as well. Absent from an older bridge. */
+      /** Whether an `exit` follows. Absent from an older bridge. */
       readonly hasExited?: boolean;
       readonly clients: readonly KnownClient[];
       /** Ids of clients that can't be resumed. Absent from an older bridge. */
       readonly gone?: readonly string[];
-      /** Whether a shell has marked its commands so far. Absent from an older bridge. */
+      /** Whether the shell has marked any commands. Absent from an older bridge. */
       readonly marked?: boolean;
-      /** The title that the program gave its terminal. Absent if it gave none. */
+      /** The terminal's title. Absent if the program set none. */
       readonly title?: string;
-      /** When its last output came, as Date.now(). Absent if there was none, and from an older bridge. */
+      /** Date.now() of the last output. Absent if there was none, and from an older bridge. */
       readonly lastOutputMs?: number;
-      /** Whether it calls an object that has parked. Absent: it can't. */
+      /** Whether the bridge can wake a parked object. Absent: no. */
       readonly calls?: boolean;
     }
-  /** The clients of an object that goes now stay attached. */
+  /** The clients of the parking object stay attached. */
   | { readonly type: "parked" }
   | { readonly type: "resize"; readonly cols: number; readonly rows: number; readonly offset: number }
   | { readonly type: "gap"; readonly from: number; readonly to: number }
@@ -159,7 +158,7 @@ export type InnerMessage =
   | { readonly type: "stdin_ack"; readonly client: string; readonly offset: number }
   | { readonly type: "error"; readonly client: string; readonly code: string; readonly message: string }
   | { readonly type: "bye"; readonly code: number; readonly reason: string; readonly client?: string }
-  /** The description of the binary snapshot frame that comes next. */
+  /** Describes the binary snapshot frame that follows. */
   | {
       readonly type: "snapshot";
       readonly offset: number;
@@ -167,9 +166,9 @@ export type InnerMessage =
       readonly rows: number;
       readonly exact: boolean;
     }
-  /** The bridge itself answers the terminal queries that end before `offset`. Comes before their last bytes. */
+  /** The bridge answers the terminal queries that end before `offset`. Sent before their last bytes. */
   | { readonly type: "answered"; readonly offset: number }
-  /** `duplicate`: nothing was typed, `to` is the writer's count; `last`: where it ended, if it was the writer's last. */
+  /** `duplicate`: nothing was typed, and `to` is the writer's count. `last`: end of the writer's last write, if this was it. */
   | ({
       readonly type: "written";
       readonly client: string;
@@ -184,25 +183,26 @@ export type InnerMessage =
       readonly expected?: number;
       readonly holder?: string;
     }
-  /** The answer is whole, all its pieces have been sent; or there is none. */
+  /** All pieces of the answer have been sent; `ok: false`: there is no answer. */
   | { readonly type: "answer"; readonly id: number; readonly ok: boolean }
-  /** A command of a shell has ended: `to` is where its mark D begins. */
+  /** A shell's command has ended; `to` is the start of its mark D. */
   | { readonly type: "command_end"; readonly to: number; readonly exit?: number }
-  /** The program wants attention: the output before `offset` says so. */
   | PanesMessage
   | ({ readonly type: "attention" } & Attention)
-  /** The bridge was told to stop: it ends processes that still run after so many seconds, and starts no more. */
+  /** The bridge is stopping: it starts no more processes, and kills those that still run after `seconds`. */
   | { readonly type: "stopping"; readonly seconds: number }
-  /** From now on the bridge calls an object that has parked (`calls` in `hello`). */
+  /** From now on the bridge can wake a parked object (`calls` in `hello`). */
   | { readonly type: "calls" }
-  /** The program has given its terminal another title. */
+  /** The program has changed its terminal's title. */
   | { readonly type: "title"; readonly title: string }
-  /** There will be none this time. */
+  /** Whether the terminal echoes what is typed (K14). Told after each greeting on a PTY, and when it changes. */
+  | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
+  /** No snapshot can be made this time. */
   | { readonly type: "no_snapshot" }
   | { readonly type: "pong" };
 
 const isId = isString(128);
-/** The signal that ended a process: a name of signal(7), or one of the real-time signals. */
+/** The signal that ended a process: a name of signal(7) or a real-time signal. */
 const isExitSignal = isMatch(/^SIG[A-Z0-9]{1,16}(\+\d{1,2})?$/);
 export const EXIT_STATUS = { code: isInteger(0, 255), "signal?": isExitSignal } as const;
 
@@ -230,7 +230,7 @@ const COMMAND_SHAPES: Readonly<Record<InnerCommand["type"], Shape>> = {
   resize: { client: isId, cols: isInteger(1, MAX_COLS), rows: isInteger(1, MAX_ROWS) },
   kill: { client: isId },
   pane: { client: isId, order: isString(MAX_CONTROL_IN_BYTES) },
-  stdin_holder: { id: isString(128) },
+  stdin_holder: { id: isString(128), "alone?": isBoolean },
   answerer: { id: isString(128), offset: isOffset },
   snapshot: {},
   write: {
@@ -346,6 +346,7 @@ const MESSAGE_SHAPES: Readonly<Record<InnerMessage["type"], Shape>> = {
   stopping: { seconds: isInteger(0, 86_400) },
   calls: {},
   title: { title: isString(MAX_TITLE_BYTES) },
+  echo: { on: isBoolean, offset: isOffset },
   no_snapshot: {},
   pong: {},
 };
@@ -354,7 +355,7 @@ export function parseInnerCommand(text: string): ControlResult<InnerCommand> {
   return parse<InnerCommand>(text, COMMAND_SHAPES, MAX_INNER_TEXT_BYTES);
 }
 
-/** @param maxBytes UTF-8 bytes of the text at most: only a greeting is long. */
+/** @param maxBytes Most UTF-8 bytes of the text: only a greeting is long. */
 export function parseInnerMessage(text: string, maxBytes = MAX_INNER_TEXT_BYTES): ControlResult<InnerMessage> {
   return parse<InnerMessage>(text, MESSAGE_SHAPES, maxBytes);
 }

@@ -1,5 +1,5 @@
-// A bridge's list of its sessions at `GET /sessions`, and the only code that reads it. A process may have taken the bridge
-// over: only fields that are read here are passed on.
+// A bridge's session list at `GET /sessions`, and its only reader. The sandboxed process may have taken over the bridge,
+// so only the fields read here are passed on.
 
 import { MAX_TITLE_BYTES } from "./constants.ts";
 import type { ExitStatus } from "./control.ts";
@@ -17,18 +17,18 @@ import {
   type Shape,
 } from "./schema.ts";
 
-/** The fields that are read of a session with no client attached. */
+/** The fields that are read if a session has no client attached. */
 export type BridgeListing = {
   readonly incarnation: string;
   readonly state: "running" | "exited";
   readonly offset: number;
   readonly exit?: ExitStatus;
   readonly title?: string;
-  /** When its last output came, as Date.now(). */
+  /** Date.now() of the last output. */
   readonly lastOutputMs?: number;
 };
 
-/** UTF-8 bytes of an answer that is read at most: one session's may hold a command of 1 MiB, escaped. */
+/** Most UTF-8 bytes of an answer: one session may list a command of 1 MiB, escaped. */
 export const MAX_LISTING_BYTES = 4 * 1024 * 1024;
 const MAX_SESSIONS = 4096;
 
@@ -42,16 +42,16 @@ const LISTING: Shape = {
 };
 const ANSWER: Shape = { sessions: isArrayOf(isObject(LISTING), MAX_SESSIONS) };
 
-/** @returns undefined if the text is no listing. */
+/** @returns undefined if the text is not a session list. */
 export function parseListings(text: string): readonly BridgeListing[] | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return undefined; // Not JSON, or nested too deep.
+    return undefined; // Not JSON, or nested too deeply.
   }
   if (!isRecord(value) || checkShape(value, ANSWER) !== undefined) return undefined;
-  // The shape has been checked against the table that the type is written after.
+  // The cast is safe: the type mirrors the table that the shape was checked against.
   const { sessions } = value as unknown as { readonly sessions: readonly BridgeListing[] };
   return sessions.map(({ incarnation, state, offset, exit: whole, title, lastOutputMs }) => {
     const exit = whole === undefined ? undefined : defined({ code: whole.code, signal: whole.signal });

@@ -1,9 +1,9 @@
-// Messages about panes, on both hops: the list from the server, and a client's orders for one pane (B4, B8, B9).
+// Messages about panes, on both hops: the server's list, and a client's commands for one pane (B4, B8, B9).
 
 import { MAX_COLS, MAX_CONTROL_IN_BYTES, MAX_ROWS } from "./constants.ts";
 import { isArrayOf, isBoolean, isInteger, isMatch, isObject, isOneOf, isString, type Shape } from "./schema.ts";
 
-/** The panes of a session, told whenever they are others than before. Sizes and places in characters. */
+/** The panes of a session, sent on every change. Sizes and positions in characters. */
 export type PanesMessage = {
   readonly type: "panes";
   readonly panes: readonly {
@@ -30,19 +30,19 @@ const PANE_ACTIONS = ["split", "close", "select", "zoom", "break", "swap", "join
 const WINDOW_ACTIONS = ["new_window", "rename_window", "move_window", "resize_window"] as const;
 const ACTIONS = [...PANE_ACTIONS, ...WINDOW_ACTIONS] as const;
 
-/** Whether an action is for a pane, which it names. */
+/** Whether the action applies to a pane, which the command must name. */
 export function isForPane(action: PaneCommand["action"]): boolean {
   return PANE_ACTIONS.some((one) => one === action);
 }
 
-/** A command for a pane, given by id or name, or for a window, given by id. */
+/** A command for a pane (id or name) or a window (id). */
 export type PaneCommand = {
   readonly type: "pane";
   readonly action: (typeof ACTIONS)[number];
   readonly pane?: string;
-  /** `split`, `join`: where the pane comes to stand. Absent: right. */
+  /** `split`, `join`: where the pane goes. Absent: right. */
   readonly across?: "right" | "below";
-  /** `swap`: the other pane. `join`: the pane beside which it comes to stand. `move_window`: the window whose place it takes. */
+  /** `swap`: the other pane. `join`: the neighbour to be. `move_window`: the window whose position it takes. */
   readonly with?: string;
   readonly name?: string;
   readonly window?: string;
@@ -50,7 +50,7 @@ export type PaneCommand = {
   readonly rows?: number;
 };
 
-/** Text typed into a pane. Not numbered: text that is lost on its way is not sent again. */
+/** Text typed into a pane. Unnumbered: text lost in transit is not resent. */
 export type PaneInputCommand = { readonly type: "stdin"; readonly pane: string; readonly data: string };
 
 export type PaneResizeCommand = {
@@ -62,25 +62,26 @@ export type PaneResizeCommand = {
 
 export type PaneOrder = PaneCommand | PaneInputCommand | PaneResizeCommand;
 
-/** Whether a client's message is about a pane. */
+/** Whether a client's message concerns a pane. */
 export function isPaneOrder(message: { readonly type: string; readonly pane?: string }): message is PaneOrder {
   return (
     message.type === "stdin" || message.type === "pane" || (message.type === "resize" && message.pane !== undefined)
   );
 }
 
-/** The answer to an order that can't be handed on just now: the order is not kept, as it would come too late. */
+/** Answers a command while the bridge is unreachable. The command is dropped: it would arrive too late. */
 export const PANE_UNREACHED = {
   type: "error",
   code: "pane_refused",
-  message: "the sandbox is not reached just now: say it again",
+  message: "the sandbox can't be reached right now: try again",
 } as const;
 
-/** The answer to an order that was on its way when the inner hop broke. It may have been carried out: it is not said again. */
+/** Answers a command in flight when the inner hop broke. It may have run, so it is not resent. */
 export const PANE_LOST = {
   type: "error",
   code: "pane_refused",
-  message: "the connection to the sandbox broke while this was on its way: look, and say it again if it was lost",
+  message:
+    "the connection to the sandbox broke while this was in flight: check whether it took effect before trying again",
 } as const;
 
 const isPane = isString(64);
@@ -107,7 +108,7 @@ export const PANES_SHAPE: Shape = {
       name: isString(64),
       window: isMatch(/^@\d{1,9}$/),
       active: isBoolean,
-      // tmux may have given a pane more than a client of ours can ask for.
+      // tmux may make a pane larger than our clients can ask for.
       cols: isInteger(0, 100_000),
       rows: isInteger(0, 100_000),
       left: isInteger(0, 100_000),

@@ -1,10 +1,9 @@
-// A small checker of JSON shapes. This package imports nothing, so that every runtime can carry it; control messages are
-// flat objects and need no more than this.
+// Checks JSON shapes. This package has no dependencies, so that every runtime can carry it; control messages are flat objects.
 
-/** Checks one value. Answers undefined if it fits, else a phrase that says what was expected, to stand behind a field's name. */
+/** Returns undefined if the value fits, else a phrase to follow the field's name ("must be …"). */
 export type Check = (value: unknown) => string | undefined;
 
-/** Field name to check; a name that ends in `?` may be absent. */
+/** Maps field names to checks. A trailing `?` marks an optional field. */
 export type Shape = Readonly<Record<string, Check>>;
 
 export const isString =
@@ -14,7 +13,7 @@ export const isString =
       ? undefined
       : `must be a string of at most ${maxLength} characters`;
 
-/** A text of one form: the pattern says where it begins and ends. */
+/** The pattern must be anchored. */
 export const isMatch =
   (pattern: RegExp): Check =>
   (value) =>
@@ -30,7 +29,7 @@ export const isInteger =
 /** A position in a stream of bytes: a safe integer, never negative. */
 export const isOffset: Check = isInteger(0, Number.MAX_SAFE_INTEGER);
 
-/** A time as Date.now() gives it, which Date can hold. */
+/** Milliseconds as from Date.now(), within the range of Date. */
 export const isTime: Check = isInteger(0, 8_640_000_000_000_000);
 
 export const isNumber: Check = (value) =>
@@ -63,7 +62,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Checks an object's fields. Fields that the shape does not name are let through: a newer peer may send them. */
+/** Checks an object's fields. Unknown fields are allowed: a newer peer may send them. */
 export function checkShape(record: Record<string, unknown>, shape: Shape): string | undefined {
   for (const key in shape) {
     const optional = key.endsWith("?");

@@ -1,16 +1,16 @@
-// A session's trace: lines about messages that came or were sent, and about decisions. Pure formatting; a shell prints them.
-// A line holds lengths, offsets and ids, and neither bytes of input or output nor a credential.
+// A session's trace: one line for each message and decision. Pure formatting; the shell prints.
+// Lines hold lengths, offsets and ids, never input, output or credentials.
 
 import { STREAM_SNAPSHOT, STREAM_STDERR, STREAM_STDOUT } from "./constants.ts";
 import { decodeStdin } from "./frames.ts";
 
-/** Takes one line of a trace. Absent if nothing is traced: then tracing costs one branch. */
+/** Takes one line of a trace. Absent if tracing is off: the cost is then one branch. */
 export type Trace = (line: string) => void;
 
-/** The sender of a frame: binary frames mean something else in each direction. */
+/** Sender of a frame; a binary frame's meaning depends on the direction. */
 export type Speaker = "client" | "server" | "object" | "bridge";
 
-/** The fields that a person needs to follow a session, and may know. All other texts are left out. */
+/** Fields whose text is shown: safe to log and needed to follow a session. Other text is left out. */
 const SHOWN = new Set([
   ...["id", "to", "client", "holder", "creator", "status", "role", "mode", "delivery", "how", "retry", "kind", "what"],
   ...["code", "signal", "reason", "message", "error", "sandbox", "session", "incarnation", "protocol", "name"],
@@ -25,9 +25,9 @@ const STREAMS = new Map<number | undefined, string>([
 
 /**
  * Makes the trace of one session, if the setting asks for it.
- * @param setting Comma separated: `*`, names of sessions, `SANDBOX/SESSION`. Absent or empty: nothing.
+ * @param setting Comma-separated: `*`, session names, `SANDBOX/SESSION`. Absent or empty: no trace.
  * @param part The part of the system that prints.
- * @param time The time for a line, as it is to be shown.
+ * @param time Returns the formatted time of a line.
  */
 export function traceOf(
   setting: string | undefined,
@@ -52,11 +52,11 @@ export function describeFrame(frame: string | Uint8Array, speaker: Speaker): str
     return `stdin slot=${stdin.slot} from=${stdin.offset} ${stdin.bytes.length} B`;
   }
   const stream = STREAMS.get(frame[0]);
-  // Of a dialect whose frames have no type byte.
+  // Some dialects' frames have no type byte.
   return stream === undefined ? `binary ${frame.length} B` : `${stream} ${frame.length - 1} B`;
 }
 
-/** A message by its fields: numbers and claims as they are, known names in full, lists by their length. */
+/** Formats a message's fields: numbers and booleans as they are, known texts in full, lists by length. */
 export function describeMessage(message: Readonly<Record<string, unknown>>): string {
   const { type, ...fields } = message;
   const words = Object.entries(fields).slice(0, MAX_FIELDS);
@@ -69,7 +69,7 @@ function describeText(text: string): string {
     const isMessage = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
     if (isMessage) return describeMessage(value as Record<string, unknown>);
   } catch {
-    // A dialect's own text, or a fault: its length says enough.
+    // A dialect's own text, or malformed: the length is enough.
   }
   return `text ${text.length} characters`;
 }
@@ -84,7 +84,7 @@ function describeValue(key: string, value: unknown): string {
   return SHOWN.has(key) ? plain(value) : "…";
 }
 
-/** On one line, without characters that a terminal would carry out. */
+/** Keeps text on one line, without characters that a terminal would act on. */
 function plain(value: unknown): string {
   const text = String(value);
   const clipped = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
@@ -96,10 +96,10 @@ function escaped(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, hex);
 }
 
-/** The sending side of either end of a hop. */
+/** The sending side of a socket at either end of a hop. */
 type Sender = { send(frame: string | Uint8Array): void; close?(code: number, reason: string): void };
 
-/** The same socket, made of its methods. It traces a frame before it sends it: the frame's memory is the socket's afterwards. */
+/** Wraps a socket. Each frame is traced before it is sent, since the socket then owns its memory. */
 export function tracedSocket<S extends Sender>(socket: S, trace: Trace | undefined, whom: string, speaker: Speaker): S {
   if (trace === undefined) return socket;
   const close = socket.close?.bind(socket);
@@ -119,7 +119,7 @@ export function tracedSocket<S extends Sender>(socket: S, trace: Trace | undefin
   return traced;
 }
 
-/** The same receiver, which traces each frame first. Without a trace it is `receive` itself. */
+/** Wraps a receiver to trace each frame first. Without a trace, returns `receive` itself. */
 export function tracedReceiver(
   receive: (frame: string | Uint8Array) => void,
   trace: Trace | undefined,

@@ -1,9 +1,9 @@
-// A program's *write* as the inner hop says it (W1): the input, and the answer. hop/program-calls.ts carries it out.
+// A program's *write* on the inner hop (W1): the input and the answer. hop/program-calls.ts executes it.
 
-/** Bytes of one call, encoded (W1). */
+/** Most encoded bytes of one call (W1). */
 export const MAX_WRITE_BYTES = 65_536;
 
-/** The modes that the program has set on its terminal. */
+/** Terminal modes set by the program. */
 export type InputModes = {
   /** DECCKM: arrows, Home and End are sent with ESC O. */
   readonly applicationCursor: boolean;
@@ -15,39 +15,39 @@ export type InputModes = {
 };
 
 export type WriteInput = {
-  /** Latin-1: a character for each byte. */
+  /** Latin-1: one character per byte. */
   readonly bytes?: string | undefined;
   readonly keys?: readonly string[] | undefined;
   readonly paste?: string | undefined;
   readonly enter?: boolean | undefined;
 };
 
-/** A write that is typed once, however often it comes (E5). */
+/** A write that is typed once even if it is sent again (E5). */
 export type WriteOnce = {
   readonly id: string;
   readonly hash: string;
-  /** Bytes of all the writes that this one begins: they are typed whole or not at all. */
+  /** Total bytes of the group of writes that this one begins: all are typed, or none. */
   readonly whole: number;
 };
 
 export type WriteCommand = WriteInput & {
   readonly client: string;
-  /** Where it begins in the writer's count. */
+  /** Start position in the writer's count. */
   readonly at: number;
   readonly eof?: boolean | undefined;
-  /** The Durable Object does not know the outcome of this same command on an earlier hop. */
+  /** The Durable Object sent this command on an earlier hop and does not know the outcome. */
   readonly again?: boolean | undefined;
   readonly once?: WriteOnce | undefined;
 };
 
-/** The range that was typed, and the modes of its encoding, so that a record can be made of it. */
+/** The range that was typed, and the modes used to encode it, for the record. */
 export type Written = {
   readonly from: number;
   readonly to: number;
-  /** The log's end before the first byte was typed. */
+  /** End of the log before the first byte was typed. */
   readonly output: number;
   readonly modes?: InputModes | undefined;
 };
 
-/** A writer's last write, so that the session object may repeat the call over a new hop. */
+/** A writer's last write, so that the session object can repeat the call on a new hop. */
 export type LastWrite = Written & { readonly at: number };

@@ -8,10 +8,12 @@ class Rig {
   readonly said: Message[] = [];
   readonly sent: Message[] = [];
   readonly over: string[] = [];
+  readonly later: (() => void)[] = [];
   readonly relay = new StdioRelay({
     say: (line) => this.said.push(JSON.parse(line) as Message),
     send: (text) => this.sent.push(JSON.parse(text) as Message),
     over: (message) => this.over.push(message),
+    later: (task) => this.later.push(task),
   });
 
   ask(id: number, method: string, params: object = {}): void {
@@ -87,7 +89,7 @@ test("E4: output is fetched by calls, goes on where it was after a break, and en
   rig.relay.received(JSON.stringify({ method: "process/output", params: { processId: "p", ...chunk(3) } }));
   rig.relay.received(JSON.stringify({ id: "sbx:read p", error: { code: -32000, message: "not now" } }));
   expect(reads()).toEqual([]);
-  rig.relay.tick();
+  rig.later.pop()?.();
   expect(reads()).toMatchObject([{ params: { afterSeq: 2 } }]);
   rig.answer("sbx:read p", { chunks: [chunk(3)], nextSeq: 6, closed: true, exitCode: 7 });
   expect(reads()).toEqual([]);

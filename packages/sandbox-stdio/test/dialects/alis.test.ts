@@ -91,6 +91,20 @@ describe("G7: events", () => {
     ]);
   });
 
+  test("a command's start is a marker with its line, between the output before it and behind, however that is cut", () => {
+    const marked = "$ \x1b]633;E;make all\x07\x1b]633;C\x07out";
+    const start = marked.indexOf("out");
+    for (let cut = 1; cut < marked.length; cut += 1) {
+      const parts = [marked.slice(0, cut), marked.slice(cut)];
+      const told = events([at(parts[0] ?? "", 70_000 + cut), 1000], [at(parts[1] ?? "", 70_000 + marked.length), 1000]);
+      expect(told.map(({ text }) => text ?? "").join("")).toBe(marked);
+      const marker = told.findIndex(({ type }) => type === "m");
+      expect(told[marker]).toMatchObject({ id: 70_000 + start, label: "make all" });
+      const before = told.slice(0, marker).map(({ text }) => text ?? "");
+      expect(before.join("")).toBe(marked.slice(0, start));
+    }
+  });
+
   test("a client that fell behind is told a new reset with the screen from there", () => {
     expect(events([redraw("again", 90_000), 3000], [at("x", 90_001), 3500])).toEqual([
       { type: "reset", lastId: 90_000, timeUs: 3_000_000, cols: 100, rows: 30, init: "again" },

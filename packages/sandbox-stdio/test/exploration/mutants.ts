@@ -31,11 +31,11 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: "R10: after a clock was set back, a reloaded page counts as held up on its way for good",
     file: "wire/attempt.ts",
-    right: "return earlierMs > 0 && earlierMs < MAX_HELD_UP_MS;",
+    right: "return earlierMs > 0 && earlierMs < MAX_DELAY_MS;",
     wrong: "return earlierMs > 0;",
     scenario: HANDED_ON,
     faults: 1,
-    finds: "held up on its way",
+    finds: "delayed: this client",
   },
   {
     bug: "R10: two lives that began at the same instant count as one, and the later one's first connection as an old one",
@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
     wrong: "if (bornAtMs(attempt.life) === bornAtMs(newest.life)) return",
     scenario: HANDED_ON,
     faults: 2,
-    finds: "held up on its way",
+    finds: "delayed: this client",
   },
   {
     bug: "R6b: a page that hands its input on does not say where that starts",

@@ -30,7 +30,7 @@ describe("H15: a connection ends by", () => {
     const { hop, say } = attached();
     const { session } = hop;
     say({ ...hop.hello });
-    expect(hop.byes).toEqual([{ code: 1008, reason: "Cannot follow the bridge: it greets twice" }]);
+    expect(hop.byes).toEqual([{ code: 1008, reason: "Cannot follow the bridge: a second greeting" }]);
     expect(hop.session).toBe(session);
   });
 

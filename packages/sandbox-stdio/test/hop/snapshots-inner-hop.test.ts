@@ -1,7 +1,7 @@
 // Snapshots across the inner hop: the bridge draws, the relay asks, and each waits for the other only so long.
 
 import { describe, expect, test } from "vitest";
-import { OutputLog, RESUME_GRACE_MS, SNAPSHOT_PATIENCE_MS, type Snapshot } from "../../src/index.ts";
+import { OutputLog, RESUME_GRACE_MS, SNAPSHOT_TIMEOUT_MS, type Snapshot } from "../../src/index.ts";
 import { bytes, InnerRig, join, output, pass, relayRig } from "../support/fixtures.ts";
 import { CountingSource, heard, PTY } from "../support/screens.ts";
 
@@ -45,7 +45,7 @@ describe("over the inner hop", () => {
     draw();
     const { peer } = join(at.session, "b");
     at.flush();
-    expect([asked(), at.session.nextTickMs]).toEqual([1, at.bridge.clock.ms + SNAPSHOT_PATIENCE_MS]);
+    expect([asked(), at.session.nextTickMs]).toEqual([1, at.bridge.clock.ms + SNAPSHOT_TIMEOUT_MS]);
     pass(at.bridge, 300);
     expect(asked()).toBe(2);
     draw();
@@ -82,7 +82,7 @@ describe("over the inner hop", () => {
     const { at } = hop();
     const { peer } = join(at.session, "a");
     at.toBridge = [];
-    at.bridge.clock.ms += SNAPSHOT_PATIENCE_MS;
+    at.bridge.clock.ms += SNAPSHOT_TIMEOUT_MS;
     at.session.tick();
     expect([peer.hello.offset, peer.hello.approximate]).toEqual([0, undefined]);
   });
@@ -102,7 +102,7 @@ describe("over the inner hop", () => {
     const { at } = hop();
     at.exited({ code: 0 });
     at.flush().cut();
-    at.bridge.clock.ms += SNAPSHOT_PATIENCE_MS;
+    at.bridge.clock.ms += SNAPSHOT_TIMEOUT_MS;
     at.session.tick();
     expect([at.session.isSettled, at.session.lastScreen]).toEqual([true, undefined]);
     expect(join(at.session, "late").peer.hello.offset).toBe(0);

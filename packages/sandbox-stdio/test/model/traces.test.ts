@@ -66,8 +66,8 @@ const BROKEN: readonly [string, string, readonly Change[]][] = [
     [
       {
         file: "client/client.ts",
-        right: 'resume.set("offset", String(this.#output.received))',
-        wrong: 'resume.set("offset", String(this.#output.dealt))',
+        right: 'resume.set("offset", String(received))',
+        wrong: 'resume.set("offset", String(dealt))',
       },
     ],
   ],

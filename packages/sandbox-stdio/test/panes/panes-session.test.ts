@@ -88,7 +88,7 @@ describe("B1: the control client", () => {
   });
 
   test.each([
-    ["tmux answers what was not asked", (tmux: FakeTmux) => tmux.answer("x")],
+    ["unexpected answer from tmux", (tmux: FakeTmux) => tmux.answer("x")],
     ["detached", (tmux: FakeTmux) => tmux.say("%exit")],
     ["not a line of control mode: hello", (tmux: FakeTmux) => tmux.say("hello")],
   ])("is given up: %s; nothing that comes behind counts", (why, happen) => {
@@ -102,7 +102,7 @@ describe("B1: the control client", () => {
   test("is given up where tmux does not tell its panes", () => {
     const tmux = new FakeTmux();
     tmux.begin("no list");
-    expect(tmux.news()).toEqual(["lost tmux does not tell its panes"]);
+    expect(tmux.news()).toEqual(["lost can't read tmux's list of panes"]);
   });
 });
 

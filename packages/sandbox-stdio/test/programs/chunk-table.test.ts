@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutputLog } from "../../src/index.ts";
-import { ChunkTable, MAX_CHUNK_BYTES, readChunkState, WriteIds } from "../../src/programs/index.ts";
+import { ChunkTable, MAX_CHUNK_BYTES, readChunkList, WriteIds } from "../../src/programs/index.ts";
 
 const logOf = (capacity?: number) => new OutputLog({ cols: 80, rows: 24 }, capacity);
 const say = (log: OutputLog, text: string, stream: 1 | 2 = 1) => log.append(Buffer.from(text), stream);
@@ -17,12 +17,12 @@ test("E4: a chunk is of one stream, has at most 32 KiB, and is never cut anew", 
   say(log, "y");
   table.cut(log, log.endOffset - 1);
   expect(table.list(0).chunks).toEqual([
-    { offset: 0, length: 3, stream: 1 },
-    { offset: 3, length: 3, stream: 2 },
-    { offset: 6, length: MAX_CHUNK_BYTES, stream: 1 },
-    { offset: 6 + MAX_CHUNK_BYTES, length: 1, stream: 1 },
+    [0, 3, 1],
+    [3, 3, 2],
+    [6, MAX_CHUNK_BYTES, 1],
+    [6 + MAX_CHUNK_BYTES, 1, 1],
   ]);
-  expect(table.list(2, 1)).toMatchObject({ first: 3, chunks: [{ offset: 6 }] });
+  expect(table.list(2, 1)).toMatchObject({ first: 3, chunks: [[6, MAX_CHUNK_BYTES, 1]] });
   expect([table.last, table.list(4).chunks, table.list(9).chunks]).toEqual([4, [], []]);
 });
 
@@ -34,8 +34,8 @@ test("E4: what the log held no more has no number, and its place shows that it i
   say(log, "x".repeat(10_000));
   table.cut(log);
   expect(table.list(0).chunks).toEqual([
-    { offset: 0, length: 5, stream: 1 },
-    { offset: 10_005 - 4096, length: 4096, stream: 1 },
+    [0, 5, 1],
+    [10_005 - 4096, 4096, 1],
   ]);
 });
 
@@ -54,14 +54,14 @@ test("E4: whenever it is cut, and however often it is stored, all bytes have one
       for (const { length, isErr, cuts, restarts } of steps) {
         log.append(new Uint8Array(length), isErr ? 2 : 1);
         if (cuts) table.cut(log);
-        if (restarts) table = new ChunkTable(readChunkState(JSON.parse(JSON.stringify(table.state()))));
+        if (restarts) table = new ChunkTable(readChunkList(JSON.parse(JSON.stringify(table.list()))));
         const { chunks } = table.list(0);
         expect(chunks.slice(0, told.length)).toEqual(told);
         told = chunks;
       }
       table.cut(log);
       let at = 0;
-      for (const { offset, length } of table.list(0).chunks) {
+      for (const [offset, length] of table.list(0).chunks) {
         expect(offset).toBe(at);
         at += length;
       }
@@ -72,15 +72,29 @@ test("E4: whenever it is cut, and however often it is stored, all bytes have one
 });
 
 test("E4: an answer that is no table is none", () => {
-  const good = { first: 1, end: 4, chunks: [0, 4, 2, 4] };
-  expect(readChunkState(good)).toEqual(good);
-  const bad = [null, [], {}, { ...good, first: 0 }, { ...good, end: 3 }, { ...good, chunks: [0] }];
+  const good = {
+    first: 1,
+    end: 4,
+    chunks: [
+      [0, 2, 1],
+      [2, 2, 2],
+    ],
+  };
+  expect(readChunkList(good)).toEqual(good);
+  const bad = [null, [], {}, { ...good, first: 0 }, { ...good, end: 3 }, { ...good, chunks: [[0]] }];
   const worse = [
-    { ...good, chunks: [0, 1] },
-    { ...good, chunks: [2, 4, 0, 4] },
-    { ...good, chunks: [0, "4"] },
+    { ...good, chunks: [[0, 0, 1]] },
+    {
+      ...good,
+      chunks: [
+        [2, 2, 1],
+        [0, 2, 1],
+      ],
+    },
+    { ...good, chunks: [[0, "4", 1]] },
+    { ...good, chunks: [[0, 1, 3]] },
   ];
-  for (const one of [...bad, ...worse]) expect([one, readChunkState(one)]).toEqual([one, undefined]);
+  for (const one of [...bad, ...worse]) expect([one, readChunkList(one)]).toEqual([one, undefined]);
 });
 
 test("E5: the last 10,000 ids of writes are remembered", () => {

@@ -60,7 +60,7 @@ describe("W1: keys", () => {
 
   test("a name that no key has is refused, and named", () => {
     for (const name of ["Entr", "", "C-", "X-a", "F13", "C-é", "C-1", "S-a", "ls", "\n", "\x1b", "\ud800"]) {
-      const message = `no key is called ${JSON.stringify(name)}`;
+      const message = `unknown key ${JSON.stringify(name)}`;
       expect(sent(["a", name, "b"], NORMAL)).toEqual({ ok: false, code: "bad_key", message });
     }
   });
@@ -85,7 +85,7 @@ describe("W1: paste", () => {
       expect(encodePaste(text ?? "", { ...NORMAL, bracketedPaste: true })).toEqual({
         ok: false,
         code: "bad_paste",
-        message: `a paste may not have the control character ${name}`,
+        message: `a paste may not contain control character ${name}`,
       });
     }
   });

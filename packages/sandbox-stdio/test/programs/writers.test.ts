@@ -3,26 +3,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputQueue } from "../../src/input/input-queue.ts";
-import {
-  continuesAt,
-  MAX_WRITE_BYTES,
-  MAX_WRITERS,
-  planWrite,
-  receiptOf,
-  type WriteRequest,
-  Writers,
-  type WriteState,
-} from "../../src/programs/index.ts";
+import { MAX_WRITE_BYTES, planWrite, receiptOf, type WriteRequest, type WriteState } from "../../src/programs/index.ts";
 
 const OPEN: WriteState = { hasExited: false, isStdinClosed: false, mayType: true, holder: "" };
 const bytes = (length: number) => new Uint8Array(length);
-const name = (writer: string, subject = "ann", issuer = "https://id") => ({
-  incarnation: "i1",
-  issuer,
-  subject,
-  writer,
-});
-const table = () => new Writers("i1", () => new InputQueue("process"));
 
 /** A queue that has received some bytes, of which some are taken. */
 function queue(received: number, taken: number): InputQueue {
@@ -36,29 +20,6 @@ const plan = (input: InputQueue, request: Partial<WriteRequest>, state: Partial<
   planWrite(input, { ...OPEN, ...state }, { length: 0, eof: false, ...request });
 
 describe("W2: writers", () => {
-  test("W2: counts are per issuer, subject and writer", () => {
-    const writers = table();
-    const admit = (...of: Parameters<typeof name>) => {
-      const result = writers.admit(name(...of));
-      return result.ok ? result.writer : undefined;
-    };
-    const first = admit("api");
-    expect(admit("api")).toBe(first);
-    const foreign = [admit("b"), admit("api", "bob"), admit("api", "ann", "https://other")];
-    const others = [...foreign, admit('api","x'), admit("x", 'ann","api')];
-    expect(new Set([first, ...others]).size).toBe(6);
-    expect(() => writers.admit({ ...name("api"), incarnation: "i2" })).toThrow(RangeError);
-  });
-
-  test("W2: a 65th writer is refused, the 64 others go on", () => {
-    const writers = table();
-    for (let i = 0; i < 64; i += 1) expect(writers.admit(name(`w${i}`)).ok).toBe(true);
-    expect(MAX_WRITERS).toBe(64);
-    expect(writers.admit(name("w64"))).toEqual({ ok: false, code: "too_many_writers" });
-    expect(writers.admit(name("w0")).ok).toBe(true);
-    expect([writers.find(name("w64")), writers.size]).toEqual([undefined, 64]);
-  });
-
   test("W2: 200 once the bytes have been taken and stored, until then 202 with how many were", () => {
     expect(receiptOf(queue(10, 4), 10)).toEqual({ status: 202, taken: 4 });
     expect(receiptOf(queue(10, 10), 10)).toEqual({ status: 200 });
@@ -131,10 +92,4 @@ test("W4, W1: the refusals: not the keyboard's holder, exited, closed, too long"
   expect(refusal(1, { isStdinClosed: true })).toEqual({ kind: "refuse", code: "stdin_closed" });
   expect([MAX_WRITE_BYTES, refusal(65_536).kind]).toEqual([65_536, "type"]);
   expect(refusal(65_537)).toEqual({ kind: "refuse", code: "input_too_long" });
-});
-
-test("U4: a repeated run continues its input where it had come to", () => {
-  expect(continuesAt(queue(0, 0), 100)).toBe(0);
-  expect(continuesAt(queue(70, 40), 100)).toBe(70);
-  expect(continuesAt(queue(100, 100), 100)).toBe(100);
 });

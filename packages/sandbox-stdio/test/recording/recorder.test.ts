@@ -14,6 +14,7 @@ import {
   startFor,
 } from "sandbox-stdio/recording";
 import { expect, test } from "vitest";
+import { type CommandMark, commandMarks, NO_MARKS } from "../../src/recording/command-marks.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const textOf = (some: Uint8Array) => new TextDecoder().decode(some);
@@ -95,6 +96,51 @@ test("G1: output comes back with its times, sizes and commands, in its order, wh
     expect(outputs).toBe(
       "100 $ |200 ls\x1b]633;E;ls -l \\x3b x\x07\x1b]633;C\x07|200 one\r\n|400 two\r\n|500 three\r\n",
     );
+  }
+});
+
+test("G3: a size behind the last output has the time of the output that follows, and none is lost at the end", () => {
+  const feeding = new Feeding();
+  feeding.put("one");
+  feeding.log.markSize(100, 30);
+  feeding.take();
+  feeding.nowMs += 24_000;
+  feeding.put("two");
+  feeding.log.markSize(90, 20);
+  feeding.take();
+  expect(wordsOf(feeding.events())).toEqual([
+    "0 one",
+    { kind: "size", atMs: 1_024_000, cols: 100, rows: 30 },
+    "24000 two",
+    { kind: "size", atMs: 1_024_000, cols: 90, rows: 20 },
+  ]);
+});
+
+test("G1: what a large log holds is taken in parts that can be stored", () => {
+  const log = new OutputLog({ cols: 80, rows: 24 }, 8 * 1024 * 1024);
+  const recorder = new Recorder(0);
+  log.append(new Uint8Array(3_000_000), STREAM_STDOUT);
+  expect(recorder.came(log.endOffset, log, 1)).toBe(true);
+  const taken = [1, 2, 3, 4].map(() => recorder.take(log, true).batch?.bytes.length);
+  expect(taken).toEqual([1_048_576, 1_048_576, 902_848, undefined]);
+});
+
+test("G3: a command's mark is found wherever the output is cut", () => {
+  const output = bytes(
+    "$ \x1b]633;E;caf\\xc3\\xa9 \\\\;x\x07\x1b]633;C\x1b\\out\x1b]133;C;cmdline_url=ls%20-l\x07\x1b]8;;u\x07",
+  );
+  for (let size = 1; size <= output.length; size += 1) {
+    let state = NO_MARKS;
+    const found: CommandMark[] = [];
+    for (let at = 0; at < output.length; at += size) {
+      const step = commandMarks(state, output.subarray(at, at + size), at);
+      state = step.state;
+      found.push(...step.marks);
+    }
+    expect(found, `pieces of ${size}`).toEqual([
+      { offset: textOf(output).indexOf("out"), line: "café \\" },
+      { offset: textOf(output).indexOf("\x1b]8"), line: "ls -l" },
+    ]);
   }
 });
 

@@ -32,14 +32,14 @@ describe("H20: a session stays awake", () => {
     const { at, session, client, why } = quiet();
     session.leave(client);
     pass(at, 60_000);
-    expect([why(), why(true)]).toEqual(["nobody is attached", undefined]);
+    expect([why(), why(true)]).toEqual(["no client is attached", undefined]);
   });
 
   test("once the process has ended, or its bridge is told to stop", () => {
     const [ended, stopped] = [quiet(), quiet()];
     ended.session.exited({ code: 0 });
     stopped.session.stopping(30);
-    expect([ended.why(), stopped.why()]).toEqual(["the process has ended", "its bridge stops"]);
+    expect([ended.why(), stopped.why()]).toEqual(["the process has ended", "its bridge is stopping"]);
   });
 
   test("while a program watches that is not kept", () => {
@@ -56,7 +56,7 @@ describe("H20: a session stays awake", () => {
     const why = () => whyAwake(at.session, at.clock.ms);
     const seen = [why()];
     pass(at, 60_000);
-    expect([...seen, why()]).toEqual(["an answer may be late", undefined]);
+    expect([...seen, why()]).toEqual(["a late answer is possible", undefined]);
   });
 
   test("until output has come, is sent and acknowledged", () => {
@@ -72,7 +72,7 @@ describe("H20: a session stays awake", () => {
     session.noteEnd(at.log.endOffset + 1);
     expect([...seen, why()]).toEqual([
       ...["a client waits", "output is not acknowledged", undefined],
-      "output is on its way",
+      "output is in flight",
     ]);
   });
 
@@ -97,7 +97,7 @@ describe("H20: a session stays awake", () => {
     seen.push(why());
     session.stdin(plain, bytes("ls"));
     confirmAll(session, plain);
-    expect([...seen, why()]).toEqual(["input is on its way", "input is not on record", undefined, undefined]);
+    expect([...seen, why()]).toEqual(["input is in flight", "input is not recorded yet", undefined, undefined]);
   });
 
   test("not for an end of input, which is kept with its client", () => {
@@ -117,7 +117,7 @@ describe("H20: a session stays awake", () => {
     seen.push(why());
     confirmAll(session, client);
     expect([...seen, why()]).toEqual([
-      ...["a client comes or goes", "input of a client that is gone waits"],
+      ...["a client is attaching or has vanished", "input of an absent client waits"],
       undefined,
     ]);
   });
@@ -130,7 +130,7 @@ describe("H20: a session stays awake", () => {
     one.say({ type: "resize", cols: 90, rows: 30 });
     const seen = [why()];
     at.clock.ms += 1_000;
-    expect([...seen, why()]).toEqual(["a client has said much", undefined]);
+    expect([...seen, why()]).toEqual(["a client has spent its budget", undefined]);
   });
 });
 

@@ -8,7 +8,7 @@ import {
   OutputLog,
   OutputReader,
   PLAIN,
-  SNAPSHOT_PATIENCE_MS,
+  SNAPSHOT_TIMEOUT_MS,
   STDIO,
   Window,
 } from "../../src/index.ts";
@@ -70,8 +70,8 @@ describe("whoever attaches to a PTY", () => {
   test("O9: waits for two seconds at most, and the process is held no longer", () => {
     const at = flooded();
     const { peer } = join(at.session, "a");
-    expect([at.session.shouldHold, at.session.nextTickMs]).toEqual([true, at.clock.ms + SNAPSHOT_PATIENCE_MS]);
-    pass(at, SNAPSHOT_PATIENCE_MS);
+    expect([at.session.shouldHold, at.session.nextTickMs]).toEqual([true, at.clock.ms + SNAPSHOT_TIMEOUT_MS]);
+    pass(at, SNAPSHOT_TIMEOUT_MS);
     expect([peer.hello.offset, peer.hello.approximate]).toEqual([at.log.startOffset, true]);
     // Late, and of no more use.
     at.answer();

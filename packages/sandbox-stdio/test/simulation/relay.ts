@@ -245,13 +245,13 @@ export class SimRelay {
       this.#revives.set(connection, revive);
       const { id: me } = client;
       const { answerer, end: offset } = parked;
-      connection.goOn(kept, { tty: session.facts.tty, offset, me, answerer });
+      connection.resume(kept, { tty: session.facts.tty, offset, me, answerer });
       return [client, connection] as const;
     });
     unpark(session, parked, peers);
     for (const [{ id }, connection] of peers) {
       const client = session.client(id);
-      if (client !== undefined) connection.wentOn(session, client);
+      if (client !== undefined) connection.resumed(session, client);
     }
   }
 

@@ -76,9 +76,9 @@ test("an archive that contradicts itself is refused", () => {
     block.write(real, 483);
   };
   const cases = [
-    [Buffer.alloc(512, "x"), "no tar archive"],
-    [header("0", 0, (block) => block.write(`\x80${"\xff".repeat(11)}`, 124, "latin1")), "a size is no number"],
-    [header("0", 0, (block) => block.write("\xff".repeat(12), 124, "latin1")), "a size is no number"],
+    [Buffer.alloc(512, "x"), "not a tar archive"],
+    [header("0", 0, (block) => block.write(`\x80${"\xff".repeat(11)}`, 124, "latin1")), "a size is not a valid number"],
+    [header("0", 0, (block) => block.write("\xff".repeat(12), 124, "latin1")), "a size is not a valid number"],
     [header("S", 512, sparse("00000001000\x0000000001000\0", "00000000010\0")), "are not its size"],
     [header("S", 1, sparse("00000000000\x0000000000010\0", "00000000010\0")), "are not its size"],
     [Buffer.concat([header("x", 512), Buffer.from("99 path=x\n".padEnd(512, "\0"))]), "pax record"],

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attachParams, isName, MAX_KEEP_SECONDS, parseAttachQuery } from "../../src/index.ts";
-import { isHeldUp, lifeName } from "../../src/wire/attempt.ts";
+import { isDelayed, lifeName } from "../../src/wire/attempt.ts";
 import { anyText } from "../support/any-text.ts";
 
 const parse = (query: string) => parseAttachQuery(new URLSearchParams(query));
@@ -228,7 +228,7 @@ describe("R10: of two lives of one client", () => {
     ["nor one a minute before, which had another clock", attempt(born(T), 1), attempt(born(T + 60_000), 1), false],
     ["nor one that does not say when it began", attempt("abc", 1), attempt(born(T), 1), false],
   ])("%s", (_name, one, newest, expected) => {
-    expect(isHeldUp(one, newest)).toBe(expected);
+    expect(isDelayed(one, newest)).toBe(expected);
   });
 
   test("a life's name is 16 characters that a query may have", () => {

@@ -1,7 +1,7 @@
 // The commands that attach: the program itself, `attach` and `exec`.
 
 import { type Command, Option } from "commander";
-import { type AttachOptions, defined } from "sandbox-stdio/core";
+import { type AttachOptions, defined, type PredictionMode } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
 import type { AttachRequest, CliCommand, Defaults, Escapes } from "./cli-command.ts";
 import { addParams, attachParamsOf } from "./params.ts";
@@ -28,6 +28,7 @@ export type AttachFlags = TargetFlags &
     input?: boolean;
     keepKeys?: boolean;
     escape?: EscapeChoice;
+    predict?: PredictionMode;
     interactive?: boolean;
     create?: boolean;
   };
@@ -70,6 +71,12 @@ export function addAttachOptions(command: Command): Command {
         "--escape <keys>",
         "escape keys: control is Ctrl+] and Ctrl+^, tilde is ~. at the start of a line",
       ).choices(["both", "control", "tilde", "none"]),
+    )
+    .addOption(
+      new Option(
+        "--predict <when>",
+        "show typed characters, underlined, before their echo; auto: from 50 ms of round trip (default: auto)",
+      ).choices(["auto", "always", "never"]),
     )
     .option("--status", "show who joins, leaves and types, here and in the terminal title")
     .option("-q, --quiet", "print only the final message")
@@ -123,6 +130,7 @@ export function attachOf(
       hasNoInput: flags.input === false || undefined,
       keepsKeys: flags.keepKeys || undefined,
       escapes: flags.escape && escapesOf(flags.escape),
+      prediction: flags.predict,
     }),
   };
   // Nothing names a session: ask.

@@ -2,7 +2,7 @@
 
 import type { ServeCommand } from "@sbx/serve/request";
 import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
-import type { AttachOptions, Role } from "sandbox-stdio/core";
+import type { AttachOptions, PredictionMode, Role } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
 import type { TicketSource } from "./ticket.ts";
 
@@ -56,6 +56,8 @@ export type AttachRequest = Target &
     readonly keepsKeys?: boolean;
     /** Keys that this program handles instead of the process. */
     readonly escapes?: Escapes;
+    /** When typed characters are shown before their echo. Default: `auto`. */
+    readonly prediction?: PredictionMode;
   };
 
 export type Escapes = {
@@ -73,6 +75,7 @@ export type ProgramCommand = SessionTarget & { readonly isJson: boolean } & (
         readonly until: Until;
         readonly more: { from?: number; timeoutMs?: number; maxBytes?: number; incarnation?: string };
       }
+    | { readonly kind: "ask"; readonly reason: string; readonly secret: boolean; readonly writer: string | undefined }
     | { readonly kind: "screen"; readonly query: ScreenQuery }
     | { readonly kind: "commands"; readonly incarnation: string | undefined }
     | {
@@ -105,7 +108,10 @@ export type LogsCommand = SessionTarget & {
   readonly isJson: boolean;
 };
 
-export type RecordCommand = SessionTarget & {
+/** A session's recording: by a token, or by the ticket of a share link. */
+type RecordingTarget = SessionTarget & { readonly ticket?: string };
+
+export type RecordCommand = RecordingTarget & {
   readonly kind: "record";
   /** The file; absent: standard output. */
   readonly output?: string;
@@ -119,7 +125,7 @@ export type ReplayCommand = {
   readonly kind: "replay";
   readonly speed: number;
   readonly idleLimitSeconds?: number;
-} & ({ readonly file: string } | (SessionTarget & { readonly query: Readonly<Record<string, string>> }));
+} & ({ readonly file: string } | (RecordingTarget & { readonly query: Readonly<Record<string, string>> }));
 
 export type AttachCommand = {
   readonly kind: "attach";

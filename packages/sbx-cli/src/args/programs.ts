@@ -28,6 +28,7 @@ export function addPrograms(program: Command, words: Words, defaults: Defaults, 
   addRead(program, defaults, done);
   addWrite(program, defaults, done);
   addWait(program, defaults, done);
+  addAsk(program, defaults, done);
   addLooking(program, defaults, done);
   addSignal(program, defaults, done);
 }
@@ -138,6 +139,7 @@ type WaitFlags = TargetFlags & {
   commandEnd?: boolean;
   screen?: string;
   keyboard?: boolean;
+  ask?: string;
   from?: number;
   timeout?: number;
   timeoutMs?: number;
@@ -160,6 +162,7 @@ function addWait(program: Command, defaults: Defaults, done: Done): void {
     .option("--command-end", "until the shell reports the end of a command")
     .option("--screen <regex>", "until the screen matches")
     .option("--keyboard", "until the keyboard is free, or yours")
+    .option("--ask <id>", "until a person has answered this ask")
     .option("--from <offset>", "search from this byte, such as a write's outputOffset", readOffset)
     .option("--timeout <duration>", "how long to wait (default: 30s)", readTimeout)
     .addOption(new Option("--timeout-ms <ms>", "the same in milliseconds").argParser(readWhole(0, MAX_TIMEOUT_MS)))
@@ -176,7 +179,18 @@ function addWait(program: Command, defaults: Defaults, done: Done): void {
   });
 }
 
-function untilOf({ exit, match, flags, text, idle, idleMs = idle, commandEnd, screen, keyboard }: WaitFlags): Until {
+function untilOf({
+  exit,
+  match,
+  flags,
+  text,
+  idle,
+  idleMs = idle,
+  commandEnd,
+  screen,
+  keyboard,
+  ask,
+}: WaitFlags): Until {
   const flagged = defined({ flags });
   const conditions: (Until | undefined)[] = [
     exit === true ? { exit } : undefined,
@@ -186,11 +200,25 @@ function untilOf({ exit, match, flags, text, idle, idleMs = idle, commandEnd, sc
     commandEnd === true ? { commandEnd } : undefined,
     screen === undefined ? undefined : { screen, ...flagged },
     keyboard === true ? { keyboard } : undefined,
+    ask === undefined ? undefined : { ask },
   ];
   const given = conditions.filter((condition) => condition !== undefined);
   const [until] = given;
   if (until !== undefined && given.length === 1) return until;
-  throw usage("use exactly one of --exit, --match, --text, --idle, --command-end, --screen and --keyboard");
+  throw usage("use exactly one of --exit, --match, --text, --idle, --command-end, --screen, --keyboard and --ask");
+}
+
+type AskFlags = { reason: string; secret?: true; writer?: string; json?: true };
+
+function addAsk(program: Command, defaults: Defaults, done: Done): void {
+  const command = addSessionTarget(program.command("ask [url]"))
+    .description("ask a person to take the keyboard, and wait for that; exit code 0: done, 1: declined, 124: expired")
+    .requiredOption("--reason <text>", "what the person is to do, in a line")
+    .option("--secret", "the person types a secret: only its length is recorded");
+  withJson(withWriter(command)).action((url: string | undefined, flags: TargetFlags & AskFlags) => {
+    const { reason, secret = false, writer, json = false } = flags;
+    done({ kind: "ask", ...sessionTargetOf(url, flags, defaults), reason, secret, writer, isJson: json });
+  });
 }
 
 // ---- screen, commands, signal ------------------------------------------------------------------------------------

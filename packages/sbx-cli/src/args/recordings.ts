@@ -5,7 +5,8 @@ import { defined } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
 import type { Defaults, Since } from "./cli-command.ts";
 import { readWhole } from "./readers.ts";
-import { addSessionTarget, sessionTargetOf, type TargetFlags } from "./target.ts";
+import { readShareLink } from "./share-link.ts";
+import { addSessionTarget, sessionTargetOf, type TargetFlags, targetOf } from "./target.ts";
 import { type Done, withIncarnation } from "./verb-options.ts";
 
 type RecordFlags = TargetFlags & {
@@ -36,7 +37,7 @@ export function addRecordings(program: Command, defaults: Defaults, done: Done):
       if (!stored && first !== undefined) throw usage(`--${first} is about the server's recording: add --stored`);
       done({
         kind: "record",
-        ...sessionTargetOf(url, flags, defaults),
+        ...targetOrLink(url, flags, defaults),
         ...defined({ output, idleLimitSeconds: idleLimit, stored: stored ? query : undefined }),
       });
     });
@@ -51,11 +52,20 @@ export function addRecordings(program: Command, defaults: Defaults, done: Done):
       const common = { kind: "replay", speed, ...defined({ idleLimitSeconds: idleLimit }) } as const;
       if (what === undefined || !isFile(what)) {
         const query = defined({ from, incarnation });
-        done({ ...common, ...sessionTargetOf(what, flags, defaults), query });
+        done({ ...common, ...targetOrLink(what, flags, defaults), query });
       } else if (from !== undefined || incarnation !== undefined) {
         throw usage("--from and --incarnation are about a session's recording, not about a file");
       } else done({ ...common, file: what });
     });
+}
+
+/** @param word An address, a share link or a session's name. @throws {CliError} */
+function targetOrLink(word: string | undefined, flags: TargetFlags, defaults: Defaults) {
+  const link = word === undefined ? undefined : readShareLink(word);
+  if (link === undefined) return sessionTargetOf(word, flags, defaults);
+  if (flags.session !== undefined) throw usage("--session cannot be combined with a share link");
+  const { address, sandbox, session, ticket } = link;
+  return { ...targetOf(address, flags, defaults), sandbox, session, ticket };
 }
 
 /** A word that is neither an address nor can be a session's name. */

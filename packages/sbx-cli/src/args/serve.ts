@@ -30,6 +30,11 @@ type ServeFlags = {
   remove?: boolean;
   now?: boolean;
   install?: boolean;
+  as?: string;
+  password: boolean;
+  exec?: string;
+  cgroup?: string;
+  limit?: string[];
 };
 
 export function addServe(program: Command, words: Words, done: Done): void {
@@ -61,13 +66,18 @@ export function addServe(program: Command, words: Words, done: Done): void {
     .option("--insecure", "plain HTTP beyond this machine")
     .option("--link-file <file>", "write the link there")
     .addOption(new Option("--role <role>", "what the user may do").choices(ROLES).default("driver"))
+    .option("--as <user>", "as root: the machine's user as whom the user's sessions run")
+    .option("--no-password", "the user comes by links, or by the issuer")
     .option("--remove", "remove the user")
+    .option("--exec <command>", "run all programs behind it, as 'docker exec -i NAME' or 'ssh NAME'; NAME: the sandbox")
+    .option("--cgroup <folder>", "as root: a cgroup for each user in this one")
+    .option("--limit <file=value...>", "its limits, such as pids.max=500 memory.max=2G")
     .option("--install", "write a service file for systemd or launchd")
     .option("--now", "stop: end sessions without a question")
     .action((action: Action | undefined, name: string | undefined, flags: ServeFlags) => {
       const { afterDashes } = words;
       if (action !== undefined && afterDashes !== undefined) throw usage(`serve ${action} takes no program`);
-      if (action !== "user" && name !== undefined) throw usage(`serve ${action} takes no name`);
+      if (action !== "user" && action !== "link" && name !== undefined) throw usage(`serve ${action} takes no name`);
       const command = action === undefined ? serveOf(flags, afterDashes) : actionOf(action, name, flags);
       done({ kind: "serve", command });
     });
@@ -83,11 +93,12 @@ function serverOf({ port: given, state }: ServeFlags) {
 /** @throws {CliError} */
 function actionOf(kind: Action, name: string | undefined, flags: ServeFlags): ServeCommand {
   const server = serverOf(flags);
-  if (kind === "link") return { kind, ...server, linkFile: flags.linkFile };
+  if (kind === "link") return { kind, ...server, linkFile: flags.linkFile, name };
   if (kind === "stop") return { kind, ...server, isNow: flags.now === true };
   if (kind !== "user") return { kind, ...server };
   if (name === undefined) throw usage("serve user needs a name");
-  return { kind, ...server, name, role: flags.remove === true ? undefined : flags.role };
+  const role = flags.remove === true ? undefined : flags.role;
+  return { kind, ...server, name, role, as: flags.as, hasPassword: flags.password };
 }
 
 /** @throws {CliError} */
@@ -115,5 +126,23 @@ function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined):
     proxies: flags.trustProxy ?? [],
     isInsecure: flags.insecure === true,
     linkFile: flags.linkFile,
+    exec: flags.exec === undefined ? undefined : execWords(flags.exec),
+    cgroup: flags.cgroup,
+    limits: Object.fromEntries((flags.limit ?? []).map(limitOf)),
   };
+}
+
+/** @throws {CliError} */
+function execWords(text: string): readonly string[] {
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  if (words.length > 0 && !/["'`$\\;|&<>]/.test(text)) return words;
+  throw usage("--exec is a program and its words, with spaces between them; no shell reads it. Put more into a script");
+}
+
+/** @throws {CliError} */
+function limitOf(text: string): readonly [string, string] {
+  const [, file, value] = /^([a-z_]+\.[a-z_.]+)=(.+)$/.exec(text) ?? [];
+  if (file === undefined || value === undefined)
+    throw usage(`--limit is FILE=VALUE, such as pids.max=500, not "${text}"`);
+  return [file, value];
 }

@@ -214,7 +214,10 @@ export class Attachment {
 
   #stateChanged(state: ClientState): void {
     this.#report.state(state);
-    if (this.#front instanceof TerminalFront) this.#front.participants.state(state);
+    if (this.#front instanceof TerminalFront) {
+      this.#front.participants.state(state);
+      if (state.phase !== "attached") this.#front.disconnected();
+    }
     if (state.phase === "attached") {
       if (this.#run !== undefined && state.hello.incarnation !== this.#run.incarnation) {
         this.#giveUp(CLOSE.notFound, LOST_REASON);
@@ -273,8 +276,8 @@ export class Attachment {
       this.#front = new PipeFront({ client, output, notices, input, written: this.#resume?.written, onInputCut });
     } else {
       const onDetach = () => this.#endings.add({ kind: "detach" });
-      const { hasStatus, escapes } = this.#request;
-      this.#front = new TerminalFront({ client, output, notices, streams, hasStatus, escapes, onDetach });
+      const { hasStatus, escapes, prediction } = this.#request;
+      this.#front = new TerminalFront({ client, output, notices, streams, hasStatus, escapes, prediction, onDetach });
     }
     this.#resume?.greeted(isInputTyped() ? "typed" : "piped");
     this.#front.start(this.#repeatsInput ? hello.stdin : 0);
@@ -304,7 +307,8 @@ export class Attachment {
   #message(message: ServerMessage): void {
     if (this.#people !== undefined) this.#people = followParticipants(this.#people, message);
     if (this.#front instanceof TerminalFront) this.#front.participants.message(message);
-    if (message.type === "error") this.#error(message);
+    if (message.type === "echo" && this.#front instanceof TerminalFront) this.#front.echoes(message.on);
+    else if (message.type === "error") this.#error(message);
     else if (message.type === "expiring") this.#expiring(message.seconds);
     else if (message.type === "stopping") this.#notices.say(stoppingWords(message.seconds));
     else if (message.type !== "secret") this.#notices.detail(`server message: ${safeJson(message)}`);

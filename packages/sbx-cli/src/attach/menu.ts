@@ -3,7 +3,19 @@
 import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
 export type MenuAction =
-  | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "round_trip" | "detach" | "literal" }
+  | {
+      readonly kind:
+        | "ask"
+        | "decline"
+        | "release"
+        | "take"
+        | "secret"
+        | "who"
+        | "status"
+        | "round_trip"
+        | "detach"
+        | "literal";
+    }
   | { readonly kind: "give"; readonly to: string }
   /** Waits for another key, as `text` explains. */
   | { readonly kind: "more"; readonly text: string }
@@ -34,7 +46,8 @@ export class Menu {
     if (keyboard !== "none") keys.unshift(`p secret input ${this.#isSecret ? "off" : "on"}`);
     if (keyboard === "yours") keys.unshift("g give the keyboard", "r release it");
     if (!mayYield && keyboard === "taken") keys.unshift("t take the keyboard (admin)");
-    if (mayYield) keys.unshift("a take the keyboard from the program");
+    if (this.#isAsked) keys.unshift("a take the keyboard for the program", "n decline");
+    else if (mayYield) keys.unshift("a take the keyboard from the program");
     else if (keyboard === "free" || keyboard === "taken") keys.unshift("a request the keyboard");
     return keys.join(" · ");
   }
@@ -44,7 +57,9 @@ export class Menu {
     if (this.#choices.length > 0) return this.#choose(key);
     switch (String.fromCharCode(key)) {
       case "a":
-        return this.#ifKeyboard({ kind: "ask" });
+        return this.#isAsked ? { kind: "ask" } : this.#ifKeyboard({ kind: "ask" });
+      case "n":
+        return this.#isAsked ? { kind: "decline" } : { kind: "nothing" };
       case "r":
         return this.#ifKeyboard({ kind: "release" });
       case "t":
@@ -68,6 +83,12 @@ export class Menu {
       default:
         return { kind: "nothing" };
     }
+  }
+
+  /** Whether a program asks for a person, and no other has taken that. */
+  get #isAsked(): boolean {
+    const { asks, you } = this.#people;
+    return keyboardStateOf(this.#people) !== "none" && asks.some(({ by = you }) => by === you);
   }
 
   #ifKeyboard(action: MenuAction): MenuAction {

@@ -14,8 +14,11 @@ import {
   type ServerMessage,
   soleTypistOf,
   yieldsKeyboard,
+  yourAsk,
 } from "sandbox-stdio/core";
 import type { Notices } from "../base/notices.ts";
+
+const ASK_ADVICE = " (Ctrl+^ a takes the keyboard, Ctrl+^ n declines)";
 
 export type ParticipantsViewEvents = {
   /** Sets the terminal title; undefined restores the previous one. */
@@ -83,12 +86,24 @@ export class ParticipantsView {
     const isFreeForYou = this.#hasAsked && message.type === "stdin_holder" && message.id === "";
     if (text !== undefined && (this.#isOn || isFreeForYou || isOwnBusiness(before, message))) {
       const isRequest = message.type === "stdin_request" && after.holder === after.you;
-      const advice = isRequest ? " (Ctrl+^ g gives it)" : isFreeForYou ? " (Ctrl+^ a takes it)" : "";
+      const isAsk = message.type === "ask";
+      const advice = isAsk
+        ? ASK_ADVICE
+        : isRequest
+          ? " (Ctrl+^ g gives it)"
+          : isFreeForYou
+            ? " (Ctrl+^ a takes it)"
+            : "";
       this.#notices.say(`${text}${advice}`);
       if (advice !== "") this.#notices.bell();
     }
     if (message.type === "stdin_request" && message.id === before.you) this.#hasAsked = true;
     if (message.type === "stdin_holder" && message.id !== "") this.#hasAsked = false;
+    if (message.type === "ask_state" && message.by === after.you) {
+      const secret = yourAsk(after)?.secret === true ? "; only the length of what you type is recorded" : "";
+      const shown = secret !== "" && after.echo ? ", but the terminal shows it" : "";
+      this.#notices.say(`the keyboard is yours until Ctrl+^ r${secret}${shown}`);
+    }
     if (after !== before) this.#retitle();
   }
 
@@ -142,6 +157,7 @@ export class ParticipantsView {
 
 /** Whether a message is announced even with status off: a request to answer, or the keyboard coming or going. */
 function isOwnBusiness(people: Participants, message: ServerMessage): boolean {
+  if (message.type === "ask" || message.type === "ask_state") return true;
   if (message.type === "stdin_request") return people.holder === people.you || message.id === people.you;
   return message.type === "stdin_holder" && (people.holder === people.you || message.id === people.you);
 }

@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import tty from "node:tty";
-import type { TokenSource } from "../account/credentials.ts";
+import { type TokenSource, tokenSource } from "../account/credentials.ts";
 import type { AttachRequest, RecordCommand } from "../args/cli-command.ts";
 import type { Environment } from "../base/environment.ts";
 import { codeOf } from "../base/errors.ts";
@@ -14,8 +14,9 @@ import { CastFront } from "./cast-front.ts";
 const STDOUT = 1;
 
 /** @throws {CliError} */
-export async function record(command: RecordCommand, token: TokenSource, env: Environment): Promise<Outcome> {
+export async function record(command: RecordCommand, env: Environment): Promise<Outcome> {
   const { output } = command;
+  const token = tokenSource(command, env, command.ticket !== undefined);
   if (output === undefined && tty.isatty(STDOUT)) throw usage("record needs -o FILE, or a redirected standard output");
   const fd = output === undefined ? STDOUT : open(output);
   try {
@@ -44,7 +45,7 @@ function close(path: string, fd: number): void {
 async function save(command: RecordCommand, fd: number, token: TokenSource): Promise<Outcome> {
   const { stored = {}, idleLimitSeconds } = command;
   const query = idleLimitSeconds === undefined ? stored : { ...stored, idleLimit: String(idleLimitSeconds) };
-  for await (const chunk of storedRecording(command, token.token, query)) writeAll(fd, chunk);
+  for await (const chunk of storedRecording(command, token, query)) writeAll(fd, chunk);
   return exitWith(EXIT.ok);
 }
 
@@ -78,11 +79,11 @@ async function recordLive(command: RecordCommand, fd: number, token: TokenSource
 }
 
 /** Looks on: starts nothing and wakes nothing. */
-function viewerOf({ endpoint, sandbox, session, token, tokenCommand }: RecordCommand): AttachRequest {
+function viewerOf({ endpoint, sandbox, session, token, tokenCommand, ticket }: RecordCommand): AttachRequest {
   return {
-    ...{ endpoint, sandbox, token, tokenCommand, session, role: "viewer", wake: false },
+    ...{ endpoint, sandbox, token, tokenCommand, ticket, session, role: "viewer", wake: false },
     ...{ tty: undefined, hasNoInput: true, args: [], env: [], hasStatus: false },
-    ...{ cmd: undefined, cwd: undefined, ticket: undefined, ticketFrom: undefined, resumeFile: undefined },
+    ...{ cmd: undefined, cwd: undefined, ticketFrom: undefined, resumeFile: undefined },
     ...{ isVerbose: false, isQuiet: false },
   };
 }

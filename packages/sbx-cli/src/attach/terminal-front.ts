@@ -1,6 +1,6 @@
 // A person at a terminal, and a PTY at the other end.
 
-import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type StdioClient } from "sandbox-stdio/core";
+import { MAX_COLS, MAX_ROWS, MIB, type OutputStream, type PredictionMode, type StdioClient } from "sandbox-stdio/core";
 import type { Escapes } from "../args/cli-command.ts";
 import type { Notices } from "../base/notices.ts";
 import type { Output } from "../base/output.ts";
@@ -9,6 +9,7 @@ import { type Drawing, TerminalOutput } from "../base/terminal-output.ts";
 import { RawTerminal, sizeOf, type TerminalStreams } from "../base/tty.ts";
 import type { Front } from "./front.ts";
 import { KeyReader, readMenuKey } from "./keys.ts";
+import { LocalEcho } from "./local-echo.ts";
 import { MENU_KEY, Menu, type MenuAction } from "./menu.ts";
 import { ParticipantsView } from "./participants-view.ts";
 import { TILDE_HELP, type TildeAction, TildeReader } from "./tilde.ts";
@@ -34,6 +35,8 @@ export type TerminalFrontParts = {
   readonly hasStatus: boolean;
   /** The active escape keys. Absent: all. */
   readonly escapes?: Escapes | undefined;
+  /** When to show typed characters before their echo. Default: `auto`. */
+  readonly prediction?: PredictionMode | undefined;
   /** Ctrl+] was pressed, or the terminal is gone. */
   readonly onDetach: () => void;
 };
@@ -46,6 +49,7 @@ export class TerminalFront implements Front {
   readonly #tildes: TildeReader | undefined;
   readonly #hasMenu: boolean;
   readonly #title: TerminalTitle;
+  readonly #echo: LocalEcho;
   readonly participants: ParticipantsView;
   /** Present while the menu waits for a key. */
   #menu: Menu | undefined;
@@ -64,16 +68,22 @@ export class TerminalFront implements Front {
   constructor(parts: TerminalFrontParts) {
     this.#parts = parts;
     const { client, output, notices, streams, escapes = { control: true, tilde: true } } = parts;
+    // Cached by Node: no system call per sequence.
+    const size = () => ({ cols: streams.output.columns || MAX_COLS, rows: streams.output.rows || MAX_ROWS });
     this.#keys = new KeyReader(escapes.control);
     this.#hasMenu = escapes.control;
     this.#tildes = escapes.tilde ? new TildeReader() : undefined;
-    this.#screen = new TerminalOutput(
-      (offset) => client.mayAnswer(offset),
-      // Cached by Node: no system call per sequence.
-      () => ({ cols: streams.output.columns || MAX_COLS, rows: streams.output.rows || MAX_ROWS }),
-    );
+    this.#screen = new TerminalOutput((offset) => client.mayAnswer(offset), size);
+    this.#echo = new LocalEcho({
+      mode: parts.prediction ?? "auto",
+      write: (text) => output.push(STDOUT, Buffer.from(text)),
+      mayDraw: () => this.#screen.isBetweenSequences,
+      isAlternate: () => this.#screen.modes.isAlternate,
+      size,
+      measure: (told) => client.time(told),
+    });
     const draw = (text: string) => {
-      if (this.#screen.isBetweenSequences) output.push(STDOUT, Buffer.from(text));
+      if (this.#screen.isBetweenSequences) this.#print(Buffer.from(text));
     };
     this.#title = new TerminalTitle(draw, () => this.#screen.modes.title);
     this.participants = new ParticipantsView(notices, parts.hasStatus, { title: (text) => this.#title.set(text) });
@@ -101,12 +111,25 @@ export class TerminalFront implements Front {
     input.once("end", this.#onGone);
     output.on("resize", this.#onResize);
     this.#resized();
+    this.#echo.measure();
+  }
+
+  /** The connection broke: nothing confirms predictions. */
+  disconnected(): void {
+    this.#echo.reset();
+  }
+
+  /** The terminal began or stopped echoing typed characters. */
+  echoes(isOn: boolean): void {
+    this.#echo.echoes(isOn);
   }
 
   /** After a reconnect: resets the outage notices, and has a full-screen program redraw. */
   resumed(): void {
     this.#hasToldDiscard = false;
     this.#hasToldRest = false;
+    // A message follows the greeting if the terminal does not echo.
+    this.#echo.echoes(true);
     if (this.#screen.modes.isAlternate && this.participants.mayType) this.#parts.client.signal("SIGWINCH");
   }
 
@@ -125,11 +148,14 @@ export class TerminalFront implements Front {
   }
 
   gap(): void {
-    this.#parts.output.push(STDOUT, this.#screen.flush());
+    this.#print(this.#screen.flush());
   }
 
   inputDrained(): void {
-    const { input } = this.#parts.streams;
+    const { client, streams } = this.#parts;
+    const { input } = streams;
+    const isAnswered = () => client.unackedInput === 0;
+    if (isAnswered()) this.#echo.answered(isAnswered);
     if (this.#terminal.isRaw && input.isPaused()) input.resume();
   }
 
@@ -152,7 +178,7 @@ export class TerminalFront implements Front {
   }
 
   finish(): void {
-    this.#parts.output.push(STDOUT, this.#screen.flush());
+    this.#print(this.#screen.flush());
   }
 
   close(isSudden: boolean): void {
@@ -162,6 +188,7 @@ export class TerminalFront implements Front {
     input.off("error", this.#onGone);
     output.off("resize", this.#onResize);
     input.pause();
+    this.#echo.close();
     // What is printed next must not follow a prompt on its line.
     if (isSudden) this.#farewell = "\r\n";
     this.#terminal.leave();
@@ -172,11 +199,17 @@ export class TerminalFront implements Front {
     const isOpen = this.#screen.isBetweenSequences;
     const { parts, end } = read();
     // Ours can't go into the middle of a sequence, so a title in two frames stays.
-    if (isOpen && this.#screen.modes.title !== "") output.push(STDOUT, Buffer.from(this.#title.keep()));
-    for (const part of parts) output.push(STDOUT, part);
+    if (isOpen && this.#screen.modes.title !== "") this.#print(Buffer.from(this.#title.keep()));
+    for (const part of parts) this.#print(part);
     output.push(STDOUT, new Uint8Array(0), end);
     this.#title.follow();
     if (end >= (client.hello?.live ?? 0)) this.participants.caughtUp();
+  }
+
+  #print(bytes: Uint8Array): void {
+    this.#echo.withdraw();
+    this.#parts.output.push(STDOUT, bytes);
+    this.#echo.printed(bytes);
   }
 
   #typed(chunk: Buffer): void {
@@ -219,6 +252,7 @@ export class TerminalFront implements Front {
 
   #suspend(): void {
     const { modes, resetSequence } = this.#screen;
+    this.#echo.reset();
     // The program's screen is gone after a suspend: it must redraw, as after an outage.
     process.once("SIGCONT", () => this.resumed());
     this.#terminal.suspend(this.#title.resetSequence() + resetSequence, modes.resumeSequence);
@@ -237,6 +271,8 @@ export class TerminalFront implements Front {
     const { client, notices } = this.#parts;
     // While disconnected, the outage notice has priority.
     if (client.state.phase !== "attached" || this.participants.mayType) {
+      if (client.state.phase !== "attached" || client.isSecret || this.#screen.isTransfer) this.#echo.reset();
+      else this.#echo.typed(bytes);
       client.type(bytes);
       if (bytes.length === 1 && bytes[0] === ENTER) client.retryNow();
     } else if (!REPORT.test(String.fromCharCode(...bytes.subarray(0, 3)))) {
@@ -262,6 +298,11 @@ export class TerminalFront implements Front {
       case "ask":
         client.send({ type: "request_stdin" });
         return;
+      case "decline": {
+        const ask = this.participants.people?.asks[0];
+        if (ask !== undefined) client.send({ type: "decline_ask", id: ask.id });
+        return;
+      }
       case "release":
         client.send({ type: "release_stdin" });
         return;
@@ -298,6 +339,8 @@ export class TerminalFront implements Front {
 
   #resized(): void {
     const size = sizeOf(this.#parts.streams.output);
-    if (size !== undefined) this.#parts.client.resize(size.cols, size.rows);
+    if (size === undefined) return;
+    this.#echo.resized(size);
+    this.#parts.client.resize(size.cols, size.rows);
   }
 }

@@ -2,7 +2,7 @@
 
 import { CLOSE, type ClientSocket, type ClientSocketEvents } from "sandbox-stdio/core";
 import { CliError } from "../base/outcome.ts";
-import type { OpenSocket } from "./websocket.ts";
+import type { OpenSocket, OtherDialect } from "./websocket.ts";
 
 /** The server keeps a session for this long without a client. */
 export const GIVE_UP_SECONDS = 1_800;
@@ -14,6 +14,8 @@ export type ConnectorOptions = {
   readonly ticket?: string | undefined;
   /** Receives what a pending connection is waiting for. */
   readonly stage?: (text: string) => void;
+  /** Absent: it is an attach. */
+  readonly other?: OtherDialect;
 };
 
 /** Opens connections, and knows when all of them are closed. */
@@ -47,7 +49,7 @@ export class Connector {
     params: readonly (readonly [string, string])[],
     events: ClientSocketEvents,
   ): Promise<void> {
-    const { attachUrl, ticket, stage = () => undefined } = this.#options;
+    const { attachUrl, ticket, other, stage = () => undefined } = this.#options;
     stage("waiting for an access token");
     // Loaded meanwhile: commands that don't attach never need it.
     const module = import("./websocket.ts");
@@ -66,7 +68,7 @@ export class Connector {
     for (const [name, value] of params) url.searchParams.append(name, value);
     this.#open.add(connection);
     connection.socket = dial(
-      { url, token, ticket, stage },
+      { url, token, ticket, stage, other },
       {
         ...events,
         open: () => {

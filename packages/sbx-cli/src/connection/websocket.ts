@@ -16,12 +16,20 @@ const MAX_REFUSAL_BYTES = 8 * 1024;
 /** Close code for a server that does not speak the protocol: the client does not retry. */
 const PROTOCOL_ERROR = 1002;
 
+/** Of a connection that is no attach: it speaks no subprotocol, and is pinged, which is answered by every WebSocket. */
+export type OtherDialect = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxMessageBytes: number;
+  readonly pingMs: number;
+};
+
 export type DialOptions = {
   readonly url: URL;
   readonly token: string | undefined;
   readonly ticket: string | undefined;
   /** Receives what the pending connection is waiting for. */
   readonly stage: (text: string) => void;
+  readonly other?: OtherDialect | undefined;
 };
 
 export interface SocketEvents extends ClientSocketEvents {
@@ -37,18 +45,19 @@ export interface OpenSocket {
 }
 
 export function dial(options: DialOptions, events: SocketEvents): OpenSocket {
-  const { url, token, ticket, stage } = options;
+  const { url, token, ticket, stage, other } = options;
   const { host } = url;
   stage(`connecting to ${host}`);
-  const socket = new WebSocket(url, [OUTER_PROTOCOL], {
+  const socket = new WebSocket(url, other === undefined ? [OUTER_PROTOCOL] : [], {
     // Not in the URL, which servers log.
     headers: defined({
       Authorization: token === undefined ? undefined : `Bearer ${token}`,
       "X-Stdio-Ticket": ticket,
+      ...other?.headers,
     }),
     perMessageDeflate: false,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
+    maxPayload: other?.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     // Masks protect proxies that don't know WebSockets (RFC 6455, 10.3). With none in between, a zero mask saves both ends a pass.
     ...defined({ generateMask: isPrivateAddress(url) ? (key: Buffer) => void key.fill(0) : undefined }),
     finishRequest: (request) => {
@@ -57,6 +66,7 @@ export function dial(options: DialOptions, events: SocketEvents): OpenSocket {
     },
   });
   listen(socket, host, events);
+  if (other !== undefined) keepPinged(socket, other.pingMs);
   return {
     send: (message) => socket.send(message),
     close: (code) => {
@@ -65,6 +75,22 @@ export function dial(options: DialOptions, events: SocketEvents): OpenSocket {
     },
     terminate: () => socket.terminate(),
   };
+}
+
+/** Ends it where nothing comes between two pings. */
+function keepPinged(socket: WebSocket, everyMs: number): void {
+  let isHeard = true;
+  const pinging = setInterval(() => {
+    if (!isHeard) socket.terminate();
+    else if (socket.readyState === WebSocket.OPEN) socket.ping();
+    isHeard = socket.readyState !== WebSocket.OPEN;
+  }, everyMs);
+  for (const event of ["message", "pong"]) {
+    socket.on(event, () => {
+      isHeard = true;
+    });
+  }
+  socket.on("close", () => clearInterval(pinging));
 }
 
 function listen(socket: WebSocket, host: string, events: SocketEvents): void {

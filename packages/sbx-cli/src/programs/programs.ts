@@ -1,4 +1,4 @@
-// The verbs over HTTP: read, write, wait, screen, commands, signal. `run` is in attach/run-program.ts.
+// The verbs over HTTP: read, write, wait, ask, screen, commands, signal. `run` is in attach/run-program.ts.
 
 import tty from "node:tty";
 import {
@@ -26,6 +26,11 @@ import { fetchUnlessSilent } from "../connection/silence.ts";
 
 /** Exit codes of `wait`. */
 export const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } as const;
+
+/** Exit codes of `ask`. */
+const ASK_EXIT = { done: 0, declined: 1, expired: EXIT.timeout } as const;
+/** The server ends an ask before. */
+const ASK_TIMEOUT_MS = 20 * 60_000;
 
 /** The server's default. */
 const DEFAULT_WAIT_MS = 30_000;
@@ -110,6 +115,15 @@ export async function runVerb(
       if (answer.outcome !== "met" && !command.isJson)
         await printer.notify(unmetMessage(answer, command.more.timeoutMs));
       return printer.end(VERB_EXIT[answer.outcome]);
+    }
+    case "ask": {
+      const { reason, secret, writer } = command;
+      const asked = () => session.keyboard({ do: "ask", reason, secret, ...defined({ writer }) });
+      const { ask = "" } = await quickApiCall(asked);
+      const work = () => session.wait({ until: { ask }, timeoutMs: ASK_TIMEOUT_MS });
+      const answer = await apiCall(() => withSlowNotice("waiting for a person", work(), notifyPerson));
+      await say({ ask, ...answer }, () => `${answer.answer ?? answer.outcome}\n`);
+      return printer.end(answer.answer === undefined ? VERB_EXIT[answer.outcome] : ASK_EXIT[answer.answer]);
     }
     case "screen": {
       const answer = await quickApiCall(() => session.screen(command.query));

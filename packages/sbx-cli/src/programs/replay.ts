@@ -5,7 +5,9 @@ import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import tty from "node:tty";
 import { type CastEvent, CastFault, type CastInfo, CastReader } from "sandbox-stdio/recording";
+import { tokenSource } from "../account/credentials.ts";
 import type { ReplayCommand } from "../args/cli-command.ts";
+import type { Environment } from "../base/environment.ts";
 import { CliError, type Outcome } from "../base/outcome.ts";
 import { Printer } from "../base/print.ts";
 import { sizeOf } from "../base/tty.ts";
@@ -18,9 +20,9 @@ const MAX_TIMER_MS = 2_147_483_647;
 const GATHERED = 65_536;
 const RESET = "\x1bc";
 
-export async function replay(command: ReplayCommand, token: (() => Promise<string>) | undefined): Promise<Outcome> {
+export async function replay(command: ReplayCommand, env: Environment): Promise<Outcome> {
   const isFile = "file" in command;
-  const source = isFile ? readFile(command.file) : storedRecording(command, token ?? noToken, command.query);
+  const source = isFile ? readFile(command.file) : stored(command, env);
   const name = isFile ? command.file : `the recording of ${command.session}`;
   const printer = new Printer();
   try {
@@ -31,6 +33,10 @@ export async function replay(command: ReplayCommand, token: (() => Promise<strin
     throw new CliError(`cannot play ${name}: ${error.message}`);
   }
   return printer.end();
+}
+
+function stored(command: Exclude<ReplayCommand, { file: string }>, env: Environment): AsyncGenerator<Uint8Array> {
+  return storedRecording(command, tokenSource(command, env, command.ticket !== undefined), command.query);
 }
 
 async function play(
@@ -113,5 +119,3 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
     throw new CliError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-
-const noToken = (): Promise<string> => Promise.reject(new Error("a file needs no token"));

@@ -1,5 +1,7 @@
 // A session's recording as the server has it, as a stream.
 
+import { defined } from "sandbox-stdio/core";
+import { optionalToken, type TokenSource } from "../account/credentials.ts";
 import type { SessionTarget } from "../args/cli-command.ts";
 import { describeFailure, fetchFailure } from "../base/network-errors.ts";
 import { CliError } from "../base/outcome.ts";
@@ -13,13 +15,14 @@ export type RecordingQuery = Readonly<Record<string, string>>;
 
 /** @throws {CliError} If the server refuses, or can't be reached; also while it is read. */
 export async function* storedRecording(
-  { endpoint, sandbox, session }: SessionTarget,
-  token: () => Promise<string>,
+  { endpoint, sandbox, session, ticket }: SessionTarget & { readonly ticket?: string },
+  source: TokenSource,
   query: RecordingQuery,
 ): AsyncGenerator<Uint8Array> {
   const { host } = new URL(endpoint.origin);
   const path = `/api/sandboxes/${sandbox}/sessions/${session}/recording?${new URLSearchParams(query)}`;
-  const headers = { Authorization: `Bearer ${await token()}` };
+  const bearer = await (ticket === undefined ? source.token : optionalToken(source))();
+  const headers = defined({ Authorization: bearer && `Bearer ${bearer}`, "X-Stdio-Ticket": ticket });
   const asked = fetchUnlessSilent()(`${endpoint.httpBase}${path}`, { headers, redirect: "error" });
   try {
     const response = await withSlowNotice(`waiting for a response from ${host}`, asked, notifyPerson);

@@ -2,24 +2,18 @@
 
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { CODEX_PULL_HEADER, StdioRelay } from "sandbox-stdio/codex";
-import { backoffMs, defined, isRecord } from "sandbox-stdio/core";
-import WebSocket from "ws";
+import { CODEX_PULL_HEADER, MAX_MESSAGE_BYTES, StdioRelay } from "sandbox-stdio/codex";
+import { backoffMs, CLOSE, type ClientSocket, isRecord } from "sandbox-stdio/core";
 import type { CodexCommand } from "../args/cli-command.ts";
-import { describeFailure } from "../base/network-errors.ts";
 import { CliError, EXIT, exitWith, type Outcome } from "../base/outcome.ts";
 import { notify, print } from "../base/print.ts";
 import { fetchJson } from "../connection/api-call.ts";
-import { refusalOf } from "../connection/refusal.ts";
+import { Connector } from "../connection/connector.ts";
 
-const HANDSHAKE_MS = 20_000;
-/** Nothing is heard for so long only where the connection is broken: it is pinged meanwhile. */
+/** A connection on which nothing is heard for so long is broken. */
 const PING_MS = 10_000;
-const TICK_MS = 1_000;
-const POLICY = 1008;
-const NORMAL = 1000;
-/** Refusals that no other try changes. */
-const FINAL: readonly number[] = [400, 401, 403, 404, 426];
+/** What no other try changes: the session or the right is over, or HTTP said 400, 401, 403, 404 or 426. */
+const FINAL: readonly number[] = [CLOSE.normal, CLOSE.policy, 4400, 4401, 4403, 4404, 4426];
 
 /** @param token Not asked for with a ticket. @throws {CliError} */
 export async function codex(command: CodexCommand, token: () => Promise<string>, input: Readable): Promise<Outcome> {
@@ -30,9 +24,6 @@ export async function codex(command: CodexCommand, token: () => Promise<string>,
     if (!isRecord(made) || typeof made.url !== "string") throw new CliError("the server returned no ticket");
     return print(configOf(`url = ${JSON.stringify(made.url)}`));
   }
-  const { ticket } = command;
-  // Fail now, and not at the first call, if there is no token.
-  if (ticket === undefined) await token();
   return new Promise<Outcome>((resolve, reject) => {
     const session = new CodexSession(command, token, reject);
     const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
@@ -47,92 +38,62 @@ export async function codex(command: CodexCommand, token: () => Promise<string>,
 
 class CodexSession {
   readonly relay: StdioRelay;
-  readonly #command: CodexCommand;
-  readonly #token: () => Promise<string>;
+  readonly #connector: Connector;
   readonly #failed: (error: CliError) => void;
-  #socket: WebSocket | undefined;
+  #socket: ClientSocket | undefined;
   #attempt = 0;
   #hasBeenOpen = false;
   #isOver = false;
-  readonly #ticking: NodeJS.Timeout;
 
   constructor(command: CodexCommand, token: () => Promise<string>, failed: (error: CliError) => void) {
-    this.#command = command;
-    this.#token = token;
+    const { endpoint, sandbox, ticket } = command;
     this.#failed = failed;
+    this.#connector = new Connector({
+      attachUrl: `${endpoint.httpBase.replace(/^http/, "ws")}/codex/${encodeURIComponent(sandbox)}`,
+      token: async () => (ticket === undefined ? token() : undefined),
+      ticket,
+      other: { headers: { [CODEX_PULL_HEADER]: "1" }, maxMessageBytes: MAX_MESSAGE_BYTES, pingMs: PING_MS },
+    });
     this.relay = new StdioRelay({
       say: (line) => process.stdout.write(`${line}\n`),
       send: (text) => this.#socket?.send(text),
       over: (message) => this.#fail(message),
+      later: (task) => void setTimeout(task, backoffMs(0, Math.random())),
     });
-    this.#ticking = setInterval(() => this.relay.tick(), TICK_MS);
   }
 
   connect(): void {
-    this.#dial().catch((error: unknown) => {
-      // Later the network may just be down, where the token is renewed.
-      if (this.#hasBeenOpen) this.#again();
-      else this.#fail(error instanceof Error ? error.message : String(error));
+    this.#socket = this.#connector.connect([], {
+      open: () => {
+        this.#hasBeenOpen = true;
+        this.#attempt = 0;
+        this.relay.opened();
+      },
+      text: (message) => this.relay.received(message),
+      binary: () => undefined,
+      closed: (code, reason) => this.#closed(code, reason),
     });
   }
 
   end(): void {
     this.#isOver = true;
-    clearInterval(this.#ticking);
-    this.#socket?.close(NORMAL);
+    this.#socket?.close(CLOSE.normal);
   }
 
-  async #dial(): Promise<void> {
-    const { endpoint, sandbox, ticket } = this.#command;
-    const bearer = ticket === undefined ? `Bearer ${await this.#token()}` : undefined;
+  #closed(code: number, reason: string): void {
     if (this.#isOver) return;
-    const url = `${endpoint.httpBase.replace(/^http/, "ws")}/codex/${encodeURIComponent(sandbox)}`;
-    // Not in the address, which servers log.
-    const headers = defined({ Authorization: bearer, "X-Stdio-Ticket": ticket, [CODEX_PULL_HEADER]: "1" });
-    const socket = new WebSocket(url, { headers, perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS });
-    this.#socket = socket;
-    let refused: string | undefined;
-    let isHeard = true;
-    const pinging = setInterval(() => {
-      if (!isHeard) socket.terminate();
-      else if (socket.readyState === WebSocket.OPEN) socket.ping();
-      isHeard = socket.readyState !== WebSocket.OPEN;
-    }, PING_MS);
-    socket.on("open", () => {
-      this.#hasBeenOpen = true;
-      this.#attempt = 0;
-      this.relay.opened();
-    });
-    socket.on("pong", () => {
-      isHeard = true;
-    });
-    socket.on("message", (data, isBinary) => {
-      isHeard = true;
-      if (!isBinary) this.relay.received(String(data));
-    });
-    socket.on("unexpected-response", (_, response) => {
-      const { statusCode = 0 } = response;
-      response.on("data", (body: Buffer) => {
-        const { message = `the server answered HTTP ${statusCode}` } = refusalOf(String(body));
-        if (FINAL.includes(statusCode)) refused = message;
-      });
-      response.on("close", () => socket.terminate());
-    });
-    socket.on("error", (error) => {
-      if (!this.#hasBeenOpen && !this.#isOver) notify(describeFailure(error, new URL(url).host));
-    });
-    socket.on("close", (code, reason) => {
-      clearInterval(pinging);
-      this.relay.closed();
-      if (refused !== undefined) this.#fail(refused);
-      else if (code === POLICY || (code === NORMAL && !this.#isOver)) this.#fail(String(reason) || "closed");
-      else this.#again();
-    });
-  }
-
-  #again(): void {
-    if (this.#isOver) return;
-    setTimeout(() => this.connect(), backoffMs(this.#attempt, Math.random()));
+    this.relay.closed();
+    if (FINAL.includes(code)) {
+      this.#fail(reason || "closed");
+      return;
+    }
+    if (!this.#hasBeenOpen) notify(reason);
+    setTimeout(
+      () => {
+        if (!this.#isOver) this.connect();
+      },
+      backoffMs(this.#attempt, Math.random()),
+    );
     this.#attempt += 1;
   }
 

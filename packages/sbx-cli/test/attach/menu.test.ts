@@ -12,7 +12,7 @@ const [ann, bob, cleo]: Participant[] = [
 
 function people(more: Partial<Participants> = {}): Participants {
   const participants = [ann, bob, cleo].filter((one) => one !== undefined);
-  return { you: "a", mode: "exclusive", holder: "a", participants, requests: [], ...more };
+  return { you: "a", mode: "exclusive", holder: "a", participants, requests: [], asks: [], echo: true, ...more };
 }
 
 const menu = (more: Partial<Participants> = {}, isSecret = false) => new Menu(people(more), isSecret);

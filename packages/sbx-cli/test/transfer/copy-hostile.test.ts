@@ -318,7 +318,7 @@ describe("an archive of the sandbox's own making", () => {
     expect(readFileSync(join(here, "proj/a"), "utf8")).toBe("old");
     expect(readdirSync(here).filter((name) => !name.startsWith("."))).toEqual(["proj"]);
     writeFileSync(whole, "x".repeat(512));
-    await expect(out(["proj"], here, {}, whole)).rejects.toThrow("no tar archive");
+    await expect(out(["proj"], here, {}, whole)).rejects.toThrow("not a tar archive");
   });
 });
 

@@ -27,6 +27,11 @@ export type ServeRequest = ServerChoice & {
   /** Addresses of proxies whose word on a caller's address counts. */
   readonly proxies: readonly string[];
   readonly isInsecure: boolean;
+  /** The words behind which all programs run. Absent: they run here. */
+  readonly exec: readonly string[] | undefined;
+  /** Of root: a cgroup in which each user gets one, and what is written into its files. */
+  readonly cgroup: string | undefined;
+  readonly limits: Readonly<Record<string, string>>;
   /** Where the link is written, for its owner alone, if standard output is no terminal. */
   readonly linkFile: string | undefined;
 };
@@ -37,8 +42,17 @@ export type ServeCommand =
   | ServeRequest
   /** Its program and words, whose relative paths begin at `dir`. */
   | (ServerChoice & { readonly kind: "install"; readonly dir: string; readonly command: readonly string[] })
-  | (ServerChoice & { readonly kind: "link"; readonly linkFile: string | undefined })
+  /** `name`: whose link. Absent: the owner's. */
+  | (ServerChoice & { readonly kind: "link"; readonly linkFile: string | undefined; readonly name: string | undefined })
   | (ServerChoice & { readonly kind: "status" | "token" })
   | (ServerChoice & { readonly kind: "stop"; readonly isNow: boolean })
-  /** Sets a password, or with no role takes the account away. */
-  | (ServerChoice & { readonly kind: "user"; readonly name: string; readonly role: Role | undefined });
+  /** Sets an account, or with no role takes it away. */
+  | (ServerChoice & {
+      readonly kind: "user";
+      readonly name: string;
+      readonly role: Role | undefined;
+      /** The user of this machine as whom its sessions run. */
+      readonly as: string | undefined;
+      /** Without one it opens by links, and by another issuer's logins. */
+      readonly hasPassword: boolean;
+    });

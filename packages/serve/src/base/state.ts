@@ -27,6 +27,8 @@ export type ServerFacts = {
   readonly path: string;
   readonly pid: number;
   readonly version: string;
+  /** Whether it serves one program. */
+  readonly isShared: boolean;
 };
 
 /** @throws {ServeError} For a folder that others can write or read. */

@@ -1,5 +1,6 @@
-// Who may log in with a password: a file of names, roles and argon2id hashes, which `serve user` writes and each login reads.
+// Who may log in: a file of names, roles and argon2id hashes, which `serve user` writes and each login reads.
 import { randomBytes } from "node:crypto";
+import { userInfo } from "node:os";
 import { argon2id, argon2Verify } from "hash-wasm";
 import type { Person } from "../../../local/src/issuer/tokens.ts";
 import type { Role } from "../base/request.ts";
@@ -12,7 +13,13 @@ export const ROLES: Readonly<Record<Role, readonly string[]>> = {
   admin: ["sandbox:connect", "sandbox:exec", "sandbox:admin"],
 };
 
-type Account = { readonly role: Role; readonly hash: string };
+export type Account = {
+  readonly role: Role;
+  /** Absent: it is opened by links, and by another issuer's logins. */
+  readonly hash?: string;
+  /** The user of this machine as whom its sessions run, where root serves. */
+  readonly as?: string;
+};
 type Accounts = Readonly<Record<string, Account>>;
 
 /** RFC 9106's second choice would take 64 MiB for each login; these are OWASP's. */
@@ -21,48 +28,71 @@ const MOST_CHARACTERS = 1_024;
 /** More than these at once would hold the processor for seconds. */
 const MOST_WAITING = 4;
 
-/** All people of one server share its sandboxes: they are one organisation. */
-export const ORGANISATION = "serve";
+/** People of one server share its sandboxes: they are one organisation. Where root serves, each of the machine's users is one. */
+const organisationOf = (as: string | undefined): string =>
+  as === undefined || as === userInfo().username ? "serve" : `user.${as}`;
 
 /** @param scopes All that anybody may do at this server. */
-export function personOf(sub: string, role: Role, scopes: readonly string[] = ROLES.admin): Person {
+export function personOf(sub: string, { role, as }: Account, scopes: readonly string[] = ROLES.admin): Person {
   return {
     sub,
-    org: ORGANISATION,
-    email: `${sub}@localhost`,
+    org: organisationOf(as),
+    email: sub.includes("@") ? sub : `${sub}@localhost`,
     scopes: ROLES[role].filter((one) => scopes.includes(one)),
   };
 }
 
+/** The person whose server it is. */
+export const owner = (): Person => personOf(userInfo().username, { role: "admin" });
+
+/** Whether an account must name a user of this machine. */
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
 export class AccountFile {
   readonly #file: string;
+  readonly #isShared: boolean;
+  readonly #needsUser: boolean;
   /** One after another: each takes its memory and a processor for a moment. */
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   /** A name without an account takes as long as one with it. Made at the first login: it takes as long as one. */
   #decoy: Promise<string> | undefined;
 
-  constructor(file: string) {
+  /** @param options.isShared Whether people share one program, whoever they are. */
+  constructor(file: string, { isShared = false, needsUser = isRoot() } = {}) {
     this.#file = file;
+    this.#isShared = isShared;
+    this.#needsUser = needsUser;
   }
 
   #read(): Accounts {
     return readJson<Accounts>(this.#file) ?? {};
   }
 
-  roleOf(name: string): Role | undefined {
+  /** Where root serves, one that names no user of the machine counts as none. */
+  find(name: string): Account | undefined {
     const accounts = this.#read();
-    return Object.hasOwn(accounts, name) ? accounts[name]?.role : undefined;
+    const found = Object.hasOwn(accounts, name) ? accounts[name] : undefined;
+    if (found === undefined || (this.#needsUser && found.as === undefined)) return undefined;
+    const { as: _, ...shared } = found;
+    return this.#isShared ? shared : found;
+  }
+
+  /** Whether a login that was given earlier may go on: with the same rights or more, as the same user of the machine. */
+  stillMay({ sub, org, scopes = [] }: Person): boolean {
+    const account = this.find(sub);
+    if (account === undefined) return sub === owner().sub;
+    return org === organisationOf(account.as) && scopes.every((one) => ROLES[account.role].includes(one));
   }
 
   get isEmpty(): boolean {
     return Object.keys(this.#read()).length === 0;
   }
 
-  /** @returns The role, if the password is right; "busy" where too many are asked at once. */
-  async check(name: string, password: string): Promise<Role | "wrong" | "busy"> {
+  /** @returns The account, if the password is right; "busy" where too many are asked at once. */
+  async check(name: string, password: string): Promise<Account | "wrong" | "busy"> {
     if (this.#waiting >= MOST_WAITING) return "busy";
-    const account = this.roleOf(name) === undefined ? undefined : this.#read()[name];
+    const account = this.find(name);
     this.#waiting += 1;
     const checked = this.#last.then(async () => {
       this.#decoy ??= hashOf(randomBytes(16).toString("hex"));
@@ -72,15 +102,15 @@ export class AccountFile {
     this.#last = checked.catch(() => undefined);
     try {
       const isRight = await checked;
-      return isRight && account !== undefined ? account.role : "wrong";
+      return isRight && account?.hash !== undefined ? account : "wrong";
     } finally {
       this.#waiting -= 1;
     }
   }
 
-  async set(name: string, role: Role, password: string): Promise<void> {
-    const account: Account = { role, hash: await hashOf(password) };
-    writeJson(this.#file, { ...this.#read(), [name]: account });
+  async set(name: string, account: Account, password: string | undefined): Promise<void> {
+    const hash = password === undefined ? undefined : await hashOf(password);
+    writeJson(this.#file, { ...this.#read(), [name]: { ...account, hash } });
   }
 
   remove(name: string): boolean {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Admission, Decision } from "../../../local/src/issuer/admission.ts";
 import { escapeHtml } from "../../../local/src/issuer/pages.ts";
 import type { Person } from "../../../local/src/issuer/tokens.ts";
-import { type AccountFile, personOf, ROLES } from "./accounts.ts";
+import { type AccountFile, personOf } from "./accounts.ts";
 import { Attempts, accountKey, addressKey } from "./attempts.ts";
 import { takeKey } from "./keys.ts";
 
@@ -17,8 +17,6 @@ const A_MINUTE_BY_ACCOUNT = 20;
 export type LoginSettings = {
   readonly keysDir: string;
   readonly accounts: AccountFile;
-  /** The person whose server it is, who needs no account. */
-  readonly owner: string;
   /** All that anybody may do at this server. */
   readonly scopes: readonly string[];
   readonly isSecure: boolean;
@@ -86,10 +84,8 @@ export class KeyOrPassword implements Admission {
     return admitted !== undefined && admitted.untilMs > this.#settings.now() ? admitted.person : undefined;
   }
 
-  stillMay({ sub, scopes = [] }: Person): boolean {
-    const { accounts, owner } = this.#settings;
-    const role = accounts.roleOf(sub);
-    return sub === owner || (role !== undefined && scopes.every((one) => ROLES[role].includes(one)));
+  stillMay(person: Person): boolean {
+    return this.#settings.accounts.stillMay(person);
   }
 
   async decide(form: URLSearchParams, request: IncomingMessage): Promise<Decision> {
@@ -103,12 +99,12 @@ export class KeyOrPassword implements Admission {
       return { kind: "undecided", problem: "This key was used, or is older than ten minutes", status: 403 };
     }
     const name = (form.get("user") ?? "").trim();
-    const accountWait = this.#byAccount.wait(accountKey(name, accounts.roleOf(name) !== undefined), now());
+    const accountWait = this.#byAccount.wait(accountKey(name, accounts.find(name) !== undefined), now());
     if (accountWait > 0) return { kind: "undecided", problem: tooMany(accountWait), status: 429 };
-    const role = await accounts.check(name, form.get("password") ?? "");
-    if (role === "busy") return { kind: "undecided", problem: tooMany(1), status: 429 };
-    if (role === "wrong") return { kind: "undecided", problem: "The name or the password is wrong", status: 403 };
-    return { kind: "approved", person: personOf(name, role, scopes) };
+    const account = await accounts.check(name, form.get("password") ?? "");
+    if (account === "busy") return { kind: "undecided", problem: tooMany(1), status: 429 };
+    if (account === "wrong") return { kind: "undecided", problem: "The name or the password is wrong", status: 403 };
+    return { kind: "approved", person: personOf(name, account, scopes) };
   }
 
   fields(suggestedUser = "") {

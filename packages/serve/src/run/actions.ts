@@ -1,4 +1,5 @@
 // What can be asked of a server beside starting it: the next link, its state, its end, its accounts.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { tokenMinter } from "../../../local/src/issuer/tokens.ts";
@@ -7,11 +8,11 @@ import { bridgeBuild } from "../base/installed.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeCommand } from "../base/request.ts";
 import { openState, readJson, type ServerFacts, type State } from "../base/state.ts";
-import { AccountFile, ROLES } from "../logins/accounts.ts";
+import { AccountFile, isRoot, owner, personOf, ROLES } from "../logins/accounts.ts";
 import { askPassword, confirm } from "./ask.ts";
 import { findBridge, stopBridge } from "./bridge.ts";
 import { install } from "./install.ts";
-import { owner, tellLink } from "./link.ts";
+import { tellLink } from "./link.ts";
 
 const NOT_RUNNING = 3;
 const STOP_MS = 20_000;
@@ -28,9 +29,12 @@ export async function act(action: Action, say: Say): Promise<number> {
   switch (action.kind) {
     case "link": {
       const { isTTY, columns } = process.stdout;
-      const place = { linkFile: action.linkFile, isTerminal: isTTY === true, columns: columns || 80 };
-      const { origin, path } = required(state, action.port);
-      say(tellLink(origin, path, state.keysDir, place));
+      const { linkFile, name, port } = action;
+      const place = { keysDir: state.keysDir, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
+      const { origin, path, isShared } = required(state, port);
+      const account = name === undefined ? undefined : new AccountFile(state.accountsFile, { isShared }).find(name);
+      if (name !== undefined && account === undefined) throw new ServeError(`There is no user ${name}`);
+      say(tellLink(origin, path, name && account ? personOf(name, account) : owner(), place));
       return 0;
     }
     case "token": {
@@ -103,7 +107,8 @@ async function stop(state: State, isNow: boolean, say: Say): Promise<number> {
   return 0;
 }
 
-async function setUser(state: State, { name, role }: Extract<Action, { kind: "user" }>, say: Say): Promise<number> {
+async function setUser(state: State, action: Extract<Action, { kind: "user" }>, say: Say): Promise<number> {
+  const { name, role, as, hasPassword } = action;
   const accounts = new AccountFile(state.accountsFile);
   if (!NAME.test(name)) throw new ServeError("A user name is 1 to 64 letters, digits and . @ + - _");
   if (role === undefined) {
@@ -111,10 +116,20 @@ async function setUser(state: State, { name, role }: Extract<Action, { kind: "us
     say(`${name} can't log in any more; a login that goes on ends within the hour`);
     return 0;
   }
-  const password = await askPassword(`Password for ${name}: `);
-  if (password.length < LEAST_CHARACTERS)
+  if (isRoot() !== (as !== undefined))
+    throw new ServeError(
+      isRoot() ? "As root, say as whom its sessions run: --as USER" : "--as USER is for a server that root runs",
+    );
+  if (as !== undefined && !isUser(as)) throw new ServeError(`--as ${as}: this machine has no such user`);
+  const password = hasPassword ? await askPassword(`Password for ${name}: `) : undefined;
+  if (password !== undefined && password.length < LEAST_CHARACTERS)
     throw new ServeError(`A password has at least ${LEAST_CHARACTERS} characters; it is read from standard input`);
-  await accounts.set(name, role, password);
-  say(`${name} may log in, as ${role}`);
+  await accounts.set(name, { role, ...(as !== undefined && { as }) }, password);
+  say(`${name} may log in, as ${role}${as === undefined ? "" : `; sessions run as ${as}`}`);
   return 0;
 }
+
+const isUser = (name: string): boolean =>
+  readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .some((line) => line.startsWith(`${name}:`));

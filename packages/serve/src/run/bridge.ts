@@ -6,6 +6,7 @@ import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { childEnv } from "../../../local/src/base/env.ts";
 import { makePrivateDirectory } from "../../../local/src/base/files.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
@@ -27,7 +28,8 @@ export type BridgeFacts = {
   /** Where it calls the Worker. */
   readonly innerPort: number;
   readonly build: string;
-  readonly dir: string;
+  /** Its environment, but for what differs each time. */
+  readonly settings: Readonly<Record<string, string>>;
 };
 
 export type RunningBridge = BridgeFacts & { readonly isBusy: boolean };
@@ -54,17 +56,17 @@ export async function findBridge({ bridgeFile }: State): Promise<RunningBridge |
 
 /** One that runs, or comes up: `ready` rejects with a {@link ServeError} if it doesn't. */
 export type KeptBridge = { readonly facts: BridgeFacts; readonly ready: Promise<void> };
-type Wish = Pick<BridgeFacts, "dir" | "innerPort"> & { readonly bun: string };
+type Wish = Pick<BridgeFacts, "settings" | "innerPort"> & { readonly bun: string };
 
 /** The bridge of this state: the one that runs, unless it has nothing to do and was built or set up otherwise. */
 export async function keepBridge(state: State, found: RunningBridge | undefined, wish: Wish): Promise<KeptBridge> {
-  const isSame = found?.build === bridgeBuild() && found.dir === wish.dir;
+  const isSame = found?.build === bridgeBuild() && isDeepStrictEqual(found.settings, wish.settings);
   if (found !== undefined && (found.isBusy || isSame)) return { facts: found, ready: Promise.resolve() };
   if (found !== undefined) await stopBridge(state, found);
   return startBridge(state, wish);
 }
 
-async function startBridge(state: State, { dir, bun, innerPort }: Wish): Promise<KeptBridge> {
+async function startBridge(state: State, { settings, bun, innerPort }: Wish): Promise<KeptBridge> {
   const [port, token] = [await anyFreePort(), randomBytes(32).toString("base64url")];
   const logFile = join(state.dir, "logs/bridge.log");
   makePrivateDirectory(join(state.dir, "logs"));
@@ -73,7 +75,7 @@ async function startBridge(state: State, { dir, bun, innerPort }: Wish): Promise
     STDIO_TOKEN_FD: "3",
     HOST: "127.0.0.1",
     PORT: String(port),
-    STDIO_WORKSPACE: dir,
+    ...settings,
     STDIO_BELL_URL: `http://127.0.0.1:${innerPort}/internal/bell`,
   });
   // Its own session: neither Ctrl+C here nor the end of this terminal is for it.
@@ -81,7 +83,7 @@ async function startBridge(state: State, { dir, bun, innerPort }: Wish): Promise
   closeSync(log);
   const secret = child.stdio[3];
   if (secret instanceof Socket) secret.on("error", () => undefined).end(token);
-  const facts: BridgeFacts = { pid: child.pid ?? 0, port, token, innerPort, build: bridgeBuild(), dir };
+  const facts: BridgeFacts = { pid: child.pid ?? 0, port, token, innerPort, build: bridgeBuild(), settings };
   if (child.pid !== undefined) writeJson(state.bridgeFile, facts);
   const ready = untilReady(state, child, logFile);
   // Its fault is looked at later.

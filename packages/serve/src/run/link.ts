@@ -1,16 +1,13 @@
 // Telling a person the link: its key is for one reader's eyes, so it goes to a terminal, or into a file of the owner's.
 import { statSync } from "node:fs";
-import { userInfo } from "node:os";
 import { renderUnicodeCompact } from "uqr";
 import { writePrivateFile } from "../../../local/src/base/files.ts";
+import type { Person } from "../../../local/src/issuer/tokens.ts";
 import { ServeError } from "../base/refusal.ts";
-import { personOf } from "../logins/accounts.ts";
 import { KEY_MINUTES, makeKey } from "../logins/keys.ts";
 
-/** The person whose server it is. */
-export const owner = () => personOf(userInfo().username, "admin");
-
 export type LinkPlace = {
+  readonly keysDir: string;
   readonly linkFile: string | undefined;
   readonly isTerminal: boolean;
   readonly columns: number;
@@ -20,13 +17,13 @@ export type LinkPlace = {
  * @param path Behind the origin: `/?sandbox=…`.
  * @returns What is printed. @throws {ServeError} If nobody could read it but a log.
  */
-export function tellLink(origin: string, path: string, keysDir: string, place: LinkPlace): string {
-  const { linkFile, isTerminal, columns } = place;
+export function tellLink(origin: string, path: string, person: Person, place: LinkPlace): string {
+  const { keysDir, linkFile, isTerminal, columns } = place;
   if (linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   // Another kind of file, such as a device, would be replaced.
   if (linkFile !== undefined && statSync(linkFile, { throwIfNoEntry: false })?.isFile() === false)
     throw new ServeError(`--link-file ${linkFile} is there already, and is no file`);
-  const link = `${origin}${path}#key=${makeKey(keysDir, owner())}`;
+  const link = `${origin}${path}#key=${makeKey(keysDir, person)}`;
   if (linkFile !== undefined) {
     writePrivateFile(linkFile, `${link}\n`);
     return `A link, good once and for ${KEY_MINUTES} minutes, is in ${linkFile}`;

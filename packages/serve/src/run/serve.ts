@@ -15,16 +15,16 @@ import { type Reach, reachOf } from "../base/reach.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeRequest } from "../base/request.ts";
 import { openState, type ServerFacts, type State, writeJson } from "../base/state.ts";
-import { AccountFile, ROLES } from "../logins/accounts.ts";
+import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
 import { findBridge, keepBridge, stopBridge } from "./bridge.ts";
-import { noReader, owner, tellLink } from "./link.ts";
+import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
 /** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
-const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
+const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|RECORDING(?:_\w+)?|LOGIN_RENEW_HOURS)$/;
 /** No program has this name: people start none. */
 const NOTHING = "(nothing)";
 
@@ -45,7 +45,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     const { workerd, bun } = programs();
     const found = await findBridge(state);
     const innerPort = found?.innerPort ?? (await anyFreePort());
-    const bridge = await keepBridge(state, found, { dir: request.dir, bun, innerPort });
+    const bridge = await keepBridge(state, found, { settings: bridgeSettings(request, state), bun, innerPort });
     const { port, token } = bridge.facts;
     const innerHost = `127.0.0.1:${innerPort}`;
     system = await startSystem({
@@ -111,12 +111,13 @@ async function attend(running: Running): Promise<number> {
     ...(session && { session }),
     ...(isReadonly && { role: "viewer" }),
   });
-  const place = { linkFile, isTerminal: process.stdout.isTTY === true, columns: process.stdout.columns || 80 };
+  const { isTTY, columns } = process.stdout;
+  const place = { keysDir: state.keysDir, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
   const path = `/?${query}`;
   const { origin } = reach;
-  const facts: ServerFacts = { origin, path, pid: process.pid, version };
+  const facts: ServerFacts = { origin, path, pid: process.pid, version, isShared: isShared(request) };
   writeJson(state.serverFile, facts);
-  const link = tellLink(origin, path, state.keysDir, place);
+  const link = tellLink(origin, path, owner(), place);
   say(`sbx-stdio serves ${reach.origin} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)\n${link}`);
   if (reach.isPlain) say("  Without TLS: others in this network can read what passes, passwords too.");
 
@@ -135,8 +136,8 @@ async function takeState(
   const { issuerSocket: socketPath, keysDir, accountsFile, loginsFile } = state;
   const scopes = mostScopes(request);
   const isSecure = reach.origin.startsWith("https:");
-  const accounts = new AccountFile(accountsFile);
-  const admission = new KeyOrPassword({ keysDir, accounts, owner: owner().sub, scopes, isSecure, now: Date.now });
+  const accounts = new AccountFile(accountsFile, { isShared: isShared(request) });
+  const admission = new KeyOrPassword({ keysDir, accounts, scopes, isSecure, now: Date.now });
   const options = {
     port: 0,
     dir: state.dir,
@@ -158,6 +159,9 @@ async function takeState(
   }
 }
 
+const isShared = ({ program, isReadonly, isOnce }: ServeRequest): boolean =>
+  program !== undefined || isReadonly || isOnce;
+
 /** All that anybody who logs in may do. With one program nothing else is started, which is the command policy's matter. */
 function mostScopes({ isReadonly, program }: ServeRequest): readonly string[] {
   if (isReadonly) return ROLES.viewer;
@@ -175,13 +179,26 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
     OAUTH_INTROSPECTION_URI: `${back}/oauth/introspect`,
     OAUTH_LOGIN_SCOPE: LOGIN_SCOPE,
     DEFAULT_SCOPES: "",
+    // What people have stays theirs under another address.
+    TENANT_ISSUER: "serve",
     TENANT_CLAIM: "org_id",
     HOME_SANDBOX: SANDBOX,
     ALLOWED_HOSTS: hosts.join(","),
     // Browsers lead all names below localhost to this machine, and no others.
-    PREVIEW_HOST: host.startsWith("localhost:") && request.program === undefined ? `*.${host}` : "",
+    PREVIEW_HOST: host.startsWith("localhost:") && !(request.program ?? request.exec) ? `*.${host}` : "",
     ...(isPlain && { PLAIN_HTTP: "1" }),
     ...(request.program !== undefined && { COMMAND_ALLOW: NOTHING, COMMAND_ALLOW_ADMIN: "*" }),
+  };
+}
+
+/** What the bridge is told of what it runs. */
+function bridgeSettings({ dir, exec, cgroup, limits }: ServeRequest, state: State): Record<string, string> {
+  if (cgroup !== undefined && !isRoot()) throw new ServeError("--cgroup is for a server that root runs");
+  return {
+    STDIO_WORKSPACE: dir,
+    ...(isRoot() && { STDIO_LOGINS: state.accountsFile }),
+    ...(exec !== undefined && { STDIO_EXEC: JSON.stringify(exec) }),
+    ...(cgroup !== undefined && { STDIO_CGROUP: cgroup, STDIO_LIMITS: JSON.stringify(limits) }),
   };
 }
 

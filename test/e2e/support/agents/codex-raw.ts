@@ -24,6 +24,8 @@ export class RawCodex {
   readonly socket: WebSocket;
   readonly answers: Answer[] = [];
   readonly notifications: Notification[] = [];
+  /** Called for each notification, of which no output is kept then. */
+  onNotification: ((notification: Notification) => void) | undefined;
   readonly closed: Promise<{ code: number; reason: string }>;
   #lastId = 0;
   #wake: () => void = () => undefined;
@@ -33,7 +35,10 @@ export class RawCodex {
     this.socket.on("message", (data) => {
       const message = JSON.parse(String(data)) as Answer & Notification;
       if (message.method === undefined) this.answers.push(message);
-      else this.notifications.push(message);
+      else {
+        this.onNotification?.(message);
+        if (this.onNotification === undefined || message.method !== "process/output") this.notifications.push(message);
+      }
       this.#wake();
     });
     this.closed = new Promise((resolve) => {
@@ -58,7 +63,10 @@ export class RawCodex {
 
   static async open(url: string, headers: Record<string, string> = {}): Promise<RawCodex> {
     const client = new RawCodex(url, headers);
-    await within("the upgrade", new Promise((resolve) => client.socket.once("open", resolve)));
+    const opened = new Promise((resolve) => client.socket.once("open", resolve));
+    const failed = client.closed.then(({ code }) => Promise.reject(new Error(`closed with ${code}`)));
+    failed.catch(() => undefined);
+    await within("the upgrade", Promise.race([opened, failed]));
     return client;
   }
 

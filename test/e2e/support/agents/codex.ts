@@ -1,18 +1,6 @@
-// The real codex command line, of the registry, against a stand-in of its model's API: installed into a cache by its lock file, whose
-// hashes npm checks. It talks to loopback alone.
+// The real codex command line, of the registry, against a stand-in of its model's API. It talks to loopback alone.
 import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,25 +8,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { childEnv } from "../../../../packages/local/src/base/env.ts";
 import { ROOT } from "../../../../packages/local/src/base/paths.ts";
-
-/** @returns The program. */
-export function installedCodex(): string {
-  const lock = readFileSync(join(import.meta.dirname, "package-lock.json"));
-  const cache = join(ROOT, ".local/codex");
-  const folder = join(cache, createHash("sha256").update(lock).digest("hex").slice(0, 16));
-  const program = join(folder, "node_modules/@openai/codex/bin/codex.js");
-  if (existsSync(program)) return program;
-  mkdirSync(cache, { recursive: true });
-  const fresh = mkdtempSync(join(cache, "new-"));
-  for (const name of ["package.json", "package-lock.json"]) {
-    cpSync(join(import.meta.dirname, name), join(fresh, name));
-  }
-  const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-  execFileSync("npm", ["ci", ...flags], { cwd: fresh, env: childEnv({}), stdio: ["ignore", "inherit", "inherit"] });
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(fresh, folder);
-  return program;
-}
+import { installedCodex } from "../../../../packages/local/src/build/codex.ts";
 
 /** `sbx-stdio` in a folder for the PATH, with this environment. */
 export function installCli(folder: string, cli: string, env: NodeJS.ProcessEnv): void {

@@ -1,4 +1,4 @@
-// A way to the Worker that can be out of order for a while: it takes no connection then, and breaks those that there are.
+// A way to the Worker, or to another server, that can be out of order for a while: it takes no connection then, and breaks those that there are.
 import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { system } from "../system/system.ts";
@@ -8,9 +8,10 @@ export class Outage {
   #isBroken = false;
 
   /** @returns It, and its address. */
-  static async make(): Promise<{ outage: Outage; origin: string }> {
+  /** @param to Where it leads. */
+  static async make(to = system.origin): Promise<{ outage: Outage; origin: string }> {
     const outage = new Outage();
-    const { hostname, host, port } = new URL(system.origin);
+    const { hostname, host, port } = new URL(to);
     const server = createServer((client) => outage.#pass(client, connect(Number(port), hostname), host));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => {

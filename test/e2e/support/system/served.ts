@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { childEnv } from "../../../../packages/local/src/base/env.ts";
@@ -50,6 +50,12 @@ export function stateFolder(): string {
 /** One of the other actions of `serve`. */
 export const act = (project: string, state: string, words: readonly string[], port = "1"): Promise<Ran> =>
   run(commandOf(project), ["serve", ...words, "--port", port, "--state", state], project);
+
+const isRoot = process.getuid?.() === 0;
+/** Options of `serve user` that it needs here. */
+export const AS: readonly string[] = isRoot ? ["--as", "nobody"] : [];
+/** As whom the sessions of such a user run. */
+export const USER = isRoot ? "nobody" : userInfo().username;
 
 export const commandOf = (project: string): string => join(project, "node_modules/.bin/sbx-stdio");
 

@@ -2,7 +2,7 @@
 // whose signal tells the object that its caller has gone.
 
 import type { processSchemas, sessionSchemas } from "@sbx/api";
-import { defined, joined, type ProcessWish, type WriteOnce } from "sandbox-stdio/core";
+import { defined, type ProcessWish, packFileMessage, unpackFileMessage, type WriteOnce } from "sandbox-stdio/core";
 import type { StartOrder, WaitUntil } from "sandbox-stdio/programs";
 import type { z } from "zod";
 import type { Pass } from "../../attach/entry-limits.ts";
@@ -67,6 +67,8 @@ export type Operation =
       /** Latin-1. */
       readonly bytes?: string | undefined;
       readonly once?: WriteOnce | undefined;
+      /** How long a full queue is waited for. */
+      readonly roomMs?: number;
     } & Omit<Asked<typeof sessionSchemas.writeRequest>, "text" | "base64">)
   | ({ readonly type: "screen" } & Asked<typeof sessionSchemas.screenQuery>)
   | { readonly type: "commands" }
@@ -105,7 +107,6 @@ export type ProgramAnswer = {
 export const NEEDS_PASS = 428;
 
 const CALL_PATH = "/program";
-const LENGTH_BYTES = 4;
 
 /** @param signal Says that the caller has gone. As long as it lives it keeps the object in memory. */
 export function requestOf(call: ProgramCall, signal: AbortSignal | undefined): Request {
@@ -119,19 +120,23 @@ export async function callOf(request: Request): Promise<ProgramCall | undefined>
   return new URL(request.url).pathname === CALL_PATH ? ((await request.json()) as ProgramCall) : undefined;
 }
 
-export function packAnswer({ bytes = new Uint8Array(0), ...head }: ProgramAnswer): Response {
-  const json = new TextEncoder().encode(JSON.stringify(head));
-  const length = new Uint8Array(LENGTH_BYTES);
-  new DataView(length.buffer).setUint32(0, json.length);
-  return new Response(joined([length, json, bytes]));
+export function packAnswer({ bytes, ...head }: ProgramAnswer): Response {
+  return new Response(packFileMessage(head, bytes));
 }
 
+/** @throws {TypeError} If it is none: the object broke off. */
 export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {
-  const packed = new Uint8Array(await response.arrayBuffer());
-  const length = new DataView(packed.buffer).getUint32(0);
-  const json = new TextDecoder().decode(packed.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
-  return { ...(JSON.parse(json) as Omit<ProgramAnswer, "bytes">), bytes: packed.subarray(LENGTH_BYTES + length) };
+  const said = unpackFileMessage<Omit<ProgramAnswer, "bytes">>(new Uint8Array(await response.arrayBuffer()));
+  if (said === undefined) throw new TypeError("Cannot read the object's answer");
+  return { ...said.message, bytes: said.bytes };
 }
+
+/** A person types a secret for a program: its own calls must not look on. */
+export const SECRET_ENTRY = refused(
+  409,
+  "secret_entry",
+  'a person was asked for a secret: wait with {"ask": ID} until that is over',
+);
 
 export function refused(status: number, error: string, message: string, more: object = {}): ProgramAnswer {
   return { status, body: { error, message, ...more } };

@@ -2,7 +2,7 @@
 // once the process has ended.
 
 import { defined, type InnerClient, joined, type OutputLog } from "sandbox-stdio/core";
-import { type Chunk, type ChunkList, ChunkTable, readChunkState } from "sandbox-stdio/programs";
+import { type Chunk, type ChunkList, ChunkTable, readChunkList } from "sandbox-stdio/programs";
 import { askProcess, type Kept, keptState, UNANSWERED } from "./ask-process.ts";
 import type { Operation, ProgramAnswer } from "./call.ts";
 import type { Reached } from "./reached.ts";
@@ -45,11 +45,11 @@ export class Chunks {
     // Both before the bridge is asked: more may come meanwhile, and then the end.
     const end = log.endOffset;
     const isOver = reached.state !== "running";
-    const state = readChunkState(keptState(await tableOf(reached, asked.after, ports)));
-    if (state === undefined) return reached.state === "lost" ? lost(reached) : UNANSWERED;
-    const table = new ChunkTable(state);
+    const list = readChunkList(keptState(await tableOf(reached, asked.after, ports)));
+    if (list === undefined) return reached.state === "lost" ? lost(reached) : UNANSWERED;
+    const table = new ChunkTable(list);
     const { last } = table;
-    const isWhole = state.chunks.length / 2 <= MAX_LISTED && state.end >= end;
+    const isWhole = list.chunks.length <= MAX_LISTED && list.end >= end;
     if (isWhole) this.#known = { last, end };
     const before = asked.after === 0 ? 0 : endOf(table.list(asked.after - 1, 1).chunks[0]);
     ports.follow(before);
@@ -61,10 +61,8 @@ export class Chunks {
   }
 }
 
-/** A good answer. Its bytes are those of its chunks, one behind the other. */
+/** The answer's body, beside what every answer has. Its bytes are those of its chunks, one behind the other. */
 export type ChunksBody = {
-  readonly incarnation: string;
-  readonly state: Reached["state"];
   readonly isTty: boolean;
   readonly chunks: readonly (readonly [seq: number, stream: number, length: number])[];
   /** The newest chunk that the caller has with this. */
@@ -90,7 +88,7 @@ function tell(log: OutputLog, list: ChunkList, { after, maxBytes }: Asked, befor
   let failure =
     list.first > after + 1 ? `chunks ${after + 1} to ${list.first - 1} of the output are not held any more` : undefined;
   let end = before;
-  for (const [i, { offset, length, stream }] of list.chunks.entries()) {
+  for (const [i, [offset, length, stream]] of list.chunks.entries()) {
     const isHeld = offset >= log.startOffset;
     if (!isHeld || (end !== undefined && offset > end)) {
       const to = isHeld ? offset : Math.max(log.startOffset, offset + length);
@@ -110,7 +108,7 @@ function tell(log: OutputLog, list: ChunkList, { after, maxBytes }: Asked, befor
 }
 
 function endOf(chunk: Chunk | undefined): number | undefined {
-  return chunk && chunk.offset + chunk.length;
+  return chunk && chunk[0] + chunk[1];
 }
 
 async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Promise<Uint8Array | undefined> {
@@ -129,7 +127,7 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
   // Nobody was told of any chunk while it ran.
   const table = new ChunkTable();
   table.cut(log);
-  const text = new TextEncoder().encode(JSON.stringify(table.state()));
+  const text = new TextEncoder().encode(JSON.stringify(table.list()));
   ports.keep(text);
   return text;
 }
@@ -137,9 +135,8 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
 function answer(reached: Reached, told: Told & { readonly isEnded: boolean }): ProgramAnswer {
   const { chunks, last, isEnded, failure = null, bytes } = told;
   const { incarnation, state, isTty, exit } = reached;
-  const exitCode = exit?.code ?? null;
-  const body: ChunksBody = { incarnation, state, isTty, chunks, last, isEnded, exitCode, failure };
-  return { status: 200, body, ...defined({ bytes }) };
+  const body: ChunksBody = { isTty, chunks, last, isEnded, exitCode: exit?.code ?? null, failure };
+  return { status: 200, body: { incarnation, state, ...body }, ...defined({ bytes }) };
 }
 
 function lost(reached: Reached): ProgramAnswer {

@@ -1,10 +1,17 @@
-// *signal*, *resize* and *keyboard* (R5): a program's actions on the process beside typing. Its writer is a client of the session,
+// *signal*, *resize* and *keyboard* (R5, K11): a program's actions on the process beside typing. Its writer is a client of the session,
 // with the rights of one.
 
-import type { ClientRecord, RelaySession, SignalName } from "sandbox-stdio/core";
+import {
+  asksAgainMs,
+  type ClientRecord,
+  isSecretFor,
+  openAsk,
+  type RelaySession,
+  type SignalName,
+} from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { beginCall } from "./begin-call.ts";
-import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
+import { type Operation, type ProgramAnswer, type ProgramCall, refused, SECRET_ENTRY } from "./call.ts";
 import type { Reached } from "./reached.ts";
 
 export type Drive = Extract<Operation, { type: "signal" | "resize" | "keyboard" | "kill" }>;
@@ -15,6 +22,8 @@ export interface DrivePorts {
   readonly audit: SessionAudit | undefined;
   /** The id of the client that a writer of the caller's is. */
   writerId(writer: string): string;
+  /** The person whose programs the caller's are: opaque. */
+  readonly asker: string;
 }
 
 const DONE: ProgramAnswer = { status: 204, body: {} };
@@ -32,7 +41,9 @@ export function drive(reached: Reached, call: ProgramCall, asked: Drive, ports: 
   const client = beginCall(session, call, { id, writer: asked.writer }, ports.audit);
   if (client === undefined) return refused(429, "too_many_writers", "64 writers have called this process");
   try {
-    return asked.type === "keyboard" ? keyboard(session, client, asked.do) : carryOut(session, client, asked);
+    if (asked.type !== "keyboard") return carryOut(session, client, asked);
+    if (asked.do === "ask") return askPerson(session, client, asked, ports);
+    return keyboard(session, client, asked.do, ports.asker);
   } finally {
     session.programs.endCall(client);
   }
@@ -57,11 +68,38 @@ function carryOut(
   return DONE;
 }
 
-function keyboard(session: RelaySession, client: ClientRecord, wish: "request" | "release" | "take"): ProgramAnswer {
+/** K11: people who may drive are asked to take the keyboard. */
+function askPerson(
+  session: RelaySession,
+  client: ClientRecord,
+  { writer, reason = "", secret = false }: Extract<Drive, { type: "keyboard" }>,
+  { asker, audit }: DrivePorts,
+): ProgramAnswer {
+  if (secret && audit?.allowsSecret === false) {
+    const words = "secret input is recorded here like all other (AUDIT_SECRET): a person can't type a secret";
+    return refused(403, "secret_off", words);
+  }
+  const ask = crypto.randomUUID();
+  const fault = openAsk(session.state, client, { id: ask, asker, writer, reason, secret });
+  if (fault === "ask_open") return refused(409, fault, "an ask of this writer is open: wait for its answer");
+  if (fault !== undefined) {
+    const retryAfterSeconds = Math.ceil((asksAgainMs(session.state, client) - Date.now()) / 1000);
+    return { ...refused(429, fault, "more than 10 asks of this writer in an hour"), retryAfterSeconds };
+  }
+  return { status: 200, body: { ask, holder: session.keyboard.holder } };
+}
+
+function keyboard(
+  session: RelaySession,
+  client: ClientRecord,
+  wish: "request" | "release" | "take",
+  asker: string,
+): ProgramAnswer {
   const { keyboard } = session;
   if (wish === "take" && !client.isAdmin) {
     return refused(403, "insufficient_scope", "to take the keyboard needs the scope sandbox:admin");
   }
+  if (wish === "take" && isSecretFor(session.state, asker)) return SECRET_ENTRY;
   if (wish === "release" && keyboard.holder !== client.id) return notHolder(session);
   const types = { request: "request_stdin", release: "release_stdin", take: "force_take" } as const;
   session.command(client, { type: types[wish] });

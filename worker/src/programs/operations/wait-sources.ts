@@ -13,11 +13,15 @@ export type ProcessPorts = { readonly hop: InnerClient; readonly kept: () => Kep
 
 /** Why this session can't be waited for in this way; undefined if it can. @param ends For a wait for the end of a command. */
 export function cannotWait(
-  kind: WaitUntil["kind"] | undefined,
+  until: Pick<WaitUntil, "kind"> | WaitUntil,
   reached: Reached,
   ends: CommandSource | undefined,
 ): ProgramAnswer | undefined {
-  if (kind === "screen" && !reached.isTty) {
+  if ("id" in until && reached.state === "running") {
+    const isKnown = reached.session?.state.asks.some(({ id }) => id === until.id);
+    if (isKnown !== true) return refused(404, "no_such_ask", `no ask "${until.id}" in the last hour`);
+  }
+  if (until.kind === "screen" && !reached.isTty) {
     return refused(409, "no_screen", "the process has pipes: there is no screen");
   }
   return ends?.refusal;

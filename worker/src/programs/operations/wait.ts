@@ -11,7 +11,7 @@ import {
   type WaitUntil,
   type WorkShare,
 } from "sandbox-stdio/programs";
-import { type ProgramAnswer, refused, type WaitOperation } from "./call.ts";
+import { type ProgramAnswer, refused, SECRET_ENTRY, type WaitOperation } from "./call.ts";
 import type { Reached } from "./reached.ts";
 import { CommandSource, cannotWait, type ProcessPorts, ScreenSource } from "./wait-sources.ts";
 
@@ -22,6 +22,7 @@ export function conditionOf(condition: WaitOperation["until"]): WaitUntil | Prog
   if ("idleMs" in condition) return { kind: "idle", idleMs: condition.idleMs };
   if ("commandEnd" in condition) return { kind: "commandEnd" };
   if ("keyboard" in condition) return { kind: "keyboard" };
+  if ("ask" in condition) return { kind: "ask", id: condition.ask };
   const isMatch = "match" in condition;
   const compiled = compilePattern(isMatch ? condition.match : condition.screen, condition.flags);
   if (!compiled.ok) return refused(400, "bad_pattern", compiled.message);
@@ -33,6 +34,8 @@ export type WaitingOptions = {
   readonly asked: WaitOperation;
   /** Whether the keyboard is free or the asker's. */
   readonly mayType: () => boolean;
+  /** Whether a person may be typing a secret for the asker. */
+  readonly isSecret: () => boolean;
   readonly ports: ProcessPorts;
   /** Of the work of searching, which all waits of the session do. */
   readonly share: WorkShare;
@@ -45,16 +48,22 @@ export class Waiting {
   readonly reached: Reached;
   readonly #asked: WaitOperation;
   readonly #mayType: () => boolean;
+  readonly #isSecret: () => boolean;
   readonly #wait: Wait;
   readonly #ends: CommandSource | undefined;
   readonly #screen: ScreenSource | undefined;
   /** The time is over. A screen that has just changed is looked at all the same. */
   #isOver = false;
 
-  private constructor({ reached, asked, mayType, ports }: WaitingOptions, wait: Wait, ends: CommandSource | undefined) {
+  private constructor(
+    { reached, asked, mayType, isSecret, ports }: WaitingOptions,
+    wait: Wait,
+    ends: CommandSource | undefined,
+  ) {
     this.reached = reached;
     this.#asked = asked;
     this.#mayType = mayType;
+    this.#isSecret = isSecret;
     this.#wait = wait;
     this.#ends = ends;
     this.#screen = wait.until.kind === "screen" ? new ScreenSource(reached, ports) : undefined;
@@ -66,7 +75,7 @@ export class Waiting {
     const until = conditionOf(asked.until);
     if ("status" in until) return until;
     const ends = await CommandSource.of(until.kind, reached, ports);
-    const refusal = kept === undefined ? cannotWait(until.kind, reached, ends) : undefined;
+    const refusal = kept === undefined ? cannotWait(until, reached, ends) : undefined;
     if (refusal !== undefined) return refusal;
     const { from, timeoutMs } = asked;
     const wait = new Wait({ until, log: reached.log, from, timeoutMs, nowMs: Date.now(), kept, share });
@@ -77,11 +86,14 @@ export class Waiting {
   look(): ProgramAnswer | undefined {
     const { reached } = this;
     const wait = this.#wait;
+    if (wait.until.kind !== "ask" && this.#isSecret()) return SECRET_ENTRY;
     this.#ends?.tell(wait);
     this.#screen?.tell(wait);
     const nowMs = Date.now();
     wait.output(nowMs);
-    if (wait.until.kind === "keyboard") wait.keyboard(this.#mayType());
+    const { until } = wait;
+    if (until.kind === "keyboard") wait.keyboard(this.#mayType());
+    if (until.kind === "ask") wait.answered(reached.session?.state.asks.find(({ id }) => id === until.id)?.answer);
     // The last screen counts before the end does.
     const isCurrent = this.#screen?.isCurrent !== false;
     if (isCurrent && reached.state === "exited" && reached.exit !== undefined) wait.exited(reached.exit);
@@ -119,17 +131,17 @@ export class Waiting {
   #answer(): ProgramAnswer | undefined {
     const { result } = this.#wait;
     if (result === undefined) return undefined;
-    const { outcome, undecided, offset, match, exit, gap } = result;
+    const { outcome, undecided, offset, match, exit, answer, gap } = result;
     const { kind } = this.#wait.until;
     const body = {
       outcome,
       ...defined({ undecided }),
       offset,
       ...(kind === "match" || kind === "text" ? { searchedTo: offset } : {}),
-      ...defined({ match, exit, gap }),
+      ...defined({ match, exit, answer, gap }),
     };
     const { log, state } = this.reached;
-    const last = lastOutput(log, this.#asked.maxBytes, state === "running");
+    const last = this.#isSecret() ? { output: "" } : lastOutput(log, this.#asked.maxBytes, state === "running");
     const isLossyMatch =
       match !== undefined && kind === "match" && isLossy(match.text, outputBetween(log, match.from, match.to));
     return { status: 200, body: { ...body, ...last, ...(isLossyMatch ? { lossy: true } : {}) } };

@@ -3,6 +3,7 @@
 import { type ClientRecord, defined, type InnerClient, type RelaySession, type WriteOutcome } from "sandbox-stdio/core";
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
+import { Turns } from "../../base/turns.ts";
 import { beginCall } from "./begin-call.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
 import { notHolderWords } from "./drive.ts";
@@ -43,7 +44,7 @@ export interface WritePorts {
 
 /** One session's: writes of one writer follow each other. */
 export class Writes {
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
   readonly #waiting = new Set<() => void>();
 
   async write(reached: Reached, call: ProgramCall, asked: Write, ports: WritePorts): Promise<ProgramAnswer> {
@@ -55,7 +56,7 @@ export class Writes {
     const client = beginCall(session, call, { id, writer: asked.writer }, audit);
     if (client === undefined) return refusal({ type: "unwritten", client: id, code: "too_many_writers" });
     try {
-      const outcome = await this.#inTurn(id, () => said(session, client, asked, ports));
+      const outcome = await this.#turns.of(id, () => this.#saidWithRoom(session, client, asked, ports));
       if (outcome.type === "unwritten") {
         audit?.note({ type: "refused", error: outcome.code, message: outcome.code }, id, call.actor);
         return refusal(outcome);
@@ -70,14 +71,27 @@ export class Writes {
     }
   }
 
-  #inTurn<T>(id: string, task: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(id) ?? Promise.resolve()).then(task);
-    const settled = turn.catch(() => undefined);
-    this.#turns.set(id, settled);
-    void settled.then(() => {
-      if (this.#turns.get(id) === settled) this.#turns.delete(id);
+  /** A full queue is waited for, if the caller wishes: asked again whenever the process has taken more, or has ended. */
+  async #saidWithRoom(
+    session: RelaySession,
+    client: ClientRecord,
+    asked: Write,
+    ports: WritePorts,
+  ): Promise<WriteOutcome> {
+    const deadlineMs = Date.now() + (asked.roomMs ?? 0);
+    const unwatch = session.watch(() => {
+      if (session.exit !== undefined) this.#wake();
     });
-    return turn;
+    try {
+      for (;;) {
+        const outcome = await said(session, client, asked, ports);
+        const isFull = outcome.type === "unwritten" && outcome.code === "too_much_input";
+        if (!isFull || Date.now() >= deadlineMs) return outcome;
+        await this.#settled(deadlineMs - Date.now());
+      }
+    } finally {
+      unwatch();
+    }
   }
 
   /** 200 once it is taken and stored; 202 if that takes longer than the caller waits. */

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EchoPrediction, type PredictionMode, type Screen } from "../../src/terminal/echo-prediction.ts";
+import { EchoPrediction, type EchoScreen, type PredictionMode } from "../../src/terminal/echo-prediction.ts";
 
 /** A screen of lines, as a terminal's driver and programs print to it. */
-class Paper implements Screen {
+class Paper implements EchoScreen {
   readonly cols = 30;
   readonly #lines: string[] = [""];
   #column = 0;
@@ -82,8 +82,11 @@ class Link {
   }
 }
 
-test("characters are seen at once when one has really been echoed", () => {
+test("characters are seen at once when two on the row have really been echoed", () => {
   const link = new Link(200);
+  link.type("l");
+  expect(link.shown()).toBe("");
+  link.wait(200);
   link.type("l");
   expect(link.shown()).toBe("");
   link.wait(200);
@@ -100,7 +103,7 @@ test("characters are seen at once when one has really been echoed", () => {
 
 test("below 50 ms nothing is predicted, unless always; never is never", () => {
   const link = new Link(49);
-  link.type("l");
+  link.type("ll");
   link.wait(49);
   link.type("s");
   expect([link.shown("auto"), link.shown("always"), link.shown("never")]).toEqual(["", "s", ""]);
@@ -128,6 +131,38 @@ test("a password is not shown, though what asked for it was predicted", () => {
   }
 });
 
+test("Echo: nothing is shown while the terminal does not echo, nor before two echoes after that", () => {
+  const link = new Link(200);
+  link.type("aa");
+  link.wait(200);
+  link.type("b");
+  expect(link.shown()).toBe("b");
+  link.prediction.echoes(false);
+  link.type("c");
+  expect(link.shown("always")).toBe("");
+  link.prediction.echoes(true);
+  link.wait(200);
+  link.type("d");
+  expect(link.shown()).toBe("");
+  link.wait(200);
+  link.type("e");
+  link.wait(200);
+  link.type("f");
+  expect(link.shown()).toBe("f");
+});
+
+test("a program that echoes one key in a row of others is shown nothing", () => {
+  const link = new Link(200);
+  link.type("j");
+  link.wait(200);
+  link.print("\n");
+  link.wait(200);
+  link.type("k");
+  link.wait(200);
+  link.type("j");
+  expect(link.shown("always")).toBe("");
+});
+
 test("a password on the line of a key that was echoed is not shown", () => {
   const link = new Link(200);
   link.type("y");
@@ -151,7 +186,7 @@ test("a prompt that prints a star for each key confirms no password that begins 
 
 test("an echo that does not come is given up, and what was shown with it", () => {
   const link = new Link(100);
-  link.type("a");
+  link.type("aa");
   link.wait(100);
   link.isEchoOn = false;
   link.type("b");

@@ -1,11 +1,11 @@
-// Finds the command of each answer of tmux. tmux answers in order: each command of a line, up to the first that fails.
+// Matches tmux's answers to their commands. tmux answers in order: each command of a line, up to the first that fails.
 
 import type { CommandLine } from "./commands.ts";
 import type { Reply } from "./control-mode.ts";
 
 export type Answer =
   | { readonly ok: true; readonly lines: readonly (readonly Uint8Array[])[] }
-  /** tmux's words about the command that failed. Commands before it were carried out, commands behind it were not. */
+  /** tmux's error message. Commands before the failed one were executed, later ones were not. */
   | { readonly ok: false; readonly lines: readonly Uint8Array[] };
 
 type Question = {
@@ -14,7 +14,7 @@ type Question = {
   answered(answer: Answer): void;
 };
 
-export class Asked {
+export class PendingCommands {
   readonly #questions: Question[] = [];
   #head = 0;
 
@@ -26,7 +26,7 @@ export class Asked {
     this.#questions.push({ commands, lines: [], answered });
   }
 
-  /** @returns False if nothing was asked: the stream is not what it seems. */
+  /** @returns False if nothing was asked, so the stream is not what it seems. */
   take({ isError, lines }: Reply): boolean {
     const question = this.#questions[this.#head];
     if (question === undefined) return false;
@@ -35,7 +35,7 @@ export class Asked {
       question.answered({ ok: false, lines });
       return true;
     }
-    // Lines of a reply are views of the pushed bytes: a question that waits for more keeps copies.
+    // Lines of a reply are views of the pushed bytes, so a question that waits for more keeps copies.
     question.lines.push(question.commands > 1 ? lines.map((line) => new Uint8Array(line)) : lines);
     if (question.lines.length < question.commands) return true;
     this.#shift();
