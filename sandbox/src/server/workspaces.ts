@@ -23,7 +23,7 @@ export class Workspaces {
   /** @param folderOf The sandbox's folder. @returns Why its processes can't have it as /workspace, if so. */
   async make(sandbox: string, folderOf: () => string): Promise<string | undefined> {
     const { sandboxRoot, workspace } = this.#settings;
-    if (sandboxRoot === undefined) return existsSync(workspace) ? undefined : `there is no ${workspace}`;
+    if (sandboxRoot === undefined) return `this server has one folder for all, ${workspace}`;
     const folder = folderOf();
     const fault = await this.#make(sandboxRoot, sandbox, folder);
     const mark = markOf(sandboxRoot, sandbox);

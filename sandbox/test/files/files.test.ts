@@ -17,7 +17,7 @@ import { ARCHIVE_PATH, type FileAnswer, type FileOrder, packFileMessage, unpackF
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDirectory } from "../../src/base/directories.ts";
 import { atPlace } from "../../src/files/place.ts";
-import { HEADERS, isRoot, NOBODY, temporary, testBridge } from "../support/bridge.ts";
+import { HEADERS, isRoot, NOBODY, startBridgeProcess, temporary, testBridge } from "../support/bridge.ts";
 import { archive } from "./hostile-archives.ts";
 
 type Ask = (order: FileOrder, text?: string) => Promise<FileAnswer & { readonly text: string }>;
@@ -190,6 +190,16 @@ describe("files in the sandbox", () => {
     await writer.close();
     expect((await answer).status).toBe(200);
     await expect.poll(idleMs).toBeGreaterThan(0);
+  });
+
+  it("E6: a bridge that is one bundled file starts its helper too, and has no workspace to give away", async () => {
+    const dir = join(temporary(), "a folder");
+    const build = ["build", "--target=bun", "--outdir", dir, join(import.meta.dirname, "../../stdio-ws.ts")];
+    execFileSync(process.execPath, build, { stdio: "ignore" });
+    const { url } = await startBridgeProcess({ env: { STDIO_WORKSPACE: dir } }, join(dir, "stdio-ws.js"));
+    expect(await asking(url)({ op: "where" })).toMatchObject({ ok: true, where: { cwd: dir } });
+    const response = await fetch(`${url}/workspace?sandbox=dev`, { method: "POST", headers: HEADERS });
+    expect([response.status, await response.json()]).toEqual([502, expect.objectContaining({ error: "no_workspace" })]);
   });
 
   it("E6: an open file is read in blocks, by its owner alone, 64 at a time", async () => {
