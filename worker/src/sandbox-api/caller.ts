@@ -1,6 +1,8 @@
 // The callers of the sandbox API (V1): any Bearer, as everywhere, and only for a sandbox that was made here and not deleted (V2). Refusals
 // are `{error, code}`, the words first, where other routes say `{error, message}`.
 
+import type { Context } from "hono";
+import type { z } from "zod";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import { logRefused } from "../audit/worker-log.ts";
@@ -13,6 +15,7 @@ import type { IdentifyEnv } from "../guards/identify.ts";
 import type { TenantCalls, TenantsEnv } from "../limits/limit-calls.ts";
 import { type Authorized, authorized } from "../programs/authorized.ts";
 import type { ProgramAnswer } from "../programs/operations/call.ts";
+import { check, readFields } from "../programs/parse.ts";
 import { respond } from "../programs/respond.ts";
 import { AuthFault, refusal } from "../refusal/fault.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
@@ -24,16 +27,20 @@ const MADE_ID = /^[0-9a-f]{32}$/;
 /** In place of all ids that are not: they may be no names either. */
 const NEVER_MADE = "none";
 
-/** @returns The caller, or 404. @throws {AuthFault} */
-export async function enter(
-  request: Request,
-  env: SandboxApiEnv,
-  sandbox: string,
-  scope: SandboxScope,
-): Promise<Authorized | Response> {
-  const who = await authorized(request, env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
-  const isThere = MADE_ID.test(sandbox) && (await hasMade(env, who.identity, who.project.sandboxKey));
-  return isThere ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
+/** @throws {AuthFault | Refused} 404 where the sandbox is not the caller's. */
+export async function enter(c: Context<{ Bindings: SandboxApiEnv }>, scope: SandboxScope): Promise<Authorized> {
+  const sandbox = c.req.param("sandbox") ?? "";
+  const who = await authorized(c.req.raw, c.env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
+  if (MADE_ID.test(sandbox) && (await hasMade(c.env, who.identity, who.project.sandboxKey))) return who;
+  throw refuse(404, "not_found", `no sandbox "${sandbox}"`);
+}
+
+/** The fields of a body, without those that are not known. @throws {Refused} */
+export async function bodyOf<S extends z.ZodObject>(request: Request, schema: S): Promise<z.output<S>> {
+  const fields = await readFields(request, "process");
+  const parsed = fields.ok ? check(schema, fields.value) : fields;
+  if (parsed.ok) return parsed.value;
+  throw refuseAs(parsed.answer);
 }
 
 export async function hasMade(env: TenantsEnv, tenant: Tenant, sandboxKey: string): Promise<boolean> {
@@ -61,14 +68,24 @@ export async function tenantOf(env: TenantsEnv, tenant: Tenant): Promise<Durable
 
 // ---- Refusals ----------------------------------------------------------------------------------------------------
 
-export function refuse(status: number, code: string, error: string): Response {
-  return Response.json({ error, code }, { status, headers: { "Cache-Control": "no-store" } });
+/** To be thrown by whatever a route does. */
+export class Refused extends Error {
+  readonly response: Response;
+
+  constructor(response: Response) {
+    super("refused");
+    this.response = response;
+  }
+}
+
+export function refuse(status: number, code: string, error: string): Refused {
+  return refuseAs({ status, body: { error: code, message: error } });
 }
 
 /** The same refusal as another route's, in the words of this one. */
-export function refuseAs(answer: ProgramAnswer): Response {
+export function refuseAs(answer: ProgramAnswer): Refused {
   const { error: code, message: error } = answer.body;
-  return respond({ ...answer, body: { error, code } });
+  return new Refused(respond({ ...answer, body: { error, code } }));
 }
 
 /** @param response Of a route whose refusals are JSON. */
@@ -79,10 +96,11 @@ export async function reworded(response: Response): Promise<Response> {
 }
 
 export async function answerFault(error: Error, { req }: { readonly req: { readonly raw: Request } }) {
+  if (error instanceof Refused) return error.response;
   if (!(error instanceof AuthFault)) {
     // The cause stays in the log.
     log.error("a request failed:", error);
-    return refuse(500, "internal", "something went wrong here");
+    return refuse(500, "internal", "something went wrong here").response;
   }
   logRefused(req.raw, error);
   return reworded(refusal(error));

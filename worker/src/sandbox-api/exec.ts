@@ -40,6 +40,7 @@ const STDERR = 2;
 /** Of a process that ended without a code of its own. */
 const UNKNOWN_EXIT = 255;
 
+/** @throws {Refused} */
 export async function execute(
   request: Request,
   env: SandboxApiEnv,
@@ -49,9 +50,8 @@ export async function execute(
 ): Promise<Response> {
   const { target, callOf, enter, leave, abandon, waitUntil } = reading;
   const process = processFor(execution);
-  if ("status" in process) return refuseAs(process);
   const pass = await passToStart(request, env, who, target.sessionKey);
-  if ("code" in pass) return refuseAs(answerOf(pass));
+  if ("code" in pass) throw refuseAs(answerOf(pass));
   // By its name a process starts once, however often it is asked for: a container may be on its way to sleep.
   const create = { ...callOf({ type: "create", process }), pass, mayStart: true };
   const made = await askUntilAnswered(target, () => create).finally(() => waitUntil(giveBack(env, pass)));
@@ -63,7 +63,7 @@ export async function execute(
   const refusal = await enter();
   if (refusal !== undefined) {
     waitUntil(end());
-    return refuseAs(refusal);
+    throw refuseAs(refusal);
   }
   const asked = { type: "chunks", maxBytes: BATCH_BYTES, reader: `${who.who.name} (exec)` } as const;
   const read = (after: number, waitMs: number) =>
@@ -90,11 +90,11 @@ export async function execute(
   return sayEvents(pump, ended, waitUntil);
 }
 
-function processFor({ argv, line, cwd, env }: Execution): ProgramProcess | ProgramAnswer {
+function processFor({ argv, line, cwd, env }: Execution): ProgramProcess {
   const [cmd = "", ...args] = argv;
   const how = { awaited: true, keepSeconds: KEEP_SECONDS, shellIntegration: false };
   const parsed = processOf(processSchemas.createRequest.parse({ cmd, args, cwd, env, ...how }), "", true);
-  if (!parsed.ok) return parsed.answer;
+  if (!parsed.ok) throw refuseAs(parsed.answer);
   return line === undefined ? parsed.value : { ...parsed.value, line };
 }
 
@@ -162,7 +162,7 @@ class Output {
 
 function notStarted(made: ProgramAnswer): Response {
   const code = NOT_STARTED[String(made.body.error)];
-  if (code === undefined) return refuseAs(made);
+  if (code === undefined) throw refuseAs(made);
   const reason = outputOf("stderr", new TextEncoder().encode(`${String(made.body.message)}\n`));
   return new Response(reason + exited(code), { headers: EVENT_HEADERS });
 }

@@ -5,11 +5,11 @@ import { ARCHIVE_PATH, type FileOrder, joined, MAX_FILE_BYTES } from "sandbox-st
 import { commandRefusal } from "../attach/command-policy.ts";
 import { log } from "../base/log.ts";
 import { REST_BYTES, readText } from "../base/read-text.ts";
-import { askFiles, type FilesAnswer, fetchFolder } from "../bridge/files.ts";
+import { askFiles, fetchFolder } from "../bridge/files.ts";
 import { answerOf } from "../programs/answer-of.ts";
 import type { Authorized } from "../programs/authorized.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { refuse, refuseAs, type SandboxApiEnv, tenantOf } from "./caller.ts";
+import { Refused, refuse, refuseAs, type SandboxApiEnv, tenantOf } from "./caller.ts";
 
 const MAX_SAID_BYTES = 64 * 1024;
 const SAID_PATIENCE_MS = 10_000;
@@ -36,62 +36,73 @@ const FAILURES: readonly (readonly [status: number, code: string, ...names: stri
 
 /** A request about files, and who asks. */
 type Asked = { readonly request: Request; readonly env: SandboxApiEnv; readonly who: Authorized };
-type Right = "fs:read" | "fs:write";
 
 export async function readFile(asked: Asked): Promise<Response> {
   const path = pathOf(asked.request);
-  const refusal = refusalOf(asked, path, "fs:read");
-  if (refusal !== undefined) return refusal;
-  const { answer, bytes } = await ask(asked, { op: "read", path, maxBytes: MAX_FILE_BYTES, within: WITHIN });
-  await note(asked, "read", path, bytes.length, answer.ok ? "ok" : answer.code);
-  return answer.ok ? new Response(bytes, { headers: BYTES }) : failed(answer.code, path, answer.message);
+  requireAllowed(asked, "fs:read");
+  return new Response(await ask(asked, { op: "read", path, maxBytes: MAX_FILE_BYTES, within: WITHIN }), {
+    headers: BYTES,
+  });
 }
 
 export async function writeFile(asked: Asked): Promise<Response> {
   const path = pathOf(asked.request);
-  const refusal = refusalOf(asked, path, "fs:write");
-  if (refusal !== undefined) return refusal;
+  requireAllowed(asked, "fs:write");
   const content = await contentOf(asked.request);
-  if (content === undefined) return failed("EFBIG", path, `the file has more than ${MAX_FILE_BYTES} bytes`);
-  const { answer } = await ask(asked, { op: "write", path, within: WITHIN }, content);
-  await note(asked, "write", path, content.length, answer.ok ? "ok" : answer.code);
-  return answer.ok ? Response.json({ ok: true }) : failed(answer.code, path, answer.message);
+  if (content === undefined) throw failed("EFBIG", path, `the file has more than ${MAX_FILE_BYTES} bytes`);
+  await ask(asked, { op: "write", path, within: WITHIN }, content);
+  return Response.json({ ok: true });
 }
 
 export async function persist(asked: Asked): Promise<Response> {
   const excludes = new URL(asked.request.url).searchParams.getAll("excludes").join(",");
-  const answer = await askArchive(asked, "persist", { method: "POST" }, { excludes });
-  return answer.ok ? new Response(answer.body, { headers: BYTES }) : answer;
+  const { body } = await askArchive(asked, "persist", { method: "POST" }, { excludes });
+  return new Response(body, { headers: BYTES });
 }
 
 export async function hydrate(asked: Asked): Promise<Response> {
-  const answer = await askArchive(asked, "hydrate", { method: "PUT", body: asked.request.body });
-  return answer.ok ? Response.json({ ok: true }) : answer;
+  await askArchive(asked, "hydrate", { method: "PUT", body: asked.request.body });
+  return Response.json({ ok: true });
 }
 
-/** What the bridge answers about the workspace's archive, or a refusal. */
+/** @returns The bytes that were read. @throws {Refused} */
+async function ask(
+  asked: Asked,
+  order: Extract<FileOrder, { op: "read" | "write" }>,
+  content?: Uint8Array,
+): Promise<Uint8Array> {
+  const { env, who } = asked;
+  const { op, path } = order;
+  const { answer, bytes } = await askFiles(env, who.project.sandboxKey, who.project.sandbox, order, content);
+  await note(asked, op, path, (content ?? bytes).length, answer.ok ? "ok" : answer.code);
+  if (answer.ok) return bytes;
+  throw failed(answer.code, path, answer.message);
+}
+
+/** Asks about the workspace's archive. @throws {Refused} */
 async function askArchive(
   asked: Asked,
   operation: "persist" | "hydrate",
   init: RequestInit,
   query: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const refusal = refusalOf(asked, WORKSPACE, operation === "persist" ? "fs:read" : "fs:write");
-  if (refusal !== undefined) return refusal;
+  requireAllowed(asked, operation === "persist" ? "fs:read" : "fs:write");
   const { request, env, who } = asked;
-  const said = fetchFolder(env, who.project, ARCHIVE_PATH, { ...init, signal: request.signal }, query);
-  const answer = await said.then(refusedAs, (error: unknown) => {
-    log.warn("no way to the bridge:", error);
-    return UNREACHED();
-  });
   const length = Number(request.headers.get("Content-Length") ?? 0);
-  await note(asked, operation, WORKSPACE, length, answer.ok ? "ok" : String(answer.status));
-  return answer;
+  try {
+    const answer = await fetchFolder(env, who.project, ARCHIVE_PATH, { ...init, signal: request.signal }, query);
+    if (!answer.ok) throw await refusalOf(answer);
+    await note(asked, operation, WORKSPACE, length, "ok");
+    return answer;
+  } catch (error) {
+    if (!(error instanceof Refused)) log.warn("no way to the bridge:", error);
+    const refused = error instanceof Refused ? error : UNREACHED();
+    await note(asked, operation, WORKSPACE, length, String(refused.response.status));
+    throw refused;
+  }
 }
 
-/** A good answer as it is, another one in the words of this interface. */
-async function refusedAs(response: Response): Promise<Response> {
-  if (response.ok) return response;
+async function refusalOf(response: Response): Promise<Refused> {
   const { status } = response;
   const { error, message } = readSaid((await readText(response, MAX_SAID_BYTES, SAID_PATIENCE_MS)).text);
   if (error !== undefined && [400, 413, 507].includes(status)) return refuse(status, error, message ?? error);
@@ -102,13 +113,13 @@ async function refusedAs(response: Response): Promise<Response> {
 const UNREACHED = () =>
   failed("EIO", "the workspace", "the sandbox can't be reached just now, or has no room: try again");
 
-/** @returns The absolute path behind `/file/`, as it was sent; empty where it can't be read. */
+/** @returns The absolute path behind `/file/`, as it was sent. @throws {Refused} */
 function pathOf({ url }: Request): string {
   const { pathname } = new URL(url);
   try {
     return decodeURIComponent(pathname.slice(pathname.indexOf("/file/") + "/file".length));
   } catch {
-    return ""; // Not UTF-8.
+    throw refuse(400, "bad_path", "the path can't be read: encode its UTF-8");
   }
 }
 
@@ -125,20 +136,14 @@ async function contentOf({ body }: Request): Promise<Uint8Array | undefined> {
   return length > MAX_FILE_BYTES ? undefined : joined(pieces);
 }
 
-function ask({ env, who: { project } }: Asked, order: FileOrder, content?: Uint8Array): Promise<FilesAnswer> {
-  return askFiles(env, project.sandboxKey, project.sandbox, order, content);
-}
-
-function failed(name: string, path: string, message: string): Response {
+function failed(name: string, path: string, message: string): Refused {
   const [status, code] = FAILURES.find(([, , ...names]) => names.includes(name)) ?? [500, "failed"];
   return refuse(status, code, `${path}: ${message}`);
 }
 
-/** Whatever is to be refused before anything is asked. */
-function refusalOf({ env, who }: Asked, path: string, right: Right): Response | undefined {
-  if (path === "") return refuse(400, "bad_path", "the path can't be read: encode its UTF-8");
+function requireAllowed({ env, who }: Asked, right: "fs:read" | "fs:write"): void {
   const refusal = commandRefusal(env, right, who.who.isAdmin);
-  return refusal && refuseAs(answerOf(refusal));
+  if (refusal !== undefined) throw refuseAs(answerOf(refusal));
 }
 
 async function note(
