@@ -56,12 +56,14 @@ export const LEFT_OUT_TESTS: Readonly<Record<string, Readonly<Record<string, Rea
   "attacks/requests": { "a CONNECT leads nowhere, and nothing is logged for it": LOCAL_SERVER },
   "attacks/route-fuzz": { "the bridge's routes answer what nobody meant": ASKS_BRIDGE },
   "cli/cli": { "and they do while the Worker is killed": LOSES_CONTAINERS },
+  "cli/codex": { "E4: over cuts and a restart of the Worker": LOSES_CONTAINERS },
   "cli/copy": {
     "cp --resume leaves out what is there": OUR_FILES,
     "a cp that is killed leaves no whole-looking copy": OUR_FILES,
   },
   "cli/forward": { "forward to the very port that it listens on": "is about a sandbox on this machine" },
   "cli/run": { "the Worker's death is outlived": LOSES_CONTAINERS },
+  "dialects/codex": { "E2: a session goes on after a cut and a restart": LOSES_CONTAINERS },
   "dialects/stock-pages": {
     "K6b: a file of a MiB comes through whole": "needs rz and sz, which the image does not have",
   },

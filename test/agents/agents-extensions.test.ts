@@ -79,6 +79,8 @@ test("a terminal: typed at, read, ended", async () => {
 test("a workspace: persisted, hydrated elsewhere, links and all", async () => {
   const client = clientOf(await person());
   const [session, other] = [await client.create(), await client.create()];
+  // A terminal each: without a process a container might sleep meanwhile, and lose the workspace.
+  for (const one of [session, other]) await one.execCommand({ cmd: "cat", tty: true, yieldTimeMs: 250 });
   await session.execCommand({
     cmd: "mkdir -p a/b; echo deep > a/b/c; ln -s a/b/c link; chmod 700 a/b/c; seq 1 100000 > big",
   });
@@ -87,6 +89,7 @@ test("a workspace: persisted, hydrated elsewhere, links and all", async () => {
   const look = { cmd: "cat link; stat -c %a a/b/c; cksum big; readlink link" };
   const output = (said: string) => said.slice(said.indexOf("Output:\n"));
   expect(output(await other.execCommand(look))).toBe(output(await session.execCommand(look)));
+  await Promise.all([session.close(), other.close()]);
 });
 
 /** In the place of the model's API (Responses): has a command run, and repeats what came of it. */

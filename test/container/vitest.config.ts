@@ -1,5 +1,5 @@
-// The tests that need a Docker engine, `npm run test:container`: of containers themselves, and all end-to-end tests that
-// left-out.ts does not name. One file after the other, since some end containers or restart the Worker.
+// The tests that need a Docker engine, `npm run test:container`: of containers themselves, all end-to-end tests that
+// left-out.ts does not name, and the clients of agents. One file after the other, since some end containers or restart the Worker.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { LEFT_OUT_FILES, LEFT_OUT_TESTS } from "../../scripts/suites/left-out.ts";
@@ -15,7 +15,7 @@ export default defineConfig({
   resolve: { alias: { "cloudflare:workers": noPlatform, "@cloudflare/sandbox": noPlatform } },
   test: {
     name: "container",
-    include: ["container/*.test.ts", "e2e/**/*.test.ts"],
+    include: ["container/*.test.ts", "e2e/**/*.test.ts", "agents/*.test.ts"],
     exclude: Object.keys(LEFT_OUT_FILES).map((name) => `e2e/${name}.test.ts`),
     ...(escaped.length > 0 ? { testNamePattern: new RegExp(`^(?!.*(${escaped.join("|")}))`) } : {}),
     globalSetup: ["container/global-setup.ts"],

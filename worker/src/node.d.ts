@@ -5,7 +5,8 @@ declare module "node:buffer" {
   export class Buffer {
     static from(text: string, encoding: "base64"): Uint8Array<ArrayBuffer>;
     static from(memory: ArrayBufferLike, offset: number, length: number): Buffer;
-    toString(encoding: "base64"): string;
+    static from(text: string, encoding: "base64url"): ArrayLike<number>;
+    toString(encoding: "base64" | "base64url"): string;
   }
   export function isUtf8(bytes: Uint8Array): boolean;
 }

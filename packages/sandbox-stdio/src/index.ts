@@ -150,7 +150,7 @@ export { latin1 } from "./text/latin1.ts";
 export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";
 export { clipUtf8, utf8Length } from "./text/utf8.ts";
-export { splitUtf8 } from "./text/utf8-text.ts";
+export { joined, splitUtf8 } from "./text/utf8-text.ts";
 export {
   type AttachOptions,
   CLIENT_PARAMS,
@@ -195,6 +195,7 @@ export { defined } from "./wire/fields.ts";
 export {
   ARCHIVE_PATH,
   FILE_HEAD_BYTES,
+  FILES_PATH,
   type FileAnswer,
   type FileKind,
   type FileOrder,

@@ -1,6 +1,8 @@
 // The bridge's end of file helpers: one for each sandbox whose files are asked about, started like a process of the sandbox, and ended
 // when it has had nothing to do for a while.
 
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type FileAnswer, type FileOrder, packFileMessage, unpackFileMessage } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import { type ChildProcess, type OutputSink, type ProcessSpec, startProcess } from "../process/process.ts";
@@ -159,9 +161,9 @@ function failed(message: string): FileResult {
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };
 }
 
-/** The bridge's own program once more, with these words: compiled it is one file, else its entry is named. */
+/** The bridge's own program once more, with these words: compiled or bundled it is one file, else its entry is named. */
 export function ownProgram(...words: readonly string[]): string[] {
-  const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
-  const entry = isCompiled ? [] : [new URL("../../stdio-ws.ts", import.meta.url).pathname];
-  return [process.execPath, ...entry, ...words];
+  const here = fileURLToPath(import.meta.url);
+  if (here.startsWith("/$bunfs/")) return [process.execPath, ...words];
+  return [process.execPath, here.endsWith(".ts") ? join(dirname(here), "../../stdio-ws.ts") : here, ...words];
 }

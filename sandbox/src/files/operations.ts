@@ -34,14 +34,14 @@ export class FileOperations {
       case "mkdir":
         return makeDirectory(order);
       case "list":
-        return inDirectory(order.path, order.within, ({ path }) => {
+        return inDirectory(order.path, ({ path }) => {
           const entries = fs.readdirSync(path, { withFileTypes: true });
           return { answer: { ok: true, entries: entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })) } };
         });
       case "walk":
         return walk(order);
       case "real":
-        return atPlace(order.path, "follow", order.within, ({ path, real }) => {
+        return atPlace(order.path, "follow", undefined, ({ path, real }) => {
           fs.lstatSync(path);
           return { answer: { ok: true, path: real } };
         });
@@ -142,9 +142,9 @@ function write(path: string, bytes: Uint8Array): Done {
   }
 }
 
-function makeDirectory({ path, recursive, within }: Extract<FileOrder, { op: "mkdir" }>): Done {
+function makeDirectory({ path, recursive }: Extract<FileOrder, { op: "mkdir" }>): Done {
   const make = (one: string): Done =>
-    atPlace(one, "follow", within, (place) => {
+    atPlace(one, "follow", undefined, (place) => {
       const known = fs.lstatSync(place.path, { throwIfNoEntry: false });
       if (known?.isDirectory() === true && recursive) return OK;
       fs.mkdirSync(place.path);
@@ -171,7 +171,7 @@ function walk(order: Extract<FileOrder, { op: "walk" }>): Done {
   for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
     const { path: folder, depth } = next;
     try {
-      inDirectory(folder, undefined, ({ path, real }) => {
+      inDirectory(folder, ({ path, real }) => {
         if (seen.has(real)) return;
         if (seen.size >= maxDirectories) {
           truncated = true;

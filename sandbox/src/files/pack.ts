@@ -10,29 +10,30 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
+  realpathSync,
   writeSync,
 } from "node:fs";
 import { latin1, partsOf, type TarEntry, tarEnd, tarHeader, tarPadding } from "sandbox-stdio/core";
+import { below, openBelow, openDirectory } from "../base/directories.ts";
 import { UNPACKING } from "./unpack.ts";
 
 /** Followed by the folder and by what of it is left out: paths below it, with commas between them. */
 export const PACK_FLAG = "--pack";
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const PIECE_BYTES = 256 * 1024;
 
 export function pack(folder: string, excludes: string): void {
   const left = excludes.split(",").map((path) => (partsOf(bytesAsText(path)) ?? []).join("/"));
   const isLeftOut = (path: string) => path.startsWith(UNPACKING) || left.includes(path);
-  const top = openSync(folder, O_RDONLY | O_DIRECTORY);
-  packFolder(top, "", isLeftOut);
+  packFolder(openDirectory(realpathSync(folder)), "", isLeftOut);
   write(tarEnd());
 }
 
 /** Closes the folder. */
 function packFolder(fd: number, prefix: string, isLeftOut: (path: string) => boolean): void {
   try {
-    const names = readdirSync(within(fd, "."), { encoding: "buffer" }).map(latin1).sort();
+    const names = readdirSync(below(fd, "."), { encoding: "buffer" }).map(latin1).sort();
     for (const name of names) if (!isLeftOut(prefix + name)) packOne(fd, name, prefix, isLeftOut);
   } finally {
     closeSync(fd);
@@ -40,7 +41,8 @@ function packFolder(fd: number, prefix: string, isLeftOut: (path: string) => boo
 }
 
 function packOne(fd: number, name: string, prefix: string, isLeftOut: (path: string) => boolean): void {
-  const path = within(fd, name);
+  const bytes = Buffer.from(name, "latin1");
+  const path = below(fd, bytes);
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return; // It has gone since it was listed.
   const { mode, mtimeMs } = facts;
@@ -49,9 +51,9 @@ function packOne(fd: number, name: string, prefix: string, isLeftOut: (path: str
     const target = latin1(readlinkSync(path, { encoding: "buffer" }));
     write(tarHeader({ ...entry, kind: "link", target }));
   } else if (facts.isDirectory()) {
-    const below = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const folder = openBelow(fd, bytes);
     write(tarHeader({ ...entry, kind: "folder" }));
-    packFolder(below, `${prefix}${name}/`, isLeftOut);
+    packFolder(folder, `${prefix}${name}/`, isLeftOut);
   } else if (facts.isFile()) packFile(path, entry);
 }
 
@@ -73,10 +75,6 @@ function packFile(path: Buffer, entry: Omit<TarEntry, "kind">): void {
   } finally {
     closeSync(fd);
   }
-}
-
-function within(fd: number, name: string): Buffer {
-  return Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), Buffer.from(name, "latin1")]);
 }
 
 function bytesAsText(text: string): string {

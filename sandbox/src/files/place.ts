@@ -1,11 +1,11 @@
 // A place in the file system, reached from the root by one directory after the other, each opened in its parent without following
 // links. So nobody who swaps a directory for a link meanwhile leads an operation elsewhere.
 
-import { closeSync, constants, openSync, readlinkSync, realpathSync } from "node:fs";
+import { closeSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, normalize } from "node:path";
+import { openDirectory } from "../base/directories.ts";
 import { FileError, fileErrorOf } from "./file-error.ts";
 
-const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Bytes of a path that the kernel takes. */
 const MAX_PATH_BYTES = 4_096;
 
@@ -29,9 +29,8 @@ export function atPlace<T>(
 }
 
 /** Does something in the directory that a path leads to, by a path of its own. @throws {FileError} */
-export function inDirectory<T>(path: string, within: readonly string[] | undefined, act: (place: Place) => T): T {
+export function inDirectory<T>(path: string, act: (place: Place) => T): T {
   const real = realOf(path, "follow");
-  requireInside(real, within);
   return inOpened(real, ".", real, act);
 }
 
@@ -86,20 +85,4 @@ function isLink(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function openDirectory(path: string): number {
-  let at = openSync("/", O_RDONLY | O_DIRECTORY);
-  for (const name of path.split("/")) {
-    if (name === "") continue;
-    try {
-      const next = openSync(`/proc/self/fd/${at}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      closeSync(at);
-      at = next;
-    } catch (error) {
-      closeSync(at);
-      throw error;
-    }
-  }
-  return at;
 }

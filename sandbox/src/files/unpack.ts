@@ -5,6 +5,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  ftruncateSync,
   futimesSync,
   linkSync,
   lstatSync,
@@ -20,7 +21,7 @@ import {
   writeSync,
 } from "node:fs";
 import { latin1, leadsTo, partsOf, TarFault, type TarMember, TarReader } from "sandbox-stdio/core";
-import { fileErrorOf } from "./file-error.ts";
+import { FileError, fileErrorOf } from "./file-error.ts";
 
 /** Followed by the folder. */
 export const UNPACK_FLAG = "--unpack";
@@ -34,23 +35,27 @@ export const MAX_ARCHIVE_BYTES = MAX_BYTES + 512 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 /** setuid and setgid. */
 const FOREIGN_RIGHTS = 0o6000;
+/** As the kernel has it. */
+const MAX_NAME = 4_096;
+/** Of a folder that the archive does not list. */
+const FOLDER_MODE = 0o755;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+
+/** How a failure is told, by its name; others are 500. */
+const FAILURES: Readonly<Record<string, readonly [number, string]>> = {
+  bad_member: [400, "bad_member"],
+  too_long: [413, "too_long"],
+  ENAMETOOLONG: [400, "bad_member"],
+  ENOSPC: [507, "no_space"],
+  EDQUOT: [507, "no_space"],
+};
+
+type Refuse = (why: string) => FileError;
 
 /** What the bridge is told, as JSON. */
 export type Unpacked =
   | { readonly ok: true }
   | { readonly ok: false; readonly status: number; readonly code: string; readonly message: string };
-
-class Refused extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 /** @param read Reads more of the archive. @returns How many bytes, 0 at its end. */
 export function unpack(
@@ -60,37 +65,36 @@ export function unpack(
 ): Unpacked {
   const fresh = mkdtempSync(`${folder}/${UNPACKING}`);
   try {
-    const unpacking = new Unpacking(fresh, maxMembers);
-    unpacking.read(read);
+    new Unpacking(folder, fresh, maxMembers).read(read);
     merge(fresh, folder, true);
     merge(fresh, folder, false);
     return { ok: true };
   } catch (error) {
-    if (error instanceof Refused) return { ok: false, status: error.status, code: error.code, message: error.message };
     if (error instanceof TarFault) return { ok: false, status: 400, code: "bad_archive", message: error.message };
-    const { code, message } = fileErrorOf(error);
-    return { ok: false, status: code === "ENOSPC" ? 507 : 500, code: code.toLowerCase(), message };
+    const { code: name, message } = fileErrorOf(error);
+    const [status, code] = FAILURES[name] ?? [500, "failed"];
+    return { ok: false, status, code, message };
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
 }
 
 class Unpacking {
+  readonly #folder: string;
   readonly #fresh: string;
   readonly #reader: TarReader;
-  /** Paths below the folder. */
-  readonly #links = new Set<string>();
-  readonly #files = new Set<string>();
-  readonly #made = new Set<string>();
-  readonly #maxMembers: number;
-  #members = 0;
-  #bytes = 0;
+  /** Paths of folders, none of which is or lies below a link. */
+  readonly #made = new Set([""]);
+  #membersLeft: number;
+  #bytesLeft = MAX_BYTES;
   /** Of the file whose bytes are coming. */
   #open: { readonly fd: number; readonly member: TarMember } | undefined;
 
-  constructor(fresh: string, maxMembers: number) {
+  /** @param fresh Within the folder. */
+  constructor(folder: string, fresh: string, maxMembers: number) {
+    this.#folder = folder;
     this.#fresh = fresh;
-    this.#maxMembers = maxMembers;
+    this.#membersLeft = maxMembers;
     this.#reader = new TarReader({
       member: (member) => this.#member(member),
       bytes: (bytes, offset) => this.#write(bytes, offset),
@@ -99,61 +103,56 @@ class Unpacking {
   }
 
   read(read: (room: Uint8Array) => number): void {
-    let total = 0;
+    let left = MAX_ARCHIVE_BYTES;
     const room = Buffer.alloc(READ_BYTES);
     for (let count = read(room); count > 0; count = read(room)) {
-      total += count;
-      if (total > MAX_ARCHIVE_BYTES) throw tooMuch();
+      if (left === MAX_ARCHIVE_BYTES && room[0] === 0x1f)
+        throw new TarFault("it is compressed: send the tar archive as it is");
+      left -= count;
+      if (left < 0) throw tooMuch();
       this.#reader.push(room.subarray(0, count));
     }
     if (!this.#reader.isWhole) throw new TarFault("the archive breaks off");
   }
 
   #member(member: TarMember): void {
-    const refuse = (why: string) =>
-      new Refused(400, "bad_member", `${JSON.stringify(member.name.slice(0, 256))} ${why}`);
-    this.#members += 1;
-    this.#bytes += member.size;
-    if (this.#members > this.#maxMembers || this.#bytes > MAX_BYTES) throw tooMuch();
-    const parts = this.#partsOf(member, refuse);
-    if (parts.length === 0) return;
-    const path = parts.join("/");
-    this.#folders(parts.slice(0, -1), refuse);
-    if (member.kind === "folder") this.#folder(path, member.mode, refuse);
-    else {
-      this.#makeWay(path, refuse);
-      this.#make(path, member, refuse);
-    }
-  }
-
-  /** @returns None for the folder itself. @throws {Refused} */
-  #partsOf({ name, kind, target, mode }: TarMember, refuse: (why: string) => Refused): readonly string[] {
+    const { name, kind, target, mode, size } = member;
+    const refuse: Refuse = (why) => new FileError("bad_member", `${JSON.stringify(name.slice(0, 256))} ${why}`);
+    if (kind !== "folder") this.#count(size);
     if (kind === "other") throw refuse("is neither a file, a folder nor a link");
     if ((mode & FOREIGN_RIGHTS) !== 0) throw refuse("would run with another's rights: setuid or setgid");
+    if (name.length >= MAX_NAME) throw refuse("has too long a name");
     const parts = partsOf(name);
     if (parts === undefined) throw refuse("leads out of the workspace");
-    if (parts.length === 0 && kind !== "folder") throw refuse("has no name");
-    if (parts.some((_, index) => this.#links.has(parts.slice(0, index).join("/")))) throw refuse("lies below a link");
-    if (kind === "link" && (target === "" || leadsTo(parts, target, 0) === undefined))
-      throw refuse("is a link that leads out of the workspace");
-    return parts;
+    if (kind === "folder") {
+      this.#enter(parts, mode, refuse);
+      return;
+    }
+    if (parts.length === 0) throw refuse("has no name");
+    if (kind === "link" && !this.#staysInside(parts, target))
+      throw refuse("is a link that leads out of the workspace: have it left out by `excludes` of persist");
+    this.#enter(parts.slice(0, -1), FOLDER_MODE, refuse);
+    this.#make(this.#at(parts), member, refuse);
   }
 
-  #make(path: string, member: TarMember, refuse: (why: string) => Refused): void {
+  #staysInside(parts: readonly string[], target: string): boolean {
+    const below = `${target}/`.startsWith(`${this.#folder}/`) ? target.slice(this.#folder.length + 1) : undefined;
+    if (below !== undefined) return leadsTo([""], below, 0) !== undefined;
+    return target !== "" && leadsTo(parts, target, 0) !== undefined;
+  }
+
+  /** A later member of the same name counts. */
+  #make(path: Buffer, member: TarMember, refuse: Refuse): void {
+    const known = lstatSync(path, { throwIfNoEntry: false });
+    if (known?.isDirectory() === true) throw refuse("stands in the place of a folder");
     const { kind, target } = member;
-    if (kind === "file") {
-      this.#open = { fd: openSync(this.#at(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600), member };
-      this.#files.add(path);
-    } else if (kind === "link") {
-      symlinkSync(Buffer.from(target, "latin1"), this.#at(path));
-      this.#links.add(path);
-    } else {
-      const to = partsOf(target)?.join("/");
-      if (to === undefined || !this.#files.has(to))
-        throw refuse("is another name of a file that is not in the archive");
-      linkSync(this.#at(to), this.#at(path));
-      this.#files.add(path);
-    }
+    const from = kind === "hard link" ? this.#at(partsOf(target) ?? []) : undefined;
+    const isFile = from !== undefined && !from.equals(path) && lstatSync(from, { throwIfNoEntry: false })?.isFile();
+    if (from !== undefined && isFile !== true) throw refuse("is another name of a file that is not in the archive");
+    if (known !== undefined) unlinkSync(path);
+    if (from !== undefined) linkSync(from, path);
+    else if (kind === "link") symlinkSync(Buffer.from(target, "latin1"), path);
+    else this.#open = { fd: openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600), member };
   }
 
   #write(bytes: Uint8Array, offset: number): void {
@@ -167,39 +166,39 @@ class Unpacking {
     if (this.#open === undefined) return;
     const { fd, member } = this.#open;
     this.#open = undefined;
+    // It may end with a hole.
+    ftruncateSync(fd, member.size);
     fchmodSync(fd, member.mode & 0o777);
     futimesSync(fd, member.modifiedAt, member.modifiedAt);
     closeSync(fd);
   }
 
-  #folders(parts: readonly string[], refuse: (why: string) => Refused): void {
-    for (let depth = 1; depth <= parts.length; depth += 1) this.#folder(parts.slice(0, depth).join("/"), 0o755, refuse);
-  }
-
-  #folder(path: string, mode: number, refuse: (why: string) => Refused): void {
+  /** One that the archive does not list counts like one that it does. */
+  #enter(parts: readonly string[], mode: number, refuse: Refuse): void {
+    const path = parts.join("/");
     if (this.#made.has(path)) return;
-    const known = lstatSync(this.#at(path), { throwIfNoEntry: false });
+    this.#enter(parts.slice(0, -1), FOLDER_MODE, refuse);
+    const known = lstatSync(this.#at(parts), { throwIfNoEntry: false });
+    if (known?.isSymbolicLink() === true) throw refuse("lies below a link, or in the place of one");
+    if (known !== undefined) throw refuse("has a folder in the place of a file");
+    this.#count(0);
     // Its owner's rights stay: what follows is written into it.
-    if (known === undefined) mkdirSync(this.#at(path), { mode: (mode & 0o777) | 0o700 });
-    else if (!known.isDirectory()) throw refuse("is a folder in the place of a file");
+    mkdirSync(this.#at(parts), { mode: (mode & 0o777) | 0o700 });
     this.#made.add(path);
   }
 
-  /** A later member of the same name counts. */
-  #makeWay(path: string, refuse: (why: string) => Refused): void {
-    const known = lstatSync(this.#at(path), { throwIfNoEntry: false });
-    if (known?.isDirectory() === true) throw refuse("stands in the place of a folder");
-    if (known !== undefined) unlinkSync(this.#at(path));
-    this.#links.delete(path);
-    this.#files.delete(path);
+  #count(bytes: number): void {
+    this.#membersLeft -= 1;
+    this.#bytesLeft -= bytes;
+    if (this.#membersLeft < 0 || this.#bytesLeft < 0) throw tooMuch();
   }
 
-  #at(path: string): Buffer {
-    return Buffer.concat([Buffer.from(`${this.#fresh}/`), Buffer.from(path, "latin1")]);
+  #at(parts: readonly string[]): Buffer {
+    return Buffer.concat([Buffer.from(`${this.#fresh}/`), Buffer.from(parts.join("/"), "latin1")]);
   }
 }
 
-/** Replaces files and links, and goes into folders that are there. @param isTrial Only looks whether it can. @throws {Refused} */
+/** Replaces files and links, and goes into folders that are there. @param isTrial Only looks whether it can. @throws {FileError} */
 function merge(from: string | Buffer, into: string | Buffer, isTrial: boolean): void {
   for (const name of readdirSync(from, { encoding: "buffer" })) {
     const [source, target] = [below(from, name), below(into, name)];
@@ -207,7 +206,7 @@ function merge(from: string | Buffer, into: string | Buffer, isTrial: boolean): 
     const isFolder = lstatSync(source).isDirectory();
     if (known?.isDirectory() === true) {
       if (isFolder) merge(source, target, isTrial);
-      else throw new Refused(400, "bad_member", `${JSON.stringify(latin1(name))} stands in the place of a folder`);
+      else throw new FileError("bad_member", `${JSON.stringify(latin1(name))} stands in the place of a folder`);
       continue;
     }
     if (isTrial) continue;
@@ -221,6 +220,6 @@ function below(folder: string | Buffer, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from("/"), name]);
 }
 
-function tooMuch(): Refused {
-  return new Refused(413, "too_long", `more than 1 GiB, or than ${MAX_MEMBERS} members`);
+function tooMuch(): FileError {
+  return new FileError("too_long", `more than 1 GiB, or than ${MAX_MEMBERS} members`);
 }

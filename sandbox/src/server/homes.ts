@@ -1,9 +1,10 @@
 // The directories in which processes start. As root, the bridge gives them to CHILD_USER, whose processes may put symbolic links in
 // their place: no link is followed on the way to a directory that is given away.
 
-import { closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { closeSync, existsSync, fchownSync, mkdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import type { ChildUser } from "../base/child-user.ts";
+import { below, openBelow, openDirectory } from "../base/directories.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 
 /** A directory can't be given to CHILD_USER. The message is for the operator. */
@@ -11,7 +12,6 @@ export class HandOverError extends Error {}
 
 type Settings = Pick<BridgeSettings, "sandboxRoot" | "workspace" | "childUser">;
 
-const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const NOT_A_DIRECTORY: readonly unknown[] = ["ENOTDIR", "ELOOP"];
 
 export class Homes {
@@ -30,10 +30,10 @@ export class Homes {
     if (sandboxRoot !== undefined) {
       // Processes must be able to pass through it to their own directories.
       mkdirSync(sandboxRoot, { recursive: true, mode: 0o711 });
-      this.#root = openDirectory(sandboxRoot);
+      this.#root = open(sandboxRoot);
     } else if (existsSync(workspace) && !isOf(workspace, childUser)) {
       // Its content keeps its owner.
-      give(openDirectory(workspace), childUser);
+      give(open(workspace), childUser);
     }
   }
 
@@ -48,37 +48,19 @@ export class Homes {
     if (childUser === undefined || this.#root === undefined) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
     } else {
-      mkdirSync(within(this.#root, name), { recursive: true, mode: 0o700 });
-      give(open(this.#root, name), childUser);
+      mkdirSync(below(this.#root, name), { recursive: true, mode: 0o700 });
+      give(openBelow(this.#root, name), childUser);
     }
     return directory;
   }
 }
 
-/** Opens a directory by its whole path. */
-function openDirectory(path: string): number {
-  let at = openSync("/", O_RDONLY | O_DIRECTORY);
-  for (const name of resolve(path).split("/")) {
-    if (name === "") continue;
-    try {
-      const next = open(at, name);
-      closeSync(at);
-      at = next;
-    } catch (error) {
-      closeSync(at);
-      throw new HandOverError(`CHILD_USER can't be given ${path}: ${reasonOf(error, name)}`);
-    }
+function open(path: string): number {
+  try {
+    return openDirectory(resolve(path));
+  } catch (error) {
+    throw new HandOverError(`CHILD_USER can't be given ${path}: ${reasonOf(error)}`);
   }
-  return at;
-}
-
-function open(directory: number, name: string): number {
-  return openSync(within(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-}
-
-/** In place of openat(2): this path begins at the open directory, wherever that has been moved. */
-function within(directory: number, name: string): string {
-  return `/proc/self/fd/${directory}/${name}`;
 }
 
 /** Closes the directory. */
@@ -95,9 +77,9 @@ function isOf(directory: string, { uid, gid }: ChildUser): boolean {
   return stats.isDirectory() && stats.uid === uid && stats.gid === gid;
 }
 
-function reasonOf(error: unknown, name: string): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+function reasonOf(error: unknown): string {
+  const { code, path } = error as NodeJS.ErrnoException;
   if (NOT_A_DIRECTORY.includes(code))
-    return `"${name}" is a symbolic link or not a directory; name the directory itself`;
+    return `"${basename(path ?? "")}" is a symbolic link or not a directory; name the directory itself`;
   return String(code ?? error);
 }

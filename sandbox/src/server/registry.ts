@@ -68,13 +68,15 @@ export class Registry {
   /** The panes of sessions that run under tmux. */
   readonly panes = new SandboxPanes();
   readonly #leftovers = new Leftovers();
-  readonly #files = new Files();
+  readonly files = new Files();
   readonly workspaces: Workspaces;
   /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */
   #stopsAtMs: number | undefined;
-  /** When the last session was forgotten, by the clock of `performance`. */
+  /** Work on files that is under way. */
+  #working = 0;
+  /** When the last session was forgotten, or such work done, by the clock of `performance`. */
   #emptySinceMs = performance.now();
 
   constructor(settings: BridgeSettings, keptBytes = KEPT_BYTES) {
@@ -93,8 +95,9 @@ export class Registry {
     return this.#hosts.values();
   }
 
-  /** Milliseconds since the last process ended and its exit was told; 0 while there is such a process or exit. */
+  /** Milliseconds since the last process ended and its exit was told, or work on files; 0 while there is any of these. */
   get idleMs(): number {
+    if (this.#working > 0) return 0;
     let sinceMs = this.#emptySinceMs;
     for (const { exitToldAtMs } of this.#hosts.values()) {
       if (exitToldAtMs === undefined) return 0;
@@ -202,7 +205,18 @@ export class Registry {
 
   /** @throws {Error} If the sandbox's directory can't be made. */
   askFiles(names: Pick<HostNames, "sandbox" | "label">, order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
-    return this.#files.ask(names.sandbox, () => this.placeOf(names), order, bytes);
+    return this.whileBusy(this.files.ask(names.sandbox, () => this.placeOf(names), order, bytes));
+  }
+
+  /** The container sleeps no sooner. */
+  async whileBusy<T>(work: Promise<T>): Promise<T> {
+    this.#working += 1;
+    try {
+      return await work;
+    } finally {
+      this.#working -= 1;
+      this.#emptySinceMs = performance.now();
+    }
   }
 
   /** Where helpers of a sandbox run: in its folder, as its processes see it. @throws {Error} If that can't be made. */
@@ -222,10 +236,6 @@ export class Registry {
   #userOf(names: Pick<HostNames, "sandbox" | "label">): ChildUser | undefined | string {
     const { logins, childUser } = this.#settings;
     return logins === undefined ? childUser : userOfSandbox(logins, names);
-  }
-
-  closeFiles(): void {
-    this.#files.close();
   }
 
   #surroundingsOf(

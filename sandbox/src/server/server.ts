@@ -1,17 +1,17 @@
 // The bridge's HTTP and WebSocket server: the callers that may speak to it, and the purpose of each request.
 
 import type { Server } from "bun";
-import { ARCHIVE_PATH, httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, FILES_PATH, httpStatusOf, isName, PREVIEW_PATH } from "sandbox-stdio/core";
 import { MAX_ORDER_BYTES, parseOrder } from "sandbox-stdio/programs";
 import { refuse, type SocketData, websocket } from "../base/http.ts";
 import { log } from "../base/log.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { MAX_ARCHIVE_BYTES } from "../files/unpack.ts";
 import { preview } from "../preview/route.ts";
+import type { HostNames } from "../session/host.ts";
 import { NOT_ELSEWHERE } from "../session/logged-process.ts";
-import { archive } from "./archives.ts";
 import { attach } from "./attach.ts";
-import { files } from "./files.ts";
+import { archive, files } from "./files.ts";
 import { codeOf, listingOf, Registry } from "./registry.ts";
 
 /** How long a stop waits for the end of all sessions: a little longer than their processes have until SIGKILL. */
@@ -69,7 +69,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     },
     stop: async () => {
       isStopping = true;
-      registry.closeFiles();
+      registry.files.close();
       const hosts = [...registry.hosts];
       // Clients are told the exit if the process ends in time, else that the bridge stops. A process that has left its session
       // and keeps writing to its pipes can't be ended.
@@ -110,7 +110,9 @@ async function route(
   if (!isName(sandbox)) return refuse(400, "bad_request", '"sandbox" is not a name');
   if (settings.exec !== undefined && OF_THIS_MACHINE.includes(url.pathname))
     return refuse(422, "not_here", NOT_ELSEWHERE);
-  if (url.pathname === "/workspace") return workspace(request, url, sandbox, registry);
+  const label = url.searchParams.get("label") ?? sandbox;
+  if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
+  if (url.pathname === "/workspace") return workspace(request, { sandbox, label }, registry);
   const making = registry.workspaces.ready(sandbox);
   const fault = making && (await making);
   if (fault !== undefined) return refuse(503, "no_workspace", fault);
@@ -121,11 +123,10 @@ async function route(
     return Response.json({ sessions, idleMs: registry.idleMs });
   }
   if (url.pathname === "/sessions" && request.method === "POST") return start(request, sandbox, registry);
-  if (url.pathname === "/files" && request.method === "POST") return files(request, url, sandbox, registry);
-  if (url.pathname === ARCHIVE_PATH) {
-    // It may have to wait for its other end.
+  if (url.pathname === FILES_PATH || url.pathname === ARCHIVE_PATH) {
+    // A copy takes its time, and an archive may have to wait for its other end.
     server.timeout(request, 0);
-    return archive(request, url, sandbox, registry);
+    return (url.pathname === ARCHIVE_PATH ? archive : files)(request, { sandbox, label }, registry);
   }
   const name = /^\/sessions\/([^/]+)$/.exec(url.pathname)?.[1];
   if (name !== undefined && request.method === "DELETE") {
@@ -140,14 +141,15 @@ async function route(
 }
 
 /** Has the sandbox's folder be /workspace for its processes, or lets go of that. */
-async function workspace({ method }: Request, url: URL, sandbox: string, registry: Registry): Promise<Response> {
+async function workspace(
+  { method }: Request,
+  names: Pick<HostNames, "sandbox" | "label">,
+  registry: Registry,
+): Promise<Response> {
   const { workspaces } = registry;
-  const label = url.searchParams.get("label") ?? sandbox;
-  if (!isName(label)) return refuse(400, "bad_request", '"label" is not a name');
-  if (method === "DELETE") workspaces.drop(sandbox);
-  else if (method !== "POST") return refuse(405, "bad_request", "POST or DELETE");
-  const fault =
-    method === "POST" ? await workspaces.make(sandbox, () => registry.folderOf({ sandbox, label })) : undefined;
+  let fault: string | undefined;
+  if (method === "DELETE") workspaces.drop(names.sandbox);
+  else fault = await workspaces.make(names.sandbox, () => registry.folderOf(names));
   return fault === undefined ? Response.json({ ok: true }) : refuse(502, "no_workspace", fault);
 }
 

@@ -23,46 +23,45 @@ export class Workspaces {
   /** @param folderOf The sandbox's folder. @returns Why its processes can't have it as /workspace, if so. */
   async make(sandbox: string, folderOf: () => string): Promise<string | undefined> {
     const { sandboxRoot, workspace } = this.#settings;
-    if (sandboxRoot === undefined) return existsSync(workspace) ? undefined : `there is no ${workspace}`;
+    if (sandboxRoot === undefined) return `this server has one folder for all, ${workspace}`;
     const folder = folderOf();
     const fault = await this.#make(sandboxRoot, sandbox, folder);
-    if (fault !== undefined) return fault;
-    const mark = this.#markOf(sandboxRoot, sandbox);
-    mkdirSync(dirname(mark), { recursive: true, mode: 0o700 });
-    writeFileSync(mark, folder);
-    return undefined;
+    const mark = markOf(sandboxRoot, sandbox);
+    if (fault === undefined) mkdirSync(dirname(mark), { recursive: true, mode: 0o700 });
+    if (fault === undefined) writeFileSync(mark, folder);
+    return fault;
   }
 
   /** To be awaited before anything is started in a sandbox; absent where nothing has to be made. */
   ready(sandbox: string): Promise<string | undefined> | undefined {
     const { sandboxRoot } = this.#settings;
     if (sandboxRoot === undefined || this.#made.has(sandbox)) return undefined;
-    const mark = this.#markOf(sandboxRoot, sandbox);
+    const mark = markOf(sandboxRoot, sandbox);
     return existsSync(mark) ? this.#make(sandboxRoot, sandbox, readFileSync(mark, "utf8")) : undefined;
   }
 
   drop(sandbox: string): void {
     const { sandboxRoot } = this.#settings;
-    if (sandboxRoot !== undefined) rmSync(this.#markOf(sandboxRoot, sandbox), { force: true });
+    if (sandboxRoot !== undefined) rmSync(markOf(sandboxRoot, sandbox), { force: true });
     this.#made.get(sandbox)?.close();
     this.#made.delete(sandbox);
+    this.#making.delete(sandbox);
   }
 
-  async #make(sandboxRoot: string, sandbox: string, folder: string): Promise<string | undefined> {
+  #make(sandboxRoot: string, sandbox: string, folder: string): Promise<string | undefined> {
     const begun = this.#making.get(sandbox);
     if (begun !== undefined) return begun;
-    if (this.#made.has(sandbox)) return undefined;
     const making = Namespace.make(join(sandboxRoot, ".root"), folder).then((made) => {
-      if (typeof made === "string") return made;
-      this.#made.set(sandbox, made);
-      return undefined;
+      if (typeof made !== "string") this.#made.set(sandbox, made);
+      else this.#making.delete(sandbox);
+      return typeof made === "string" ? made : undefined;
     });
     this.#making.set(sandbox, making);
-    return making.finally(() => this.#making.delete(sandbox));
+    return making;
   }
+}
 
-  /** The file that says so, with the folder in it. A dot begins no sandbox's folder. */
-  #markOf(sandboxRoot: string, sandbox: string): string {
-    return join(sandboxRoot, ".workspaces", sandbox);
-  }
+/** The file that says that a sandbox has one, with its folder in it. A dot begins no sandbox's folder. */
+function markOf(sandboxRoot: string, sandbox: string): string {
+  return join(sandboxRoot, ".workspaces", sandbox);
 }

@@ -1,18 +1,24 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type FileAnswer, type FileOrder, packFileMessage, unpackFileMessage } from "sandbox-stdio/core";
-import { describe, expect, it } from "vitest";
-import { HEADERS, isRoot, NOBODY, temporary, testBridge } from "../support/bridge.ts";
+import { ARCHIVE_PATH, type FileAnswer, type FileOrder, packFileMessage, unpackFileMessage } from "sandbox-stdio/core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDirectory } from "../../src/base/directories.ts";
+import { atPlace } from "../../src/files/place.ts";
+import { HEADERS, isRoot, NOBODY, startBridgeProcess, temporary, testBridge } from "../support/bridge.ts";
+import { archive } from "./hostile-archives.ts";
 
 type Ask = (order: FileOrder, text?: string) => Promise<FileAnswer & { readonly text: string }>;
 
@@ -31,7 +37,8 @@ function setUp(env: Readonly<Record<string, string>> = {}) {
   chmodSync(folder, 0o777);
   const root = temporary();
   chmodSync(root, 0o711);
-  return { folder, ask: asking(testBridge(env, root).url) };
+  const { url } = testBridge(env, root);
+  return { folder, url, ask: asking(url) };
 }
 
 const walkOf = (path: string, more: object = {}) =>
@@ -126,6 +133,73 @@ describe("files in the sandbox", () => {
     expect(readFileSync(join(folder, "secret"), "utf8")).toBe("secret");
     expect(await ask({ op: "write", path: join(folder, "work/inner/f"), within }, "x")).toMatchObject({ ok: true });
     expect(readFileSync(join(folder, "work/sub/f"), "utf8")).toBe("x");
+  });
+
+  it("E6: a directory that a link takes the place of meanwhile leads nowhere else", async () => {
+    const folder = temporary();
+    for (const name of ["work/in", "outside"]) mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, "work/in/f"), "inside");
+    writeFileSync(join(folder, "outside/f"), "secret");
+    const path = join(folder, "work/in/f");
+    const swap = () => {
+      renameSync(join(folder, "work/in"), join(folder, "work/was"));
+      symlinkSync("../outside", join(folder, "work/in"));
+    };
+    const seen = atPlace(path, "follow", [join(folder, "work")], (place) => {
+      swap();
+      writeFileSync(place.path, "written");
+      return readFileSync(place.path, "utf8");
+    });
+    expect([seen, readFileSync(join(folder, "outside/f"), "utf8")]).toEqual(["written", "secret"]);
+    // As it is where the link comes before the directory is opened, and behind the look at where it leads.
+    expect(() => openDirectory(join(folder, "work/in"))).toThrow(/ELOOP|ENOTDIR/);
+  });
+
+  it("V4: a full disk is told, and of an archive that does not fit nothing is kept", async () => {
+    const { folder, url, ask } = setUp();
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "full", folder]);
+    onTestFinished(() => void execFileSync("umount", ["-l", folder]));
+    const path = join(folder, "f");
+    expect(await ask({ op: "write", path }, "x".repeat(300_000))).toMatchObject({ ok: false, code: "ENOSPC" });
+    await ask({ op: "remove", path, recursive: false, force: false });
+    const place = (await ask({ op: "where" })) as unknown as { where: { cwd: string } };
+    execFileSync("mount", ["--bind", folder, place.where.cwd]);
+    onTestFinished(() => void execFileSync("umount", ["-l", place.where.cwd]));
+    const body = archive({ name: "fits", content: "x" }, { name: "not", content: "x".repeat(300_000) });
+    const response = await fetch(`${url}${ARCHIVE_PATH}?sandbox=dev`, { method: "PUT", headers: HEADERS, body });
+    expect([response.status, await response.json()]).toEqual([507, expect.objectContaining({ error: "no_space" })]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("V4: an archive that is on its way counts as use of the container", async () => {
+    const { url } = setUp();
+    const idleMs = async () => {
+      const response = await fetch(`${url}/sessions?sandbox=dev`, { headers: HEADERS });
+      return ((await response.json()) as { idleMs: number }).idleMs;
+    };
+    await expect.poll(idleMs).toBeGreaterThan(0);
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const init = { method: "PUT", headers: HEADERS, body: readable, duplex: "half" } as RequestInit;
+    const answer = fetch(`${url}${ARCHIVE_PATH}?sandbox=dev`, init);
+    const writer = writable.getWriter();
+    const bytes = archive({ name: "f", content: "x" });
+    await writer.write(bytes.subarray(0, 100));
+    await expect.poll(idleMs).toBe(0);
+    await writer.write(bytes.subarray(100));
+    expect(await idleMs()).toBe(0);
+    await writer.close();
+    expect((await answer).status).toBe(200);
+    await expect.poll(idleMs).toBeGreaterThan(0);
+  });
+
+  it("E6: a bridge that is one bundled file starts its helper too, and has no workspace to give away", async () => {
+    const dir = join(temporary(), "a folder");
+    const build = ["build", "--target=bun", "--outdir", dir, join(import.meta.dirname, "../../stdio-ws.ts")];
+    execFileSync(process.execPath, build, { stdio: "ignore" });
+    const { url } = await startBridgeProcess({ env: { STDIO_WORKSPACE: dir } }, join(dir, "stdio-ws.js"));
+    expect(await asking(url)({ op: "where" })).toMatchObject({ ok: true, where: { cwd: dir } });
+    const response = await fetch(`${url}/workspace?sandbox=dev`, { method: "POST", headers: HEADERS });
+    expect([response.status, await response.json()]).toEqual([502, expect.objectContaining({ error: "no_workspace" })]);
   });
 
   it("E6: an open file is read in blocks, by its owner alone, 64 at a time", async () => {

@@ -1,11 +1,21 @@
 // Archives that nobody may trust, unpacked into a workspace (V4): what is refused, and that nothing of it is kept.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { tarHeader } from "sandbox-stdio/core";
 import { expect, onTestFinished, test } from "vitest";
 import { type Unpacked, unpack } from "../../src/files/unpack.ts";
-import { archive, type Member } from "./hostile-archives.ts";
+import { archive, type Member, pax, sparse } from "./hostile-archives.ts";
 
 /** A workspace with a folder, a file and a link that leads out. */
 function workspace(): string {
@@ -76,6 +86,68 @@ test.each<[string, readonly Member[]]>([
 function link(name: string, target: string): Member {
   return { name, kind: "link", target };
 }
+
+test("V4: links within the workspace are kept, by its absolute path too", () => {
+  const folder = workspace();
+  const inside = link("abs", `${folder}/folder/in`);
+  expect(unpackBytes(folder, archive(inside, link("top", folder), link("sub/up", "../there")))).toEqual({ ok: true });
+  expect(["abs", "top/there", "sub/up"].map((name) => readFileSync(join(folder, name), "utf8"))).toEqual([
+    "in",
+    "there",
+    "there",
+  ]);
+  for (const target of [`${folder}/../etc`, `${folder}-2/x`, `${folder}/folder/../..`]) {
+    const refused = unpackBytes(folder, archive(link("bad", target)));
+    expect([target, refused]).toEqual([target, expect.objectContaining({ status: 400, code: "bad_member" })]);
+  }
+});
+
+test("V4: a sparse file is as long as it says, also where it ends with a hole, and its lies are refused", () => {
+  const folder = workspace();
+  expect(unpackBytes(folder, sparse("holes", 5_000, [[1_000, 3]]))).toEqual({ ok: true });
+  const bytes = readFileSync(join(folder, "holes"));
+  expect([
+    bytes.length,
+    bytes.subarray(1_000, 1_003).toString(),
+    bytes.every((b, i) => b === 0 || (i >= 1_000 && i < 1_003)),
+  ]).toEqual([5_000, "xxx", true]);
+  const before = listing(folder);
+  const cases: [Buffer, number, string][] = [
+    // Beyond its own end, over each other, and more than a workspace may have.
+    [sparse("lie", 1_000, [[999, 3]]), 400, "bad_archive"],
+    [
+      sparse("lie", 1_000, [
+        [10, 3],
+        [11, 3],
+      ]),
+      400,
+      "bad_archive",
+    ],
+    [sparse("lie", 1024 ** 3 + 1, [[0, 3]]), 413, "too_long"],
+    [archive({ name: "a".repeat(101), content: "x" }, { name: "b/".repeat(2_100) }), 400, "bad_member"],
+    [pax("size", "1000000"), 400, "bad_archive"],
+    [pax("size", "9007199254740993"), 400, "bad_archive"],
+    [pax("size", "-5"), 400, "bad_archive"],
+    [pax("size", "2000000000"), 413, "too_long"],
+    [gzipSync(archive({ name: "zipped", content: "x" })) as Buffer, 400, "bad_archive"],
+  ];
+  for (const [given, status, code] of cases)
+    expect(unpackBytes(folder, given)).toMatchObject({ ok: false, status, code });
+  expect(unpackBytes(folder, gzipSync("x"))).toMatchObject({ message: expect.stringContaining("compressed") });
+  expect(listing(folder)).toEqual(before);
+});
+
+test("V4: folders that an archive does not list count as members, and of doubled names the last counts", () => {
+  const folder = workspace();
+  const before = listing(folder);
+  const deep = archive(...["a", "b", "c"].map((name) => ({ name: `${name}/1/2/3/file`, content: "x" })));
+  expect(unpackBytes(folder, deep, 14)).toMatchObject({ ok: false, status: 413, code: "too_long" });
+  expect(listing(folder)).toEqual(before);
+  expect(unpackBytes(folder, deep, 15)).toEqual({ ok: true });
+  const twice = archive({ name: "d", content: "first" }, link("d", "there"), { name: "d", content: "last" });
+  expect(unpackBytes(folder, twice)).toEqual({ ok: true });
+  expect([lstatSync(join(folder, "d")).isFile(), readFileSync(join(folder, "d"), "utf8")]).toEqual([true, "last"]);
+});
 
 test("V4: an archive that breaks off, is none, or has too much is refused, and nothing of it is kept", () => {
   const folder = workspace();

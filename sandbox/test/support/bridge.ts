@@ -51,10 +51,13 @@ export type Way = {
 export type BridgeProcess = { readonly child: ChildProcess; readonly url: string; readonly said: string[] };
 
 /** A process, killed with the test. @returns Once it listens. @throws {Error} If it ends instead. */
-export async function startBridgeProcess({ secret = "env", uid, childUser, env }: Way): Promise<BridgeProcess> {
+export async function startBridgeProcess(
+  { secret = "env", uid, childUser, env }: Way,
+  entry = ENTRY,
+): Promise<BridgeProcess> {
   const user = childUser === undefined ? undefined : { CHILD_USER: childUser };
   const given = secret === "env" ? { STDIO_TOKEN: SECRET } : { STDIO_TOKEN_FD: "3" };
-  const child = spawn(process.execPath, [ENTRY], {
+  const child = spawn(process.execPath, [entry], {
     env: { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", ...env, ...given, ...user },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     ...(uid === undefined ? undefined : { uid, gid: uid }),

@@ -1,6 +1,10 @@
 // Sandboxes and execs of `/v1/sandbox` (V1 to V3), by plain requests.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { ApiSandbox, refusedAs } from "../support/agents/sandbox-api.ts";
+import { run } from "../support/system/installed.ts";
 import {
   api,
   cutInnerHop,
@@ -9,6 +13,7 @@ import {
   person,
   restartBridge,
   restartWorker,
+  system,
 } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
@@ -26,6 +31,25 @@ test("V3: both streams come as they are said, and the exit behind them", async (
   // All of it, from a reader that is slower than the process.
   const { stdout } = await box.outcome(["sh", "-c", "seq 1 400000"]);
   expect(stdout).toBe(Array.from({ length: 400_000 }, (_, index) => `${index + 1}\n`).join(""));
+});
+
+test("V3: no event ends within a character, and a time that no timer holds is as long as one does", async () => {
+  const box = await ApiSandbox.make(await person());
+  const events = await box.exec(["sh", "-c", "yes ä€😀 | head -c 300000; yes ö | head -c 7 >&2"], { timeout_ms: 3e12 });
+  const strict = new TextDecoder("utf-8", { fatal: true });
+  const texts = events.flatMap(({ event, data }) =>
+    event === "stdout" ? [strict.decode(Buffer.from(data, "base64"))] : [],
+  );
+  expect(texts.length).toBeGreaterThan(1);
+  expect(texts.join("")).toBe("ä€😀\n".repeat(30_000));
+  // What a process leaves unfinished comes as it is.
+  const rest = Buffer.concat(
+    events.flatMap(({ event, data }) => (event === "stderr" ? [Buffer.from(data, "base64")] : [])),
+  );
+  expect([rest, events.at(-1)]).toEqual([
+    Buffer.from("ö\nö\nö").subarray(0, 7),
+    { event: "exit", data: '{"exit_code":0}' },
+  ]);
 });
 
 test("V3: what can't be started exits with 127 or 126, and says why", async () => {
@@ -179,4 +203,15 @@ test("V2: sandboxes that were made count against the tenant's limit until they a
   expect(await refusedAs(await more())).toEqual([429, "too_many_sandboxes"]);
   expect((await boxes[0]?.delete())?.status).toBe(204);
   expect((await more()).status).toBe(200);
+});
+
+test("the guide's lines for curl, from no sandbox to none", async () => {
+  const who = await person();
+  const [, block = ""] = /```sh\n(URL=[\s\S]*?)```/.exec(readFileSync(join(ROOT, "docs/programs.md"), "utf8")) ?? [];
+  const lines = block.replace("http://localhost:8787", system.origin).replace("$(npm run --silent token)", who.token);
+  const { code, stdout, stderr } = await run("bash", ["-euc", lines], "/");
+  const output = Buffer.from("Linux\n").toString("base64");
+  const events = `event: stdout\ndata: ${output}\n\nevent: exit\ndata: {"exit_code":0}\n\n`;
+  expect([code, stdout.replaceAll(": \n\n", ""), stderr]).toEqual([0, `${events}Linux\n`, ""]);
+  expect(await (await api(who, "/api/sandboxes")).json()).toEqual({ sandboxes: [] });
 });

@@ -19,6 +19,8 @@ async function bytesOf(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
+/** Without a process its container might sleep meanwhile, and lose the workspace. @returns Once the sandbox is deleted. */
+const awake = (box: ApiSandbox) => box.exec(["sleep", "3600"]);
 const hydrate = (box: ApiSandbox, body: Buffer<ArrayBuffer>) => box.fetch("POST", "/hydrate", { body });
 const listing = async (box: ApiSandbox) => (await box.outcome(["sh", "-c", "cd /workspace && find . | sort"])).stdout;
 
@@ -70,17 +72,21 @@ test("V4: links lead within /workspace and /tmp, and nowhere else, by `..` neith
 test("V4: more than 32 MiB is refused, and nothing of it written", async () => {
   const box = await ApiSandbox.make(await person());
   const most = new Uint8Array(32 * MIB);
+  const running = awake(box);
   expect((await put(box, "workspace/most", most)).status).toBe(200);
   expect((await bytesOf(await get(box, "workspace/most"))).length).toBe(32 * MIB);
   expect(await refusedAs(await put(box, "workspace/more", new Uint8Array(32 * MIB + 1)))).toEqual([413, "too_long"]);
   expect(await refusedAs(await get(box, "workspace/more"))).toEqual([404, "not_found"]);
   await box.outcome(["sh", "-c", "head -c 1 /dev/zero >> /workspace/most"]);
   expect(await refusedAs(await get(box, "workspace/most"))).toEqual([413, "too_long"]);
+  await box.delete();
+  await running;
 });
 
 test("V4: what is persisted is what tar reads, links as links, and hydrates another sandbox to the same", async () => {
   const who = await person();
   const [box, other] = await Promise.all([ApiSandbox.make(who), ApiSandbox.make(who)]);
+  const running = [awake(box), awake(other)];
   const long = `${"d".repeat(60)}/${"e".repeat(60)}`;
   const script = `mkdir -p ${long} empty skipped/deep; echo hello > ${long}/file; chmod 750 ${long}/file; ln -s ${long}/file link
     printf 'x' > "$(printf 'b\\377')"; seq 1 200000 > big; echo no > skipped/deep/file; ln big hard; mkfifo pipe; : > nothing`;
@@ -99,6 +105,7 @@ test("V4: what is persisted is what tar reads, links as links, and hydrates anot
   const seen = async (one: ApiSandbox) =>
     (await one.outcome(["sh", "-c", all], { cwd: "/workspace" })).stdout.replace(/^(pipe|skipped)\n/gm, "");
   expect(await seen(other)).toBe(await seen(box));
+  await Promise.all([box.delete(), other.delete(), ...running]);
 });
 
 test("V4: an archive is merged with what is there: files and links are replaced, folders gone into, other files kept", async () => {

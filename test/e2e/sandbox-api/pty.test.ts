@@ -1,9 +1,11 @@
 // The terminal of `/v1/sandbox` (V5), as its clients speak it.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ApiSandbox } from "../support/agents/sandbox-api.ts";
 import { foreign, foreignRefused } from "../support/clients/foreign-client.ts";
 import { shows } from "../support/generators/foreign-routes.ts";
-import { type Person, person } from "../support/system/system.ts";
+import { api, type Person, person, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
 const path = ({ id }: ApiSandbox, query: Record<string, string> = {}) =>
@@ -67,6 +69,12 @@ test("V5: the token may stand in the query, and beside it in the header", async 
     await client.message("ready");
   }
   expect(await refusedPty(undefined, path(box, { authorization: "Bearer none" }))).toEqual([401, "malformed"]);
+  const admin = await person({ ...who, scope: "sandbox:admin sandbox:exec sandbox:connect" });
+  const record = await (await api(admin, "/api/audit")).text();
+  const names = readdirSync(join(system.dir, "logs")).filter((name) => name.endsWith(".log"));
+  const logs = names.map((name) => readFileSync(join(system.dir, "logs", name), "utf8"));
+  expect(logs.length).toBeGreaterThan(0);
+  for (const said of [record, ...logs]) expect(said.includes(who.token.slice(-40))).toBe(false);
   expect(await refusedPty(undefined, path(box))).toEqual([401, "no_token"]);
   expect(await refusedPty(await person(), path(box))).toEqual([404, "not_found"]);
   const viewer = await person({ ...who, scope: "sandbox:connect" });

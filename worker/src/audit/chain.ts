@@ -1,8 +1,8 @@
 // The hash chain of the audit: each record's hash covers the record and the hash before it, so that one that was changed,
 // removed, added or moved is found. Pure: knows neither where records are stored nor, but for typed input, their content.
 
-import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
+import { base64Of } from "../base/base64url.ts";
 
 /** A record in the chain. Its other fields are what happened. */
 export type ChainedRecord = {
@@ -52,11 +52,6 @@ export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint 
     last = { seq: record.seq, hash: sealed };
   }
   return { ok: true, head: last };
-}
-
-/** Bytes as the text that stands for them in a record. */
-export function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
 /** Much text as JSON is a copy or two more of it; its digest can be made of the bytes that it came in. */

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { defined, type InputFate, release } from "sandbox-stdio/core";
+import { defined, type InputFate, joined, release } from "sandbox-stdio/core";
 import type { InputDeed } from "./record.ts";
 
 /** The part of input that the record keeps: its bytes, or their hash, or how many they were. */
@@ -73,21 +73,16 @@ export class InputBatch {
   #kept(): Pick<InputDeed, "text" | "base64" | "sha256"> {
     if (this.#hash !== undefined) return { sha256: this.#hash.digest("hex") };
     if (this.#keeping === "length") return {};
-    const bytes = joined(this.#pieces, this.#length);
+    const bytes = whole(this.#pieces);
     // A key may come in two pieces, and a paste may be anything.
     return isUtf8(bytes) ? { text: bytes } : { base64: bytes };
   }
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+function whole(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
   if (pieces.length === 1 && only !== undefined) return only;
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-    release(piece);
-  }
+  const all = joined(pieces);
+  for (const piece of pieces) release(piece);
   return all;
 }

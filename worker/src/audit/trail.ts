@@ -2,7 +2,8 @@
 // number. Appending only; old batches are deleted from the start, and an anchor says where the chain goes on.
 
 import { release } from "sandbox-stdio/core";
-import { base64Of, CHAIN_START, type ChainPoint, chained } from "./chain.ts";
+import { base64Of } from "../base/base64url.ts";
+import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
 import { LONG_BYTES, LongContent } from "./long-content.ts";
 import type { AuditEvent, AuditRecord } from "./record.ts";
 

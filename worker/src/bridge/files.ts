@@ -1,6 +1,7 @@
 // Orders for a sandbox's files, which a helper beside the bridge carries out. The container, if there is one, is started for it.
 
 import {
+  FILES_PATH,
   type FileAnswer,
   type FileOrder,
   MAX_FILE_BYTES,
@@ -9,7 +10,7 @@ import {
 } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import { AuthFault } from "../refusal/fault.ts";
-import { authorization, type BridgeEnv, fetchBridge } from "./upstream.ts";
+import { type BridgeEnv, fetchBridge } from "./upstream.ts";
 
 /** A container that has to be started takes its time, and so do 4 MiB. */
 const PATIENCE_MS = 150_000;
@@ -17,6 +18,21 @@ const PATIENCE_MS = 150_000;
 const MAX_ANSWER_BYTES = MAX_FILE_BYTES + 16 * 1024 * 1024;
 
 export type FilesAnswer = { readonly answer: FileAnswer; readonly bytes: Uint8Array };
+
+/** The sandbox that a request is about: the name of its object, and its readable one. */
+export type AskedSandbox = { readonly sandboxKey: string; readonly sandbox: string };
+
+/** Asks the bridge for something in the sandbox's folder. @throws {unknown} Where there is no way to it. */
+export function fetchFolder(
+  env: BridgeEnv,
+  { sandboxKey, sandbox: label }: AskedSandbox,
+  path: string,
+  init: RequestInit,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const search = new URLSearchParams({ sandbox: sandboxKey, label, ...query });
+  return fetchBridge(env, sandboxKey, `${path}?${search}`, init);
+}
 
 /** @param label The sandbox's readable name. @param bytes What is to be written. @throws {AuthFault} `misconfigured`. */
 export async function askFiles(
@@ -30,10 +46,8 @@ export async function askFiles(
   const given = new AbortController();
   const timer = setTimeout(() => given.abort(), PATIENCE_MS);
   try {
-    const path = `/files?${new URLSearchParams({ sandbox: sandboxKey, label })}`;
-    const headers = { Authorization: await authorization(env, sandboxKey) };
-    const body = packFileMessage(order, bytes);
-    const response = await fetchBridge(env, sandboxKey, path, { method: "POST", headers, body, signal: given.signal });
+    const init = { method: "POST", body: packFileMessage(order, bytes), signal: given.signal };
+    const response = await fetchFolder(env, { sandboxKey, sandbox: label }, FILES_PATH, init);
     const length = Number(response.headers.get("Content-Length") ?? 0);
     const isGood = response.status === 200 && length <= MAX_ANSWER_BYTES;
     const said = isGood ? unpackFileMessage<FileAnswer>(new Uint8Array(await response.arrayBuffer())) : undefined;

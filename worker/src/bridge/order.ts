@@ -6,7 +6,7 @@ import { readText } from "../base/read-text.ts";
 import { AuthFault } from "../refusal/fault.ts";
 import type { Refusal } from "../refusal/refusal.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { authorization, type BridgeEnv, fetchBridge, STOPPING_RETRY_SECONDS } from "./upstream.ts";
+import { type BridgeEnv, fetchBridge, STOPPING_RETRY_SECONDS } from "./upstream.ts";
 
 export type OrderOutcome =
   | { readonly ok: true; readonly started: Started }
@@ -27,7 +27,7 @@ export async function orderProcess(env: BridgeEnv, sandboxKey: string, order: St
     const path = `/sessions?${new URLSearchParams({ sandbox: sandboxKey })}`;
     const init = {
       method: "POST",
-      headers: { Authorization: await authorization(env, sandboxKey), "Content-Type": "application/json" },
+      headers: { "Content-Type": "application/json" },
       body: orderBody(order),
       signal: given.signal,
     } as const;

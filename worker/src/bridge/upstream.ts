@@ -60,11 +60,7 @@ export async function attachBridge(
   const query = new URLSearchParams(params.map(([name, value]) => [name, value]));
   query.set("sandbox", sandboxKey);
   try {
-    const headers = {
-      Upgrade: "websocket",
-      "Sec-WebSocket-Protocol": INNER_PROTOCOL,
-      Authorization: await authorization(env, sandboxKey),
-    };
+    const headers = { Upgrade: "websocket", "Sec-WebSocket-Protocol": INNER_PROTOCOL };
     const path = `/attach?${query}`;
     if (query.has("incarnation") && !(await isAwake(env, sandboxKey))) return PROCESS_LOST;
     return await outcomeOf(await fetchBridge(env, sandboxKey, path, { headers, ...defined({ signal }) }));
@@ -75,14 +71,19 @@ export async function attachBridge(
   }
 }
 
-/** A request to the bridge, whose container starts if it sleeps. A redirect would carry the secret to another address: none counts. */
+/**
+ * A request to the bridge, whose container starts if it sleeps. A redirect would carry the secret to another address: none counts.
+ * @throws {AuthFault} `misconfigured`.
+ */
 export async function fetchBridge(
   env: BridgeEnv,
   sandboxKey: string,
   path: string,
   init: RequestInit,
 ): Promise<Response> {
-  const asked: RequestInit = { ...init, redirect: "manual" };
+  const headers = new Headers(init.headers);
+  headers.set("Authorization", await authorization(env, sandboxKey));
+  const asked: RequestInit = { ...init, headers, redirect: "manual" };
   if (env.BRIDGE_URL) return fetch(`${env.BRIDGE_URL}${path}`, asked);
   return containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, asked), BRIDGE_PORT);
 }
@@ -116,7 +117,7 @@ const PROCESS_LOST: AttachOutcome = {
 };
 
 /** The token that the bridge of a sandbox wants to see. */
-export async function authorization(env: BridgeEnv, sandboxKey: string): Promise<string> {
+async function authorization(env: BridgeEnv, sandboxKey: string): Promise<string> {
   // The local bridge is shared, and so is its secret.
   const token = env.BRIDGE_URL ? bridgeSecret(env) : await containerToken(env, env.Sandbox.idFromName(sandboxKey));
   return `Bearer ${token}`;

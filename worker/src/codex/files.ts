@@ -5,10 +5,10 @@ import type { FileOrder } from "sandbox-stdio/core";
 import type { CodexSpec } from "../attach/codex-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
+import { base64Of } from "../base/base64url.ts";
 import { askFiles } from "../bridge/files.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import { fileCallOf } from "./calls.ts";
-import { toBase64 } from "./processes.ts";
 
 const WRITING: readonly FileOrder["op"][] = ["write", "mkdir", "remove", "copy"];
 
@@ -32,7 +32,7 @@ export async function fileRequest(
   }
   const { answer, bytes } = await askFiles(env, sandboxKey, sandbox, order, given);
   note((given ?? bytes).length, answer.ok ? "ok" : answer.code);
-  if (answer.ok) return result(answer, toBase64(bytes));
+  if (answer.ok) return result(answer, base64Of(bytes));
   const isOfParams = answer.code === "EINVAL" || answer.code === "EFBIG";
   const code = answer.code === "ENOENT" ? ERROR.notFound : isOfParams ? ERROR.badParams : ERROR.failed;
   throw new CodexError(code, answer.message);

@@ -1,6 +1,5 @@
 // The processes of codex' clients, each an ordinary session: the programs' own operations on it, as its person.
 
-import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { CodexError, ERROR } from "sandbox-stdio/codex";
 import { defined } from "sandbox-stdio/core";
@@ -8,6 +7,7 @@ import { MAX_WRITE_BYTES } from "sandbox-stdio/programs";
 import { CODEX, type CodexPlace, type CodexSpec } from "../attach/codex-spec.ts";
 import { type EntryEnv, giveBack } from "../attach/entry-limits.ts";
 import { nameProject, type ProjectEnv } from "../auth/project-gate.ts";
+import { base64Of } from "../base/base64url.ts";
 import { ask, untilAnswered } from "../programs/ask.ts";
 import { passToStart } from "../programs/authorized.ts";
 import type { Operation, ProgramAnswer, ProgramProcess } from "../programs/operations/call.ts";
@@ -168,14 +168,10 @@ const FORGOTTEN = {
 function chunksOf({ chunks, isTty }: ChunksBody, bytes: Uint8Array = new Uint8Array(0)): Chunk[] {
   let at = 0;
   return chunks.map(([seq, stream, length]) => {
-    const chunk = toBase64(bytes.subarray(at, at + length));
+    const chunk = base64Of(bytes.subarray(at, at + length));
     at += length;
     return { seq, stream: isTty ? "pty" : stream === 2 ? "stderr" : "stdout", chunk };
   });
-}
-
-export function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
 /** Tells a client what a process says, until that or the client has ended. @param told Chunks up to this number have been sent. */

@@ -16,7 +16,7 @@ import {
 } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
-import { authorization, type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
+import { type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { readSaid } from "../sandbox/said.ts";
@@ -110,7 +110,7 @@ async function askBridge(
   const { method, body } = request;
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
   const query = { sandbox: sandboxKey, port: String(pass.port), method, path: pathname + search, [PREVIEW_LEAD]: "1" };
-  const headers = new Headers({ Authorization: await authorization(env, sandboxKey) });
+  const headers = new Headers();
   for (const [name, value] of headersToServer([...request.headers], ends)) headers.append(PREVIEW_PREFIX + name, value);
   if (isUpgrade) {
     headers.set("Upgrade", "websocket");

@@ -1,9 +1,18 @@
 // Output as server-sent events (D6). A stream is one read after the other, each from where the last one ended: it goes on over
 // a restart of the session's object, holds nothing back, and gets gaps where its reader is too slow.
 
-import { type Attention, isLossy, outputText } from "sandbox-stdio/programs";
+import { type Attention, isLossy, type OutputFormat, outputText } from "sandbox-stdio/programs";
+import { base64Of } from "../base/base64url.ts";
 import type { ProgramAnswer } from "./operations/call.ts";
-import { base64Of, type OutputFormat } from "./output-format.ts";
+
+export const EVENT_HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no",
+};
+
+/** A comment, where there is nothing to say (R4). */
+export const QUIET = ": \n\n";
 
 /** The place where a stream goes on, from its events' ids: `INCARNATION.NEXT`. The exit counts as one behind the last byte. */
 export type EventPlace = { readonly incarnation: string; readonly next: number };
@@ -24,6 +33,30 @@ type ReadBody = {
   readonly attentions?: readonly Attention[];
 };
 
+/** Says more of a stream; resolves once its reader takes it. */
+export type Say = (events: string) => Promise<void>;
+
+/** @param ended Called once, however the stream ends. */
+export function sayEvents(
+  pump: (say: Say) => Promise<void>,
+  ended: () => void,
+  waitUntil: (promise: Promise<unknown>) => void,
+): Response {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  // Its reader has gone: what is under way is given up.
+  writer.closed.catch(() => undefined).finally(ended);
+  const say: Say = (events) => writer.write(new TextEncoder().encode(events));
+  waitUntil(
+    // Headers are not sent before the first byte.
+    say(QUIET)
+      .then(() => pump(say))
+      .then(() => writer.close())
+      .catch(() => writer.abort().catch(() => undefined)),
+  );
+  return new Response(readable, { headers: EVENT_HEADERS });
+}
+
 /**
  * @param to The offset where the stream ends; absent: with the process.
  * @param live The stream tells of attention behind this offset only, never of a replay (N1).
@@ -39,14 +72,7 @@ export function eventStream(
   ended: () => void,
   waitUntil: (promise: Promise<unknown>) => void,
 ): Response {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = writable.getWriter();
-  // Its reader has gone: the read under way is given up.
-  writer.closed.catch(() => undefined).finally(ended);
-  const say = (text: string) => writer.write(new TextEncoder().encode(text));
-  const pump = async () => {
-    // Headers are not sent before the first byte.
-    await say(": \n\n");
+  const pump = async (say: Say) => {
     let attended = live;
     for (let from = start; ; ) {
       const answer = await read(from, attended);
@@ -56,21 +82,11 @@ export function eventStream(
       await say(eventsOf(body, answer.bytes ?? new Uint8Array(0), format));
       from = body.next;
       for (const { offset } of body.attentions ?? []) attended = Math.max(attended, offset);
-      if (body.state !== "running" && from >= body.end) {
-        await say(exitEvent(body));
-        return;
-      }
+      if (body.state !== "running" && from >= body.end) return say(exitEvent(body));
       if (to !== undefined && from >= to) return;
     }
   };
-  waitUntil(
-    pump()
-      .then(() => writer.close())
-      .catch(() => writer.abort().catch(() => undefined)),
-  );
-  return new Response(readable, {
-    headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" },
-  });
+  return sayEvents(pump, ended, waitUntil);
 }
 
 function eventsOf(
@@ -88,7 +104,7 @@ function eventsOf(
   for (const attention of attentions) {
     events += `event: attention\ndata: ${JSON.stringify({ type: "attention", ...attention })}\n\n`;
   }
-  return events === "" ? ": \n\n" : events;
+  return events || QUIET;
 }
 
 function exitEvent({ incarnation, state, exit, end }: ReadBody): string {

@@ -1,12 +1,12 @@
 // *read* over HTTP (D1 to D6): as JSON, as bytes, or as a stream of events.
 
 import type { sessionSchemas } from "@sbx/api";
-import { isLossy, outputText } from "sandbox-stdio/programs";
+import { isLossy, type OutputFormat, outputText } from "sandbox-stdio/programs";
 import type { z } from "zod";
+import { base64Of } from "../base/base64url.ts";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type EventPlace, eventStream, placeOf } from "./events.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./operations/call.ts";
-import { base64Of, type OutputFormat } from "./output-format.ts";
 import { QUIET_MS, respond, respondInTime } from "./respond.ts";
 
 type Query = z.output<typeof sessionSchemas.readQuery>;

@@ -23,6 +23,15 @@ export async function parseBody<S extends z.ZodObject>(
   schema: S,
   tooLong: "process" | "input" = "process",
 ): Promise<Parsed<z.output<S>>> {
+  const fields = await readFields(request, tooLong);
+  if (!fields.ok) return fields;
+  const inQuery = [...new URL(request.url).searchParams.keys()].find((name) => name !== "incarnation");
+  if (inQuery !== undefined) return unknownInQuery(inQuery, Object.keys(schema.shape));
+  return check(schema, withIncarnation(fields.value, request));
+}
+
+/** The JSON of a body; an empty one has no fields. */
+export async function readFields(request: Request, tooLong: "process" | "input"): Promise<Parsed<unknown>> {
   const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS, REST_BYTES);
   if (body.kind === "cut") {
     if (body.reason === "too_slow") return bad(`the body did not come in ${BODY_PATIENCE_MS} ms`);
@@ -30,15 +39,11 @@ export async function parseBody<S extends z.ZodObject>(
     return fail(refused(status, error, `the body is longer than ${MAX_BODY_BYTES} bytes`));
   }
   if (!body.isUtf8) return fail(refused(400, "bad_encoding", BAD_ENCODING));
-  const inQuery = [...new URL(request.url).searchParams.keys()].find((name) => name !== "incarnation");
-  if (inQuery !== undefined) return unknownInQuery(inQuery, Object.keys(schema.shape));
-  let fields: unknown;
   try {
-    fields = JSON.parse(body.text === "" ? "{}" : body.text);
+    return { ok: true, value: JSON.parse(body.text === "" ? "{}" : body.text) };
   } catch {
     return bad("the body is not JSON");
   }
-  return check(schema, withIncarnation(fields, request));
 }
 
 export const BAD_ENCODING = "the body is not UTF-8: give other bytes as base64";
@@ -104,7 +109,7 @@ export function checkSessionName(name: string): ProgramAnswer | undefined {
   return refused(400, "bad_name", "a session name is 1 to 64 of A-Z a-z 0-9 . _ - and starts with none of . -");
 }
 
-function check<S extends z.ZodObject>(schema: S, value: unknown): Parsed<z.output<S>> {
+export function check<S extends z.ZodObject>(schema: S, value: unknown): Parsed<z.output<S>> {
   const result = schema.safeParse(value);
   if (result.success) return { ok: true, value: result.data };
   const unknown = unknownFieldOf(schema, result.error.issues);

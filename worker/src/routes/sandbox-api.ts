@@ -1,18 +1,24 @@
 // `/v1/sandbox`: sandboxes and their execs, files and terminals for clients of Cloudflare's bridge, contract 1.0.0 (V1 to V5).
 
 import { type Context, Hono } from "hono";
-import type { SandboxScope } from "../auth/identity.ts";
 import { openProject } from "../auth/project-gate.ts";
 import { readEntrySettings } from "../auth/provider.ts";
 import { type Authorized, callerOf } from "../programs/authorized.ts";
-import { createBody, execBody, readBody, sessionBody } from "../sandbox-api/body.ts";
-import { enter, freshId, type SandboxApiEnv, tenantOf } from "../sandbox-api/caller.ts";
+import {
+  answerFault,
+  bodyOf,
+  enter,
+  freshId,
+  type Refused,
+  refuse,
+  type SandboxApiEnv,
+  tenantOf,
+} from "../sandbox-api/caller.ts";
+import { createBody, execBody, ID, openApi, sessionBody } from "../sandbox-api/contract.ts";
 import { execute } from "../sandbox-api/exec.ts";
-import { MAX_ENVIRONMENT, MAX_EXEC_SESSIONS, within } from "../sandbox-api/exec-session.ts";
+import { MAX_ENVIRONMENT, within } from "../sandbox-api/exec-session.ts";
 import { hydrate, persist, readFile, writeFile } from "../sandbox-api/files.ts";
 import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
-import { openApi } from "../sandbox-api/openapi.ts";
-import { answerFault, refuse } from "../sandbox-api/refuse.ts";
 import { at } from "./programs.ts";
 
 type Api = { Bindings: SandboxApiEnv };
@@ -32,111 +38,89 @@ sandboxApiRoutes.get("/v1/openapi.json", async (c) => {
 
 sandboxApiRoutes.post(BASE, async (c) => {
   const { identity } = await callerOf(c.req.raw, c.env, "sandbox:exec");
-  const body = await readBody(c.req.raw, createBody);
-  if (body instanceof Response) return body;
-  if (body.mounts !== undefined && body.mounts.length > 0) return unsupported("mounts");
+  const { mounts = [] } = await bodyOf(c.req.raw, createBody);
+  if (mounts.length > 0) throw unsupported("mounts");
   if (c.env.PROJECT_SERVICE_URL)
-    return unsupported("new sandboxes: they are the projects of the Project Service, which");
+    throw unsupported("new sandboxes: they are the projects of the Project Service, which");
   const id = freshId();
   const { sandboxKey } = await openProject(c.env, { tenant: identity, asked: { user: undefined } }, id);
   const tenant = await tenantOf(c.env, identity);
   if (!(await tenant.makeSandbox(sandboxKey))) {
-    return refuse(429, "too_many_sandboxes", "too many sandboxes are in use: delete one, or end the sessions of one");
+    throw refuse(429, "too_many_sandboxes", "too many sandboxes are in use: delete one, or end the sessions of one");
   }
-  const fault = await prepare(c.env, sandboxKey, id);
+  const fault = await prepare(c.env, { sandboxKey, sandbox: id });
   if (fault === undefined) return c.json({ id });
   await tenant.deleteSandbox(sandboxKey);
-  return refuse(502, "no_workspace", `the sandbox can't have a folder /workspace of its own: ${fault}`);
+  throw refuse(502, "no_workspace", `the sandbox can't have a folder /workspace of its own: ${fault}`);
 });
 
-sandboxApiRoutes.post(`${ONE}/:mount{(un)?mount}`, (c) =>
-  entered(c, "sandbox:exec", async () => unsupported("mounts")),
-);
+sandboxApiRoutes.post(`${ONE}/:mount{(un)?mount}`, async (c) => {
+  await enter(c, "sandbox:exec");
+  throw unsupported("mounts");
+});
 
-sandboxApiRoutes.get(`${ONE}/running`, (c) =>
-  entered(c, "sandbox:connect", async (who) => c.json({ running: await isRunning(c.env, who) })),
-);
+sandboxApiRoutes.get(`${ONE}/running`, async (c) => {
+  const { project } = await enter(c, "sandbox:connect");
+  return c.json({ running: await isRunning(c.env, project) });
+});
 
-sandboxApiRoutes.delete(ONE, (c) =>
-  entered(c, "sandbox:exec", async (who) => {
-    await deleteSandbox(c.env, who);
-    return c.body(null, 204);
-  }),
-);
+sandboxApiRoutes.delete(ONE, async (c) => {
+  await deleteSandbox(c.env, await enter(c, "sandbox:exec"));
+  return c.body(null, 204);
+});
 
-sandboxApiRoutes.post(`${ONE}/exec`, (c) =>
-  entered(c, "sandbox:exec", async (who) => {
-    const body = await readBody(c.req.raw, execBody);
-    if (body instanceof Response) return body;
-    const { argv, cwd, timeout_ms: timeoutMs } = body;
-    const execution = { argv, cwd, timeoutMs };
-    const id = c.req.header("Session-Id");
-    const shared = id === undefined ? undefined : await directoryOf(c, who).execSession(id);
-    if (id !== undefined && shared === undefined) return noSession(id);
-    const session = `exec-${freshId().slice(0, FRESH_LENGTH)}`;
-    const reached = await at(c, who, session);
-    return execute(c, who, session, reached, shared === undefined ? execution : within(shared, execution));
-  }),
-);
+sandboxApiRoutes.post(`${ONE}/exec`, async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const { argv, cwd, timeout_ms: timeoutMs } = await bodyOf(c.req.raw, execBody);
+  const execution = { argv, cwd, timeoutMs };
+  const id = c.req.header("Session-Id");
+  const shared = id !== undefined && ID.test(id) ? await directoryOf(c, who).execSession(id) : undefined;
+  if (id !== undefined && shared === undefined) throw noSession(id);
+  const reading = await at(c, who, `exec-${freshId().slice(0, FRESH_LENGTH)}`);
+  return execute(c.req.raw, c.env, who, reading, shared === undefined ? execution : within(shared, execution));
+});
 
-sandboxApiRoutes.post(`${ONE}/session`, (c) =>
-  entered(c, "sandbox:exec", async (who) => {
-    const body = await readBody(c.req.raw, sessionBody);
-    if (body instanceof Response) return body;
-    const { id = freshId(), ...wish } = body;
-    if (JSON.stringify(wish).length > MAX_ENVIRONMENT) {
-      return refuse(413, "too_long", `a session's environment has more than ${MAX_ENVIRONMENT} characters`);
-    }
-    const directory = directoryOf(c, who);
-    if ((await directory.countExecSessions()) >= MAX_EXEC_SESSIONS) {
-      return refuse(429, "too_many_sessions", `a sandbox has at most ${MAX_EXEC_SESSIONS} sessions: delete one`);
-    }
-    const { state: _, ...found } = await directory.addExecSession(id, { ...wish, state: freshId() });
-    const isSame = JSON.stringify(found) === JSON.stringify(wish);
-    return isSame
-      ? c.json({ id })
-      : refuse(409, "other_session", `session "${id}" has another directory or environment`);
-  }),
-);
+sandboxApiRoutes.post(`${ONE}/session`, async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const { id = freshId(), ...wish } = await bodyOf(c.req.raw, sessionBody);
+  if (JSON.stringify(wish).length > MAX_ENVIRONMENT) {
+    throw refuse(413, "too_long", `a session's environment has more than ${MAX_ENVIRONMENT} characters`);
+  }
+  const why = await directoryOf(c, who).addExecSession(id, wish);
+  if (why === "full") throw refuse(429, "too_many_sessions", "the sandbox has too many sessions: delete one");
+  if (why === undefined) return c.json({ id });
+  throw refuse(409, "other_session", `session "${id}" has another directory or environment`);
+});
 
-sandboxApiRoutes.delete(`${ONE}/session/:session`, (c) =>
-  entered(c, "sandbox:exec", async (who) => {
-    const id = c.req.param("session") ?? "";
-    return (await directoryOf(c, who).removeExecSession(id)) ? c.body(null, 204) : noSession(id);
-  }),
-);
+sandboxApiRoutes.delete(`${ONE}/session/:session`, async (c) => {
+  const who = await enter(c, "sandbox:exec");
+  const id = c.req.param("session") ?? "";
+  if (ID.test(id) && (await directoryOf(c, who).removeExecSession(id))) return c.body(null, 204);
+  throw noSession(id);
+});
 
-sandboxApiRoutes.get(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) => readFile(c.req.raw, c.env, who)));
-sandboxApiRoutes.put(`${ONE}/file/*`, (c) => entered(c, "sandbox:exec", (who) => writeFile(c.req.raw, c.env, who)));
-sandboxApiRoutes.post(`${ONE}/persist`, (c) => entered(c, "sandbox:exec", (who) => persist(c.req.raw, c.env, who)));
-sandboxApiRoutes.post(`${ONE}/hydrate`, (c) => entered(c, "sandbox:exec", (who) => hydrate(c.req.raw, c.env, who)));
+const onFiles = (act: typeof readFile) => async (c: ApiContext) =>
+  act({ request: c.req.raw, env: c.env, who: await enter(c, "sandbox:exec") });
+sandboxApiRoutes.get(`${ONE}/file/*`, onFiles(readFile));
+sandboxApiRoutes.put(`${ONE}/file/*`, onFiles(writeFile));
+sandboxApiRoutes.post(`${ONE}/persist`, onFiles(persist));
+sandboxApiRoutes.post(`${ONE}/hydrate`, onFiles(hydrate));
 
 sandboxApiRoutes.all(`${BASE}/*`, async (c) => {
   const { method, path } = c.req;
-  if (!`${path}/`.startsWith(`${BASE}/pool/`)) return refuse(404, "not_found", `no ${method} ${path}`);
+  if (!`${path}/`.startsWith(`${BASE}/pool/`)) throw refuse(404, "not_found", `no ${method} ${path}`);
   await callerOf(c.req.raw, c.env, "sandbox:exec");
-  return unsupported("pools");
+  throw unsupported("pools");
 });
-
-// ---- What they share ---------------------------------------------------------------------------------------------
-
-async function entered(
-  c: ApiContext,
-  scope: SandboxScope,
-  then: (who: Authorized) => Promise<Response>,
-): Promise<Response> {
-  const who = await enter(c.req.raw, c.env, c.req.param("sandbox") ?? "", scope);
-  return who instanceof Response ? who : then(who);
-}
 
 function directoryOf({ env }: ApiContext, { project }: Authorized) {
   return env.DIRECTORY.getByName(project.sandboxKey);
 }
 
-function noSession(id: string): Response {
+function noSession(id: string): Refused {
   return refuse(404, "no_session", `no session "${id}" in this sandbox`);
 }
 
-function unsupported(what: string): Response {
+function unsupported(what: string): Refused {
   return refuse(501, "unsupported", `this server has no ${what}`);
 }

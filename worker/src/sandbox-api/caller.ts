@@ -1,16 +1,24 @@
-// The callers of the sandbox API (V1): any Bearer, as everywhere, and only for a sandbox that was made here and not deleted (V2).
+// The callers of the sandbox API (V1): any Bearer, as everywhere, and only for a sandbox that was made here and not deleted (V2). Refusals
+// are `{error, code}`, the words first, where other routes say `{error, message}`.
 
+import type { Context } from "hono";
+import type { z } from "zod";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
+import { logRefused } from "../audit/worker-log.ts";
 import type { SandboxScope } from "../auth/identity.ts";
 import { type Tenant, tenantKey } from "../auth/names.ts";
 import type { ProjectEnv } from "../auth/project-gate.ts";
+import { log } from "../base/log.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import type { IdentifyEnv } from "../guards/identify.ts";
 import type { TenantCalls, TenantsEnv } from "../limits/limit-calls.ts";
 import { type Authorized, authorized } from "../programs/authorized.ts";
+import type { ProgramAnswer } from "../programs/operations/call.ts";
+import { check, readFields } from "../programs/parse.ts";
+import { respond } from "../programs/respond.ts";
+import { AuthFault, refusal } from "../refusal/fault.ts";
 import type { DirectoryEnv } from "../sandbox/directory.ts";
-import { refuse } from "./refuse.ts";
 
 export type SandboxApiEnv = IdentifyEnv & ProjectEnv & EntryEnv & DirectoryEnv & BridgeEnv & CommandEnv;
 
@@ -19,16 +27,20 @@ const MADE_ID = /^[0-9a-f]{32}$/;
 /** In place of all ids that are not: they may be no names either. */
 const NEVER_MADE = "none";
 
-/** @returns The caller, or 404. @throws {AuthFault} */
-export async function enter(
-  request: Request,
-  env: SandboxApiEnv,
-  sandbox: string,
-  scope: SandboxScope,
-): Promise<Authorized | Response> {
-  const who = await authorized(request, env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
-  const isThere = MADE_ID.test(sandbox) && (await hasMade(env, who.identity, who.project.sandboxKey));
-  return isThere ? who : refuse(404, "not_found", `no sandbox "${sandbox}"`);
+/** @throws {AuthFault | Refused} 404 where the sandbox is not the caller's. */
+export async function enter(c: Context<{ Bindings: SandboxApiEnv }>, scope: SandboxScope): Promise<Authorized> {
+  const sandbox = c.req.param("sandbox") ?? "";
+  const who = await authorized(c.req.raw, c.env, MADE_ID.test(sandbox) ? sandbox : NEVER_MADE, scope);
+  if (MADE_ID.test(sandbox) && (await hasMade(c.env, who.identity, who.project.sandboxKey))) return who;
+  throw refuse(404, "not_found", `no sandbox "${sandbox}"`);
+}
+
+/** The fields of a body, without those that are not known. @throws {Refused} */
+export async function bodyOf<S extends z.ZodObject>(request: Request, schema: S): Promise<z.output<S>> {
+  const fields = await readFields(request, "process");
+  const parsed = fields.ok ? check(schema, fields.value) : fields;
+  if (parsed.ok) return parsed.value;
+  throw refuseAs(parsed.answer);
 }
 
 export async function hasMade(env: TenantsEnv, tenant: Tenant, sandboxKey: string): Promise<boolean> {
@@ -52,4 +64,44 @@ export function freshId(): string {
 
 export async function tenantOf(env: TenantsEnv, tenant: Tenant): Promise<DurableObjectStub<TenantCalls>> {
   return env.TENANT.getByName(await tenantKey(tenant));
+}
+
+// ---- Refusals ----------------------------------------------------------------------------------------------------
+
+/** To be thrown by whatever a route does. */
+export class Refused extends Error {
+  readonly response: Response;
+
+  constructor(response: Response) {
+    super("refused");
+    this.response = response;
+  }
+}
+
+export function refuse(status: number, code: string, error: string): Refused {
+  return refuseAs({ status, body: { error: code, message: error } });
+}
+
+/** The same refusal as another route's, in the words of this one. */
+export function refuseAs(answer: ProgramAnswer): Refused {
+  const { error: code, message: error } = answer.body;
+  return new Refused(respond({ ...answer, body: { error, code } }));
+}
+
+/** @param response Of a route whose refusals are JSON. */
+export async function reworded(response: Response): Promise<Response> {
+  if (response.status < 400) return response;
+  const { error: code, message: error } = (await response.json()) as { error?: unknown; message?: unknown };
+  return new Response(JSON.stringify({ error, code }), response);
+}
+
+export async function answerFault(error: Error, { req }: { readonly req: { readonly raw: Request } }) {
+  if (error instanceof Refused) return error.response;
+  if (!(error instanceof AuthFault)) {
+    // The cause stays in the log.
+    log.error("a request failed:", error);
+    return refuse(500, "internal", "something went wrong here").response;
+  }
+  logRefused(req.raw, error);
+  return reworded(refusal(error));
 }

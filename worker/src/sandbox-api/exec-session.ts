@@ -4,9 +4,7 @@
 import type { ExecSession } from "../sandbox/directory.ts";
 import type { Execution } from "./exec.ts";
 
-/** At most so many of one sandbox. */
-export const MAX_EXEC_SESSIONS = 256;
-/** Bytes of a session's environment: it is stored. */
+/** Characters of a session's environment: it is stored. */
 export const MAX_ENVIRONMENT = 65_536;
 
 /** Its arguments: the file, the exec's own directory or nothing, the words. */
@@ -25,12 +23,15 @@ if [ -n "$__d" ]; then cd -- "$__p" 2>/dev/null; fi
 (umask 077; declare -px >"$__f.$$") && mv -f -- "$__f.$$" "$__f"
 exit $__s`;
 
-export function within({ state, cwd: start, env }: ExecSession, { argv, cwd = "", ...rest }: Execution): Execution {
+/** @param state Names the file. */
+export function within(
+  { session, state }: { readonly session: ExecSession; readonly state: string },
+  { argv, cwd = "", ...rest }: Execution,
+): Execution {
   return {
     ...rest,
     argv: ["bash", "-c", SCRIPT, "exec", `/tmp/.sbx-exec-${state}`, cwd, ...argv],
     line: argv[0],
-    cwd: start,
-    env,
+    ...session,
   };
 }

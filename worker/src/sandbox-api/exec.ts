@@ -1,22 +1,21 @@
-// *exec* (V3): a process on pipes as server-sent events. It is an ordinary session, and the Worker its lossless client: the process waits
-// for a caller that reads slowly, and is ended where the caller goes away or its time is over.
+// *exec* (V3): a process on pipes as server-sent events. It is an ordinary session, whose process waits for a caller that reads slowly, and
+// is ended where the caller goes away or its time is over.
 
 import { processSchemas } from "@sbx/api";
-import type { Context } from "hono";
-import { type Connection, connect, StdioError } from "sandbox-stdio/client";
-import { CLOSE } from "sandbox-stdio/core";
+import { splitUtf8 } from "sandbox-stdio/core";
 import { giveBack } from "../attach/entry-limits.ts";
+import { base64Of } from "../base/base64url.ts";
 import { log } from "../base/log.ts";
 import { answerOf } from "../programs/answer-of.ts";
-import { ask, type Target } from "../programs/ask.ts";
+import { askUntilAnswered, type Target } from "../programs/ask.ts";
 import { type Authorized, passToStart } from "../programs/authorized.ts";
-import type { Operation, ProgramAnswer, ProgramCall, ProgramProcess } from "../programs/operations/call.ts";
-import { base64Of } from "../programs/output-format.ts";
+import { EVENT_HEADERS, QUIET, type Say, sayEvents } from "../programs/events.ts";
+import type { ProgramAnswer, ProgramProcess } from "../programs/operations/call.ts";
+import type { ChunksBody } from "../programs/operations/chunks.ts";
+import type { Reading } from "../programs/output.ts";
 import { processOf } from "../programs/parse.ts";
 import { QUIET_MS } from "../programs/respond.ts";
-import type { SandboxApiEnv } from "./caller.ts";
-import { refuseAs } from "./refuse.ts";
-import { socketsTo } from "./session-socket.ts";
+import { refuseAs, type SandboxApiEnv } from "./caller.ts";
 
 /** What runs, and for how long. */
 export type Execution = {
@@ -28,167 +27,158 @@ export type Execution = {
   readonly timeoutMs?: number | undefined;
 };
 
-type At = { readonly target: Target; readonly callOf: (operation: Operation) => ProgramCall };
-
 /** How long the process lives without the Worker, which comes back within seconds if it lives. */
 const KEEP_SECONDS = 60;
+const BATCH_BYTES = 256 * 1024;
+/** What a timer holds, some 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The exits of a process that could not be started, as shells have them, by the reason. */
 const NOT_STARTED: Readonly<Record<string, number>> = { cmd_not_found: 127, cmd_not_executable: 126, bad_cwd: 126 };
+const NO_BYTES = new Uint8Array(0);
+/** The number of the stream. */
+const STDERR = 2;
+/** Of a process that ended without a code of its own. */
+const UNKNOWN_EXIT = 255;
 
+/** @throws {Refused} */
 export async function execute(
-  c: Context<{ Bindings: SandboxApiEnv }>,
+  request: Request,
+  env: SandboxApiEnv,
   who: Authorized,
-  session: string,
-  { target, callOf }: At,
+  reading: Reading & { readonly target: Target },
   execution: Execution,
 ): Promise<Response> {
-  const { env } = c;
-  const request = c.req.raw;
-  const waitUntil = (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise.catch(() => undefined));
+  const { target, callOf, enter, leave, abandon, waitUntil } = reading;
   const process = processFor(execution);
-  if ("status" in process) return refuseAs(process);
   const pass = await passToStart(request, env, who, target.sessionKey);
-  if ("code" in pass) return refuseAs(answerOf(pass));
-  const made = await ask(target, { ...callOf({ type: "create", process }), pass, mayStart: true });
-  if (made.status >= 400) {
-    waitUntil(giveBack(env, pass));
-    const code = NOT_STARTED[String(made.body.error)];
-    return code === undefined ? refuseAs(made) : notStarted(code, String(made.body.message));
+  if ("code" in pass) throw refuseAs(answerOf(pass));
+  // By its name a process starts once, however often it is asked for: a container may be on its way to sleep.
+  const create = { ...callOf({ type: "create", process }), pass, mayStart: true };
+  const made = await askUntilAnswered(target, () => create).finally(() => waitUntil(giveBack(env, pass)));
+  if (made.status >= 400) return notStarted(made);
+  const end = async () => {
+    const session = env.SESSION.getByName(target.sessionKey);
+    await session.end(who.actor).catch((error: unknown) => log.warn("a process could not be ended:", error));
+  };
+  const refusal = await enter();
+  if (refusal !== undefined) {
+    waitUntil(end());
+    throw refuseAs(refusal);
   }
-  const place = { session, sessionKey: target.sessionKey, incarnation: String(made.body.incarnation) };
-  const WebSocket = socketsTo(env, request, who, place, pass);
-  const { sandbox } = who.project;
-  const connection = connect("http://session", { sandbox, session, delivery: "lossless", WebSocket });
-  const end = () => env.SESSION.getByName(target.sessionKey).end(who.actor);
-  return new EventStream(connection, end, waitUntil).response(request.signal, execution.timeoutMs);
+  const asked = { type: "chunks", maxBytes: BATCH_BYTES, reader: `${who.who.name} (exec)` } as const;
+  const read = (after: number, waitMs: number) =>
+    askUntilAnswered(target, () => callOf({ ...asked, after, waitMs }, String(made.body.incarnation)));
+  const { timeoutMs = MAX_TIMER_MS } = execution;
+  let late: Promise<Ending> | undefined;
+  const atTimeout = () => {
+    const words = `the process still ran after ${timeoutMs} ms, and was ended`;
+    late = end().then(() => ({ isOver: true, event: failed("exec_timeout", words) }));
+  };
+  const timer = setTimeout(atTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
+  let isOver = false;
+  const pump = async (say: Say) => {
+    const ending = await tell(say, read, () => late);
+    isOver = ending.isOver;
+    await say(ending.event);
+  };
+  const ended = () => {
+    clearTimeout(timer);
+    abandon();
+    leave();
+    if (!isOver) waitUntil(end());
+  };
+  return sayEvents(pump, ended, waitUntil);
 }
 
-function processFor({ argv, line, cwd, env }: Execution): ProgramProcess | ProgramAnswer {
+function processFor({ argv, line, cwd, env }: Execution): ProgramProcess {
   const [cmd = "", ...args] = argv;
-  const body = processSchemas.createRequest.parse({
-    ...{ cmd, args, cwd, env },
-    ...{ delivery: "lossless", keepSeconds: KEEP_SECONDS, shellIntegration: false },
-  });
-  const parsed = processOf(body, "", true);
-  if (!parsed.ok) return parsed.answer;
+  const how = { awaited: true, keepSeconds: KEEP_SECONDS, shellIntegration: false };
+  const parsed = processOf(processSchemas.createRequest.parse({ cmd, args, cwd, env, ...how }), "", true);
+  if (!parsed.ok) throw refuseAs(parsed.answer);
   return line === undefined ? parsed.value : { ...parsed.value, line };
 }
 
-class EventStream {
-  readonly #connection: Connection;
-  readonly #end: () => Promise<unknown>;
-  readonly #waitUntil: (promise: Promise<unknown>) => void;
-  readonly #readable: ReadableStream<Uint8Array>;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  #saidMs = Date.now();
-  #isOver = false;
+type Told = ChunksBody & { readonly state: "running" | "exited" | "lost" };
 
-  constructor(connection: Connection, end: () => Promise<unknown>, waitUntil: (promise: Promise<unknown>) => void) {
-    this.#connection = connection;
-    this.#end = end;
-    this.#waitUntil = waitUntil;
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    this.#readable = readable;
-    this.#writer = writable.getWriter();
-  }
+/** The last event. `isOver`: nothing of the process is left to be ended. */
+type Ending = { readonly event: string; readonly isOver: boolean };
 
-  /** @param gone Says that the caller has gone: some runtimes notice that only when they write, twice. */
-  response(gone: AbortSignal, timeoutMs: number | undefined): Response {
-    const abandon = () => void this.#abandon();
-    gone.addEventListener("abort", abandon);
-    this.#writer.closed.catch(abandon);
-    const quiet = setInterval(() => {
-      if (Date.now() - this.#saidMs >= QUIET_MS) void this.#say(": \n\n").catch(() => undefined);
-    }, QUIET_MS);
-    const late =
-      timeoutMs === undefined ? undefined : setTimeout(() => this.#waitUntil(this.#late(timeoutMs)), timeoutMs);
-    this.#waitUntil(
-      this.#pump().finally(() => {
-        clearInterval(quiet);
-        if (late !== undefined) clearTimeout(late);
-        gone.removeEventListener("abort", abandon);
-      }),
-    );
-    return eventResponse(this.#readable);
-  }
-
-  async #pump(): Promise<void> {
-    try {
-      // Headers are not sent before the first byte.
-      await this.#say(": \n\n");
-      const { stdout, stderr } = this.#connection;
-      await Promise.all([this.#pass(stdout, "stdout"), this.#pass(stderr, "stderr")]);
-      const { code } = await this.#connection.exited;
-      await this.#finish(event("exit", JSON.stringify({ exit_code: code })));
-    } catch (error) {
-      if (this.#isOver) return;
-      if (!(error instanceof StdioError)) return this.#abandon();
-      const isLost = error.closeCode === CLOSE.notFound;
-      const code = isLost ? "process_lost" : error.code;
-      await this.#finish(event("error", JSON.stringify({ error: error.message, code })));
-      this.#waitUntil(this.#end());
-    }
-  }
-
-  async #pass(output: ReadableStream<Uint8Array>, name: "stdout" | "stderr"): Promise<void> {
-    for await (const bytes of output) {
-      if (this.#isOver) return;
-      await this.#say(event(name, base64Of(bytes)));
-    }
-  }
-
-  async #late(timeoutMs: number): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    await this.#ended();
-    const error = `the process still ran after ${timeoutMs} ms, and was ended`;
-    await this.#last(event("error", JSON.stringify({ error, code: "exec_timeout" })));
-  }
-
-  async #abandon(): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#waitUntil(this.#ended());
-    await this.#writer.abort().catch(() => undefined);
-  }
-
-  async #ended(): Promise<void> {
-    await this.#end().catch((error: unknown) => log.warn("a process could not be ended:", error));
-    this.#connection.close();
-  }
-
-  async #finish(text: string): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    await this.#last(text);
-  }
-
-  async #last(text: string): Promise<void> {
-    try {
-      await this.#say(text);
-      await this.#writer.close();
-    } catch {
-      // The caller has gone.
-    }
-  }
-
-  #say(text: string): Promise<void> {
-    this.#saidMs = Date.now();
-    return this.#writer.write(new TextEncoder().encode(text));
+/** Tells all output. @param lateOf What the caller is told of a process whose time is over. */
+async function tell(
+  say: Say,
+  read: (after: number, waitMs: number) => Promise<ProgramAnswer>,
+  lateOf: () => Promise<Ending> | undefined,
+): Promise<Ending> {
+  const output = new Output();
+  for (let after = 0; ; ) {
+    const answer = await read(after, QUIET_MS);
+    const body = answer.status === 200 ? (answer.body as Told) : undefined;
+    const said = body === undefined ? "" : output.eventsOf(body, answer.bytes);
+    const ending = (await lateOf()) ?? (body === undefined ? refusalOf(answer) : endOf(body));
+    after = body?.last ?? after;
+    // The process waits for its reader as long as it is asked about.
+    const reminder = setInterval(() => void read(after, 0).catch(() => undefined), QUIET_MS);
+    await say(ending === undefined ? said || QUIET : said + output.rest()).finally(() => clearInterval(reminder));
+    if (ending !== undefined) return ending;
   }
 }
 
-function notStarted(code: number, message: string): Response {
-  const reason = base64Of(new TextEncoder().encode(`${message}\n`));
-  return eventResponse(event("stderr", reason) + event("exit", JSON.stringify({ exit_code: code })));
+/** @returns undefined where it only can't be asked just now. */
+function refusalOf({ status, body }: ProgramAnswer): Ending | undefined {
+  if (status === 503) return undefined;
+  const isGone = status === 404;
+  return { isOver: isGone, event: failed(isGone ? "process_lost" : String(body.error), String(body.message)) };
+}
+
+function endOf({ state, isEnded, exitCode, failure }: Told): Ending | undefined {
+  if (isEnded && state === "lost") {
+    return { isOver: true, event: failed("process_lost", failure ?? "the process was lost with its container") };
+  }
+  if (failure !== null) return { isOver: false, event: failed("output_lost", failure) };
+  return isEnded ? { isOver: true, event: exited(exitCode ?? UNKNOWN_EXIT) } : undefined;
+}
+
+/** Events of both streams. None ends within a character: callers read the text of each by itself. */
+class Output {
+  readonly #tails: Record<"stdout" | "stderr", Uint8Array> = { stdout: NO_BYTES, stderr: NO_BYTES };
+
+  eventsOf({ chunks }: ChunksBody, bytes: Uint8Array = NO_BYTES): string {
+    let at = 0;
+    const events = chunks.map(([, number, length]) => {
+      const stream = number === STDERR ? "stderr" : "stdout";
+      const { whole, tail } = splitUtf8(this.#tails[stream], bytes.subarray(at, at + length));
+      this.#tails[stream] = tail;
+      at += length;
+      return outputOf(stream, whole);
+    });
+    return events.join("");
+  }
+
+  /** What was held back. */
+  rest(): string {
+    return outputOf("stdout", this.#tails.stdout) + outputOf("stderr", this.#tails.stderr);
+  }
+}
+
+function notStarted(made: ProgramAnswer): Response {
+  const code = NOT_STARTED[String(made.body.error)];
+  if (code === undefined) throw refuseAs(made);
+  const reason = outputOf("stderr", new TextEncoder().encode(`${String(made.body.message)}\n`));
+  return new Response(reason + exited(code), { headers: EVENT_HEADERS });
+}
+
+function outputOf(stream: "stdout" | "stderr", bytes: Uint8Array): string {
+  return bytes.length === 0 ? "" : event(stream, base64Of(bytes));
+}
+
+function exited(code: number): string {
+  return event("exit", JSON.stringify({ exit_code: code }));
+}
+
+function failed(code: string, error: string): string {
+  return event("error", JSON.stringify({ error, code }));
 }
 
 function event(name: string, data: string): string {
   return `event: ${name}\ndata: ${data}\n\n`;
-}
-
-function eventResponse(body: BodyInit): Response {
-  return new Response(body, {
-    headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" },
-  });
 }

@@ -1,171 +1,154 @@
 // Files of a sandbox (V4): one of them whole, or the workspace as an archive. What is done is on record, by its path and size, never its
 // content; a list of commands that may start needs `fs:read` and `fs:write` for it.
 
-import { ARCHIVE_PATH, type FileOrder } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, type FileOrder, joined, MAX_FILE_BYTES } from "sandbox-stdio/core";
 import { commandRefusal } from "../attach/command-policy.ts";
 import { log } from "../base/log.ts";
-import { readText } from "../base/read-text.ts";
-import { askFiles, type FilesAnswer } from "../bridge/files.ts";
-import { authorization, fetchBridge } from "../bridge/upstream.ts";
+import { REST_BYTES, readText } from "../base/read-text.ts";
+import { askFiles, fetchFolder } from "../bridge/files.ts";
 import { answerOf } from "../programs/answer-of.ts";
 import type { Authorized } from "../programs/authorized.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { type SandboxApiEnv, tenantOf } from "./caller.ts";
-import { refuse, refuseAs } from "./refuse.ts";
+import { Refused, refuse, refuseAs, type SandboxApiEnv, tenantOf } from "./caller.ts";
 
-const MAX_FILE_BYTES = 32 * 1024 * 1024;
-/** Of a body that is too long, so much more is taken: many clients look for an answer only when they have sent everything. */
-const REST_BYTES = 32 * 1024 * 1024;
 const MAX_SAID_BYTES = 64 * 1024;
 const SAID_PATIENCE_MS = 10_000;
+const WORKSPACE = "/workspace";
 /** Where a file must lie, once its links are resolved. */
-const WITHIN = ["/workspace", "/tmp"];
-const BYTES = "application/octet-stream";
-
-/** How a failure is told, by its name in errno(3). */
-const FAILURES: Readonly<Record<string, readonly [number, string]>> = {
-  EOUTSIDE: [403, "outside"],
-  EACCES: [403, "permission_denied"],
-  EPERM: [403, "permission_denied"],
-  ENOENT: [404, "not_found"],
-  ENOTDIR: [404, "not_found"],
-  EISDIR: [400, "not_regular"],
-  ENOTREG: [400, "not_regular"],
-  ENXIO: [400, "not_regular"],
-  EINVAL: [400, "bad_path"],
-  ELOOP: [400, "bad_path"],
-  ENAMETOOLONG: [400, "bad_path"],
-  EFBIG: [413, "too_long"],
-  ENOSPC: [507, "no_space"],
-  EIO: [503, "unavailable"],
+const WITHIN = [WORKSPACE, "/tmp"];
+const BYTES = {
+  "Content-Type": "application/octet-stream",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
 };
 
-type Doing = "read" | "write" | "persist" | "hydrate";
+/** How failures are told, by their names in errno(3). */
+const FAILURES: readonly (readonly [status: number, code: string, ...names: string[]])[] = [
+  [403, "outside", "EOUTSIDE"],
+  [403, "permission_denied", "EACCES", "EPERM"],
+  [404, "not_found", "ENOENT", "ENOTDIR"],
+  [400, "not_regular", "EISDIR", "ENOTREG", "ENXIO"],
+  [400, "bad_path", "EINVAL", "ELOOP", "ENAMETOOLONG"],
+  [413, "too_long", "EFBIG"],
+  [507, "no_space", "ENOSPC", "EDQUOT"],
+  [503, "unavailable", "EIO"],
+];
 
-export async function readFile(request: Request, env: SandboxApiEnv, who: Authorized): Promise<Response> {
-  const path = pathOf(request);
-  if (path === undefined) return badPath();
-  const refusal = policyRefusal(env, who, "fs:read");
-  if (refusal !== undefined) return refusal;
-  const { answer, bytes } = await ask(env, who, { op: "read", path, maxBytes: MAX_FILE_BYTES, within: WITHIN });
-  await note(env, who, "read", path, bytes.length, answer.ok ? "ok" : answer.code);
-  if (!answer.ok) return failed(answer.code, path, answer.message);
-  return new Response(bytes, { headers: { "Content-Type": BYTES, "X-Content-Type-Options": "nosniff" } });
+/** A request about files, and who asks. */
+type Asked = { readonly request: Request; readonly env: SandboxApiEnv; readonly who: Authorized };
+
+export async function readFile(asked: Asked): Promise<Response> {
+  const path = pathOf(asked.request);
+  requireAllowed(asked, "fs:read");
+  return new Response(await ask(asked, { op: "read", path, maxBytes: MAX_FILE_BYTES, within: WITHIN }), {
+    headers: BYTES,
+  });
 }
 
-export async function writeFile(request: Request, env: SandboxApiEnv, who: Authorized): Promise<Response> {
-  const path = pathOf(request);
-  if (path === undefined) return badPath();
-  const refusal = policyRefusal(env, who, "fs:write");
-  if (refusal !== undefined) return refusal;
-  const content = await contentOf(request);
-  if (content === undefined) return failed("EFBIG", path, `the file has more than ${MAX_FILE_BYTES} bytes`);
-  const { answer } = await ask(env, who, { op: "write", path, within: WITHIN }, content);
-  await note(env, who, "write", path, content.length, answer.ok ? "ok" : answer.code);
-  return answer.ok ? Response.json({ ok: true }) : failed(answer.code, path, answer.message);
+export async function writeFile(asked: Asked): Promise<Response> {
+  const path = pathOf(asked.request);
+  requireAllowed(asked, "fs:write");
+  const content = await contentOf(asked.request);
+  if (content === undefined) throw failed("EFBIG", path, `the file has more than ${MAX_FILE_BYTES} bytes`);
+  await ask(asked, { op: "write", path, within: WITHIN }, content);
+  return Response.json({ ok: true });
 }
 
-export async function persist(request: Request, env: SandboxApiEnv, who: Authorized): Promise<Response> {
-  const refusal = policyRefusal(env, who, "fs:read");
-  if (refusal !== undefined) return refusal;
-  const excludes = new URL(request.url).searchParams.getAll("excludes").join(",");
-  const response = await askArchive(env, who, { method: "POST", signal: request.signal }, excludes);
-  await note(env, who, "persist", WITHIN[0] ?? "", 0, response.ok ? "ok" : String(response.status));
-  if (!response.ok) return saidBy(response);
-  return new Response(response.body, { headers: { "Content-Type": BYTES, "Cache-Control": "no-store" } });
+export async function persist(asked: Asked): Promise<Response> {
+  const excludes = new URL(asked.request.url).searchParams.getAll("excludes").join(",");
+  const { body } = await askArchive(asked, "persist", { method: "POST" }, { excludes });
+  return new Response(body, { headers: BYTES });
 }
 
-export async function hydrate(request: Request, env: SandboxApiEnv, who: Authorized): Promise<Response> {
-  const refusal = policyRefusal(env, who, "fs:write");
-  if (refusal !== undefined) return refusal;
-  const response = await askArchive(env, who, { method: "PUT", body: request.body, signal: request.signal });
-  const answer = response.ok ? Response.json({ ok: true }) : await saidBy(response);
+export async function hydrate(asked: Asked): Promise<Response> {
+  await askArchive(asked, "hydrate", { method: "PUT", body: asked.request.body });
+  return Response.json({ ok: true });
+}
+
+/** @returns The bytes that were read. @throws {Refused} */
+async function ask(
+  asked: Asked,
+  order: Extract<FileOrder, { op: "read" | "write" }>,
+  content?: Uint8Array,
+): Promise<Uint8Array> {
+  const { env, who } = asked;
+  const { op, path } = order;
+  const { answer, bytes } = await askFiles(env, who.project.sandboxKey, who.project.sandbox, order, content);
+  await note(asked, op, path, (content ?? bytes).length, answer.ok ? "ok" : answer.code);
+  if (answer.ok) return bytes;
+  throw failed(answer.code, path, answer.message);
+}
+
+/** Asks about the workspace's archive. @throws {Refused} */
+async function askArchive(
+  asked: Asked,
+  operation: "persist" | "hydrate",
+  init: RequestInit,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  requireAllowed(asked, operation === "persist" ? "fs:read" : "fs:write");
+  const { request, env, who } = asked;
   const length = Number(request.headers.get("Content-Length") ?? 0);
-  await note(env, who, "hydrate", WITHIN[0] ?? "", length, answer.ok ? "ok" : String(answer.status));
-  return answer;
-}
-
-/** @returns The absolute path behind `/file/`, as it was sent; undefined where it can't be read. */
-function pathOf({ url }: Request): string | undefined {
-  const { pathname } = new URL(url);
-  const from = pathname.indexOf("/file/") + "/file".length;
   try {
-    return decodeURIComponent(pathname.slice(from));
-  } catch {
-    return undefined; // Not UTF-8.
+    const answer = await fetchFolder(env, who.project, ARCHIVE_PATH, { ...init, signal: request.signal }, query);
+    if (!answer.ok) throw await refusalOf(answer);
+    await note(asked, operation, WORKSPACE, length, "ok");
+    return answer;
+  } catch (error) {
+    if (!(error instanceof Refused)) log.warn("no way to the bridge:", error);
+    const refused = error instanceof Refused ? error : UNREACHED();
+    await note(asked, operation, WORKSPACE, length, String(refused.response.status));
+    throw refused;
   }
 }
 
-/** @returns undefined where it is longer than a file may be. */
-async function contentOf({ body, headers }: Request): Promise<Uint8Array | undefined> {
+async function refusalOf(response: Response): Promise<Refused> {
+  const { status } = response;
+  const { error, message } = readSaid((await readText(response, MAX_SAID_BYTES, SAID_PATIENCE_MS)).text);
+  if (error !== undefined && [400, 413, 507].includes(status)) return refuse(status, error, message ?? error);
+  log.warn(`the bridge did nothing with an archive (${status}): ${message}`);
+  return UNREACHED();
+}
+
+const UNREACHED = () =>
+  failed("EIO", "the workspace", "the sandbox can't be reached just now, or has no room: try again");
+
+/** @returns The absolute path behind `/file/`, as it was sent. @throws {Refused} */
+function pathOf({ url }: Request): string {
+  const { pathname } = new URL(url);
+  try {
+    return decodeURIComponent(pathname.slice(pathname.indexOf("/file/") + "/file".length));
+  } catch {
+    throw refuse(400, "bad_path", "the path can't be read: encode its UTF-8");
+  }
+}
+
+/** @returns undefined where it is longer than a file may be. Of such a one so much more is taken as of other bodies. */
+async function contentOf({ body }: Request): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  const said = Number(headers.get("Content-Length") ?? 0);
-  if (body === null) return new Uint8Array(0);
-  for await (const piece of body as ReadableStream<Uint8Array>) {
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
     length += piece.length;
-    if (Math.max(length, said) <= MAX_FILE_BYTES) pieces.push(piece);
-    else pieces.length = 0;
-    if (length > MAX_FILE_BYTES + REST_BYTES) return undefined;
+    if (length > MAX_FILE_BYTES + REST_BYTES) break;
+    if (length > MAX_FILE_BYTES) pieces.length = 0;
+    else pieces.push(piece);
   }
-  if (length > MAX_FILE_BYTES) return undefined;
-  const content = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    content.set(piece, at);
-    at += piece.length;
-  }
-  return content;
+  return length > MAX_FILE_BYTES ? undefined : joined(pieces);
 }
 
-function ask(env: SandboxApiEnv, { project }: Authorized, order: FileOrder, bytes?: Uint8Array): Promise<FilesAnswer> {
-  return askFiles(env, project.sandboxKey, project.sandbox, order, bytes);
-}
-
-/** What the bridge answers about the workspace's archive: bytes, or a refusal. */
-async function askArchive(
-  env: SandboxApiEnv,
-  { project }: Authorized,
-  init: RequestInit,
-  excludes = "",
-): Promise<Response> {
-  const { sandboxKey, sandbox: label } = project;
-  try {
-    const query = new URLSearchParams({ sandbox: sandboxKey, label, excludes });
-    const headers = { Authorization: await authorization(env, sandboxKey) };
-    return await fetchBridge(env, sandboxKey, `${ARCHIVE_PATH}?${query}`, { ...init, headers });
-  } catch (error) {
-    log.warn("no way to the bridge:", error);
-    return new Response(null, { status: 503 });
-  }
-}
-
-async function saidBy(response: Response): Promise<Response> {
-  const { error, message } = readSaid((await readText(response, MAX_SAID_BYTES, SAID_PATIENCE_MS)).text);
-  const isOurs = error !== undefined && [400, 413, 507].includes(response.status);
-  if (isOurs) return refuse(response.status, error, message ?? error);
-  log.warn(`the bridge did nothing with an archive (${response.status}): ${message}`);
-  return failed("EIO", "the workspace", "the sandbox can't be reached just now, or has no room: try again");
-}
-
-function failed(name: string, path: string, message: string): Response {
-  const [status, code] = FAILURES[name] ?? [500, "failed"];
+function failed(name: string, path: string, message: string): Refused {
+  const [status, code] = FAILURES.find(([, , ...names]) => names.includes(name)) ?? [500, "failed"];
   return refuse(status, code, `${path}: ${message}`);
 }
 
-function badPath(): Response {
-  return refuse(400, "bad_path", "the path can't be read: encode its UTF-8");
-}
-
-function policyRefusal(env: SandboxApiEnv, { who }: Authorized, right: "fs:read" | "fs:write"): Response | undefined {
-  const refusal = commandRefusal(env, right, who.isAdmin);
-  return refusal && refuseAs(answerOf(refusal));
+function requireAllowed({ env, who }: Asked, right: "fs:read" | "fs:write"): void {
+  const refusal = commandRefusal(env, right, who.who.isAdmin);
+  if (refusal !== undefined) throw refuseAs(answerOf(refusal));
 }
 
 async function note(
-  env: SandboxApiEnv,
-  { identity, actor, project }: Authorized,
-  operation: Doing,
+  { env, who: { identity, actor, project } }: Asked,
+  operation: "read" | "write" | "persist" | "hydrate",
   path: string,
   bytes: number,
   outcome: string,

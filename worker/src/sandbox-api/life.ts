@@ -2,41 +2,38 @@
 
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
-import { authorization, fetchBridge, isAwake } from "../bridge/upstream.ts";
+import { type AskedSandbox, fetchFolder } from "../bridge/files.ts";
+import { isAwake } from "../bridge/upstream.ts";
 import type { Authorized } from "../programs/authorized.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { type SandboxApiEnv, tenantOf } from "./caller.ts";
 
 /** The bridge gives itself ten seconds. */
-const WORKSPACE_PATIENCE_MS = 15_000;
+const PATIENCE_MS = 15_000;
 const MAX_SAID_BYTES = 16 * 1024;
 
-export function isRunning(env: SandboxApiEnv, { project }: Authorized): Promise<boolean> {
-  return isAwake(env, project.sandboxKey);
+export function isRunning(env: SandboxApiEnv, { sandboxKey }: AskedSandbox): Promise<boolean> {
+  return isAwake(env, sandboxKey);
 }
 
 /** Asks a local bridge, which has many sandboxes, for a /workspace of this one. @returns Why there can be none, if so. */
-export async function prepare(env: SandboxApiEnv, sandboxKey: string, label: string): Promise<string | undefined> {
-  return env.BRIDGE_URL ? askWorkspace(env, sandboxKey, "POST", label) : undefined;
+export async function prepare(env: SandboxApiEnv, sandbox: AskedSandbox): Promise<string | undefined> {
+  return env.BRIDGE_URL ? askWorkspace(env, sandbox, "POST") : undefined;
 }
 
 async function askWorkspace(
   env: SandboxApiEnv,
-  sandboxKey: string,
+  sandbox: AskedSandbox,
   method: "POST" | "DELETE",
-  label: string,
 ): Promise<string | undefined> {
   try {
-    const path = `/workspace?${new URLSearchParams({ sandbox: sandboxKey, label })}`;
-    const headers = { Authorization: await authorization(env, sandboxKey) };
-    const response = await fetchBridge(env, sandboxKey, path, {
-      ...{ method, headers },
-      signal: AbortSignal.timeout(WORKSPACE_PATIENCE_MS),
+    const response = await fetchFolder(env, sandbox, "/workspace", {
+      method,
+      signal: AbortSignal.timeout(PATIENCE_MS),
     });
     if (response.ok) return undefined;
-    return (
-      readSaid((await readText(response, MAX_SAID_BYTES, WORKSPACE_PATIENCE_MS)).text).message ?? `${response.status}`
-    );
+    const { text } = await readText(response, MAX_SAID_BYTES, PATIENCE_MS);
+    return readSaid(text).message ?? `${response.status}`;
   } catch (error) {
     log.warn("no answer from the bridge:", error);
     return "the bridge does not answer";
@@ -50,7 +47,7 @@ export async function deleteSandbox(env: SandboxApiEnv, { identity, project, act
   const names = await directory.list();
   await Promise.all(names.map(async (name) => env.SESSION.getByName(await project.sessionKey(name)).end(actor)));
   // A local bridge serves other sandboxes too.
-  if (env.BRIDGE_URL) await askWorkspace(env, sandboxKey, "DELETE", project.sandbox);
+  if (env.BRIDGE_URL) await askWorkspace(env, project, "DELETE");
   else await env.Sandbox.getByName(sandboxKey).endContainer();
   await directory.removeExecSessions();
   await (await tenantOf(env, identity)).deleteSandbox(sandboxKey);

@@ -1,6 +1,6 @@
 // The parts that both kinds of container object share: the bridge's environment, and asking the bridge without a start.
 
-import { ARCHIVE_PATH, PREVIEW_PATH } from "sandbox-stdio/core";
+import { ARCHIVE_PATH, FILES_PATH, PREVIEW_PATH } from "sandbox-stdio/core";
 import { type LogEnv, log } from "../base/log.ts";
 import type { LifeEnv } from "../refusal/life.ts";
 import { BELL_HOST, BELL_PATH } from "./bell.ts";
@@ -33,10 +33,13 @@ export interface SandboxEnv extends BridgeSecretEnv, EgressEnv, LifeEnv, LogEnv 
 const DEFAULT_STOP_SECONDS = "840";
 /** How long a server in a container may take to answer a request that needs no start. */
 const ANSWER_PATIENCE_MS = 10_000;
-/** Longer than the bridge waits for a server that is looked at, which may compile before it answers. */
-const PREVIEW_PATIENCE_MS = 70_000;
-/** As long as a caller sends an archive of 1 GiB. */
-const ARCHIVE_PATIENCE_MS = 900_000;
+/** What takes longer. The bridge gives up a server that is looked at, and an order for files, after 60 s. */
+const PATIENCE_MS: Readonly<Record<string, number>> = {
+  [PREVIEW_PATH]: 70_000,
+  [FILES_PATH]: 70_000,
+  // As long as a caller sends an archive of 1 GiB.
+  [ARCHIVE_PATH]: 900_000,
+};
 
 /**
  * The environment that the bridge is started with.
@@ -81,12 +84,16 @@ export async function askBridgeInside(
 
 /** Whether a request is for a server that is looked at: such a one starts no container. */
 export function isPreview(request: Request | string | URL): boolean {
-  return URL.parse(request instanceof Request ? request.url : request)?.pathname === PREVIEW_PATH;
+  return pathOf(request) === PREVIEW_PATH;
 }
 
 /** Whether a request's body is an archive: too much to be kept for another try. */
 export function isArchive(request: Request | string | URL): boolean {
-  return URL.parse(request instanceof Request ? request.url : request)?.pathname === ARCHIVE_PATH;
+  return pathOf(request) === ARCHIVE_PATH;
+}
+
+function pathOf(request: Request | string | URL): string {
+  return URL.parse(request instanceof Request ? request.url : request)?.pathname ?? "";
 }
 
 /** @returns undefined if `answer` does not come in time. */
@@ -94,8 +101,7 @@ export function withinPatience(
   request: Request | string | URL,
   answer: Promise<Response>,
 ): Promise<Response | undefined> {
-  if (isArchive(request)) return inTime(answer, ARCHIVE_PATIENCE_MS);
-  return inTime(answer, isPreview(request) ? PREVIEW_PATIENCE_MS : ANSWER_PATIENCE_MS);
+  return inTime(answer, PATIENCE_MS[pathOf(request)] ?? ANSWER_PATIENCE_MS);
 }
 
 /** The answer in the place of a container that can't be reached: to be tried again. */

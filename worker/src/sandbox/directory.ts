@@ -16,13 +16,15 @@ export interface DirectoryEnv {
 
 /** A session of the sandbox API: its execs share a directory and an environment (V3). */
 export type ExecSession = {
-  /** Names the file that has what the last exec left of them. */
-  readonly state: string;
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
 };
 
+/** With the name of the file that has what its last exec left of them. */
+type KeptExecSession = { readonly session: ExecSession; readonly state: string };
+
 const EXEC_SESSION = "exec:";
+const MAX_EXEC_SESSIONS = 256;
 
 export class SandboxDirectory extends DurableObject {
   #hasTable: boolean | undefined;
@@ -113,20 +115,18 @@ export class SandboxDirectory extends DurableObject {
     return rows.toArray().map((row) => row.name);
   }
 
-  /** @returns The one that has this id now: an earlier one stays. */
-  addExecSession(id: string, session: ExecSession): ExecSession {
+  /** An earlier one of this id stays. @returns Why it is not there as it is wished, if so. */
+  addExecSession(id: string, session: ExecSession): "other" | "full" | undefined {
     const { kv } = this.ctx.storage;
-    const earlier = this.execSession(id);
-    if (earlier === undefined) kv.put(EXEC_SESSION + id, session);
-    return earlier ?? session;
+    const earlier = this.execSession(id)?.session;
+    if (earlier !== undefined) return JSON.stringify(earlier) === JSON.stringify(session) ? undefined : "other";
+    if ([...kv.list({ prefix: EXEC_SESSION })].length >= MAX_EXEC_SESSIONS) return "full";
+    kv.put(EXEC_SESSION + id, { session, state: crypto.randomUUID() });
+    return undefined;
   }
 
-  execSession(id: string): ExecSession | undefined {
-    return this.ctx.storage.kv.get<ExecSession>(EXEC_SESSION + id);
-  }
-
-  countExecSessions(): number {
-    return [...this.ctx.storage.kv.list({ prefix: EXEC_SESSION })].length;
+  execSession(id: string): KeptExecSession | undefined {
+    return this.ctx.storage.kv.get<KeptExecSession>(EXEC_SESSION + id);
   }
 
   /** @returns Whether there was one. */

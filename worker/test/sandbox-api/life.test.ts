@@ -4,6 +4,7 @@ import type { SandboxApiEnv } from "../../src/sandbox-api/caller.ts";
 import { prepare } from "../../src/sandbox-api/life.ts";
 
 const local = { BRIDGE_URL: "http://127.0.0.1:1", STDIO_TOKEN: "a secret of the bridge's" } as unknown as SandboxApiEnv;
+const BOX = { sandboxKey: "key", sandbox: "box" };
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -13,16 +14,16 @@ const answering = (answer: Response) => vi.spyOn(globalThis, "fetch").mockImplem
 
 test("V2: where a namespace can't be had, the bridge's reason is told; a bridge that is away is one", async () => {
   answering(Response.json({ ok: true }));
-  expect(await prepare(local, "key", "box")).toBeUndefined();
+  expect(await prepare(local, BOX)).toBeUndefined();
   answering(Response.json({ error: "no_workspace", message: "the bridge does not run as root" }, { status: 502 }));
-  expect(await prepare(local, "key", "box")).toBe("the bridge does not run as root");
+  expect(await prepare(local, BOX)).toBe("the bridge does not run as root");
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
   vi.spyOn(globalThis, "fetch").mockRejectedValue(new TypeError("refused"));
-  expect(await prepare(local, "key", "box")).toBe("the bridge does not answer");
+  expect(await prepare(local, BOX)).toBe("the bridge does not answer");
 });
 
 test("V2: a container is not asked, and so not started", async () => {
   const asked = answering(Response.json({ ok: true }));
-  expect(await prepare({ ...local, BRIDGE_URL: "" }, "key", "box")).toBeUndefined();
+  expect(await prepare({ ...local, BRIDGE_URL: "" }, BOX)).toBeUndefined();
   expect(asked).not.toHaveBeenCalled();
 });

@@ -1,5 +1,6 @@
 // Numbers a client's input, keeps unacknowledged bytes, and resends them after a break.
 
+import { joined } from "../text/utf8-text.ts";
 import { MAX_STDIN_FRAME_BYTES, MAX_UNACKED_INPUT_BYTES } from "../wire/constants.ts";
 import type { KeptInput } from "./client-types.ts";
 
@@ -39,12 +40,7 @@ export class InputSender {
   /** What a later life needs to continue this input; undefined if nothing is kept. */
   get kept(): KeptInput | undefined {
     if (this.length === 0) return undefined;
-    const bytes = new Uint8Array(this.length);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at);
-      at += chunk.length;
-    }
+    const bytes = joined(this.#chunks);
     return { offset: this.#isAnchored ? this.#acked : undefined, length: bytes.length, bytes };
   }
 

@@ -2,7 +2,7 @@
 
 import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
 import { CLOSE } from "../wire/constants.ts";
-import { decodeBytesAndJson, decodeTyped, hasType } from "./bytes-and-json.ts";
+import { decodeBytesAndJson, decodeTyped, hasType, tellBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
 
 /** Whether the process has ended. Then the client gets no `ready`, after which it would reconnect forever. */
@@ -10,7 +10,6 @@ type AddonState = { readonly hasExited: boolean };
 
 /** Resets the terminal before a replay. The addon's own clearing on reconnection keeps the cursor's line and all modes. */
 const RESET = Uint8Array.of(0x1b, 0x63);
-const READY = '{"type":"ready"}';
 
 function encode(event: SessionEvent, state: AddonState): Encoded<AddonState> {
   switch (event.type) {
@@ -19,19 +18,9 @@ function encode(event: SessionEvent, state: AddonState): Encoded<AddonState> {
     case "hello":
       return { frames: event.live > event.offset ? [RESET] : [], state };
     case "live":
-      return { frames: state.hasExited ? [] : [READY], state };
-    case "output":
-      return { frames: [event.frame.subarray(1)], state };
-    case "exit": {
-      const { code, signal } = event;
-      return { frames: [JSON.stringify({ type: "exit", code, signal })], state };
-    }
-    case "error":
-      return { frames: [JSON.stringify({ type: "error", message: event.message })], state };
-    case "bye":
-      return { frames: [JSON.stringify({ type: "error", message: event.reason })], state };
+      return { frames: state.hasExited ? [] : tellBytesAndJson(event), state };
     default:
-      return { frames: [], state };
+      return { frames: tellBytesAndJson(event), state };
   }
 }
 

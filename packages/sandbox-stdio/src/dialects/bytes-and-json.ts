@@ -1,9 +1,27 @@
 // Shared by dialects whose clients type in binary frames and send JSON for everything else.
 
-import type { DecodedCommand, Frame } from "../server/dialect.ts";
+import type { DecodedCommand, Frame, SessionEvent } from "../server/dialect.ts";
 import { encodeUtf8 } from "../text/utf8-text.ts";
 import { CLOSE, MAX_CONTROL_IN_BYTES, MAX_FED_FRAME_BYTES } from "../wire/constants.ts";
 import { type ClientMessage, parseClientMessage } from "../wire/control.ts";
+
+/** What the clients of Cloudflare's terminals are told. */
+export function tellBytesAndJson(event: SessionEvent): Frame[] {
+  switch (event.type) {
+    case "live":
+      return ['{"type":"ready"}'];
+    case "output":
+      return [event.frame.subarray(1)];
+    case "exit":
+      return [JSON.stringify({ type: "exit", code: event.code, signal: event.signal })];
+    case "error":
+      return [JSON.stringify({ type: "error", message: event.message })];
+    case "bye":
+      return [JSON.stringify({ type: "error", message: event.reason })];
+    default:
+      return [];
+  }
+}
 
 /** Reads a frame of a client that may send only these messages. @param maxBytes Most bytes of a stdin frame. */
 export function decodeBytesAndJson(

@@ -1,35 +1,10 @@
 // The terminal of Cloudflare's bridge, `/v1/sandbox/ID/pty` (V5): bytes both ways, JSON `ready`, `exit` and `error`; the client
 // sends `resize`. The current screen comes before `ready`.
 
-import type { AttachWish, Dialect, DialectRoute, Encoded, RouteRequest, SessionEvent } from "../server/dialect.ts";
+import type { AttachWish, Dialect, DialectRoute, RouteRequest } from "../server/dialect.ts";
 import { CLOSE } from "../wire/constants.ts";
-import { decodeBytesAndJson } from "./bytes-and-json.ts";
+import { decodeBytesAndJson, tellBytesAndJson } from "./bytes-and-json.ts";
 import { terminalQuery } from "./terminal-query.ts";
-
-const NOTHING: Encoded<undefined> = { frames: [], state: undefined };
-
-function encode(event: SessionEvent): Encoded<undefined> {
-  switch (event.type) {
-    case "live":
-      return encoded({ type: "ready" });
-    case "output":
-      return { frames: [event.frame.subarray(1)], state: undefined };
-    case "exit": {
-      const { code, signal } = event;
-      return encoded({ type: "exit", code, signal });
-    }
-    case "error":
-      return encoded({ type: "error", message: event.message });
-    case "bye":
-      return encoded({ type: "error", message: event.reason });
-    default:
-      return NOTHING;
-  }
-}
-
-function encoded(message: object): Encoded<undefined> {
-  return { frames: [JSON.stringify(message)], state: undefined };
-}
 
 export const SANDBOX_PTY: Dialect<undefined> = {
   name: "sandbox-pty",
@@ -37,7 +12,7 @@ export const SANDBOX_PTY: Dialect<undefined> = {
   canResume: false,
   startsWithScreen: "ifLong",
   start: undefined,
-  encode,
+  encode: (event) => ({ frames: tellBytesAndJson(event), state: undefined }),
   decode: (frame) => decodeBytesAndJson(frame, ["resize"]),
 };
 

@@ -1,6 +1,7 @@
 // Programs' calls to the bridge: writes and queries. A call is repeated over each new inner hop until it is answered or given up.
 
 import type { ClientRecord } from "../session/client-record.ts";
+import { joined } from "../text/utf8-text.ts";
 import { MIB } from "../wire/constants.ts";
 import { defined } from "../wire/fields.ts";
 import type { Question } from "../wire/inner-messages.ts";
@@ -81,13 +82,7 @@ export function addAnswerPiece(hop: HopState, id: number, bytes: Uint8Array): vo
 export function finishAnswer(hop: HopState, id: number, isOk: boolean): void {
   const pending = hop.queries.get(id);
   if (pending === undefined) return;
-  const whole = new Uint8Array(isOk ? pending.bytes : 0);
-  let at = 0;
-  for (const piece of isOk ? pending.pieces : []) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  settleQuery(hop, id, isOk ? whole : undefined);
+  settleQuery(hop, id, isOk ? joined(pending.pieces) : undefined);
 }
 
 function sendWrite(hop: HopState, id: string, pending: PendingWrite): void {

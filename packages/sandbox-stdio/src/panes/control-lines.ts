@@ -1,5 +1,7 @@
 // Splits a stream of bytes into lines, whatever pieces it arrives in. A line within one piece is a view, others are copies.
 
+import { joined } from "../text/utf8-text.ts";
+
 /** Longest line accepted: tmux's are far shorter. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
@@ -30,13 +32,7 @@ export class ControlLines {
 
   #complete(last: Uint8Array): Uint8Array {
     if (this.#length === 0) return last;
-    const line = new Uint8Array(this.#length + last.length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      line.set(piece, at);
-      at += piece.length;
-    }
-    line.set(last, at);
+    const line = joined([...this.#pieces, last]);
     this.#pieces = [];
     this.#length = 0;
     return line;

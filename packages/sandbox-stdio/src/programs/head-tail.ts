@@ -2,7 +2,7 @@
 // inside a character.
 
 import type { OutputLog } from "../output/output-log.ts";
-import { joinBytes, unfinishedBytes } from "../text/utf8-text.ts";
+import { joined, unfinishedBytes } from "../text/utf8-text.ts";
 import { collect, type Gap } from "./output-range.ts";
 
 const LF = 0x0a;
@@ -47,9 +47,9 @@ export function headTail(log: OutputLog, from: number, maxBytes: number): HeadTa
 }
 
 function streams(log: OutputLog, ranges: readonly (readonly [number, number])[]) {
-  const joined = (stream: "all" | "stdout" | "stderr") =>
-    ranges.map(([from, to]) => collect(log, from, to, to - from, stream).bytes).reduce(joinBytes);
-  return { output: joined("all"), stdout: joined("stdout"), stderr: joined("stderr") };
+  const bytesOf = (stream: "all" | "stdout" | "stderr") =>
+    joined(ranges.map(([from, to]) => collect(log, from, to, to - from, stream).bytes));
+  return { output: bytesOf("all"), stdout: bytesOf("stdout"), stderr: bytesOf("stderr") };
 }
 
 /** Length of the kept head: up to its last line end if near, else to its last whole character. */

@@ -1,7 +1,7 @@
 // asciicast v2 and v3 in, line by line, from anybody: what can't be is refused with the line's number, and nothing is believed
 // that would take memory or time without bound. Knows neither where the bytes come from nor who shows them.
 
-import { copyBytes, decodeUtf8, isLossy } from "../text/utf8-text.ts";
+import { copyBytes, decodeUtf8, isLossy, joined } from "../text/utf8-text.ts";
 import { KIB, MAX_COLS, MAX_ROWS, MIB } from "../wire/constants.ts";
 import { isSize } from "../wire/control.ts";
 import { isRecord } from "../wire/schema.ts";
@@ -96,12 +96,7 @@ export class CastReader {
   }
 
   #text(): string {
-    const bytes = new Uint8Array(this.#bytes);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
+    const bytes = joined(this.#pieces);
     this.#pieces = [];
     this.#bytes = 0;
     const text = decodeUtf8(bytes);

@@ -6,6 +6,7 @@ import { type Answerer, AnswererHistory } from "../terminal/answerer-history.ts"
 import { FileTransfers } from "../terminal/file-transfers.ts";
 import { QueryFilter } from "../terminal/query-filter.ts";
 import { SplitCharacters } from "../text/split-characters.ts";
+import { joined } from "../text/utf8-text.ts";
 import { STREAM_STDOUT } from "../wire/constants.ts";
 import type { ServerMessage } from "../wire/control.ts";
 
@@ -134,14 +135,6 @@ export class QueryGate {
 
 /** undefined if there are no bytes. */
 function frameOf(type: number, parts: readonly Uint8Array[]): Uint8Array | undefined {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  if (length === 0) return undefined;
-  const frame = new Uint8Array(1 + length);
-  frame[0] = type;
-  let at = 1;
-  for (const part of parts) {
-    frame.set(part, at);
-    at += part.length;
-  }
-  return frame;
+  const frame = joined([Uint8Array.of(type), ...parts]);
+  return frame.length === 1 ? undefined : frame;
 }

@@ -1,6 +1,7 @@
 // Writes a tar archive that GNU's, busybox's and BSD's tar can unpack. Names are bytes, one per character. Pure.
 
 import { fromLatin1 } from "../text/latin1.ts";
+import { joined } from "../text/utf8-text.ts";
 import { TAR_BLOCK } from "./tar-reader.ts";
 
 /** Largest number in eleven octal digits. */
@@ -77,14 +78,4 @@ function paxRecord(key: string, value: string): string {
   let length = rest.length + 1;
   while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
   return `${length}${rest}`;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -36,9 +36,9 @@ export function isLossy(text: string, bytes: Uint8Array): boolean {
  * @returns `whole`, a view of `bytes` if there was no tail; `tail`, at most three bytes, in new memory.
  */
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
-  const joined = tail.length === 0 ? bytes : joinBytes(tail, bytes);
-  const cut = joined.length - unfinishedBytes(joined);
-  return { whole: joined.subarray(0, cut), tail: copyBytes(joined.subarray(cut)) };
+  const all = tail.length === 0 ? bytes : joined([tail, bytes]);
+  const cut = all.length - unfinishedBytes(all);
+  return { whole: all.subarray(0, cut), tail: copyBytes(all.subarray(cut)) };
 }
 
 /** How many bytes at the end begin a character that may still be completed. */
@@ -52,11 +52,15 @@ export function unfinishedBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-export function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
+/** Joins the pieces in new memory. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 /** A copy in new memory. `bytes.slice()` would be a view of the same memory for a Buffer, which Node and Bun pass around. */

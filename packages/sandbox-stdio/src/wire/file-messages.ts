@@ -1,9 +1,12 @@
 // File operations in the sandbox: orders from the Worker to the bridge and its file helper, and the answers. JSON, then bytes.
 
-import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import { decodeUtf8, encodeUtf8, joined } from "../text/utf8-text.ts";
 
 /** Most bytes of one order or answer. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
+
+/** Path at which the bridge takes an order. */
+export const FILES_PATH = "/files";
 
 /** Path at which the bridge packs and unpacks archives; the request and response bodies are the archives. */
 export const ARCHIVE_PATH = "/archive";
@@ -22,10 +25,10 @@ export type FileOrder =
   | ({ readonly op: "read"; readonly path: string; readonly maxBytes: number } & Within)
   /** Writes the bytes after the order, and creates the file if needed. The directory must exist. */
   | ({ readonly op: "write"; readonly path: string } & Within)
-  | ({ readonly op: "mkdir"; readonly path: string; readonly recursive: boolean } & Within)
-  | ({ readonly op: "list"; readonly path: string } & Within)
+  | { readonly op: "mkdir"; readonly path: string; readonly recursive: boolean }
+  | { readonly op: "list"; readonly path: string }
   | ({ readonly op: "walk"; readonly path: string; readonly followLinks: boolean } & Limits)
-  | ({ readonly op: "real"; readonly path: string } & Within)
+  | { readonly op: "real"; readonly path: string }
   | { readonly op: "remove"; readonly path: string; readonly recursive: boolean; readonly force: boolean }
   | { readonly op: "copy"; readonly path: string; readonly to: string; readonly recursive: boolean }
   | ({ readonly op: "open"; readonly path: string } & Handle)
@@ -69,12 +72,10 @@ export const FILE_HEAD_BYTES = 8;
 
 export function packFileMessage(message: object, bytes: Uint8Array = new Uint8Array(0)): Uint8Array<ArrayBuffer> {
   const json = encodeUtf8(JSON.stringify(message));
-  const packed = new Uint8Array(FILE_HEAD_BYTES + json.length + bytes.length);
+  const packed = joined([new Uint8Array(FILE_HEAD_BYTES), json, bytes]);
   const head = new DataView(packed.buffer);
   head.setUint32(0, json.length);
   head.setUint32(4, bytes.length);
-  packed.set(json, FILE_HEAD_BYTES);
-  packed.set(bytes, FILE_HEAD_BYTES + json.length);
   return packed;
 }
 

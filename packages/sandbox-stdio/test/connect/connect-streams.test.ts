@@ -70,10 +70,11 @@ describe("output", () => {
 
 describe("input", () => {
   function input(window: number) {
-    const state = { kept: 0, hasEnded: false };
+    const state = { kept: 0, hasEnded: false, written: [] as Uint8Array[] };
     const stream = new InputStream({
       write: (chunk) => {
         state.kept += chunk.length;
+        state.written.push(chunk);
         return state.kept < window;
       },
       endInput: () => {
@@ -107,6 +108,14 @@ describe("input", () => {
     expect(await isOver(full)).toBe(false);
     ack(2);
     await full;
+  });
+
+  test("what was written is kept as it was, though the caller uses its Buffer again", async () => {
+    const { state, writer } = input(100);
+    const buffer = Buffer.from("first");
+    await writer.write(buffer);
+    buffer.fill("x");
+    expect(state.written.map((piece) => Buffer.from(piece).toString())).toEqual(["first"]);
   });
 
   test("closing is the end of input, and over when all has been taken", async () => {

@@ -46,6 +46,19 @@ function pax(...records: string[]): Buffer {
   return Buffer.concat([header("x", text.length), Buffer.from(text.padEnd(512, "\0"))]);
 }
 
+test("a name that comes in pieces is whole, though the Buffer that each comes in is used again", () => {
+  const name = "n".repeat(1_500);
+  const archive = Buffer.concat([header("L", name.length), Buffer.from(name.padEnd(1_536, "\0")), header("0", 0)]);
+  const found: string[] = [];
+  const ignore = () => undefined;
+  const reader = new TarReader({ member: (member) => found.push(member.name), bytes: ignore, memberEnd: ignore });
+  const room = Buffer.alloc(700);
+  for (let at = 0; at < archive.length; at += room.length) {
+    reader.push(room.subarray(0, archive.copy(room, 0, at)));
+  }
+  expect(found).toEqual([name]);
+});
+
 test("times that no file can have, and names that go on behind a NUL, are what a file can have", () => {
   const times = ["mtime=Infinity", "mtime=1e300", "mtime=-500", "mtime=no time"].map((time) => [
     pax(time),

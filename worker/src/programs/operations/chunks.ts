@@ -1,7 +1,7 @@
 // *chunks* (E4): output in numbered pieces, the same for every caller and after every restart. The bridge numbers them, and the store
 // once the process has ended.
 
-import { defined, type InnerClient, type OutputLog } from "sandbox-stdio/core";
+import { defined, type InnerClient, joined, type OutputLog } from "sandbox-stdio/core";
 import { type Chunk, type ChunkList, ChunkTable, readChunkList } from "sandbox-stdio/programs";
 import { askProcess, type Kept, keptState, UNANSWERED } from "./ask-process.ts";
 import type { Operation, ProgramAnswer } from "./call.ts";
@@ -61,20 +61,20 @@ export class Chunks {
   }
 }
 
-/** The answer's body, beside what every answer has. */
+/** The answer's body, beside what every answer has. Its bytes are those of its chunks, one behind the other. */
 export type ChunksBody = {
   readonly isTty: boolean;
-  readonly chunks: Told["chunks"];
-  readonly last: number;
-  readonly isEnded: boolean;
-  readonly exitCode: number | null;
-  readonly failure: string | null;
-};
-
-type Told = {
   readonly chunks: readonly (readonly [seq: number, stream: number, length: number])[];
   /** The newest chunk that the caller has with this. */
   readonly last: number;
+  /** Nothing follows. */
+  readonly isEnded: boolean;
+  readonly exitCode: number | null;
+  /** Says which output is missing. */
+  readonly failure: string | null;
+};
+
+type Told = Pick<ChunksBody, "chunks" | "last"> & {
   readonly failure?: string | undefined;
   readonly bytes?: Uint8Array;
 };
@@ -104,7 +104,7 @@ function tell(log: OutputLog, list: ChunkList, { after, maxBytes }: Asked, befor
     total += length;
     chunks.push([last, stream, length]);
   }
-  return { chunks, last, failure, bytes: joined(pieces, total) };
+  return { chunks, last, failure, bytes: joined(pieces) };
 }
 
 function endOf(chunk: Chunk | undefined): number | undefined {
@@ -118,7 +118,9 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
   if (reached.state === "running") return askProcess(ports.hop, question, PATIENCE_MS);
   const kept = ports.kept().chunks;
   if (kept !== undefined) return kept;
-  const asked = ports.isReachable ? await askProcess(ports.hop, question, PATIENCE_MS) : undefined;
+  // A bridge that has lost the process has no table of it either.
+  const canAsk = ports.isReachable && reached.state !== "lost";
+  const asked = canAsk ? await askProcess(ports.hop, question, PATIENCE_MS) : undefined;
   // It may have been stored, and the bridge let go of, meanwhile.
   const told = ports.kept().chunks ?? asked;
   if (told !== undefined || reached.state === "lost") return told;
@@ -128,16 +130,6 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
   const text = new TextEncoder().encode(JSON.stringify(table.list()));
   ports.keep(text);
   return text;
-}
-
-function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
 
 function answer(reached: Reached, told: Told & { readonly isEnded: boolean }): ProgramAnswer {
