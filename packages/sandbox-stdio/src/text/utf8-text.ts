@@ -63,7 +63,7 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** A copy in new memory. `bytes.slice()` would be a view of the same memory for a Buffer, which Node and Bun pass around. */
+/** A copy in new memory. Its slice would be a view of the same memory for a Buffer, which Node and Bun pass around. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
