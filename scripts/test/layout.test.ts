@@ -34,5 +34,5 @@ test("a commit's subject has at most 72 letters", () => {
 
 test("bytes are not copied by slice()", () => {
   const text = "const rest = bytes.slice(2);\nkeep(bytes.slice());";
-  expect(sliceCopies([{ path: "x/one.ts", text }])).toEqual(["x/one.ts:2: copyBytes() for slice()"]);
+  expect(sliceCopies([{ path: "x/one.ts", text }])).toEqual(["x/one.ts:2: cloneBytes() for slice()"]);
 });

@@ -56,7 +56,7 @@ export function sliceCopies(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, text }) =>
     text
       .split("\n")
-      .flatMap((line, i) => (line.includes(".slice()") ? [`${path}:${i + 1}: copyBytes() for slice()`] : [])),
+      .flatMap((line, i) => (line.includes(".slice()") ? [`${path}:${i + 1}: cloneBytes() for slice()`] : [])),
   );
 }
 

@@ -7,7 +7,7 @@ import { PlainMap } from "../programs/plain-runs.ts";
 import { PlainText } from "../programs/plain-text.ts";
 import { Utf8Reader } from "../programs/utf8-reader.ts";
 import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
-import { copyBytes } from "../text/utf8-text.ts";
+import { cloneBytes } from "../text/utf8-text.ts";
 import { LineMatcher } from "./line-matcher.ts";
 
 const ASTERISK = 0x2a;
@@ -29,7 +29,7 @@ export class Redactor {
 
   /** Redacts in place. @returns Whether anything was hidden. */
   redact(bytes: Uint8Array): boolean {
-    const original = copyBytes(bytes);
+    const original = cloneBytes(bytes);
     let hasHidden = false;
     for (const lines of [plainLines(original), linesAsTheyCame(original)]) {
       for (let from = 0; from < lines.text.length; ) {
