@@ -229,18 +229,16 @@ export class Page extends Store<PageState> {
     if (isOwn && user !== undefined) this.#remember(user, address);
     const workspace = new Workspace(layoutApi, address);
     this.#attachments.clear();
-    // A link to look on may lead to a session in which this tab has typed: its place there is of another role.
-    const isViewer = new URLSearchParams(address.attachUrl).get("role") === "viewer";
-    this.#attachments.set(paneIdOf(address), { address, resumes: this.#resumesOf(address, isViewer ? ".viewer" : "") });
+    this.#attachments.set(paneIdOf(address), { address, resumes: this.#resumesOf(address) });
     this.#set({ phase: "ready", address, user: user?.name, workspace, rights });
     if (address.hasTabs && isOwn) void workspace.join();
   }
 
-  #resumesOf({ sandbox, session }: SessionTarget, role = ""): ResumeStore {
+  #resumesOf({ sandbox, session }: SessionTarget): ResumeStore {
     const who = this.#user?.key;
     // Sessions of the same name differ by the ticket or login.
     const key = this.#ticket === undefined ? who : `${who ?? "guest"}.${this.#ticket.slice(-12)}`;
-    return tabResumeStore(`${key}.${sandbox}.${session}${role}`, this.#storage, navigator.locks);
+    return tabResumeStore(`${key}.${sandbox}.${session}`, this.#storage, navigator.locks);
   }
 
   /** The last session of this person in this browser, as a query without a command. */
