@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
+import { RawCodex } from "../support/agents/codex-raw.ts";
 import { CLIENT, type Comer, OtherIssuer } from "../support/servers/other-issuer.ts";
 import { run } from "../support/system/installed.ts";
 import {
@@ -69,6 +70,11 @@ test("a server that is stopped and started again has the same sessions and login
   await visitor.follow();
   const made = await ask(first, "PUT", "counted", { cmd: "sh", args: ["-c", "read a; echo got $a; read b"] });
   const { incarnation } = (await made.json()) as { incarnation: string };
+  // For files the bridge starts its own program once more, which is a bundle here.
+  const ticket = (await (await ask(first, "POST", "../codex-ticket", {})).json()) as { url: string };
+  const codex = await RawCodex.open(ticket.url);
+  expect(await codex.result("initialize", { clientName: "test" })).toMatchObject({ sessionId: expect.any(String) });
+  codex.socket.terminate();
   const piped = await attached(project, first, ["cat"]);
   await piped.says("one\n");
   expect(await first.stop()).toBe(0);
