@@ -159,9 +159,10 @@ function failed(message: string): FileResult {
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };
 }
 
-/** The bridge's own program once more, with these words: compiled it is one file, else its entry is named. */
+/** The bridge's own program once more, with these words: compiled it is one file, bundled this one, else its entry is named. */
 export function ownProgram(...words: readonly string[]): string[] {
   const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
-  const entry = isCompiled ? [] : [new URL("../../stdio-ws.ts", import.meta.url).pathname];
+  const isBundled = !import.meta.url.endsWith("/files/files.ts");
+  const entry = isCompiled ? [] : [new URL(isBundled ? "" : "../../stdio-ws.ts", import.meta.url).pathname];
   return [process.execPath, ...entry, ...words];
 }

@@ -46,16 +46,8 @@ const SHARED_PARAMS = ["role", "name"];
 const MOMENT_PARAMS = ["at", "of"];
 const INCARNATION = /^[\w-]{1,64}$/;
 
-/**
- * @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one. @param isViewer Whether
- * the person may only look on.
- */
-export function readPageAddress(
-  search: string,
-  makeName: () => string,
-  ticket?: string,
-  isViewer = false,
-): PageAddress {
+/** @param makeName Names a session if the address does not. @param ticket The share ticket, if there is one. */
+export function readPageAddress(search: string, makeName: () => string, ticket?: string): PageAddress {
   const params = new URLSearchParams(search);
   const sandbox = params.get("sandbox") || "default";
   const session = params.get("session") || makeName();
@@ -66,7 +58,6 @@ export function readPageAddress(
   // The server's default for a command is pipes; this page is a terminal.
   if (attach.has("cmd") && !attach.has("tty")) attach.set("tty", "1");
   if (ticket !== undefined) attach.set("ticket", ticket);
-  else if (isViewer) attach.set("role", "viewer");
   return {
     sandbox,
     session,

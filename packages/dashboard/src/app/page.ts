@@ -3,7 +3,6 @@
 import type { Role } from "sandbox-stdio/core";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "../connection/resume-store.ts";
 import type { SessionTarget } from "../connection/session-target.ts";
-import { listSessions } from "../find/session-list.ts";
 import { localStorageIfAllowed, PreferenceStore } from "../settings/preferences.ts";
 import { syncPreferences } from "../settings/preferences-remote.ts";
 import { keptTicket, takeTicket } from "../sharing/share-link.ts";
@@ -68,8 +67,6 @@ type User = {
   readonly hasPreviews?: boolean;
 };
 
-const isViewer = (user: User | undefined): boolean => user !== undefined && !user.scopes.includes("sandbox:exec");
-
 const PREVIEWS = "/preview/{sandbox}/{port}";
 const CONFIRMED = "sbx.confirmed";
 const LAST = "sbx.last.";
@@ -98,9 +95,9 @@ export class Page extends Store<PageState> {
     if (key !== undefined) {
       const reason = await exchangeKey(key);
       const loginUrl = loginAddress(location);
-      if (reason === undefined) return location.replace(loginUrl);
-      const known = await this.#login.now();
-      if (known.kind !== "known") return this.#set({ phase: "anonymous", loginUrl, reason });
+      if (reason === undefined) location.replace(loginUrl);
+      else this.#set({ phase: "anonymous", loginUrl, reason });
+      return;
     }
     const me = await this.#login.now();
     if (me.kind === "unreachable") {
@@ -131,12 +128,7 @@ export class Page extends Store<PageState> {
     const id = paneIdOf(target);
     let found = this.#attachments.get(id);
     if (found === undefined) {
-      const address = readPageAddress(
-        withTabs(location.search, target),
-        randomSessionName,
-        this.#ticket,
-        isViewer(this.#user),
-      );
+      const address = readPageAddress(withTabs(location.search, target), randomSessionName, this.#ticket);
       found = { address, resumes: this.#resumesOf(target) };
       this.#attachments.set(id, found);
     }
@@ -201,13 +193,6 @@ export class Page extends Store<PageState> {
       const target = there?.kept === undefined ? undefined : focusedTarget(there.kept.layout);
       if (target !== undefined) history.replaceState(null, "", withTabs(location.search, target) + location.hash);
     }
-    const asked = new URLSearchParams(location.search);
-    if (this.#ticket === undefined && isViewer(user) && !asked.has("session")) {
-      // They can't begin one: what runs is what there is to see.
-      const listed = await listSessions(asked.get("sandbox") ?? user.home ?? "default");
-      const running = listed.ok ? listed.value.find(({ state }) => state === "running") : undefined;
-      if (running !== undefined) history.replaceState(null, "", withTabs(location.search, running.target));
-    }
     this.#open(user);
   }
 
@@ -222,7 +207,7 @@ export class Page extends Store<PageState> {
     this.#user = user;
     const isOwn = this.#ticket === undefined && user !== undefined;
     const search = isOwn ? homeSearch(location.search, this.#last(user), user.home) : location.search;
-    const address = readPageAddress(search, randomSessionName, this.#ticket, isViewer(user));
+    const address = readPageAddress(search, randomSessionName, this.#ticket);
     // A reload or bookmark must lead to the same session.
     if (address.search !== location.search) history.replaceState(null, "", address.search + location.hash);
     const isConfirmed = this.#storage?.getItem(CONFIRMED) === address.attachUrl;
@@ -238,7 +223,7 @@ export class Page extends Store<PageState> {
       isAdmin: has("sandbox:admin"),
       mayShare: has("sandbox:exec"),
       mayRenew: isOwn,
-      mayStartAnother: isOwn && !isViewer(user),
+      mayStartAnother: isOwn,
       previews: has("sandbox:exec") && user?.hasPreviews === true ? PREVIEWS : undefined,
     };
     if (isOwn && user !== undefined) this.#remember(user, address);

@@ -6,12 +6,6 @@ import { attachAddress, attachProtocols, ticketOf } from "../../src/connection/a
 
 const PAGE = "https://sbx.example/?x=1#y";
 
-test("who may only look on attaches as a viewer, whatever the address says; a link's ticket says it itself", () => {
-  const attachOf = (search: string, ticket?: string) => readPageAddress(search, () => "s", ticket, true).attachUrl;
-  expect(attachOf("?sandbox=dev&role=driver")).toBe("/attach?sandbox=dev&role=viewer");
-  expect(attachOf("?sandbox=dev", "s.t")).toBe("/attach?sandbox=dev&ticket=s.t");
-});
-
 describe("the address of an attach", () => {
   test("is a WebSocket's, with what the client knows and the window's size", () => {
     const known = new Map([
