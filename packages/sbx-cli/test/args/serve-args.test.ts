@@ -34,11 +34,12 @@ test("serve alone serves the current folder on loopback, to people who may do al
 
 test("an issuer, a command for all programs, and limits come as words", () => {
   const issuer = ["--issuer", "https://id.test", "--client-id", "serve", "--client-secret-file", "/s"];
-  const limits = ["--cgroup", "/c", "--limit", "pids.max=500", "memory.max=2G"];
+  const limits = ["--cgroup", "/c", "--limit", "pids.max=500", "memory.max=2G", "--trust-proxy", "::1", "127.0.0.1"];
   expect(command(...issuer, "--exec", "docker exec  -i NAME", ...limits)).toMatchObject({
     issuer: { url: "https://id.test", clientId: "serve", secretFile: "/s" },
     exec: ["docker", "exec", "-i", "NAME"],
     cgroup: "/c",
+    proxies: ["::1", "127.0.0.1"],
     limits: { "pids.max": "500", "memory.max": "2G" },
   });
 });
