@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Namespace } from "../base/namespace.ts";
+import { Namespace, WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 
 export class Workspaces {
@@ -23,7 +23,9 @@ export class Workspaces {
   /** @param folderOf The sandbox's folder. @returns Why its processes can't have it as /workspace, if so. */
   async make(sandbox: string, folderOf: () => string): Promise<string | undefined> {
     const { sandboxRoot, workspace } = this.#settings;
-    if (sandboxRoot === undefined) return `this server has one folder for all, ${workspace}`;
+    // The one folder of `serve` is nobody's to share with a new sandbox.
+    if (sandboxRoot === undefined)
+      return workspace === WORKSPACE && existsSync(workspace) ? undefined : `there is no ${WORKSPACE}`;
     const folder = folderOf();
     const fault = await this.#make(sandboxRoot, sandbox, folder);
     const mark = markOf(sandboxRoot, sandbox);

@@ -80,7 +80,7 @@ testAsRoot(
     const { state, pid } = served;
     const facts = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number; port: number };
     const asOther = async (...words: string[]) =>
-      run("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", ...words], "/");
+      run("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "env", "PATH=/usr/bin:/bin", ...words], "/");
     for (const path of [state, join(state, "bridge.json"), ...[pid, facts.pid].map((one) => `/proc/${one}/environ`)]) {
       const { code, stdout, stderr } = await asOther("cat", path);
       expect([path, code, stdout, stderr]).toEqual([path, 1, "", expect.stringContaining("Permission denied")]);

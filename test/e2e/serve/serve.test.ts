@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import WebSocket from "ws";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
@@ -43,6 +44,17 @@ async function ask(served: Served, method: string, path: string, body?: object):
     ...(body && { body: JSON.stringify(body) }),
   });
 }
+
+/** The first word of an attach: `hello`, or `bye`. */
+const answerOf = (address: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(address, "stdio.v1");
+    socket.once("message", (data) => {
+      resolve((JSON.parse(String(data)) as { type: string }).type);
+      socket.close();
+    });
+    socket.once("error", reject);
+  });
 
 test("the link opens a shell in the browser, leaves the address bar, and is good once", async () => {
   const served = await Served.start(project, ["--dir", project]);
@@ -138,7 +150,16 @@ test("a user's sessions run as their own user where root serves, are theirs alon
   expect(second.port).not.toBe(first.port);
   const again = await visit(second);
   expect(await (await again.ask(`${sessions}/${session}`)).json()).toMatchObject({ state: "running" });
-  expect((await act(project, state, ["user", "alice", "--remove"], port)).code).toBe(0);
+  // Who is removed has nothing left, not even a link that they made.
+  const shared = await again.send(
+    `${sessions}/${session}/share`,
+    JSON.stringify({ role: "driver", guests: true, seconds: 600 }),
+  );
+  const { ticket } = (await shared.json()) as { ticket: string };
+  const link = `${second.origin.replace("http", "ws")}/attach?sandbox=home&session=${session}&ticket=${ticket}`;
+  expect(await answerOf(link)).toBe("hello");
+  expect((await act(project, state, ["user", "alice", "--remove"], String(second.port))).code).toBe(0);
+  expect(await answerOf(link)).toBe("bye");
   expect((await again.ask("/api/me/renew", {})).status).toBe(401);
 });
 
@@ -236,6 +257,31 @@ test("with one program, people drive it and start no other; --once ends with its
   expect((await act(project, served.state, ["status"])).stdout).toMatch(
     /^server {2}does not run\nbridge {2}does not run\n/,
   );
+});
+
+test("a login of a server that gives more is none at one that gives less", async () => {
+  const state = stateFolder();
+  const first = await Served.start(project, [], { state });
+  const visitor = new Visitor(first.origin);
+  await visitor.exchange(first.key);
+  await visitor.follow();
+  const token = (await act(project, state, ["token"], String(first.port))).stdout.trim();
+  await ask(first, "PUT", "seen", { cmd: "cat" });
+  const shared = await ask(first, "POST", "seen/share", { role: "driver", guests: true, seconds: 600 });
+  const { ticket } = (await shared.json()) as { ticket: string };
+  const files = await fetch(`${first.origin}/v1/sandbox`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  expect(files.status).toBe(502);
+  await first.stop();
+  const second = await Served.start(project, ["--readonly", "--", "cat"], { state, port: first.port });
+  expect(await visitor.me()).toMatchObject({ authenticated: false });
+  expect((await visitor.ask("/api/me/renew", {})).status).toBe(401);
+  const run = { method: "POST", headers: { Authorization: `Bearer ${token}` }, body: '{"cmd":"id"}' };
+  expect((await fetch(`${second.origin}/api/sandboxes/home/run`, run)).status).toBe(401);
+  const link = `${second.origin.replace("http", "ws")}/attach?sandbox=home&session=seen&ticket=${ticket}`;
+  expect(await answerOf(link)).toBe("bye");
 });
 
 test("with --readonly people look on: they neither type nor start anything", async () => {

@@ -12,6 +12,7 @@ const ENV: AuthEnv = {
 test("what is not set has the documented default", () => {
   expect(readAuthSettings(ENV)).toEqual({
     issuer: "https://id.org.ai",
+    tenantIssuer: "https://id.org.ai",
     authorizationServers: ["https://id.org.ai"],
     jwksUri: "https://id.org.ai/.well-known/jwks.json",
     introspectionUri: "https://id.org.ai/oauth/introspect",
@@ -164,5 +165,12 @@ describe("what is wrong is named, without its value", () => {
   test.each(cases)("%s", (_, wrong, message) => {
     const expected = { code: "misconfigured", status: 503, message: `This server is not set up: ${message}` };
     expect(() => readAuthSettings({ ...ENV, ...wrong })).toThrow(expect.objectContaining(expected));
+  });
+});
+
+test("what people have can be named by another issuer than the address of theirs", () => {
+  expect(readAuthSettings({ ...ENV, TENANT_ISSUER: "serve" })).toMatchObject({
+    issuer: "https://id.org.ai",
+    tenantIssuer: "serve",
   });
 });

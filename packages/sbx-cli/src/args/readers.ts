@@ -26,7 +26,7 @@ const COLLECTORS: readonly unknown[] = [collect, collectEnv, collectKeys];
 /** Refuses a second value of an option that takes one, which would silently replace the first. */
 export function refuseSecondValues(command: Command): void {
   for (const option of command.options) {
-    if (!option.required || COLLECTORS.includes(option.parseArg)) continue;
+    if (!option.required || option.variadic || COLLECTORS.includes(option.parseArg)) continue;
     let first: string | undefined;
     command.on(`option:${option.name()}`, (value: string) => {
       first ??= value;

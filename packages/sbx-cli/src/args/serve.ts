@@ -123,6 +123,7 @@ function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined):
     const command = [node, path.resolve(script), ...own];
     return { kind: "install", ...serverOf(flags), dir: process.cwd(), command };
   }
+  if (flags.limit !== undefined && flags.cgroup === undefined) throw usage("--limit needs --cgroup");
   return {
     kind: "serve",
     ...serverOf(flags),

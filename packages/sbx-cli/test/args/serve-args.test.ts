@@ -25,6 +25,22 @@ test("serve alone serves the current folder on loopback, to people who may do al
     proxies: [],
     isInsecure: false,
     linkFile: undefined,
+    issuer: undefined,
+    exec: undefined,
+    cgroup: undefined,
+    limits: {},
+  });
+});
+
+test("an issuer, a command for all programs, and limits come as words", () => {
+  const issuer = ["--issuer", "https://id.test", "--client-id", "serve", "--client-secret-file", "/s"];
+  const limits = ["--cgroup", "/c", "--limit", "pids.max=500", "memory.max=2G", "--trust-proxy", "::1", "127.0.0.1"];
+  expect(command(...issuer, "--exec", "docker exec  -i NAME", ...limits)).toMatchObject({
+    issuer: { url: "https://id.test", clientId: "serve", secretFile: "/s" },
+    exec: ["docker", "exec", "-i", "NAME"],
+    cgroup: "/c",
+    proxies: ["::1", "127.0.0.1"],
+    limits: { "pids.max": "500", "memory.max": "2G" },
   });
 });
 
@@ -44,7 +60,12 @@ test("the other actions name the server by its port or folder", () => {
     port: 9000,
     state: undefined,
     linkFile: undefined,
+    name: undefined,
   });
+  expect(command("link", "alice")).toMatchObject({ kind: "link", name: "alice" });
+  expect(command("token", "--role", "viewer")).toMatchObject({ kind: "token", role: "viewer" });
+  expect(command("token")).toMatchObject({ role: "admin" });
+  expect(command("user", "eve", "--as", "nobody", "--no-password")).toMatchObject({ as: "nobody", hasPassword: false });
   expect(command("status", "--state", "/s")).toEqual({ kind: "status", port: 8787, state: "/s" });
   expect(command("stop", "--now")).toMatchObject({ kind: "stop", isNow: true });
   expect(command("user", "alice", "--role", "viewer")).toMatchObject({ kind: "user", name: "alice", role: "viewer" });
@@ -55,7 +76,13 @@ test.each([
   [["--port", "0"], "--port is a number from 1 to 65535"],
   [["--port", "65536"], "--port is a number from 1 to 65535"],
   [["user"], "serve user needs a name"],
-  [["link", "alice"], "serve link takes no name"],
+  [["status", "alice"], "serve status takes no name"],
+  [["--client-id", "serve"], "--issuer and --client-id go together"],
+  [["--exec", "sh -c 'a b'"], "--exec is a program and its words"],
+  [["--exec", " "], "--exec is a program and its words"],
+  [["--cgroup", "/c", "--limit", "pids"], "--limit is FILE=VALUE"],
+  [["--cgroup", "/c", "--limit", "../x.y=1"], "--limit is FILE=VALUE"],
+  [["--limit", "pids.max=1"], "--limit needs --cgroup"],
   [["link", "--", "htop"], "serve link takes no program"],
   [["user", "alice", "--role", "root"], "Allowed choices are viewer, driver, admin"],
   [["start"], "Allowed choices are"],

@@ -18,7 +18,6 @@ export type State = {
   /** One-time keys, by their hashes. */
   readonly keysDir: string;
   readonly accountsFile: string;
-  readonly loginsFile: string;
   readonly issuerSocket: string;
   readonly bridgeFile: string;
   readonly serverFile: string;
@@ -31,6 +30,8 @@ export type ServerFacts = {
   readonly path: string;
   readonly pid: number;
   readonly version: string;
+  /** Where the issuer's key is, and what logins rest on. */
+  readonly secretsDir: string;
   /** Whether it serves one program. */
   readonly isShared: boolean;
 };
@@ -51,7 +52,6 @@ export function openState({ port, state }: ServerChoice): State {
     options: `${port === DEFAULT_PORT ? "" : ` --port ${port}`}${state === undefined ? "" : ` --state ${dir}`}`,
     keysDir: join(dir, "keys"),
     accountsFile: join(dir, "accounts.json"),
-    loginsFile: join(dir, "logins.json"),
     issuerSocket,
     bridgeFile: join(dir, "bridge.json"),
     serverFile: join(dir, "server.json"),

@@ -13,6 +13,7 @@ import { askPassword, confirm } from "./ask.ts";
 import { findBridge, stopBridge } from "./bridge.ts";
 import { install } from "./install.ts";
 import { tellLink } from "./link.ts";
+import { endRemoved, noteRemoved } from "./removed.ts";
 
 const NOT_RUNNING = 3;
 const STOP_MS = 20_000;
@@ -38,7 +39,8 @@ export async function act(action: Action, say: Say): Promise<number> {
       return 0;
     }
     case "token": {
-      const mint = await tokenMinter({ keysDir: state.dir, issuerUrl: required(state, action.port).origin });
+      const { secretsDir, origin } = required(state, action.port);
+      const mint = await tokenMinter({ keysDir: secretsDir, issuerUrl: origin });
       say(await mint({ ...owner(), scope: ROLES[action.role].join(" ") }));
       return 0;
     }
@@ -115,8 +117,14 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
   const accounts = new AccountFile(state.accountsFile);
   if (!NAME.test(name)) throw new ServeError("A user name is 1 to 64 letters, digits and . @ + - _");
   if (role === undefined) {
+    const account = accounts.find(name);
     if (!accounts.remove(name)) throw new ServeError(`There is no user ${name}`);
-    say(`${name} can't log in any more; a login that goes on ends within the hour`);
+    if (account !== undefined) noteRemoved(state, personOf(name, account));
+    const server = serverOf(state);
+    if (server !== undefined) await endRemoved(state, server);
+    say(
+      `${name} is out for a day at least${server === undefined ? ", from the next start on" : ""}: logins, links, tickets`,
+    );
     return 0;
   }
   if (isRoot() !== (as !== undefined))

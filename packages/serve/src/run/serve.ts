@@ -23,6 +23,7 @@ import { OtherIssuer } from "../logins/other-issuer.ts";
 import { findBridge, keepBridge, stopBridge } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
+import { endRemoved } from "./removed.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
 /** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
@@ -59,6 +60,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     const innerHost = `127.0.0.1:${innerPort}`;
     system = await startSystem({
       dir: state.dir,
+      keysDir: secretsOf(state, request),
       bundle: WORKER,
       workerVars: workerVars(request, reach, innerHost),
       onRevival: say,
@@ -124,8 +126,10 @@ async function attend(running: Running): Promise<number> {
   const place = { state, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
   const path = `/?${query}`;
   const { origin } = reach;
-  const facts: ServerFacts = { origin, path, pid: process.pid, version, isShared: isShared(request) };
+  const secretsDir = secretsOf(state, request);
+  const facts: ServerFacts = { origin, path, pid: process.pid, version, secretsDir, isShared: isShared(request) };
   writeJson(state.serverFile, facts);
+  await endRemoved(state, facts);
   const link = tellLink(origin, path, owner(), place);
   say(`sbx-stdio serves ${reach.origin} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)\n${link}`);
   if (reach.isPlain) say("  Without TLS: others in this network can read what passes, passwords too.");
@@ -142,7 +146,8 @@ async function takeState(
   request: ServeRequest,
   reach: Reach,
 ): Promise<{ readonly issuer: Issuer; readonly release: () => void }> {
-  const { issuerSocket: socketPath, keysDir, accountsFile, loginsFile } = state;
+  const { issuerSocket: socketPath, keysDir, accountsFile } = state;
+  const secretsDir = secretsOf(state, request);
   const scopes = mostScopes(request);
   const { origin } = reach;
   const accounts = new AccountFile(accountsFile, { isShared: isShared(request) });
@@ -156,11 +161,11 @@ async function takeState(
   });
   const options = {
     port: 0,
-    dir: state.dir,
+    dir: secretsDir,
     publicOrigin: reach.origin,
     behindFront: { socketPath, hosts: reach.hosts },
     admission,
-    memory: new KeptLogins(loginsFile),
+    memory: new KeptLogins(join(secretsDir, "logins.json")),
   };
   const release = (): void => rmSync(state.serverFile, { force: true });
   try {
@@ -193,6 +198,12 @@ function issuerOf({ issuer }: ServeRequest, origin: string): OtherIssuer | undef
 
 const isShared = ({ program, isReadonly, isOnce }: ServeRequest): boolean =>
   program !== undefined || isReadonly || isOnce;
+
+/** Who may less has nothing from when they might more: no login, token or link of one kind of server is good for another. */
+function secretsOf({ dir }: State, request: ServeRequest): string {
+  if (mostScopes(request) === ROLES.admin) return dir;
+  return join(dir, request.isReadonly ? "viewers" : "drivers");
+}
 
 /** All that anybody who logs in may do. With one program nothing else is started, which is the command policy's matter. */
 function mostScopes({ isReadonly, program }: ServeRequest): readonly string[] {
