@@ -29,8 +29,9 @@ async function wrongWith(view: string, tab: Tab): Promise<string[]> {
   const whole = LOOKS[seen++ % LOOKS.length] ?? USUAL;
   const wrong: string[] = [];
   let now: Look = USUAL;
-  // The layout is looked at on a desk and on a phone, the rest in one look.
-  for (const look of LOOKS.filter((each) => HAS_ALL || KEEPS_PICTURES || [USUAL, PHONE, whole].includes(each))) {
+  // The layout is looked at on a desk and on a phone, the rest in one of the two.
+  const two = [whole, whole.isPhone ? USUAL : PHONE];
+  for (const look of LOOKS.filter((each) => HAS_ALL || KEEPS_PICTURES || two.includes(each))) {
     await take(tab, now, look);
     now = look;
     if (KEEPS_PICTURES) await keepPicture(tab, view, look);

@@ -68,6 +68,8 @@ export const outputWalks = (browser: Fixture): Readonly<Record<string, Walk>> =>
     await see("a download that failed", tab);
     await tab.run("cd /proc; clear; pwd");
     await tab.find(/^\/proc$/);
+    // The page knows the directory by its prompt, which comes later.
+    await tab.prompt();
     await drag(tab, "dragover", "drop");
     await tab.page.getByText(/^Not uploaded/).waitFor();
     await see("an upload that failed", tab);

@@ -14,6 +14,8 @@ export type UploadEnd =
 
 /** Limit of the command's output. */
 const MAX_OUTPUT = 65_536;
+/** A browser may read megabytes at once, and no progress would be seen until they are taken. */
+const PIECE_BYTES = 65_536;
 
 export class Upload {
   readonly #connection: BrowserConnection;
@@ -89,7 +91,10 @@ export class Upload {
       const reader = entry.file.stream().getReader();
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         size += part.value.length;
-        if (size > entry.size || !(await this.#write(part.value))) break;
+        if (size > entry.size || this.#isOver) break;
+        for (let at = 0; at < part.value.length && !this.#isOver; at += PIECE_BYTES) {
+          await this.#write(part.value.subarray(at, at + PIECE_BYTES));
+        }
       }
       if (this.#isOver) return;
       if (size !== entry.size) throw new Error(`${entry.path} changed while it was read`);
