@@ -32,9 +32,10 @@ const e2eFiles = (...files: string[]): readonly string[] => [
 const PARTS: readonly Part[] = [
   {
     name: "simulation",
-    about: "20,000 random runs of both hops in virtual time, from a fresh seed that it prints",
-    minutes: 45,
-    args: unitFile("sandbox-stdio", "test/simulation/simulation.test.ts"),
+    about:
+      "20,000 random runs of both hops in virtual time, and crowds at one session, from a fresh seed that it prints",
+    minutes: 75,
+    args: unitFile("sandbox-stdio", "test/simulation/"),
     env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
   },
   {
@@ -90,8 +91,8 @@ const PARTS: readonly Part[] = [
     about: "the end-to-end tests of loads and floods at full size: 10,000 waits, 2 GB of input, 200 MB both ways",
     minutes: 15,
     args: e2eFiles(
-      ...["attacks/load", "attacks/many-waits", "access/quotas", "cli/cli", "cli/system"],
-      ...["programs/exactly-once", "programs/ranges", "stream/big-input", "stream/snapshot"],
+      ...["attacks/load", "attacks/many-waits", "access/quotas", "cli/cli", "cli/system", "serve/serve"],
+      ...["programs/exactly-once", "programs/ranges", "stream/big-input", "stream/conformance", "stream/snapshot"],
     ),
     env: { SBX_LOAD: "full", BIG_INPUT_MB: "2000", FUZZ_RUNS: "300" },
   },
@@ -132,10 +133,17 @@ const PARTS: readonly Part[] = [
   {
     name: "codex",
     about:
-      "the real codex command line, which is installed into .local, over 200 cuts of both hops, outages of up to 30 minutes, and 50 MB of output",
-    minutes: 36,
+      "the real codex command line, which is installed into .local, over 200 cuts of both hops and outages of five minutes, and 50 MB of output; beside codex' own server",
+    minutes: 25,
     args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "codex-"],
-    env: { CODEX_CUTS: "200", CODEX_OUTAGE_SECONDS: "1800" },
+    env: { CODEX_CUTS: "200", CODEX_OUTAGE_SECONDS: "300" },
+  },
+  {
+    name: "serve",
+    about: "a week of `serve` in an hour: upgrades and crashes under ten people, 10,000 sessions, a full disk",
+    minutes: 60,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/"],
+    env: { WEEK_SESSIONS: "10000", WEEK_ROUNDS: "120" },
   },
   {
     name: "looks",
@@ -149,6 +157,32 @@ const PARTS: readonly Part[] = [
       "accessibility.test.ts",
     ],
     env: { ALL_LOOKS: "1" },
+  },
+  {
+    name: "compiled",
+    about: "the compiled program at a terminal: all that the command line does there, and every way to die",
+    minutes: 1,
+    args: [
+      ...unitFile("sbx-cli", "test/attach/deaths.test.ts"),
+      "--project=sbx-cli-apart",
+      "terminal-compiled.test.ts",
+    ],
+    env: { SBX_COMPILED: "whole" },
+  },
+  {
+    name: "players",
+    about:
+      "recordings in a browser: the stock player over 50 cuts, to a session's end and by a login, and all of the page's timeline",
+    minutes: 2,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "recording.test.ts"],
+    env: { SBX_LOAD: "full" },
+  },
+  {
+    name: "printable",
+    about: "each printable character's ink, in three fonts, nine sizes and four densities of pixels, by both renderers",
+    minutes: 3,
+    args: unitFile("dashboard", "test/terminal/printable.test.ts"),
+    env: { PRINTABLE: "whole" },
   },
   {
     name: "parked",

@@ -56,15 +56,24 @@ test("every attack in SECURITY.md is shown to be stopped by tests that exist", (
   expect(attacks.flatMap(({ attack, tests }) => faultsOf(tests).map((fault) => `${attack}: ${fault}`))).toEqual([]);
 });
 
+/** What is wrong with the tests of a table's rows, whose first cells are the names in the file. */
+function faultsOfRows(file: string, rows: readonly string[][]): string[] {
+  const tests = JSON.parse(read(file)) as Readonly<Record<string, Tests>>;
+  expect(Object.keys(tests).sort()).toEqual(rows.map(([name = ""]) => name).sort());
+  return Object.entries(tests).flatMap(([row, named]) => faultsOf(named).map((fault) => `${row}: ${fault}`));
+}
+
+test("each of 25 rows beside ttyd, sshx, tmate, and ssh with tmux has a test that is there", () => {
+  const rows = rowsOf("docs/guide.md", 6).filter(([name]) => name !== "");
+  expect(rows.length).toBe(25);
+  expect(faultsOfRows("scripts/test/serve-tests.json", rows)).toEqual([]);
+});
+
 test("each behaviour beside ssh has a test that is there", () => {
   const rows = rowsOf("docs/ssh.md", 4).filter(([behaviour]) => behaviour !== "behaviour");
   expect(rows.length).toBeGreaterThanOrEqual(60);
   // What is said of docker exec was not measured here: it names a page of the reference, or claims nothing.
   const unfounded = rows.filter(([, , docker = ""]) => !/ \[[a-zA-Z ]+\]$|^-$/.test(docker));
   expect(unfounded).toEqual([]);
-  const tests = JSON.parse(read("scripts/test/ssh-tests.json")) as Readonly<Record<string, Tests>>;
-  expect(Object.keys(tests).sort()).toEqual(rows.map(([behaviour = ""]) => behaviour).sort());
-  expect(Object.entries(tests).flatMap(([row, named]) => faultsOf(named).map((fault) => `${row}: ${fault}`))).toEqual(
-    [],
-  );
+  expect(faultsOfRows("scripts/test/ssh-tests.json", rows)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 // Recordings in Chromium: the stock asciinema-player of the registry watches a session of ours (G7) and plays its .cast; our own page
-// has a timeline, whose routes are answered by the test here.
+// has a timeline, whose routes are answered by the test here. `SBX_LOAD=full` (test:long): more cuts, and what `whole` names.
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { exitCode, startCli, textOf } from "../e2e/support/clients/cli.ts";
@@ -10,7 +10,9 @@ import { playerCells, playWith, watchWith, xtermCells } from "./support/player.t
 
 const browser = setUpBrowser();
 const SIZE = { cols: 60, rows: 16 };
-const CUTS = process.env.SBX_LOAD === "full" ? 50 : 10;
+const isWhole = process.env.SBX_LOAD === "full";
+const CUTS = isWhole ? 50 : 3;
+const whole: (title: string, run: () => Promise<void>) => void = isWhole ? test : () => undefined;
 
 /** Says "frame N" in colours for each line that it reads, and scrolls; at "bye" it ends. */
 const SCRIPT = String.raw`stty -echo; printf '\033[?25lready\n'
@@ -68,7 +70,7 @@ test(`G7: the player attaches live, survives ${CUTS} cuts, and ends in the same 
   expect(connections).toBeGreaterThan(CUTS);
 });
 
-test("G7: the player is told the exit, and that a link was revoked, and does not come back", async () => {
+whole("G7: the player is told the exit, and that a link was revoked, and does not come back", async () => {
   const session = await watched();
   const page = await watch(session);
   await shows(page, "ready");
@@ -89,7 +91,7 @@ test("G7: the player is told the exit, and that a link was revoked, and does not
   await expect.poll(async () => (await eventsOf(second)).at(-1)).toBe("ended the ticket was revoked");
 });
 
-test("a .cast of `record`, played by the player to its end, ends in the same cells as xterm.js", async () => {
+whole("a .cast of `record`, played by the player to its end, ends in the same cells as xterm.js", async () => {
   const { alice, session, creator } = await watched();
   const child = startCli(alice, ["--session", session, "--idle-limit", "1"], "record");
   const code = exitCode(child);
@@ -103,7 +105,7 @@ test("a .cast of `record`, played by the player to its end, ends in the same cel
   await expect.poll(() => playerCells(page)).toEqual(await xtermCells(creator.bytes(), SIZE));
 });
 
-test("G7: the player on our own page comes by the login's cookie", async () => {
+whole("G7: the player on our own page comes by the login's cookie", async () => {
   const profile = await browser.member();
   const sandbox = fresh("watched");
   const tab = await browser.open(profile, `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom`);
@@ -144,42 +146,45 @@ async function serve(profile: BrowserContext, sandbox: string): Promise<void> {
   );
 }
 
-test("a link to a moment shows it; the timeline plays, jumps to commands and matches, and goes back to live", async () => {
-  const profile = await browser.member();
-  const sandbox = fresh("recorded");
-  await serve(profile, sandbox);
-  const tab = await browser.open(
-    profile,
-    `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom&at=${time(20)}&of=i1`,
-  );
-  const { page } = tab;
-  const bar = page.getByRole("group", { name: "Recording" });
-  const rows = page.locator(".sbx-replay .xterm-rows");
-  const shows = (text: string) => rows.getByText(text).waitFor();
-  await shows("at the moment");
-  expect(await bar.getByLabel("Moment").inputValue()).toBe(String(Date.parse(time(20))));
+whole(
+  "a link to a moment shows it; the timeline plays, jumps to commands and matches, and goes back to live",
+  async () => {
+    const profile = await browser.member();
+    const sandbox = fresh("recorded");
+    await serve(profile, sandbox);
+    const tab = await browser.open(
+      profile,
+      `/?sandbox=${sandbox}&session=main&debug=1&renderer=dom&at=${time(20)}&of=i1`,
+    );
+    const { page } = tab;
+    const bar = page.getByRole("group", { name: "Recording" });
+    const rows = page.locator(".sbx-replay .xterm-rows");
+    const shows = (text: string) => rows.getByText(text).waitFor();
+    await shows("at the moment");
+    expect(await bar.getByLabel("Moment").inputValue()).toBe(String(Date.parse(time(20))));
 
-  await bar.getByRole("button", { name: "Previous command" }).click();
-  await shows("at the command");
-  await bar.getByLabel("Search the recording").fill("x");
-  await bar.getByLabel("Search the recording").press("Enter");
-  await shows("at the match");
-  await bar.getByText("1 match").waitFor();
+    await bar.getByRole("button", { name: "Previous command" }).click();
+    await shows("at the command");
+    await bar.getByLabel("Search the recording").fill("x");
+    await bar.getByLabel("Search the recording").press("Enter");
+    await shows("at the match");
+    await bar.getByText("1 match").waitFor();
 
-  await bar.getByLabel("Moment").fill(String(Date.parse(START)));
-  // The test has no recording from the start by time: the server's words are shown.
-  await bar.getByText("Recording: line 1 is not JSON").waitFor();
-  expect(await bar.getByRole("link", { name: "Download" }).getAttribute("href")).toBe(
-    `/api/sandboxes/${sandbox}/sessions/main/recording?incarnation=i1`,
-  );
-  await bar.getByRole("button", { name: "Back to live" }).click();
-  await tab.shell();
-  await tab.run("echo live $((6 * 7))");
-  await tab.shows("live 42");
-  expect(await rows.count()).toBe(0);
-});
+    await bar.getByLabel("Moment").fill(String(Date.parse(START)));
+    // The test has no recording from the start by time: the server's words are shown.
+    await bar.getByText("Recording: line 1 is not JSON").waitFor();
+    expect(await bar.getByRole("link", { name: "Download" }).getAttribute("href")).toBe(
+      `/api/sandboxes/${sandbox}/sessions/main/recording?incarnation=i1`,
+    );
+    await bar.getByRole("button", { name: "Back to live" }).click();
+    await tab.shell();
+    await tab.run("echo live $((6 * 7))");
+    await tab.shows("live 42");
+    expect(await rows.count()).toBe(0);
+  },
+);
 
-test("a recording plays to its end at its speed, skipping idle time, with its sizes", async () => {
+whole("a recording plays to its end at its speed, skipping idle time, with its sizes", async () => {
   const profile = await browser.member();
   const sandbox = fresh("recorded");
   await serve(profile, sandbox);
@@ -220,15 +225,15 @@ test("a session that is recorded: its timeline is offered, searched and linked t
   await shows(player, "second-42");
 
   // A visitor whose link gives the recording sees it too, at the moment that they are told.
-  const shared = await page.evaluate(async () => {
-    const sandbox = new URLSearchParams(location.search).get("sandbox");
-    const body = JSON.stringify({ guests: true, recording: true });
-    const headers = { "Content-Type": "application/json" };
-    return (await fetch(`/api/sandboxes/${sandbox}/sessions/main/share`, { method: "POST", body, headers })).json();
-  });
-  const { url } = shared as { url: string };
-  const moment = new URL(url);
-  moment.searchParams.set("at", (await bar.locator("time").getAttribute("datetime")) ?? "");
+  const at = (await bar.locator("time").getAttribute("datetime")) ?? "";
+  await tab.button("Share");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Who may use the link").selectOption("guests");
+  await dialog.getByLabel("and see its recording").check();
+  await dialog.getByRole("button", { name: "Copy link" }).click();
+  const moment = new URL(await dialog.locator("input.sbx-made-link").inputValue());
+  await dialog.getByText("can view and see its recording").waitFor();
+  moment.searchParams.set("at", at);
   const guest = await browser.open(
     await browser.profile(),
     `${moment.pathname}${moment.search}&renderer=dom${moment.hash}`,

@@ -51,6 +51,20 @@ test("lines that a log is to leave out are not in it, and all others of both kin
   expect(lines()).toEqual(["kept", "last", "no"]);
 });
 
+test("a log whose lines are sifted is begun anew at 8 MiB, and the one before it is kept", async () => {
+  const dir = temporaryDirectory();
+  const keeper = new ChildKeeper();
+  onTestFinished(() => keeper.close());
+  const code = "head -c 8500000 /dev/zero | tr '\\0' x | fold -w 99999; echo; echo last";
+  const options = { name: "child", command: "/bin/sh", args: ["-c", code], env: process.env, cwd: dir };
+  const child = await keeper.start({ ...options, logFile: join(dir, "child.log"), leavesOut: /^noise/ });
+  onTestFinished(() => child.stop(0));
+  await child.exited;
+  await vi.waitUntil(() => child.lastLines(1) === "last", HANG);
+  expect(statSync(join(dir, "child.log")).size).toBeLessThan(200_000);
+  expect(statSync(join(dir, "child.log.old")).size).toBeGreaterThan(8_000_000);
+});
+
 test("the end of a stderr that is remembered can be read, and stdout is not in it", async () => {
   const keeper = new ChildKeeper();
   onTestFinished(() => keeper.close());

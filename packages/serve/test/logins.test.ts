@@ -1,10 +1,12 @@
 // One-time keys, passwords, and how often one may try: with a clock that stands still.
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AccountFile, personOf } from "../src/logins/accounts.ts";
 import { Attempts, accountKey, addressKey } from "../src/logins/attempts.ts";
 import { KeptLogins } from "../src/logins/kept-logins.ts";
+import { KeyOrPassword } from "../src/logins/key-or-password.ts";
 import { makeKey, takeKey } from "../src/logins/keys.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
@@ -19,6 +21,8 @@ test("a key opens once, within ten minutes", () => {
   expect(takeKey(dir, first, NOW)).toBeUndefined();
   expect(takeKey(dir, second, NOW + 10 * MINUTE)).toBeUndefined();
   expect(takeKey(dir, second, NOW)).toBeUndefined();
+  // Whose clock was set back by a day meanwhile.
+  expect(takeKey(dir, makeKey(dir, ALICE, NOW), NOW - 24 * 60 * MINUTE)).toBeUndefined();
 });
 
 test("a key has 256 bits, and only its hash is kept, for the owner alone", () => {
@@ -94,6 +98,21 @@ test("where root serves, an account that names no user of the machine opens noth
   expect(personOf("alice", new AccountFile(file, { isShared: true }).find("alice") ?? { role: "viewer" }).org).toBe(
     "serve",
   );
+});
+
+test("an account has 20 tries a minute, from whatever addresses; its owner waits too", async () => {
+  const accounts = new AccountFile(join(temporaryDirectory(), "accounts.json"), { needsUser: false });
+  await accounts.set("alice", { role: "viewer" }, "correct horse");
+  const place = { keysDir: temporaryDirectory(), options: "", origin: "http://localhost", otherIssuer: undefined };
+  const admission = new KeyOrPassword({ ...place, accounts, scopes: ["sandbox:connect"] });
+  const tried = async (address: number, password: string) => {
+    const request = { headers: { "cf-connecting-ip": `192.0.2.${address}` } } as unknown as IncomingMessage;
+    const decision = await admission.decide(new URLSearchParams({ user: "alice", password }), request);
+    return decision.kind === "undecided" ? decision.status : decision.kind;
+  };
+  expect(await tried(0, "correct horse")).toBe("approved");
+  for (let address = 1; address < 20; address++) expect(await tried(address, "guess")).toBe(403);
+  expect([await tried(20, "guess"), await tried(21, "correct horse")]).toEqual([429, 429]);
 });
 
 test("more than four passwords at a time are not looked at", async () => {

@@ -33,6 +33,17 @@ test.each(["*", "0.0.0.0", "::", "192.0.2.7", "some.host"])(
   },
 );
 
+test("it answers to all names of its certificate, and people get one that leads here", () => {
+  const certified = ["localhost", "host.test", "*.host.test", "127.0.0.1"];
+  const wish = { ...WISH, certificate: "file" };
+  const { origin, hosts } = reachOf({ ...wish, bind: "*" }, { addresses: ["192.0.2.7"], certified });
+  expect([origin, [...hosts].sort()]).toEqual([
+    "https://host.test:8787",
+    ["127.0.0.1:8787", "192.0.2.7:8787", "host.test:8787", "localhost:8787"],
+  ]);
+  expect(reachOf(wish, { addresses: [], certified }).origin).toBe("https://localhost:8787");
+});
+
 test("at any address it answers to each of the machine's own", () => {
   const { address, origin, hosts } = reachOf({ ...WISH, bind: "*", isInsecure: true }, NOWHERE);
   expect(address).toBe("*:8787");

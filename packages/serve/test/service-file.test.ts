@@ -10,6 +10,7 @@ const SERVICE = {
   command: ["/usr/bin/node", "/opt/sbx stdio.js", "serve", "--dir", '/srv/100% "$HOME"\\'],
   dir: "/srv",
   isRoot: false,
+  path: "/opt/my bin:/usr/bin",
 };
 
 test("the unit starts the same words, and leaves the bridge alone when the server stops", () => {
@@ -18,6 +19,7 @@ test("the unit starts the same words, and leaves the bridge alone when the serve
   expect(text).toContain(
     `${String.raw`ExecStart="/usr/bin/node" "/opt/sbx stdio.js" "serve" "--dir" "/srv/100%% \"$$HOME\"\\"`}\n`,
   );
+  expect(text).toContain('\nEnvironment="PATH=/opt/my bin:/usr/bin"\n');
   expect(text).toContain("\nKillMode=process\n");
   expect(switchOn).toMatch(/^systemctl --user enable --now sbx-stdio-8787\.service; .* loginctl enable-linger$/);
   const root = systemdUnit({ ...SERVICE, isRoot: true });
@@ -38,6 +40,7 @@ test("the file for launchd is a property list with the same words", () => {
     Label: "sbx-stdio-8787",
     ProgramArguments: SERVICE.command,
     WorkingDirectory: "/srv",
+    EnvironmentVariables: { PATH: SERVICE.path },
     RunAtLoad: true,
     KeepAlive: { SuccessfulExit: false },
     AbandonProcessGroup: true,

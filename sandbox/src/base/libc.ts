@@ -17,6 +17,7 @@ const { symbols } = dlopen("libc.so.6", {
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
   epoll_wait: { args: [i32, pointer, i32, i32], returns: i32 },
   execve: { args: [pointer, pointer, pointer], returns: i32 },
+  dup2: { args: [i32, i32], returns: i32 },
   eventfd: { args: [u32, i32], returns: i32 },
   fcntl: { args: [i32, i32, i64], returns: i32 },
   kill: { args: [i32, i32], returns: i32 },

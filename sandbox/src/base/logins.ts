@@ -15,26 +15,26 @@ export type LoginSettings = {
   /** The list of accounts. */
   readonly file: string;
   /** A cgroup in which each user gets one, with these values in its files. */
-  readonly cgroup: string | undefined;
-  readonly limits: readonly (readonly [file: string, value: string])[];
+  readonly cgroup?: string;
+  readonly limits: Readonly<Record<string, string>>;
 };
 
-/** A process can't be started as its user. The message is for people. */
-export class LoginError extends Error {}
-
-/** @returns The sandbox's user; undefined: the bridge's own. @throws {LoginError} If it is of none in the list. */
+/** @returns The sandbox's user; undefined: the bridge's own; or why there is none, for people. */
 export function userOfSandbox(
   settings: LoginSettings,
   { sandbox, label }: { readonly sandbox: string; readonly label: string },
-): ChildUser | undefined {
+): ChildUser | undefined | string {
   const isOf = (tenant: string) => keyOf(tenant, label) === sandbox;
   if (isOf(OWNERS)) return undefined;
   const name = namesIn(settings.file).find((one) => isOf(`user.${one}`));
   const user = name === undefined || name === ownUserName() ? undefined : userNamed(name);
-  if (user === undefined)
-    throw new LoginError("this login stands for no user of the machine: sbx-stdio serve user NAME --as USER");
+  if (user === undefined) return "this login stands for no user of the machine: sbx-stdio serve user NAME --as USER";
   const home = user.home !== undefined && existsSync(user.home) ? user.home : "/";
-  return { ...user, home, login: { cgroup: cgroupOf(settings, user) } };
+  try {
+    return { ...user, home, login: { cgroup: cgroupOf(settings, user) } };
+  } catch (error) {
+    return `the user's limits can't be set: ${error instanceof Error ? error.message : error}`;
+  }
 }
 
 /** As names.ts of the Worker. */
@@ -52,11 +52,7 @@ function namesIn(file: string): readonly string[] {
 function cgroupOf({ cgroup, limits }: LoginSettings, { uid }: ChildUser): string | undefined {
   if (cgroup === undefined) return undefined;
   const folder = join(cgroup, `user-${uid}`);
-  try {
-    mkdirSync(folder, { recursive: true });
-    for (const [file, value] of limits) writeFileSync(join(folder, file), value);
-  } catch (error) {
-    throw new LoginError(`the limits of ${folder} can't be set: ${error instanceof Error ? error.message : error}`);
-  }
+  mkdirSync(folder, { recursive: true });
+  for (const [file, value] of Object.entries(limits)) writeFileSync(join(folder, file), value);
   return folder;
 }

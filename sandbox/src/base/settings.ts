@@ -62,12 +62,8 @@ export interface BridgeVariables {
   readonly STOP_SECONDS?: string | undefined;
   /** A name, `UID` or `UID:GID` as which processes run, without privileges. Default: the bridge's user. */
   readonly CHILD_USER?: string | undefined;
-  /** Of `serve`: the list of accounts, by whose users sandboxes run. Default: none. */
+  /** Of `serve`: the list of accounts by whose users sandboxes run, and their cgroup, as JSON. Default: none. */
   readonly STDIO_LOGINS?: string | undefined;
-  /** A cgroup in which each of those users gets one. Default: none. */
-  readonly STDIO_CGROUP?: string | undefined;
-  /** Its files: JSON, such as `{"pids.max":"500"}`. Default: none. */
-  readonly STDIO_LIMITS?: string | undefined;
   /** Of `serve`: a command behind which all programs run, as a JSON array of its words. Default: none. */
   readonly STDIO_EXEC?: string | undefined;
   /** As the Worker's, which sets it in containers. Default: `warn`. */
@@ -115,19 +111,11 @@ export function readSettings(env: Environment, token: string): SettingsResult {
       logLevel,
       trace: env.STDIO_TRACE,
       childUser: child.user,
-      logins: env.STDIO_LOGINS ? loginsOf(env.STDIO_LOGINS, env) : undefined,
-      // By our own `serve`, which has checked it.
+      // Both by our own `serve`, which has checked them.
+      logins: env.STDIO_LOGINS ? (JSON.parse(env.STDIO_LOGINS) as LoginSettings) : undefined,
       exec: env.STDIO_EXEC ? (JSON.parse(env.STDIO_EXEC) as string[]) : undefined,
       sandboxRoot: env.SANDBOX_ROOT,
       bellUrl,
     },
-  };
-}
-
-function loginsOf(file: string, { STDIO_CGROUP: cgroup, STDIO_LIMITS: limits }: Environment): LoginSettings {
-  return {
-    file,
-    cgroup: cgroup || undefined,
-    limits: Object.entries(JSON.parse(limits || "{}") as Record<string, string>),
   };
 }

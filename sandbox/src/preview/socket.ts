@@ -69,7 +69,7 @@ function passing({ socket: upstream, early }: Upstream): SocketData {
     receive: (frame) => {
       if (upstream.readyState !== WebSocket.OPEN) return;
       // Copied, since Bun may reuse the memory of the view.
-      upstream.send(typeof frame === "string" ? frame : frame.slice());
+      upstream.send(typeof frame === "string" ? frame : new Uint8Array(frame));
       if (upstream.bufferedAmount > MAX_QUEUE_BYTES) upstream.close(POLICY, "the server reads too slowly");
     },
     drained: () => undefined,

@@ -4,7 +4,7 @@ import { type AttachQuery, CLOSE, defined, type FileOrder, LOG_BYTES, type Panes
 import type { StartOrder } from "sandbox-stdio/programs";
 import type { ChildUser } from "../base/child-user.ts";
 import { log, sessionTrace } from "../base/log.ts";
-import { LoginError, userOfSandbox } from "../base/logins.ts";
+import { userOfSandbox } from "../base/logins.ts";
 import { WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { type FileResult, Files, type HelperPlace } from "../files/files.ts";
@@ -222,7 +222,7 @@ export class Registry {
   /** Where helpers of a sandbox run: in its folder, as its processes see it. @throws {Error} If that can't be made. */
   placeOf(names: Pick<HostNames, "sandbox" | "label">): HelperPlace {
     const user = this.#userOf(names);
-    if (typeof user === "string") throw new LoginError(user);
+    if (typeof user === "string") throw new Error(user);
     const namespace = this.workspaces.of(names.sandbox);
     const folder = (user?.login && user.home) ?? this.folderOf(names);
     const cwd = namespace === undefined ? folder : WORKSPACE;
@@ -235,12 +235,7 @@ export class Registry {
   /** @returns As whom its processes run, or why they can't. */
   #userOf(names: Pick<HostNames, "sandbox" | "label">): ChildUser | undefined | string {
     const { logins, childUser } = this.#settings;
-    try {
-      return logins === undefined ? childUser : userOfSandbox(logins, names);
-    } catch (error) {
-      if (error instanceof LoginError) return error.message;
-      throw error;
-    }
+    return logins === undefined ? childUser : userOfSandbox(logins, names);
   }
 
   #surroundingsOf(

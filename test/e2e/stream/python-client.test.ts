@@ -54,12 +54,12 @@ test("R1, I5: the Python client's connection is cut again and again, and each by
 });
 
 test("W12, X1: nobody reads the Python client's output for a while, its connection is cut, and nothing is lost", async () => {
-  const child = start(await person(), {}, ["sh", "-c", "seq 1000000 1999999; kill -9 $$"]);
+  const child = start(await person(), {}, ["sh", "-c", "seq 1000000 1299999; kill -9 $$"]);
   await once(child.stdout, "readable");
   await cutRelay();
   await cutRelay();
   const { stdout, exit } = await outcome(child);
-  expect(stdout.split("\n").slice(0, -1)).toEqual(Array.from({ length: 1_000_000 }, (_, i) => String(1_000_000 + i)));
+  expect(stdout.split("\n").slice(0, -1)).toEqual(Array.from({ length: 300_000 }, (_, i) => String(1_000_000 + i)));
   expect(exit).toBe(137);
 });
 

@@ -42,8 +42,11 @@ export async function askFiles(
   order: FileOrder,
   bytes?: Uint8Array,
 ): Promise<FilesAnswer> {
+  // Not AbortSignal.timeout(): it keeps the object in memory for as long, although there is an answer.
+  const given = new AbortController();
+  const timer = setTimeout(() => given.abort(), PATIENCE_MS);
   try {
-    const init = { method: "POST", body: packFileMessage(order, bytes), signal: AbortSignal.timeout(PATIENCE_MS) };
+    const init = { method: "POST", body: packFileMessage(order, bytes), signal: given.signal };
     const response = await fetchFolder(env, { sandboxKey, sandbox: label }, FILES_PATH, init);
     const length = Number(response.headers.get("Content-Length") ?? 0);
     const isGood = response.status === 200 && length <= MAX_ANSWER_BYTES;
@@ -53,6 +56,8 @@ export async function askFiles(
   } catch (error) {
     if (error instanceof AuthFault) throw error;
     log.warn("no way to the bridge:", error);
+  } finally {
+    clearTimeout(timer);
   }
   const message = "the sandbox can't be reached just now: try again";
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };

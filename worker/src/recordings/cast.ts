@@ -161,26 +161,10 @@ class CastStream {
     let text = "";
     for (const event of events) {
       this.#lastMs = Math.max(this.#lastMs, event.atMs);
-      text += this.#textOf(event);
+      this.#hasExited ||= event.kind === "exit";
+      text += this.#cast.event(event);
     }
     if (text !== "") await this.#write(text);
-  }
-
-  #textOf(event: RecordedEvent): string {
-    const cast = this.#cast;
-    switch (event.kind) {
-      case "output":
-        return cast.output(event.bytes, event.atMs);
-      case "size":
-        return cast.resize(event.cols, event.rows, event.atMs);
-      case "command":
-        return cast.marker(event.line, event.atMs);
-      case "gap":
-        return cast.gap(event.from, event.to, event.atMs);
-      case "exit":
-        this.#hasExited = true;
-        return cast.exit(event.code, event.atMs);
-    }
   }
 
   #write(text: string): Promise<void> {

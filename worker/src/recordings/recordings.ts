@@ -106,7 +106,7 @@ export class Recordings {
     if (settings.mode === "off" || (settings.mode === "ask" && !wished)) return undefined;
     const { incarnation, tty: isTty } = facts;
     const startedAtMs = Date.parse(createdAt);
-    const nothing = { to: 0, bytes: 0, chain: CHAIN_START };
+    const nothing = { to: 0, bytes: 0, chain: CHAIN_START, hasHidden: false };
     const redacted = settings.patterns.length;
     const command = new TextEncoder().encode(cmd.join(" "));
     new Redactor(settings.patterns).redact(command);
@@ -157,10 +157,10 @@ export class Recordings {
     this.#tellWaiters();
   }
 
-  #recorderOf({ incarnation, to, framedAt }: RecordingFacts): Recorder {
+  #recorderOf({ incarnation, to, framedAt, hasHidden }: RecordingFacts): Recorder {
     const { patterns } = this.#ports.settings;
     const redactor = patterns.length === 0 ? undefined : new Redactor(patterns);
-    return new Recorder(Math.max(to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0), redactor, framedAt);
+    return new Recorder(Math.max(to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0), redactor, framedAt, hasHidden);
   }
 
   /** With every frame of output. */
@@ -190,6 +190,8 @@ export class Recordings {
     const batches: Batch[] = [];
     for (let next = recorder.take(output, isAll).batch; next; next = recorder.take(output, isAll).batch)
       batches.push(next);
+    const facts = recorder.hasHidden ? this.#ports.store.get(incarnation) : undefined;
+    if (facts?.hasHidden === false) this.#ports.store.put({ ...facts, hasHidden: true });
     if (exit !== undefined && batches.length === 0) batches.push(nothingAt(output));
     for (const batch of batches)
       this.#writer.add({ incarnation, isTty, batch, ...(exit && batch === batches.at(-1) ? { exit } : {}) });

@@ -16,6 +16,8 @@ export type RecordingFacts = {
   readonly homeKey?: string | undefined;
   /** How many patterns are applied. */
   readonly redacted: number;
+  /** Whether anything was redacted: from then on there are no key frames, which might show it. */
+  readonly hasHidden: boolean;
   /** Output before this is stored, or given up. */
   readonly to: number;
   /** The last key frame. */
@@ -111,7 +113,15 @@ export class RecordingStore {
   /** Removes all of a recording but the fact that it was there. */
   remove(facts: RecordingFacts, nowMs: number): void {
     const { incarnation, startedAtMs, isTty, by, homeKey } = this.drop(facts, this.segments(facts.incarnation));
-    const nothing = { command: "", redacted: 0, to: 0, bytes: 0, chain: CHAIN_START, removedAtMs: nowMs };
+    const nothing = {
+      command: "",
+      redacted: 0,
+      hasHidden: false,
+      to: 0,
+      bytes: 0,
+      chain: CHAIN_START,
+      removedAtMs: nowMs,
+    };
     this.#storage.kv.put(FACTS + incarnation, { incarnation, startedAtMs, isTty, by, homeKey, ...nothing });
   }
 

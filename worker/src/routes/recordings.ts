@@ -3,6 +3,7 @@
 import { recordingSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";
 import { defined } from "sandbox-stdio/core";
+import type { z } from "zod";
 import { attachRight, requireTarget } from "../attach/attach-right.ts";
 import { addressOf, revocablePart } from "../attach/entry-limits.ts";
 import type { Removal } from "../attach/recording-calls.ts";
@@ -34,36 +35,31 @@ const PATH = "/:sandbox/sessions/:session";
 
 recordingRoutes.get(`${PATH}/recordings`, async (c) => {
   const { session } = await enter(c, "sandbox:connect");
-  const query = parseQuery(c.req.raw, recordingSchemas.recordingsQuery);
-  if (!query.ok) return respond(query.answer);
-  const { limit, after } = query.value;
-  const all = await session.listRecordings();
-  const last = after === undefined ? -1 : all.findIndex(({ incarnation }) => incarnation === after);
-  if (after !== undefined && last < 0)
-    return respond(refused(404, "not_found", `no recording "${after}" to go on after`));
-  const recordings = all.slice(last + 1, last + 1 + limit);
-  const next = last + 1 + limit < all.length ? recordings.at(-1)?.incarnation : undefined;
-  return respond({ status: 200, body: { recordings, ...defined({ next }) } });
+  return withQuery(c, recordingSchemas.recordingsQuery, async ({ limit, after }) => {
+    const all = await session.listRecordings();
+    const first = after === undefined ? 0 : all.findIndex(({ incarnation }) => incarnation === after) + 1;
+    if (after !== undefined && first === 0) return refused(404, "not_found", `no recording "${after}" to go on after`);
+    const recordings = all.slice(first, first + limit);
+    const next = first + limit < all.length ? recordings.at(-1)?.incarnation : undefined;
+    return { status: 200, body: { recordings, ...defined({ next }) } };
+  });
 });
 
 recordingRoutes.get(`${PATH}/recording`, async (c) => {
   const reader = await readerOf(c);
-  const query = parseQuery(c.req.raw, recordingSchemas.castQuery);
-  if (!query.ok) return respond(query.answer);
-  const { incarnation, ...asked } = query.value;
-  const reading = await openFor(c, reader, incarnation);
-  if (!(reading instanceof RecordingReading)) return respond(reading);
-  const { enter: enterStream, leave, waitUntil } = await at(c, reader.who, nameOf(c));
-  const answer = await castOf(reading, asked, { reader: reader.who, enter: enterStream, leave, waitUntil });
-  return answer instanceof Response ? answer : respond(answer);
+  return withQuery(c, recordingSchemas.castQuery, async ({ incarnation, ...asked }) => {
+    const reading = await openFor(c, reader, incarnation);
+    if (!(reading instanceof RecordingReading)) return reading;
+    const { who, pass } = reader.who;
+    return castOf(reading, asked, { reader: { who, pass }, ...(await at(c, reader.who, nameOf(c))) });
+  });
 });
 
 recordingRoutes.get(`${PATH}/recording/screen`, async (c) => {
   const reader = await readerOf(c);
-  const query = parseQuery(c.req.raw, recordingSchemas.momentQuery);
-  if (!query.ok) return respond(query.answer);
-  const { incarnation, offset, time, format, scrollback = 0 } = query.value;
-  return read(c, reader, incarnation, async (reading) => {
+  return withQuery(c, recordingSchemas.momentQuery, async ({ incarnation, offset, time, format, scrollback = 0 }) => {
+    const reading = await openFor(c, reader, incarnation);
+    if (!(reading instanceof RecordingReading)) return reading;
     const place = offset ?? (await reading.offsetAt(Date.parse(time ?? "")));
     return typeof place === "number" ? momentOf(reading, { offset: place, format, scrollback }) : place;
   });
@@ -71,20 +67,19 @@ recordingRoutes.get(`${PATH}/recording/screen`, async (c) => {
 
 recordingRoutes.get(`${PATH}/recording/search`, async (c) => {
   const reader = await readerOf(c);
-  const query = parseQuery(c.req.raw, recordingSchemas.searchQuery);
-  if (!query.ok) return respond(query.answer);
-  const target = targetOf(query.value);
-  if ("status" in target) return respond(target);
-  return read(c, reader, query.value.incarnation, (reading) => searched(reading, target, query.value));
+  return withQuery(c, recordingSchemas.searchQuery, async (asked) => {
+    const target = targetOf(asked);
+    if ("status" in target) return target;
+    const reading = await openFor(c, reader, asked.incarnation);
+    return reading instanceof RecordingReading ? searched(reading, target, asked) : reading;
+  });
 });
 
 recordingRoutes.delete(`${PATH}/recording`, async (c) => {
   const { session, who } = await enter(c, "sandbox:connect");
-  const query = parseQuery(c.req.raw, recordingSchemas.removalQuery);
-  if (!query.ok) return respond(query.answer);
-  const { incarnation } = query.value;
-  const removal = await session.removeRecordings(incarnation, who.actor, who.who.isAdmin);
-  return respond(answerOfRemoval(removal));
+  return withQuery(c, recordingSchemas.removalQuery, async ({ incarnation }) =>
+    answerOfRemoval(await session.removeRecordings(incarnation, who.actor, who.who.isAdmin)),
+  );
 });
 
 recordingRoutes.post(`${PATH}/recording/hold`, async (c) => {
@@ -92,14 +87,14 @@ recordingRoutes.post(`${PATH}/recording/hold`, async (c) => {
   const body = await parseBody(c.req.raw, recordingSchemas.holdRequest);
   if (!body.ok) return respond(body.answer);
   const { incarnation, reason } = body.value;
-  return held(await session.holdRecording(incarnation, reason, who.actor));
+  return respond(held(await session.holdRecording(incarnation, reason, who.actor)));
 });
 
 recordingRoutes.delete(`${PATH}/recording/hold`, async (c) => {
   const { session, who } = await enter(c, "sandbox:admin");
-  const query = parseQuery(c.req.raw, recordingSchemas.releaseQuery);
-  if (!query.ok) return respond(query.answer);
-  return held(await session.holdRecording(query.value.incarnation, undefined, who.actor));
+  return withQuery(c, recordingSchemas.releaseQuery, async ({ incarnation }) =>
+    held(await session.holdRecording(incarnation, undefined, who.actor)),
+  );
 });
 
 /** All recordings of a person. */
@@ -108,12 +103,22 @@ export const tenantRecordingRoutes = new Hono<{ Bindings: RecordingsEnv }>();
 tenantRecordingRoutes.delete("/", async (c) => {
   const { identity } = await callerOf(c.req.raw, c.env, "sandbox:connect");
   requireScope(identity, "sandbox:admin");
-  const query = parseQuery(c.req.raw, recordingSchemas.personQuery);
-  if (!query.ok) return respond(query.answer);
-  const tenant = c.env.TENANT.getByName(await tenantKey(identity));
-  const count = await tenant.removeRecordingsOf(query.value.sub, actorOf(c.req.raw, identity));
-  return respond({ status: 202, body: { count } });
+  return withQuery(c, recordingSchemas.personQuery, async ({ sub }) => {
+    const tenant = c.env.TENANT.getByName(await tenantKey(identity));
+    return { status: 202, body: { count: await tenant.removeRecordingsOf(sub, actorOf(c.req.raw, identity)) } };
+  });
 });
+
+/** Answers by the request's query, if it is one. */
+async function withQuery<Schema extends z.ZodObject>(
+  c: AppContext,
+  schema: Schema,
+  answerTo: (asked: z.output<Schema>) => Promise<ProgramAnswer | Response>,
+): Promise<Response> {
+  const query = parseQuery(c.req.raw, schema);
+  const answer = query.ok ? await answerTo(query.value) : query.answer;
+  return answer instanceof Response ? answer : respond(answer);
+}
 
 async function enter(
   c: AppContext,
@@ -159,16 +164,6 @@ async function openFor(c: AppContext, { session, only }: Reader, incarnation: st
   return RecordingReading.open(c.env, session, only ?? incarnation);
 }
 
-async function read(
-  c: AppContext,
-  reader: Reader,
-  incarnation: string | undefined,
-  answer: (reading: RecordingReading) => Promise<ProgramAnswer>,
-): Promise<Response> {
-  const reading = await openFor(c, reader, incarnation);
-  return respond(reading instanceof RecordingReading ? await answer(reading) : reading);
-}
-
 function answerOfRemoval(removal: Removal): ProgramAnswer {
   switch (removal.kind) {
     case "done":
@@ -182,8 +177,8 @@ function answerOfRemoval(removal: Removal): ProgramAnswer {
   }
 }
 
-function held(outcome: "done" | "none" | "removed"): Response {
-  return respond(outcome === "done" ? { status: 204, body: {} } : absent(outcome));
+function held(outcome: "done" | "none" | "removed"): ProgramAnswer {
+  return outcome === "done" ? { status: 204, body: {} } : absent(outcome);
 }
 
 function nameOf(c: AppContext): string {

@@ -123,8 +123,9 @@ async function ourPath(profiles?: string): Promise<Subject> {
     LIMIT_ATTACHES_PER_MINUTE: "1000000",
     LIMIT_CONNECTIONS_PER_IP: "1000000",
     LIMIT_SESSIONS: "1000000",
-    // `AUDIT=off npm run bench` shows the audit's cost.
+    // `AUDIT=off npm run bench` shows the audit's cost, `RECORDING=on` that of recordings.
     AUDIT: process.env.AUDIT ?? "",
+    RECORDING: process.env.RECORDING ?? "",
     // A slow link in front has a port of its own.
     ALLOWED_HOSTS: linkHosts().join(","),
   };

@@ -196,8 +196,12 @@ export class Page extends Store<PageState> {
     this.#keepsPreferences ??= syncPreferences(this.preferences);
     if (this.#ticket === undefined && isBare(location.search)) {
       const there = await layoutApi.read();
-      const kept = there?.kept === undefined ? undefined : focusedTarget(there.kept.layout);
-      const target = kept ?? (hasScope(user, "sandbox:exec") ? undefined : await newestSession(user.home));
+      const target = there?.kept === undefined ? undefined : focusedTarget(there.kept.layout);
+      if (target !== undefined) history.replaceState(null, "", withTabs(location.search, target) + location.hash);
+    }
+    const named = new URLSearchParams(location.search);
+    if (this.#ticket === undefined && !hasScope(user, "sandbox:exec") && !named.has("session")) {
+      const target = await newestSession(named.get("sandbox") ?? user.home);
       if (target !== undefined) history.replaceState(null, "", withTabs(location.search, target) + location.hash);
     }
     this.#open(user);

@@ -3,6 +3,7 @@
 import "./recording.css";
 import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
+import type { CastEvent, CastInfo } from "sandbox-stdio/recording";
 import type { SessionTarget } from "../connection/session-target.ts";
 import type { Look } from "../terminal/terminal-look.ts";
 import { TerminalView } from "../terminal/terminal-view.ts";
@@ -38,25 +39,9 @@ export default function RecordingPanel({ target, moment, shared, look, stage, on
     if (screen.current === null) return;
     const { look, moment, shared, label } = first.current;
     const view = new TerminalView(screen.current, { renderer: "dom", label, look }, NO_EVENTS);
-    const { terminal } = view;
-    terminal.options.disableStdin = true;
+    view.terminal.options.disableStdin = true;
     view.isReadOnly = true;
-    const screenOrder = new DrawingQueue(terminal);
-    const made = new RecordingModel(
-      { sandbox, session },
-      {
-        reset: ({ cols, rows }) =>
-          screenOrder.do(() => {
-            terminal.reset();
-            terminal.resize(cols, rows);
-          }),
-        show: (event) => {
-          if (event.type === "r") screenOrder.do(() => terminal.resize(event.cols, event.rows));
-          return event.type === "o" ? screenOrder.write(event.text) : undefined;
-        },
-      },
-      shared,
-    );
+    const made = new RecordingModel({ sandbox, session }, new DrawingQueue(view.terminal), shared);
     setModel(made);
     void made.open(moment);
     return () => {
@@ -65,9 +50,11 @@ export default function RecordingPanel({ target, moment, shared, look, stage, on
     };
   }, [sandbox, session]);
   const area = stage.current?.parentElement;
-  return (
-    <>
-      {area == null ? null : createPortal(<div className="sbx-stage sbx-replay" ref={screen} />, area)}
+  if (area == null) return null;
+  // Over the live screen, whose size stays as it is.
+  return createPortal(
+    <div className="sbx-replay">
+      <div className="sbx-stage" ref={screen} />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form. */}
       <div className="sbx-bar sbx-timeline" role="group" aria-label={words.label}>
         {model === undefined ? null : <Timeline model={model} session={session} />}
@@ -75,11 +62,12 @@ export default function RecordingPanel({ target, moment, shared, look, stage, on
           {words.live}
         </button>
       </div>
-    </>
+    </div>,
+    area,
   );
 }
 
-/** Text for the emulator, which draws later than it is told, and what is to happen between two texts. */
+/** The emulator draws later than it is told: what is to happen between two texts waits for the one before. */
 class DrawingQueue {
   readonly #terminal: TerminalView["terminal"];
   #waiting = 0;
@@ -88,21 +76,26 @@ class DrawingQueue {
     this.#terminal = terminal;
   }
 
-  do(act: () => void): void {
-    this.#terminal.write("", act);
-  }
+  readonly reset = ({ cols, rows }: CastInfo): void => {
+    this.#terminal.write("", () => {
+      this.#terminal.reset();
+      this.#terminal.resize(cols, rows);
+    });
+  };
 
   /** @returns A promise while much waits: xterm.js drops what is too much. */
-  write(text: string): Promise<void> | undefined {
-    this.#waiting += text.length;
+  readonly show = (event: CastEvent): Promise<void> | undefined => {
+    if (event.type === "r") this.#terminal.write("", () => this.#terminal.resize(event.cols, event.rows));
+    if (event.type !== "o") return undefined;
+    this.#waiting += event.text.length;
     const done = new Promise<void>((resolve) => {
-      this.#terminal.write(text, () => {
-        this.#waiting -= text.length;
+      this.#terminal.write(event.text, () => {
+        this.#waiting -= event.text.length;
         resolve();
       });
     });
     return this.#waiting > MAX_WAITING ? done : undefined;
-  }
+  };
 }
 
 type Labelled = readonly [sign: string, said: string];
@@ -134,11 +127,10 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
   const shownMs = Math.max(atMs, recording.startMs);
   return (
     <>
-      {state.isPlaying ? (
-        <Tool of={words.pause} onClick={() => model.pause()} />
-      ) : (
-        <Tool of={words.play} onClick={() => model.play()} />
-      )}
+      <Tool
+        of={state.isPlaying ? words.pause : words.play}
+        onClick={() => (state.isPlaying ? model.set({ isPlaying: false }) : model.play())}
+      />
       <input
         type="range"
         aria-label={words.position}
@@ -152,9 +144,7 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
       <select
         aria-label={words.speed}
         value={state.speed}
-        onChange={(event) => {
-          model.speed = Number(event.target.value);
-        }}
+        onChange={(event) => model.set({ speed: Number(event.target.value) })}
       >
         {SPEEDS.map((speed) => (
           <option key={speed} value={speed}>
@@ -166,9 +156,7 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
         type="button"
         className="sbx-quiet"
         aria-pressed={state.skipsIdle}
-        onClick={() => {
-          model.skipsIdle = !state.skipsIdle;
-        }}
+        onClick={() => model.set({ skipsIdle: !state.skipsIdle })}
       >
         {words.skipsIdle}
       </button>

@@ -8,12 +8,20 @@ export type PlaybackPorts = {
   reset(info: CastInfo): void;
   /** @returns A promise if more would be too much just now. */
   show(event: CastEvent): void | Promise<void>;
-  /** Position, or whether it plays, has changed. */
-  changed(): void;
+  changed(state: PlaybackState): void;
+};
+
+export type PlaybackState = {
+  /** As Date.now() gave it when what is shown was printed. */
+  readonly atMs: number;
+  readonly isPlaying: boolean;
+  readonly speed: number;
+  readonly skipsIdle: boolean;
 };
 
 export type Source = (signal: AbortSignal) => AsyncIterable<readonly [CastInfo, readonly CastEvent[]]>;
 
+export const PAUSED: PlaybackState = { atMs: 0, isPlaying: false, speed: 1, skipsIdle: false };
 /** With `skipsIdle` no pause is longer. */
 const IDLE_MS = 1_000;
 /** Shorter pauses are gathered: a timer is not more exact. */
@@ -24,10 +32,7 @@ const TELL_MS = 250;
 export class Playback {
   readonly #ports: PlaybackPorts;
   #run = new AbortController();
-  #atMs = 0;
-  #isPlaying = false;
-  #speed = 1;
-  #skipsIdle = false;
+  #state = PAUSED;
   /** Ends the wait that is under way. */
   #wake: () => void = () => undefined;
 
@@ -35,36 +40,14 @@ export class Playback {
     this.#ports = ports;
   }
 
-  /** As Date.now() gave it when what is shown was printed. */
-  get atMs(): number {
-    return this.#atMs;
+  get state(): PlaybackState {
+    return this.#state;
   }
 
-  get isPlaying(): boolean {
-    return this.#isPlaying;
-  }
-
-  get speed(): number {
-    return this.#speed;
-  }
-
-  set speed(speed: number) {
-    this.#speed = speed;
-    this.#turn();
-  }
-
-  get skipsIdle(): boolean {
-    return this.#skipsIdle;
-  }
-
-  set skipsIdle(skips: boolean) {
-    this.#skipsIdle = skips;
-    this.#turn();
-  }
-
-  set isPlaying(isPlaying: boolean) {
-    this.#isPlaying = isPlaying;
-    this.#turn();
+  set(change: Partial<PlaybackState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#wake();
+    this.#ports.changed(this.#state);
   }
 
   /**
@@ -73,31 +56,34 @@ export class Playback {
    */
   async start(source: Source, atMs: number): Promise<void> {
     this.stop();
-    const run = new AbortController();
-    this.#run = run;
-    this.#atMs = atMs;
-    this.#ports.changed();
+    this.#run = new AbortController();
+    const { signal } = this.#run;
+    this.set({ atMs });
     let debtMs = 0;
     let isBegun = false;
     try {
-      for await (const [info, events] of source(run.signal)) {
-        if (run.signal.aborted) return;
+      for await (const [info, events] of source(signal)) {
+        if (signal.aborted) return;
         if (!isBegun) this.#ports.reset(info);
         isBegun = true;
         for (const event of events) {
           debtMs += event.afterMs;
-          if (debtMs >= SHORTEST_MS * this.#speed || (debtMs > 0 && !this.#isPlaying)) {
-            await this.#pass(debtMs, run.signal);
+          const { isPlaying, speed } = this.#state;
+          if (debtMs >= SHORTEST_MS * speed || (debtMs > 0 && !isPlaying)) {
+            await this.#pass(debtMs, signal);
             debtMs = 0;
           }
-          if (run.signal.aborted) return;
+          if (signal.aborted) return;
           await this.#ports.show(event);
         }
+        // A link to what is shown names the millisecond in which it came.
+        this.set({ atMs: Math.round(this.#state.atMs + debtMs) });
+        debtMs = 0;
       }
-      this.isPlaying = false;
+      this.set({ isPlaying: false });
     } catch (error) {
-      if (run.signal.aborted) return;
-      this.isPlaying = false;
+      if (signal.aborted) return;
+      this.set({ isPlaying: false });
       throw error;
     }
   }
@@ -107,27 +93,19 @@ export class Playback {
     this.#wake();
   }
 
-  #turn(): void {
-    this.#wake();
-    this.#ports.changed();
-  }
-
   /** Lets so much of the recording's time pass. */
   async #pass(ms: number, signal: AbortSignal): Promise<void> {
-    let left = ms;
-    while (left > 0 && !signal.aborted) {
-      if (this.#skipsIdle && this.#isPlaying && left > IDLE_MS) left -= this.#jump(left - IDLE_MS);
+    for (let left = ms; left > 0 && !signal.aborted; ) {
+      const { isPlaying, speed, skipsIdle, atMs } = this.#state;
+      const skippedMs = skipsIdle && isPlaying ? Math.max(0, left - IDLE_MS) : 0;
+      if (skippedMs > 0) this.set({ atMs: atMs + skippedMs });
+      left -= skippedMs;
       const sinceMs = performance.now();
-      const isTimed = this.#isPlaying;
-      await this.#wait(isTimed ? Math.min(left / this.#speed, TELL_MS) : undefined);
-      if (isTimed) left -= this.#jump(Math.min(left, (performance.now() - sinceMs) * this.#speed));
+      await this.#wait(isPlaying ? Math.min(left / speed, TELL_MS) : undefined);
+      const passedMs = isPlaying ? Math.min(left, (performance.now() - sinceMs) * speed) : 0;
+      if (passedMs > 0 && !signal.aborted) this.set({ atMs: this.#state.atMs + passedMs });
+      left -= passedMs;
     }
-  }
-
-  #jump(ms: number): number {
-    this.#atMs += ms;
-    this.#ports.changed();
-    return ms;
   }
 
   /** @param ms undefined: until something changes. */

@@ -12,11 +12,8 @@ export type Listed = {
   readonly endMs: number | undefined;
 };
 
-/** A place in a recording: an offset of the log or an ISO time, and when that was. */
-export type Place = { readonly from: string; readonly atMs: number };
-
-/** A command's start, or a match. */
-export type Mark = Place & { readonly label: string };
+/** A command's start, or a match: an offset of the log or an ISO time, and when that was. */
+export type Mark = { readonly from: string; readonly atMs: number; readonly label: string };
 
 /** More matches are not shown. */
 const MAX_HITS = 1_000;
@@ -109,9 +106,4 @@ function marksOf(list: unknown, offset: string, time: string, label: (one: unkno
     const from = isRecord(one) ? one[offset] : undefined;
     return atMs === undefined || typeof from !== "number" ? [] : [{ from: String(from), atMs, label: label(one) }];
   });
-}
-
-/** The query of a recording from a place on. */
-export function queryOf(incarnation: string | undefined, place: Place | undefined, follows: boolean) {
-  return defined({ incarnation, from: place?.from, follow: follows ? "1" : undefined });
 }

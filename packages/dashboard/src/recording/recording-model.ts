@@ -3,8 +3,8 @@
 import { defined } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { Store } from "../ui/store.ts";
-import { Playback, type PlaybackPorts } from "./playback.ts";
-import { type Listed, type Mark, type Place, queryOf, RecordingCalls } from "./recording-calls.ts";
+import { PAUSED, Playback, type PlaybackPorts, type PlaybackState } from "./playback.ts";
+import { type Listed, type Mark, RecordingCalls } from "./recording-calls.ts";
 
 /** A moment that a link names. */
 export type Moment = { readonly atMs: number; readonly incarnation: string | undefined };
@@ -12,15 +12,11 @@ export type Moment = { readonly atMs: number; readonly incarnation: string | und
 /** The way in of a visitor who came by a link: the ticket, and when the recording began. */
 export type SharedRecording = { readonly ticket: string; readonly startMs: number };
 
-export type RecordingState = {
+export type RecordingState = PlaybackState & {
   /** undefined: it is asked for. */
   readonly recording: Listed | undefined;
   /** The end, which moves while the process runs. */
   readonly endMs: number;
-  readonly atMs: number;
-  readonly isPlaying: boolean;
-  readonly speed: number;
-  readonly skipsIdle: boolean;
   readonly commands: readonly Mark[];
   readonly term: string;
   /** undefined: nothing is searched for, or not yet found. */
@@ -28,18 +24,7 @@ export type RecordingState = {
   readonly fault: string | undefined;
 };
 
-const FIRST: RecordingState = {
-  recording: undefined,
-  endMs: 0,
-  atMs: 0,
-  isPlaying: false,
-  speed: 1,
-  skipsIdle: true,
-  commands: [],
-  term: "",
-  hits: undefined,
-  fault: undefined,
-};
+const NOTHING = { recording: undefined, endMs: 0, commands: [], term: "", hits: undefined, fault: undefined };
 
 export class RecordingModel extends Store<RecordingState> {
   readonly #calls: RecordingCalls;
@@ -49,26 +34,26 @@ export class RecordingModel extends Store<RecordingState> {
   #search = new AbortController();
 
   constructor(target: SessionTarget, ports: Pick<PlaybackPorts, "reset" | "show">, shared?: SharedRecording) {
-    super(FIRST);
+    super({ ...NOTHING, ...PAUSED });
     this.#target = target;
     this.#shared = shared;
     this.#calls = new RecordingCalls(target, shared?.ticket);
-    this.#playback = new Playback({ ...ports, changed: () => this.#changed() });
-    this.#playback.skipsIdle = FIRST.skipsIdle;
+    const changed = (state: PlaybackState) => this.change({ ...state, endMs: Math.max(this.state.endMs, state.atMs) });
+    this.#playback = new Playback({ ...ports, changed });
+    this.#playback.set({ skipsIdle: true });
   }
 
   /** Finds the recording, and shows it at this moment, or at its start. */
-  async open(moment: Moment | undefined): Promise<void> {
-    await this.#orFault(async () => {
+  open(moment: Moment | undefined): Promise<void> {
+    return this.#orFault(async () => {
       const shared = this.#shared && { ...this.#shared, incarnation: undefined, endMs: undefined };
       const recording = shared ?? (await this.#calls.find(moment?.incarnation));
-      const endMs = recording.endMs ?? Date.now();
-      this.change({ recording, endMs, atMs: recording.startMs });
-      const { incarnation } = recording;
+      const { incarnation, startMs, endMs = Date.now() } = recording;
+      this.change({ recording, endMs, atMs: startMs });
       if (incarnation !== undefined)
         void this.#calls.commands(incarnation).then((commands) => this.change({ commands }));
-      const atMs = Math.min(Math.max(moment?.atMs ?? recording.startMs, recording.startMs), endMs);
-      await this.#start(moment === undefined ? undefined : placeAt(atMs), atMs);
+      const atMs = Math.min(Math.max(moment?.atMs ?? startMs, startMs), endMs);
+      await this.#start(moment && isoOf(atMs), atMs);
     });
   }
 
@@ -76,31 +61,23 @@ export class RecordingModel extends Store<RecordingState> {
     const { recording, atMs, endMs } = this.state;
     if (recording === undefined) return;
     if (atMs >= endMs && recording.endMs !== undefined) this.seek(recording.startMs);
-    this.#playback.isPlaying = true;
+    this.set({ isPlaying: true });
   }
 
-  pause(): void {
-    this.#playback.isPlaying = false;
-  }
-
-  set speed(speed: number) {
-    this.#playback.speed = speed;
-  }
-
-  set skipsIdle(skips: boolean) {
-    this.#playback.skipsIdle = skips;
+  set(change: Partial<Omit<PlaybackState, "atMs">>): void {
+    this.#playback.set(change);
   }
 
   seek(atMs: number): void {
-    this.#go({ ...placeAt(atMs), atMs });
+    this.#go({ from: isoOf(atMs), atMs });
   }
 
   /** The next command or match in a direction. @returns Whether there is one. */
   jump(to: "commands" | "hits", direction: 1 | -1): boolean {
-    const marks = this.state[to] ?? [];
     const { atMs } = this.state;
-    const found =
-      direction === 1 ? marks.find((mark) => mark.atMs > atMs) : marks.findLast((mark) => mark.atMs < atMs - 1);
+    const marks = this.state[to] ?? [];
+    const isNext = (mark: Mark) => (direction === 1 ? mark.atMs > atMs : mark.atMs < atMs - 1);
+    const found = direction === 1 ? marks.find(isNext) : marks.findLast(isNext);
     if (found !== undefined) this.#go(found);
     return found !== undefined;
   }
@@ -108,14 +85,14 @@ export class RecordingModel extends Store<RecordingState> {
   /** Searches the whole recording, and goes to the first match behind the moment that is shown. */
   async find(term: string): Promise<void> {
     this.#search.abort();
-    const search = new AbortController();
-    this.#search = search;
+    this.#search = new AbortController();
+    const { signal } = this.#search;
     this.change({ term, hits: undefined });
     const { recording } = this.state;
     if (recording === undefined || term === "") return;
     await this.#orFault(async () => {
-      const hits = await this.#calls.search(recording.incarnation, term, search.signal);
-      if (search.signal.aborted) return;
+      const hits = await this.#calls.search(recording.incarnation, term, signal);
+      if (signal.aborted) return;
       this.change({ hits });
       const [first] = hits;
       if (!this.jump("hits", 1) && first !== undefined) this.#go(first);
@@ -126,18 +103,16 @@ export class RecordingModel extends Store<RecordingState> {
   link(page: string): string {
     const url = new URL("/", page);
     const { recording, atMs } = this.state;
-    const query = { ...this.#target, role: "viewer", at: new Date(atMs).toISOString() };
-    url.search = new URLSearchParams(defined({ ...query, of: recording?.incarnation })).toString();
+    const query = { ...this.#target, role: "viewer", at: isoOf(atMs), of: recording?.incarnation };
+    url.search = new URLSearchParams(defined(query)).toString();
     if (this.#shared !== undefined) url.hash = `ticket=${this.#shared.ticket}`;
     return url.href;
   }
 
   /** Its address; undefined for visitors: a browser sends no ticket with it. */
   get download(): string | undefined {
-    const { recording } = this.state;
-    return this.#shared === undefined
-      ? this.#calls.address(defined({ incarnation: recording?.incarnation }))
-      : undefined;
+    const query = defined({ incarnation: this.state.recording?.incarnation });
+    return this.#shared === undefined ? this.#calls.address(query) : undefined;
   }
 
   dispose(): void {
@@ -146,21 +121,17 @@ export class RecordingModel extends Store<RecordingState> {
     this.forgetListeners();
   }
 
-  #go(place: Place): void {
-    void this.#orFault(() => this.#start(place, place.atMs));
+  #go({ from, atMs }: Pick<Mark, "from" | "atMs">): void {
+    void this.#orFault(() => this.#start(from, atMs));
   }
 
-  async #start(place: { readonly from: string } | undefined, atMs: number): Promise<void> {
+  async #start(from: string | undefined, atMs: number): Promise<void> {
     const { recording } = this.state;
     if (recording === undefined) return;
     this.change({ fault: undefined });
-    const query = queryOf(recording.incarnation, place && { ...place, atMs }, recording.endMs === undefined);
+    const { incarnation, endMs } = recording;
+    const query = defined({ incarnation, from, follow: endMs === undefined ? "1" : undefined });
     await this.#playback.start((signal) => this.#calls.events(query, signal), atMs);
-  }
-
-  #changed(): void {
-    const { atMs, isPlaying, speed, skipsIdle } = this.#playback;
-    this.change({ atMs, isPlaying, speed, skipsIdle, endMs: Math.max(this.state.endMs, atMs) });
   }
 
   async #orFault(work: () => Promise<void>): Promise<void> {
@@ -172,4 +143,4 @@ export class RecordingModel extends Store<RecordingState> {
   }
 }
 
-const placeAt = (atMs: number) => ({ from: new Date(atMs).toISOString() });
+const isoOf = (ms: number) => new Date(ms).toISOString();

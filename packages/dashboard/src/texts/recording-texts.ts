@@ -11,7 +11,7 @@ export const RECORDING_TEXTS = {
   loading: "Loading…",
   failed: (reason: string) => `Recording: ${reason}`,
   play: ["▶", "Play"],
-  pause: ["⏸", "Pause"],
+  pause: ["❚❚", "Pause"],
   position: "Moment",
   time: (ms: number) => clock.format(new Date(ms)),
   speed: "Speed",

@@ -19,9 +19,16 @@ export interface Admission {
   /** Whether a login that goes on without its person may still do so. */
   stillMay(person: Person): boolean;
   /** The form's fields and buttons, and what stands below it: HTML. */
-  fields(suggestedUser: string | undefined): { readonly fields: string; readonly note: string };
+  fields(
+    suggestedUser: string | undefined,
+    request: IncomingMessage,
+  ): { readonly fields: string; readonly note: string };
   /** What its own pages may post, by path. */
   readonly posts: Readonly<
     Record<string, (form: URLSearchParams, request: IncomingMessage, response: ServerResponse) => void>
+  >;
+  /** What it answers itself, by path: with the query. */
+  readonly gets: Readonly<
+    Record<string, (query: URLSearchParams, request: IncomingMessage, response: ServerResponse) => Promise<void>>
   >;
 }

@@ -23,4 +23,5 @@ export const anybody: Admission = {
     note: "This sign-in belongs to a local run: it asks for no password and answers on this machine only.",
   }),
   posts: {},
+  gets: {},
 };

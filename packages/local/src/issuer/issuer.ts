@@ -136,6 +136,8 @@ class Shell {
       const posted = await form();
       return posted === undefined ? refuse(response, 405, "This is to be posted") : own(posted, request, response);
     }
+    const asked = request.method === "GET" ? this.#parts.admission.gets[pathname] : undefined;
+    if (asked !== undefined) return asked(searchParams, request, response);
     switch (pathname) {
       case "/healthz":
         return json(response, 200, { ok: true });

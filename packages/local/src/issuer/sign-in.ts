@@ -54,7 +54,7 @@ export class SignIn {
       title: "Sign in to sbx-stdio",
       explanation: `The page at ${this.#origin} asks for: ${grantedScope(asked.scope)}`,
       action: `/interaction/${details.uid}`,
-      ...this.#admission.fields(asked.login_hint),
+      ...this.#admission.fields(asked.login_hint, request),
       refusal: "Cancel",
       problem: decision.problem,
     });
@@ -77,7 +77,7 @@ export class SignIn {
         title: "Sign in a program",
         explanation: `Signs in the program that shows the code below${asks}. Go on only if you started it yourself.`,
         action: "/device",
-        ...this.#admission.fields(undefined),
+        ...this.#admission.fields(undefined, request),
         userCode: typed === "" ? "" : `${typed.slice(0, 4)}-${typed.slice(4)}`,
         refusal: "Refuse",
         problem: code === undefined && form !== undefined ? missing : problem,

@@ -19,6 +19,8 @@ export interface Person {
   readonly email?: string | undefined;
   /** `sandbox:*`: all that this person may do. Absent: what the client asks for. */
   readonly scopes?: readonly string[] | undefined;
+  /** Until when the login goes on without its person, in milliseconds since 1970. Absent: as long as its tokens are renewed. */
+  readonly untilMs?: number | undefined;
 }
 
 /** The claims that say who a person is, with the name and address that a person without one gets. */

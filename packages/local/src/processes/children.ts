@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { Socket } from "node:net";
 import { basename, dirname, extname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -18,6 +18,9 @@ const STDERR_GRACE_MS = 1_000;
 
 /** Lines of a child's output, in a report of its end. */
 const LAST_LINES = 40;
+
+/** Of a log whose lines are read here; one more of that size is kept. */
+const MOST_LOG_BYTES = 8 * 1024 * 1024;
 
 /** Characters of a child's stderr that are remembered. */
 const STDERR_REMEMBERED = 16_384;
@@ -202,7 +205,13 @@ function openLog(file: string): number {
 /** Appends the lines of `stream` to `logFile`, but for those that `leavesOut` matches. */
 function logOthers(stream: Readable, { logFile, leavesOut }: { logFile: string; leavesOut: RegExp }): void {
   createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
-    if (!leavesOut.test(line)) appendFileSync(logFile, `${line}\n`);
+    if (leavesOut.test(line)) return;
+    try {
+      appendFileSync(logFile, `${line}\n`);
+      if (statSync(logFile).size > MOST_LOG_BYTES) closeSync(openLog(logFile));
+    } catch {
+      // A full disk: what matters goes on.
+    }
   });
 }
 

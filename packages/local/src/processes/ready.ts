@@ -20,18 +20,23 @@ export class NotReadyError extends Error {
 export async function waitUntilReady(child: Child, url: string, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   let lastAnswer = "no answer";
+  let wrong: string | undefined;
   for (let delay = FIRST_DELAY_MS; Date.now() < deadline; delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
     const ended = await Promise.race([setTimeout(delay, undefined), child.exited]);
     if (ended !== undefined) fail(child, `ended before it was ready (${describeExit(ended)})`);
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(ONE_REQUEST_MS) });
-      await response.body?.cancel();
+      const text = await response.text();
       if (response.status === 200) return;
       lastAnswer = `status ${response.status}`;
+      const { error, message } = JSON.parse(text) as { error?: string; message?: string };
+      // No wait mends a setting.
+      if (error === "misconfigured") wrong = message;
     } catch (error) {
-      // Not listening yet, or too slow: both are answers.
+      // Not listening yet, too slow, or no JSON: all are answers.
       lastAnswer = error instanceof Error ? error.message : String(error);
     }
+    if (wrong !== undefined) throw new NotReadyError(wrong);
   }
   fail(child, `was not ready after ${timeoutMs / 1000} s (${url}: ${lastAnswer})`);
 }

@@ -162,12 +162,13 @@ class LocalSystem implements System {
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
+    const mark = { [RUN_MARK]: this.#keeper.runId };
     const bridgeEnv = {
       HOST: "127.0.0.1",
       PORT: String(places.bridgePort),
       SANDBOX_ROOT: this.sandboxesDir,
       STDIO_BELL_URL: `${this.origin}/internal/bell`,
-      [RUN_MARK]: this.#keeper.runId,
+      ...mark,
       ...options.bridgeEnv,
     };
     const bridge = bridgeServer(dir, this.bridgeUrl, this.bridgeToken, bridgeEnv);
@@ -183,7 +184,7 @@ class LocalSystem implements System {
     const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
     const healthOrigin = served === undefined ? this.origin : `http://${served.front.innerAddress}`;
     const program = served?.workerd.program ?? WORKERD;
-    this.worker = new Server(this.#keeper, workerServer({ dir, healthOrigin, program, args }), (message) =>
+    this.worker = new Server(this.#keeper, workerServer({ dir, mark, healthOrigin, program, args }), (message) =>
       this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
     );
   }
@@ -297,14 +298,21 @@ function bridgeServer(dir: string, url: string, token: string, env: Record<strin
   };
 }
 
-function workerServer(of: { dir: string; healthOrigin: string; program: string; args: string[] }): ServerOptions {
-  const { dir, healthOrigin, program, args } = of;
+function workerServer(of: {
+  dir: string;
+  mark: Record<string, string>;
+  healthOrigin: string;
+  program: string;
+  args: string[];
+}): ServerOptions {
+  const { dir, mark, healthOrigin, program, args } = of;
   return {
     name: "Worker",
     command: program,
     args: ["serve", ...args],
     cwd: dir,
-    env: workerEnv(dir),
+    // One that was just started when this process was killed is found by it.
+    env: workerEnv(dir, mark),
     logFile: join(dir, "logs/worker.log"),
     leavesOut: ABOUT_CLIENTS,
     healthUrl: `${healthOrigin}/healthz`,

@@ -117,7 +117,7 @@ export type ClientOptions = {
   readonly repeatsInput?: boolean;
   /** From `StdioClient.suspend` of an earlier life that does not repeat its input. Sent as after any break. */
   readonly keptInput?: KeptInput | undefined;
-  /** What was typed so far, of a caller that follows one client by another. */
+  /** The typed-input state, kept by a caller that replaces one client by another. */
   readonly typed?: TypedInput;
   /** Whether keys typed while the connection is down are sent later instead of discarded (I4). */
   readonly keepsKeys?: boolean;

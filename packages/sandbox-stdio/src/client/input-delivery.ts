@@ -130,8 +130,8 @@ export class InputDelivery {
   rewind(hello: Hello): void {
     const isFirst = !this.#sender.isAnchored;
     this.#people = participantsOf(hello);
-    // It was given back while this client was away.
-    if (this.#isSecretForAsk && hello.holder !== hello.you.id) this.#hearOfAsk(false);
+    // The keyboard was given back while this client was away.
+    if (this.#isSecretForAsk && hello.holder !== hello.you.id) this.#followAsk(false);
     this.#sender.windowBytes = hello.inputWindow ?? MAX_UNACKED_INPUT_BYTES;
     this.#sender.rewind(hello.stdin);
     this.#reportMissing(hello.stdin);
@@ -166,7 +166,7 @@ export class InputDelivery {
   handle(message: ServerMessage): void {
     this.#handleEofRefusal(message);
     this.#handleRefusal(message);
-    if (message.type === "ask_state") this.#hearOfAsk(message.answer === "expired");
+    if (message.type === "ask_state") this.#followAsk(message.answer === "expired");
   }
 
   /** Resends an end of input that was refused because of another driver, once a driver has gone. */
@@ -180,16 +180,16 @@ export class InputDelivery {
   }
 
   /**
-   * Input for a secret ask is secret (K13). It ends with the ask, but for one whose time is over: its person may be typing.
+   * Input for a secret ask is secret until the ask ends (K13), but not if it expires: the person may still be typing.
    */
-  #hearOfAsk(isOver: boolean): void {
+  #followAsk(isExpired: boolean): void {
     const isAsked = this.#people !== undefined && yourAsk(this.#people)?.secret === true;
     if (isAsked && !this.isSecret) {
       this.#isSecretForAsk = true;
       this.setSecret(true);
     } else if (!isAsked && this.#isSecretForAsk) {
       this.#isSecretForAsk = false;
-      if (!isOver) this.setSecret(false);
+      if (!isExpired) this.setSecret(false);
     }
   }
 

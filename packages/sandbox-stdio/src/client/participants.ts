@@ -15,9 +15,9 @@ export type Participants = {
   readonly holder: string;
   /** Ids of clients that have requested the keyboard since it last moved, oldest first. */
   readonly requests: readonly string[];
-  /** Programs that ask for a person, oldest first; `by` is the client that has taken it. */
+  /** Open asks of programs for a person, oldest first; `by` is the client that has taken the ask. */
   readonly asks: readonly OpenAsk[];
-  /** Whether the terminal shows what is typed. */
+  /** Whether the terminal echoes typed text. */
   readonly echo: boolean;
   /** The last text typed by each program, as far as known. */
   readonly typed?: Readonly<Record<string, string>>;
@@ -78,7 +78,7 @@ export function soleTypistOf(people: Participants): string {
   return isAlone || people.asks.some(({ by }) => by === people.holder) ? people.holder : "";
 }
 
-/** The ask that this client has taken, a secret one first; undefined if none. */
+/** The ask that this client has taken, preferably a secret one; undefined if there is none. */
 export function yourAsk({ asks, you }: Participants): OpenAsk | undefined {
   const yours = asks.filter(({ by }) => by === you);
   return yours.find(({ secret }) => secret) ?? yours[0];

@@ -1,39 +1,39 @@
-// The output of a process in numbered chunks (E4). Where a chunk ends depends on when somebody asked, so each is kept once it was
-// told: the same number is the same bytes for as long as the process is known.
+// A process's output in numbered chunks (E4). Where a chunk ends depends on when it was requested, so reported chunks are kept: a
+// number always means the same bytes while the process is known.
 
 import type { OutputLog } from "../output/output-log.ts";
 import type { OutputStream } from "../wire/frames.ts";
 import { isArrayOf, isObject, isOffset } from "../wire/schema.ts";
 
-/** Bytes of one chunk at most. */
+/** Longest chunk. */
 export const MAX_CHUNK_BYTES = 32 * 1024;
-/** Chunks whose place is remembered. Of older ones only the number is. */
+/** Most chunks whose positions are remembered. Older ones keep only their number. */
 export const MAX_CHUNKS = 100_000;
 
 export type Chunk = readonly [offset: number, length: number, stream: OutputStream];
 
-/** Chunks that follow each other; the first has the number `first`. `end` is the offset behind all that were ever cut. */
+/** Consecutive chunks from number `first` on. `end` is the offset after all chunks ever cut. */
 export type ChunkList = { readonly first: number; readonly end: number; readonly chunks: readonly Chunk[] };
 
 export class ChunkTable {
-  /** The number of the oldest chunk that is remembered. */
+  /** Number of the oldest remembered chunk. */
   #first: number;
   #end: number;
   readonly #chunks: Chunk[];
 
-  /** @param list All of an earlier life. */
+  /** @param list The whole list of an earlier life. */
   constructor({ first, end, chunks }: ChunkList = { first: 1, end: 0, chunks: [] }) {
     this.#first = first;
     this.#end = end;
     this.#chunks = [...chunks];
   }
 
-  /** The number of the newest chunk. */
+  /** Number of the newest chunk. */
   get last(): number {
     return this.#first + this.#chunks.length - 1;
   }
 
-  /** Cuts the output before `to`. What the log held no more has no chunk: the next one begins behind it. */
+  /** Cuts the output before `to`. Output that the log no longer holds gets no chunk: the next chunk begins after it. */
   cut(log: OutputLog, to = log.endOffset): void {
     const end = Math.min(to, log.endOffset);
     let at = Math.max(this.#end, Math.min(log.startOffset, end));
@@ -45,14 +45,14 @@ export class ChunkTable {
     }
     this.#end = Math.max(this.#end, at);
     const over = this.#chunks.length - MAX_CHUNKS;
-    // Many at once: each removal moves all the others.
+    // Remove many at once, since each removal moves all others.
     if (over > MAX_CHUNKS / 10) {
       this.#chunks.splice(0, over);
       this.#first += over;
     }
   }
 
-  /** At most `most` of the chunks behind number `after` that are remembered. */
+  /** At most `most` remembered chunks after number `after`. */
   list(after = 0, most = MAX_CHUNKS * 2): ChunkList {
     const first = Math.max(after + 1, this.#first);
     const from = first - this.#first;
@@ -62,7 +62,7 @@ export class ChunkTable {
 
 const isList = isObject({ first: isOffset, end: isOffset, chunks: isArrayOf(isArrayOf(isOffset, 3), MAX_CHUNKS * 2) });
 
-/** The bridge's answer may be anything. @returns undefined where it is no list. */
+/** Validates a list, since the bridge is not trusted. @returns undefined if malformed. */
 export function readChunkList(value: unknown): ChunkList | undefined {
   if (isList(value) !== undefined) return undefined;
   const list = value as ChunkList;

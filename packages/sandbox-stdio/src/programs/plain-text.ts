@@ -13,7 +13,7 @@ const BACKSPACE = 0x08;
 const TAB = 0x09;
 const DEL = 0x7f;
 const SPACE = 0x20;
-/** Behind ESC. */
+/** The byte after ESC. */
 const CSI = 0x5b;
 /** Characters of a line that can still be overwritten. A longer line continues as if it began anew. */
 export const MAX_PLAIN_LINE = 16_384;
@@ -77,7 +77,7 @@ export class PlainText {
     }
   }
 
-  /** Puts the printable ASCII from `from` on. @returns The index of its last byte. */
+  /** Adds the printable ASCII from `from` on. @returns The index of its last byte. */
   #print(bytes: Uint8Array, from: number, offset: number): number {
     let i = from;
     for (let byte = bytes[i] ?? 0; byte >= SPACE && byte < DEL; byte = bytes[i] ?? 0) {
@@ -87,7 +87,7 @@ export class PlainText {
     return i - 1;
   }
 
-  /** A CSI that is whole, and of the usual form, takes no parser. @returns The index of the last byte that was taken in. */
+  /** Handles a whole CSI of the usual form without the parser. @returns The index of the last byte handled. */
   #wholeCsi(bytes: Uint8Array, from: number, offset: number): number {
     let i = from + 2;
     while (((bytes[i] ?? 0) & 0xf0) === 0x30) i += 1;

@@ -23,7 +23,7 @@ export type WaitUntil =
   | { readonly kind: "screen"; readonly program: PatternProgram }
   /** The keyboard is free or held by the caller. */
   | { readonly kind: "keyboard" }
-  /** A person has answered this ask, or its time is over. */
+  /** A person has answered this ask, or it has expired. */
   | { readonly kind: "ask"; readonly id: string };
 
 export type WaitOutcome = "met" | "timeout" | "exited" | "lost";
@@ -183,7 +183,7 @@ export class Wait {
     if (this.until.kind === "keyboard" && isOpen) this.#succeed();
   }
 
-  /** How the ask has ended; undefined: it is open. Told at first, and whenever something becomes of an ask. */
+  /** How the ask ended; undefined while it is open. Called first and on every change of an ask. */
   answered(answer: AskAnswer | undefined): void {
     if (this.until.kind === "ask" && answer !== undefined) this.#succeed({ answer });
   }

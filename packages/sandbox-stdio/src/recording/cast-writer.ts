@@ -2,6 +2,7 @@
 // reads them; all times are the caller's.
 
 import { decodeUtf8, isLossy, splitUtf8 } from "../text/utf8-text.ts";
+import type { RecordedEvent } from "./event-reader.ts";
 
 export const CAST_TYPE = "application/x-asciicast";
 
@@ -51,36 +52,29 @@ export class CastWriter {
     return line({ version: 3, term: { cols, rows, type: "xterm-256color" }, timestamp, command, title, ...more });
   }
 
-  /** @returns "" if the bytes only begin a character: it goes out whole, at the time of its last byte. */
-  output(bytes: Uint8Array, atMs: number): string {
-    const { whole, tail } = splitUtf8(this.#tail, bytes);
-    this.#tail = tail;
-    return whole.length === 0 ? "" : this.#text(whole, atMs);
-  }
-
-  resize(cols: number, rows: number, atMs: number): string {
-    return this.#event("r", `${cols}x${rows}`, atMs);
-  }
-
-  marker(label: string, atMs: number): string {
-    return this.#event("m", label, atMs);
-  }
-
-  /** Bytes `from` to `to` of the log are missing: the next ones don't finish a character that was begun before. */
-  gap(from: number, to: number, atMs: number): string {
-    return this.#flush(atMs) + this.marker(`gap ${from}-${to}`, atMs);
-  }
-
-  exit(code: number, atMs: number): string {
-    return this.#flush(atMs) + this.#event("x", String(code), atMs);
+  /** @returns "" if output only begins a character: it goes out whole, at the time of its last byte. */
+  event(event: RecordedEvent): string {
+    const { atMs } = event;
+    switch (event.kind) {
+      case "output": {
+        const { whole, tail } = splitUtf8(this.#tail, event.bytes);
+        this.#tail = tail;
+        return whole.length === 0 ? "" : this.#text(whole, atMs);
+      }
+      case "size":
+        return this.#event("r", `${event.cols}x${event.rows}`, atMs);
+      case "command":
+        return this.#event("m", event.line, atMs);
+      case "gap":
+        // What comes next does not finish a character that was begun before.
+        return this.end(atMs) + this.#event("m", `gap ${event.from}-${event.to}`, atMs);
+      case "exit":
+        return this.end(atMs) + this.#event("x", String(event.code), atMs);
+    }
   }
 
   /** The recording ends here: the bytes that wait for the rest of their character, if there are any. */
   end(atMs: number): string {
-    return this.#flush(atMs);
-  }
-
-  #flush(atMs: number): string {
     const tail = this.#tail;
     this.#tail = NO_BYTES;
     return tail.length === 0 ? "" : this.#text(tail, atMs);

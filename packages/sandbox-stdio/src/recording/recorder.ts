@@ -20,6 +20,9 @@ const LINE_FEED = 0x0a;
 /** A stretch of output, ready to be stored; `from` equals `to` where nothing was written. */
 export type Batch = Omit<Segment, "incarnation" | "isTty" | "exit">;
 
+/** `hidesMore`: something of the batch was redacted. */
+type Taken = { readonly batch?: Batch; readonly gap?: Gap; readonly hidesMore?: boolean };
+
 export class Recorder {
   readonly #redactor: Redactor | undefined;
   /** Output before this has been taken, or is given up. */
@@ -31,9 +34,14 @@ export class Recorder {
   #waitsSinceMs: number | undefined;
   #frames: KeyFrame[] = [];
   #framedAt: number;
+  #hasHidden: boolean;
 
-  /** @param from Where the recording goes on. @param framedAt Its last key frame; absent: it starts with an empty screen. */
-  constructor(from: number, redactor?: Redactor, framedAt = from) {
+  /**
+   * @param from Where the recording goes on. @param framedAt Its last key frame; absent: it starts with an empty screen.
+   * @param hasHidden Whether anything of it was redacted before.
+   */
+  constructor(from: number, redactor?: Redactor, framedAt = from, hasHidden = false) {
+    this.#hasHidden = hasHidden;
     this.#redactor = redactor;
     this.#taken = from;
     this.#seen = from;
@@ -60,10 +68,14 @@ export class Recorder {
     return end - this.#taken >= Math.min(log.capacityBytes * BATCH_SHARE, MAX_SEGMENT_BYTES);
   }
 
+  /** Whether anything was redacted: from then on a drawing of the screen might show it. */
+  get hasHidden(): boolean {
+    return this.#hasHidden;
+  }
+
   /** Whether the screen is to be asked for, to be handed to {@link frame}. */
   get wantsFrame(): boolean {
-    // A drawing of the screen shows what was redacted.
-    return this.#redactor === undefined && this.#taken - this.#framedAt >= FRAME_EVERY_BYTES;
+    return !this.#hasHidden && this.#taken - this.#framedAt >= FRAME_EVERY_BYTES;
   }
 
   /** The screen has come. A wrong guess of it is worse than the output behind an older one. */
@@ -81,8 +93,9 @@ export class Recorder {
    * Takes what has come, or as much as a segment holds.
    * @param isAll Also the line that is not finished, which redaction would rather see whole.
    */
-  take(log: OutputLog, isAll: boolean): { readonly batch?: Batch; readonly gap?: Gap } {
+  take(log: OutputLog, isAll: boolean): Taken {
     const taken = this.peek(log, isAll, 0, MAX_SEGMENT_BYTES);
+    this.#hasHidden ||= taken.hidesMore === true;
     const to = taken.batch?.to ?? taken.gap?.to ?? this.#taken;
     this.#times = this.#timesFrom(to);
     this.#frames = this.#frames.filter(({ offset }) => offset > to);
@@ -92,12 +105,7 @@ export class Recorder {
   }
 
   /** The same, and it is still to be taken. @param after Output before this is left out. */
-  peek(
-    log: OutputLog,
-    isAll: boolean,
-    after = 0,
-    most = Number.MAX_SAFE_INTEGER,
-  ): { readonly batch?: Batch; readonly gap?: Gap } {
+  peek(log: OutputLog, isAll: boolean, after = 0, most = Number.MAX_SAFE_INTEGER): Taken {
     const from = Math.max(this.#taken, log.startOffset, after);
     const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
     const bytes = new Uint8Array(Math.min(most, Math.max(0, log.endOffset - from)));
@@ -107,14 +115,16 @@ export class Recorder {
     const to = from + length;
     if (length === 0) return gap;
     const whole = bytes.subarray(0, length);
-    this.#redactor?.redact(whole);
+    const hidesMore = this.#redactor?.redact(whole) === true;
+    const isClean = !hidesMore && !this.#hasHidden;
     const times = this.#timesFrom(from).filter(([offset]) => offset < to);
     return {
       ...gap,
+      hidesMore,
       batch: {
         ...{ from, to, times, bytes: whole, ...log.sizeAt(from) },
         sizes: log.changes.filter(({ offset }) => offset > from && offset <= to),
-        frames: this.#frames.filter(({ offset }) => offset >= from && offset <= to),
+        frames: this.#frames.filter(({ offset }) => isClean && offset >= from && offset <= to),
       },
     };
   }

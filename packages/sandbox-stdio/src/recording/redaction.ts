@@ -7,6 +7,7 @@ import { PlainMap } from "../programs/plain-runs.ts";
 import { PlainText } from "../programs/plain-text.ts";
 import { Utf8Reader } from "../programs/utf8-reader.ts";
 import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
+import { copyBytes } from "../text/utf8-text.ts";
 import { LineMatcher } from "./line-matcher.ts";
 
 const ASTERISK = 0x2a;
@@ -26,31 +27,32 @@ export class Redactor {
     this.#matchers = programs.map((program) => new LineMatcher({ kind: "pattern", program }));
   }
 
-  get patterns(): number {
-    return this.#matchers.length;
-  }
-
-  /** Redacts in place. */
-  redact(bytes: Uint8Array): void {
-    const original = bytes.slice();
+  /** Redacts in place. @returns Whether anything was hidden. */
+  redact(bytes: Uint8Array): boolean {
+    const original = copyBytes(bytes);
+    let hasHidden = false;
     for (const lines of [plainLines(original), linesAsTheyCame(original)]) {
       for (let from = 0; from < lines.text.length; ) {
         const found = lines.text.indexOf("\n", from);
         const to = found < 0 ? lines.text.length : found;
-        for (const matcher of this.#matchers) redactLine(matcher, lines, from, to, bytes);
+        for (const matcher of this.#matchers) if (redactLine(matcher, lines, from, to, bytes)) hasHidden = true;
         from = to + 1;
       }
     }
+    return hasHidden;
   }
 }
 
 function redactLine(matcher: LineMatcher, { text, start, end }: Placed, from: number, to: number, bytes: Uint8Array) {
+  let hasHidden = false;
   for (let at = from; at < to; ) {
     const match = matcher.find(text, from, to, at);
-    if (match === undefined) return;
+    if (match === undefined) break;
+    hasHidden ||= match.end > match.start;
     for (let unit = match.start; unit < match.end; unit += 1) bytes.fill(ASTERISK, start(unit), end(unit));
     at = Math.max(match.end, match.start + 1);
   }
+  return hasHidden;
 }
 
 function plainLines(bytes: Uint8Array): Placed {

@@ -1,6 +1,7 @@
-// A program asks for a person (K11 to K14): one takes the keyboard, alone, until it is given back; or declines. Decides, and tells
-// the drivers. The session's shell stores what there is, and keeps the record.
+// A program asks for a person (K11 to K14), who takes the keyboard alone until giving it back, or declines. Decides, and tells the
+// drivers. The session's shell stores the asks and records them.
 
+import { UNSEEN } from "../wire/attach-query.ts";
 import { ASK_MS } from "../wire/constants.ts";
 import type { AskAnswer, ServerMessage } from "../wire/control.ts";
 import { chooseAnswerer } from "./answerer.ts";
@@ -11,17 +12,17 @@ import type { Ask, AskRequest } from "./session-types.ts";
 
 const HOUR_MS = 3_600_000;
 const ASKS_AN_HOUR = 10;
-/** Of all writers in an hour. */
+/** Most asks of all writers per hour. */
 const MAX_KEPT_ASKS = 60;
 
 const isOpen = ({ answer }: Ask): boolean => answer === undefined;
 
-/** Whether a person may be typing a secret for a program of this person's. */
+/** Whether a person may be typing a secret for a program of `asker`. */
 export function isSecretFor({ asks }: SessionState, asker: string): boolean {
   return asks.some((ask) => isOpen(ask) && ask.secret && ask.asker === asker);
 }
 
-/** @returns Why it may not ask, if so. */
+/** @returns Why the ask is refused; undefined if it is accepted. */
 export function openAsk(session: SessionState, client: ClientRecord, request: AskRequest): string | undefined {
   const { now } = session;
   tickAsks(session, now());
@@ -29,48 +30,47 @@ export function openAsk(session: SessionState, client: ClientRecord, request: As
   const own = session.asks.filter(({ by }) => by === client.id);
   if (own.some(isOpen)) return "ask_open";
   if (own.length >= ASKS_AN_HOUR || session.asks.length >= MAX_KEPT_ASKS) return "too_many_asks";
-  const ask: Ask = { ...request, by: client.id, atMs: now() };
+  const ask: Ask = { ...request, reason: request.reason.replace(UNSEEN, " "), by: client.id, atMs: now() };
   session.asks = [...session.asks, ask];
-  // As if a call were under way: its writer keeps its place, and in an exclusive session gets the keyboard back.
+  // Count a call, so that the writer stays present and can get the keyboard back in an exclusive session.
   countCall(client, 1);
   tellDrivers(session, messageOf(ask));
   session.hop.asked(ask, "asked", client.id);
   return undefined;
 }
 
-/** When the writer may ask again, as the session's clock tells it. */
-export function asksAgainMs({ asks, now }: SessionState, { id }: ClientRecord): number {
-  return (asks.find(({ by }) => by === id)?.atMs ?? now()) + HOUR_MS;
-}
-
+/** A person takes the keyboard for an ask. @param id Absent: the oldest. */
 export function takeAsk(session: SessionState, client: ClientRecord, id?: string): void {
-  const ask = session.asks.find((one) => isOpen(one) && (id === undefined || one.id === id));
-  const taker = takerOf(session.asks);
-  if (ask === undefined || (taker !== undefined && taker !== client.id)) {
-    const code = ask === undefined ? "no_such_ask" : "ask_taken";
-    client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
-  } else if (client.isProgram || !session.keyboard.lend(client.id).ok) {
-    client.tell({ type: "error", code: "not_stdin_holder", message: "the keyboard is another person's: ask for it" });
-  } else {
+  const ask = askFor(session, client, takerOf(session.asks), id);
+  if (ask === undefined) return;
+  if (!session.keyboard.lend(client.id).ok) tellFault(client, "not_stdin_holder");
+  else {
     put(session, { ...ask, takenBy: client.id });
     session.hop.asked(ask, "taken", client.id);
     announceHolder(session);
   }
 }
 
-/** A person who drives declines it; who has taken it gives the keyboard back with that. */
+/** A person declines an ask, and gives the keyboard back if it was taken for that. */
 export function declineAsk(session: SessionState, client: ClientRecord, id: string): void {
-  const ask = session.asks.find((one) => isOpen(one) && one.id === id);
-  const isTheirs = ask?.takenBy === undefined || ask.takenBy === client.id;
-  const mayDecline = client.role === "driver" && !client.isProgram;
-  if (ask !== undefined && isTheirs && mayDecline) conclude(session, [ask], "declined", client.id);
-  else {
-    const code = ask === undefined ? "no_such_ask" : isTheirs ? "not_allowed" : "ask_taken";
-    client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
-  }
+  const ask = askFor(session, client, session.asks.find((one) => one.id === id)?.takenBy, id);
+  if (ask !== undefined) conclude(session, [ask], "declined", client.id);
 }
 
-/** Tells everyone which client holds the keyboard. */
+/** The open ask, if this client may answer it; else it is told why not. */
+function askFor({ asks }: SessionState, client: ClientRecord, taker = client.id, id?: string): Ask | undefined {
+  const ask = asks.find((one) => isOpen(one) && (id ?? one.id) === one.id);
+  const mayAnswer = client.role === "driver" && !client.isProgram;
+  if (ask !== undefined && taker === client.id && mayAnswer) return ask;
+  tellFault(client, ask === undefined ? "no_such_ask" : mayAnswer ? "ask_taken" : "not_allowed");
+  return undefined;
+}
+
+function tellFault(client: ClientRecord, code: string): void {
+  client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
+}
+
+/** Announces the holder of the keyboard to everyone. */
 export function announceHolder(session: SessionState): void {
   const { clients, keyboard, upstream, hop } = session;
   followHolder(session);
@@ -80,7 +80,7 @@ export function announceHolder(session: SessionState): void {
   hop.keyboardMoved();
 }
 
-/** The keyboard has changed hands: an ask that was taken goes with it to a person, and else is done. */
+/** The keyboard has moved: a taken ask moves with it to a person; otherwise the ask is done. */
 function followHolder(session: SessionState): void {
   const { keyboard, clients, recorder } = session;
   const taken = session.asks.filter((ask) => isOpen(ask) && ask.takenBy !== undefined);
@@ -101,30 +101,29 @@ function followHolder(session: SessionState): void {
   holder.tell({ type: "secret", on: true });
 }
 
-/** Whether this client's input is for an ask that is secret: then it can't end its secrecy (K13). */
+/** Whether this client's input is for a secret ask, so that it can't end its secrecy (K13). */
 export function isTypingSecret({ asks }: SessionState, { id }: ClientRecord): boolean {
   return asks.some((ask) => isOpen(ask) && ask.secret && ask.takenBy === id);
 }
 
-/** What a client that attaches is told of. */
+/** Tells an attaching client the open asks. */
 export function tellOpenAsks({ asks }: SessionState, client: ClientRecord, peer: Peer): void {
   if (!isTold(client)) return;
   for (const ask of asks.filter(isOpen)) {
     peer.send(messageOf(ask));
-    const { id, takenBy: by } = ask;
-    if (by !== undefined) peer.send({ type: "ask_state", id, by });
+    if (ask.takenBy !== undefined) peer.send({ type: "ask_state", id: ask.id, by: ask.takenBy });
   }
 }
 
-/** The process has ended: nothing is to be answered any more. */
+/** The process has ended: drops all open asks. */
 export function dropAsks(session: SessionState): void {
   const open = session.asks.filter(isOpen);
   session.asks = session.asks.filter((ask) => !isOpen(ask));
   for (const ask of open) session.hop.asked({ ...ask, reason: "" }, "exited", "");
 }
 
+/** Asks expire in the order in which they began. */
 export function nextAskMs({ asks }: SessionState): number | undefined {
-  // They end in the order in which they began.
   const next = asks.find(isOpen);
   return next && next.atMs + ASK_MS;
 }
@@ -156,7 +155,7 @@ function end(session: SessionState, asks: readonly Ask[], answer: AskAnswer, by:
   }
 }
 
-/** In an exclusive session the keyboard goes back to the program, if that is still here. */
+/** In an exclusive session, returns the keyboard to the program if it is still present. */
 function returnTo({ keyboard, clients }: SessionState, asks: readonly Ask[]): void {
   const writer = asks.find(({ by }) => clients.get(by)?.isPresent === true);
   if (keyboard.mode === "exclusive" && writer !== undefined) keyboard.setHolder(writer.by);

@@ -39,7 +39,7 @@ export type ParkedSession = {
   readonly startSize: TerminalSize;
   readonly end: number;
   readonly title: string;
-  /** Absent from an older parking: nothing was known. */
+  /** Absent from an older version: unknown. */
   readonly echo?: { readonly on: boolean; readonly offset: number } | undefined;
   readonly holder: string;
   readonly hasBeenHeld: boolean;

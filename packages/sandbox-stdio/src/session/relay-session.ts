@@ -41,7 +41,7 @@ export class RelaySession extends SessionCore {
   readonly #keptWatchers = new Set<() => void>();
   /** Called when the program wants attention. */
   onAttention: (attention: Attention) => void = () => undefined;
-  /** Told what becomes of a program's ask; all are in `state.asks`. */
+  /** Called when a program's ask changes; all asks are in `state.asks`. */
   onAsk: (ask: Ask, event: AskEvent, client: string) => void = () => undefined;
 
   constructor(options: SessionOptions) {

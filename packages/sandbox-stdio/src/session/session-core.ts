@@ -231,7 +231,7 @@ export abstract class SessionCore implements Hop {
     return this.state.panes;
   }
 
-  /** The terminal shows what is typed from `offset` on, or does not. */
+  /** Whether the terminal echoes typed text from `offset` on. */
   echoes(on: boolean, offset: number): void {
     if ((this.state.echo?.on ?? true) === on) return;
     this.state.echo = { on, offset };

@@ -33,7 +33,7 @@ export interface Hop {
   membersChanged(): void;
   /** The keyboard has a new holder or is free. All clients have been told. */
   keyboardMoved(): void;
-  /** Something became of a program's ask, by this client's doing; "": by nobody's. */
+  /** A program's ask has changed, through client `by`; "" if through no client. */
   asked(ask: Ask, event: AskEvent, client: string): void;
   /** More of a program's input may have been taken or stored. */
   inputSettled(client: ClientRecord): void;
@@ -86,9 +86,9 @@ export type SessionState = {
   /** When the process is killed because its machine goes away. */
   stopsAtMs: number | undefined;
   panes: PanesMessage | undefined;
-  /** Whether the terminal echoes, as told last. Absent: nothing is known. */
+  /** Whether the terminal echoes, as last reported. Absent: unknown. */
   echo: { readonly on: boolean; readonly offset: number } | undefined;
-  /** The asks of programs for a person, oldest first. At the bridge there are none. */
+  /** Programs' asks for a person, oldest first. Always empty at the bridge. */
   asks: readonly Ask[];
   /** Since when the output is recorded, and whether it is redacted; undefined if it is not recorded. */
   recording: Recording | undefined;
@@ -123,13 +123,13 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
     stopsAtMs: undefined,
     panes: undefined,
     echo: undefined,
-    // A taker that the bridge does not know of has not begun to type.
+    // A taker unknown to the bridge has not begun to type.
     asks: asks.map((ask) => (ask.takenBy === keyboard.holder ? ask : { ...ask, takenBy: undefined })),
     recording: undefined,
   };
 }
 
-/** The client that holds the keyboard for a program that has asked; undefined if none does. */
+/** The client that holds the keyboard for a program's ask; undefined if there is none. */
 export function takerOf(asks: readonly Ask[]): string | undefined {
   return asks.find(({ answer, takenBy }) => answer === undefined && takenBy !== undefined)?.takenBy;
 }

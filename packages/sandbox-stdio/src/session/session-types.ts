@@ -8,7 +8,7 @@ import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import type { SignalName } from "../wire/constants.ts";
-import type { AskAnswer, ParticipantKind } from "../wire/control.ts";
+import type { AskAnswer, Asked, ParticipantKind } from "../wire/control.ts";
 import type { PaneOrder } from "../wire/pane-messages.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
 import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
@@ -78,26 +78,21 @@ export type AttachRequest = {
   readonly resume: string;
 };
 
-/** A program's ask for a person, of the last hour. Can be copied by structure. */
-export type Ask = {
-  readonly id: string;
-  /** The writer's client, and its name there. */
+/** A program's ask for a person within the last hour; `reason` is "" once it has ended. Structured-cloneable. */
+export type Ask = Asked & {
+  /** The writer's client id. */
   readonly by: string;
-  readonly writer: string;
-  /** The person whose program it is: opaque. */
+  /** Opaque id of the program's owner. */
   readonly asker: string;
-  /** "" once it is over. */
-  readonly reason: string;
-  readonly secret: boolean;
   readonly atMs: number;
   /** The client that has taken it. */
   readonly takenBy?: string | undefined;
-  /** Absent: it is open. */
+  /** Absent while the ask is open. */
   readonly answer?: AskAnswer;
 };
 
-export type AskRequest = Pick<Ask, "id" | "asker" | "writer" | "reason" | "secret">;
-/** What became of an ask. */
+export type AskRequest = Asked & Pick<Ask, "asker">;
+/** How an ask changed. */
 export type AskEvent = "asked" | "taken" | "exited" | AskAnswer;
 
 /** A program that writes by calls. Its id derives from a person, an issuer and a name chosen by the caller. */
@@ -145,7 +140,7 @@ export type SessionOptions = {
   /** Bytes per second to a client that can't acknowledge. */
   readonly plainBytesPerSecond?: number;
   readonly holder?: string;
-  /** As an earlier life of this session has stored them. */
+  /** Stored by an earlier life of this session. */
   readonly asks?: readonly Ask[] | undefined;
   /** The first driver that ever attached, if any. */
   readonly creator?: string;

@@ -2,6 +2,7 @@
 // Names are bytes, one per character (Latin-1), since they need not be UTF-8.
 
 import { latin1 } from "../text/latin1.ts";
+import { copyBytes } from "../text/utf8-text.ts";
 
 export const TAR_BLOCK = 512;
 /** Longest name or pax record accepted. */
@@ -89,8 +90,7 @@ export class TarReader {
         });
       case "long": {
         const part = bytes.subarray(0, state.left);
-        // Of a Buffer, slice() would be no copy.
-        state.parts.push(new Uint8Array(part));
+        state.parts.push(copyBytes(part));
         state.left -= part.length;
         if (state.left === 0) this.#long(state);
         return part.length;

@@ -69,7 +69,7 @@ export function placeOf({
 }
 
 /** Characters that are invisible in a name or move the cursor. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
+export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 
 export type AttachQueryResult =
   | { readonly ok: true; readonly query: AttachQuery }

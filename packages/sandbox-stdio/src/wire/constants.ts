@@ -79,7 +79,7 @@ export const QUIET_MS = 3_000;
 export const SILENCE_MS = 40_000;
 /** A program counts as gone this long after its last call (R5 of the programs' interface). */
 export const PROGRAM_GRACE_MS = 60_000;
-/** A program's ask for a person ends after so long (K11). */
+/** A program's ask for a person expires after this time (K11). */
 export const ASK_MS = 15 * 60_000;
 /** Close code of a client whose page is closed or reloaded (R9a). Servers never send it. */
 export const PUT_ASIDE_CODE = 4001;

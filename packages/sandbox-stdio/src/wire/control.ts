@@ -112,7 +112,7 @@ export type Hello = {
   readonly recording?: Recording;
 };
 
-/** How an ask ended: the keyboard was given back, a person declined, or its time was over. */
+/** How an ask ended: the keyboard was given back, a person declined, or the ask expired. */
 export type AskAnswer = "done" | "declined" | "expired";
 export type Asked = {
   readonly id: string;
@@ -151,10 +151,10 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
-  /** A program asks for a person (K11), and what became of that: taken `by` a client, or over. */
+  /** A program asks for a person (K11); the ask is taken `by` a client, or has ended. */
   | ({ readonly type: "ask" } & Asked)
   | { readonly type: "ask_state"; readonly id: string; readonly by?: string; readonly answer?: AskAnswer }
-  /** Whether the terminal echoes what is typed, from `offset` on. */
+  /** Whether the terminal echoes typed text from `offset` on. */
   | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
   | PanesMessage
   | ({ readonly type: "attention" } & Attention)

@@ -14,7 +14,7 @@ export const ARCHIVE_PATH = "/archive";
 /** The resolved file must be inside one of these directories. Absent: anywhere. */
 type Within = { readonly within?: readonly string[] };
 
-/** An open file, by the name that its owner gave it. */
+/** An open file, by a handle that its owner chose. */
 type Handle = { readonly owner: string; readonly handle: string };
 type Limits = { readonly maxEntries: number; readonly maxDepth: number; readonly maxDirectories: number };
 
@@ -67,7 +67,7 @@ export type FileFailure = { readonly ok: false; readonly code: string; readonly 
 
 export type FileAnswer = FileSuccess | FileFailure;
 
-/** The lengths of the JSON and of the bytes. */
+/** Size of the two lengths, of the JSON and the bytes. */
 export const FILE_HEAD_BYTES = 8;
 
 export function packFileMessage(message: object, bytes: Uint8Array = new Uint8Array(0)): Uint8Array<ArrayBuffer> {
@@ -79,7 +79,7 @@ export function packFileMessage(message: object, bytes: Uint8Array = new Uint8Ar
   return packed;
 }
 
-/** How long the message is that begins like this. */
+/** Length of the message that begins with this head. */
 export function fileMessageLength(head: Uint8Array): number {
   const view = new DataView(head.buffer, head.byteOffset);
   return FILE_HEAD_BYTES + view.getUint32(0) + view.getUint32(4);

@@ -66,7 +66,7 @@ export type InnerCommand =
   | { readonly type: "kill"; readonly client: string }
   /** A client's pane command: its own message, as JSON. */
   | { readonly type: "pane"; readonly client: string; readonly order: string }
-  /** `alone`: no other client types until it holds the keyboard no more (K12). Ignored by an older bridge. */
+  /** `alone`: no other client may type while it holds the keyboard (K12). Ignored by an older bridge. */
   | { readonly type: "stdin_holder"; readonly id: string; readonly alone?: boolean }
   /** Who answers terminal queries from `offset` on. Empty: the bridge. */
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
@@ -195,7 +195,7 @@ export type InnerMessage =
   | { readonly type: "calls" }
   /** The program has changed its terminal's title. */
   | { readonly type: "title"; readonly title: string }
-  /** Whether the terminal echoes what is typed (K14). Told after each greeting on a PTY, and when it changes. */
+  /** Whether the terminal echoes typed text (K14). Sent after each greeting on a PTY, and on every change. */
   | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
   /** No snapshot can be made this time. */
   | { readonly type: "no_snapshot" }

@@ -57,7 +57,7 @@ describe("asciicast v3 in", () => {
         let atMs = 5_000;
         for (const [text, ms] of outputs) {
           atMs += ms;
-          cast += writer.output(encodeUtf8(text), atMs);
+          cast += writer.event({ kind: "output", bytes: encodeUtf8(text), atMs: atMs });
         }
         const { events } = read(cast + writer.end(atMs), pieceBytes);
         const shown = events.map((event) => (event.type === "o" ? event.text : "")).join("");

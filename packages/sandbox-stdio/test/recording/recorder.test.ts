@@ -221,6 +221,31 @@ test("G1: redaction waits for the end of a line, but not for ever", () => {
   expect(feeding.recorder.wantsFrame).toBe(false);
 });
 
+test("G4: there are key frames while nothing was hidden; none shows what is hidden, nor what may still be seen of it", () => {
+  const feeding = new Feeding(redactorOf("secret"));
+  const frame = () =>
+    feeding.recorder.frame({ offset: feeding.log.endOffset, cols: 80, rows: 24, ansi: bytes("drawn") });
+  const fill = () => {
+    for (let i = 0; i < 600; i += 1) feeding.put(`${"y".repeat(1023)}\n`);
+    feeding.take();
+  };
+  fill();
+  expect(feeding.recorder.wantsFrame).toBe(true);
+  frame();
+  feeding.put("plain\n");
+  feeding.take();
+  expect(feeding.batches.at(-1)?.frames.length).toBe(1);
+  fill();
+  expect(feeding.recorder.wantsFrame).toBe(true);
+  feeding.put("the secret\n");
+  frame();
+  feeding.take();
+  expect(feeding.batches.at(-1)?.frames).toEqual([]);
+  fill();
+  expect([feeding.recorder.wantsFrame, feeding.recorder.hasHidden]).toEqual([false, true]);
+  expect(new Recorder(0, redactorOf("secret"), -1_000_000, true).wantsFrame).toBe(false);
+});
+
 test("G1: redaction leaves everything else as it is: as many bytes, and the same text where nothing matches", () => {
   const odd = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919 + (i >> 3)) & 0xff);
   const written = odd.slice();

@@ -88,3 +88,27 @@ test("an archive that contradicts itself is refused", () => {
     expect(() => read(archive)).toThrow(words);
   }
 });
+
+test("an archive reads the same whatever its pieces are, also from one Buffer that is used again for each", () => {
+  const names = ["n", "o"].map((letter) => letter.repeat(120));
+  const members = names.map((name) => [
+    header("L", name.length),
+    Buffer.from(name.padEnd(512, "\0")),
+    pax("mtime=1700000000.5"),
+    header("0", 3),
+    Buffer.from("abc".padEnd(512, "\0")),
+  ]);
+  const archive = Buffer.concat([...members.flat(), Buffer.alloc(1024)]);
+  for (let cut = 1; cut < archive.length; cut += 1) {
+    const found: string[] = [];
+    const ignore = () => undefined;
+    const reader = new TarReader({ member: ({ name }) => found.push(name), bytes: ignore, memberEnd: ignore });
+    const room = Buffer.alloc(archive.length);
+    for (const piece of [archive.subarray(0, cut), archive.subarray(cut)]) {
+      piece.copy(room);
+      reader.push(room.subarray(0, piece.length));
+      room.fill(0xff);
+    }
+    expect([cut, found]).toEqual([cut, names]);
+  }
+});

@@ -2,7 +2,7 @@
 
 import path from "node:path";
 import process from "node:process";
-import type { ServeCommand } from "@sbx/serve/request";
+import type { ServeCommand, ServeRequest } from "@sbx/serve/request";
 import { Argument, type Command, Option } from "commander";
 import { usage } from "../base/outcome.ts";
 import type { Words } from "./attach.ts";
@@ -26,10 +26,13 @@ type ServeFlags = {
   trustProxy?: string[];
   insecure?: boolean;
   linkFile?: string;
-  role: (typeof ROLES)[number];
+  role?: (typeof ROLES)[number];
   remove?: boolean;
   now?: boolean;
   install?: boolean;
+  issuer?: string;
+  clientId?: string;
+  clientSecretFile?: string;
   as?: string;
   password: boolean;
   exec?: string;
@@ -63,9 +66,16 @@ export function addServe(program: Command, words: Words, done: Done): void {
     .option("--tls-cert <file>", "certificate chain, PEM")
     .option("--tls-key <file>", "its private key, PEM")
     .option("--trust-proxy <address...>", "believe this proxy's X-Forwarded-For")
+    .option("--issuer <url>", "an OpenID Connect issuer: its people sign in whom 'serve user' has listed")
+    .option("--client-id <id>", "of this server at the issuer, which sends people to ORIGIN/oauth/back")
+    .option("--client-secret-file <file>", "its secret, if it has one")
     .option("--insecure", "plain HTTP beyond this machine")
     .option("--link-file <file>", "write the link there")
-    .addOption(new Option("--role <role>", "what the user may do").choices(ROLES).default("driver"))
+    .addOption(
+      new Option("--role <role>", "what the user (default: driver) or the token (default: admin) may do").choices(
+        ROLES,
+      ),
+    )
     .option("--as <user>", "as root: the machine's user as whom the user's sessions run")
     .option("--no-password", "the user comes by links, or by the issuer")
     .option("--remove", "remove the user")
@@ -95,9 +105,10 @@ function actionOf(kind: Action, name: string | undefined, flags: ServeFlags): Se
   const server = serverOf(flags);
   if (kind === "link") return { kind, ...server, linkFile: flags.linkFile, name };
   if (kind === "stop") return { kind, ...server, isNow: flags.now === true };
+  if (kind === "token") return { kind, ...server, role: flags.role ?? "admin" };
   if (kind !== "user") return { kind, ...server };
   if (name === undefined) throw usage("serve user needs a name");
-  const role = flags.remove === true ? undefined : flags.role;
+  const role = flags.remove === true ? undefined : (flags.role ?? "driver");
   return { kind, ...server, name, role, as: flags.as, hasPassword: flags.password };
 }
 
@@ -126,10 +137,18 @@ function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined):
     proxies: flags.trustProxy ?? [],
     isInsecure: flags.insecure === true,
     linkFile: flags.linkFile,
+    issuer: issuerOf(flags),
     exec: flags.exec === undefined ? undefined : execWords(flags.exec),
     cgroup: flags.cgroup,
     limits: Object.fromEntries((flags.limit ?? []).map(limitOf)),
   };
+}
+
+/** @throws {CliError} */
+function issuerOf({ issuer: url, clientId, clientSecretFile: secretFile }: ServeFlags): ServeRequest["issuer"] {
+  if (url === undefined && clientId === undefined && secretFile === undefined) return undefined;
+  if (url === undefined || clientId === undefined) throw usage("--issuer and --client-id go together");
+  return { url, clientId, secretFile };
 }
 
 /** @throws {CliError} */

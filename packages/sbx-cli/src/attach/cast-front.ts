@@ -23,7 +23,7 @@ export class CastFront implements Front {
     this.#size = `${cols}x${rows}`;
     const title = `${session} (${sandbox})`;
     this.#write(this.#writer.header({ cols, rows, startMs: Date.now(), title }), offset);
-    if (!tty) this.#write(this.#writer.output(NEW_LINE_MODE, Date.now()), offset);
+    if (!tty) this.output(1, NEW_LINE_MODE, offset);
   }
 
   /** Whether the process ended, and the recording says so. */
@@ -32,7 +32,7 @@ export class CastFront implements Front {
   }
 
   output(_stream: OutputStream, bytes: Uint8Array, end: number): void {
-    this.#write(this.#writer.output(bytes, Date.now()), end);
+    this.#write(this.#writer.event({ kind: "output", bytes, atMs: Date.now() }), end);
   }
 
   snapshot(bytes: Uint8Array, offset: number): void {
@@ -42,17 +42,18 @@ export class CastFront implements Front {
   resize(cols: number, rows: number): void {
     const size = `${cols}x${rows}`;
     // Each greeting tells it.
-    if (size !== this.#size) this.#write(this.#writer.resize(cols, rows, Date.now()));
+    if (size !== this.#size) this.#write(this.#writer.event({ kind: "size", cols, rows, atMs: Date.now() }));
     this.#size = size;
   }
 
   gap(from: number, to: number): void {
-    this.#write(this.#writer.gap(from, to, Date.now()));
+    this.#write(this.#writer.event({ kind: "gap", from, to, atMs: Date.now() }));
   }
 
   finish(end: ClientEnd | undefined): void {
+    const atMs = Date.now();
     this.#hasExited = end?.kind === "exit";
-    this.#write(end?.kind === "exit" ? this.#writer.exit(end.code, Date.now()) : this.#writer.end(Date.now()));
+    this.#write(end?.kind === "exit" ? this.#writer.event({ ...end, atMs }) : this.#writer.end(atMs));
   }
 
   #write(lines: string, end?: number): void {

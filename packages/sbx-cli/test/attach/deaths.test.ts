@@ -1,5 +1,6 @@
 // Every way in which a run at a terminal ends, on Node and as the compiled program: echo and lines, screen, cursor, mouse,
 // bracketed paste, keypad and title are then as they were found. What kill -9 leaves is in test/e2e/cli/interactive.test.ts.
+// The compiled program is tried in what depends on its runtime, with `SBX_COMPILED=whole` (test:long) in all.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -91,6 +92,8 @@ const DEATHS: readonly Death[] = [
   { what: "Ctrl+] in an outage", dies: () => outage().then(() => terminal.type("\x1d")) },
 ];
 
+const OF_RUNTIME = DEATHS.filter(({ what }) => /^(SIGTERM|SIGINT twice|it crashes|Ctrl\+\])$/.test(what));
+
 describe.each(["Node", "the compiled program"])("on %s the terminal is as it was found, if", (runtime) => {
   /** A fault of ours, on a signal that nothing else listens to. */
   function crashing(): Record<string, string> {
@@ -99,7 +102,8 @@ describe.each(["Node", "the compiled program"])("on %s the terminal is as it was
     return { NODE_OPTIONS: `--import=${file}`, BUN_OPTIONS: `--preload=${file}` };
   }
 
-  test.each(DEATHS)("$what", async ({ dies, giveUp = 600 }) => {
+  const isWhole = runtime === "Node" || process.env.SBX_COMPILED === "whole";
+  test.each(isWhole ? DEATHS : OF_RUNTIME)("$what", async ({ dies, giveUp = 600 }) => {
     const program = runtime === "Node" ? [RUNTIME, PROGRAM] : [binary];
     const words = [server.url, "--session", "main", "--give-up", String(giveUp), "--", "sh", "-c", SCRIPT];
     terminal = new HeldTerminal([...program, ...words], cleanEnv(crashing()), "before");

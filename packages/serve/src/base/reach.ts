@@ -37,7 +37,9 @@ export function reachOf(wish: Wish, { addresses, certified }: Surroundings): Rea
     );
   }
   const listening = isOwn ? "localhost" : ANY.test(bind) ? (addresses[0] ?? "localhost") : bind;
-  const host = hasTls ? (certified.find((name) => !name.startsWith("*")) ?? listening) : listening;
+  const named = certified.filter((name) => !name.startsWith("*"));
+  // Of a certificate's names, localhost leads nobody else here.
+  const host = named.find((name) => isOwn || !LOOPBACK.test(name)) ?? named[0] ?? listening;
   const given = wish.origin;
   if (given === undefined && proxies.length > 0)
     throw new ServeError("--trust-proxy needs --origin too: the https address that people use at the proxy");
@@ -47,7 +49,9 @@ export function reachOf(wish: Wish, { addresses, certified }: Surroundings): Rea
     throw new ServeError(`--origin ${origin} is not https: give its https address, or --insecure`);
   const scheme = new URL(origin).protocol.slice(0, -1);
   const names = isOwn ? ["localhost", "127.0.0.1"] : [listening, ...(ANY.test(bind) ? addresses : [])];
-  const hosts = [origin, ...names.map((name) => originOf(scheme, name, port))].map((one) => new URL(one).host);
+  const hosts = [origin, ...[...names, ...named].map((name) => originOf(scheme, name, port))].map(
+    (one) => new URL(one).host,
+  );
   const local = bind === "localhost" ? "127.0.0.1" : bind;
   const address = ANY.test(bind) ? `*:${port}` : `${bracketed(local)}:${port}`;
   return { address, origin, hosts: [...new Set(hosts)], isPlain };

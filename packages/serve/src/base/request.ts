@@ -27,6 +27,10 @@ export type ServeRequest = ServerChoice & {
   /** Addresses of proxies whose word on a caller's address counts. */
   readonly proxies: readonly string[];
   readonly isInsecure: boolean;
+  /** Another issuer, whose people may come that are on the list. */
+  readonly issuer:
+    | { readonly url: string; readonly clientId: string; readonly secretFile: string | undefined }
+    | undefined;
   /** The words behind which all programs run. Absent: they run here. */
   readonly exec: readonly string[] | undefined;
   /** Of root: a cgroup in which each user gets one, and what is written into its files. */
@@ -44,7 +48,8 @@ export type ServeCommand =
   | (ServerChoice & { readonly kind: "install"; readonly dir: string; readonly command: readonly string[] })
   /** `name`: whose link. Absent: the owner's. */
   | (ServerChoice & { readonly kind: "link"; readonly linkFile: string | undefined; readonly name: string | undefined })
-  | (ServerChoice & { readonly kind: "status" | "token" })
+  | (ServerChoice & { readonly kind: "status" })
+  | (ServerChoice & { readonly kind: "token"; readonly role: Role })
   | (ServerChoice & { readonly kind: "stop"; readonly isNow: boolean })
   /** Sets an account, or with no role takes it away. */
   | (ServerChoice & {

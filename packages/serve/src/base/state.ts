@@ -9,8 +9,12 @@ import type { ServerChoice } from "./request.ts";
 /** Of a Unix socket's path, on Linux 107. */
 const MOST_BYTES = 100;
 
+const DEFAULT_PORT = 8787;
+
 export type State = {
   readonly dir: string;
+  /** What its other commands have to say, to mean this server: ` --port 9000`. */
+  readonly options: string;
   /** One-time keys, by their hashes. */
   readonly keysDir: string;
   readonly accountsFile: string;
@@ -44,6 +48,7 @@ export function openState({ port, state }: ServerChoice): State {
     throw new ServeError(`Cannot use ${dir}: a socket's path is at most ${MOST_BYTES} bytes. Choose a shorter --state`);
   return {
     dir,
+    options: `${port === DEFAULT_PORT ? "" : ` --port ${port}`}${state === undefined ? "" : ` --state ${dir}`}`,
     keysDir: join(dir, "keys"),
     accountsFile: join(dir, "accounts.json"),
     loginsFile: join(dir, "logins.json"),

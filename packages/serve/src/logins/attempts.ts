@@ -1,4 +1,4 @@
-// How often one may try to log in. Pure: the clock is handed in.
+// How often one may try to log in. Pure: the time, which must never go back, is handed in.
 import { createHash } from "node:crypto";
 import { isIPv6 } from "node:net";
 

@@ -39,5 +39,6 @@ export function takeKey(dir: string, key: string, nowMs = Date.now()): Person | 
     if (isErrorCode(error, "ENOENT")) return undefined;
     throw error;
   }
-  return kept.untilMs > nowMs ? kept.person : undefined;
+  // A clock that was set back makes none good for longer.
+  return kept.untilMs > nowMs && kept.untilMs <= nowMs + KEY_MINUTES * 60_000 ? kept.person : undefined;
 }

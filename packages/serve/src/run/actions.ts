@@ -30,7 +30,7 @@ export async function act(action: Action, say: Say): Promise<number> {
     case "link": {
       const { isTTY, columns } = process.stdout;
       const { linkFile, name, port } = action;
-      const place = { keysDir: state.keysDir, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
+      const place = { state, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
       const { origin, path, isShared } = required(state, port);
       const account = name === undefined ? undefined : new AccountFile(state.accountsFile, { isShared }).find(name);
       if (name !== undefined && account === undefined) throw new ServeError(`There is no user ${name}`);
@@ -39,16 +39,19 @@ export async function act(action: Action, say: Say): Promise<number> {
     }
     case "token": {
       const mint = await tokenMinter({ keysDir: state.dir, issuerUrl: required(state, action.port).origin });
-      say(await mint({ ...owner(), scope: ROLES.admin.join(" ") }));
+      say(await mint({ ...owner(), scope: ROLES[action.role].join(" ") }));
       return 0;
     }
     case "install": {
       // Nobody reads a service's output at a terminal.
       const { port, dir, command } = action;
-      const link = command.includes("--link-file") ? [] : ["--link-file", join(state.dir, "link")];
+      const link = ["--link-file", join(state.dir, "link"), "--state", state.dir].flatMap((word, index, words) =>
+        index % 2 === 1 || command.includes(word) ? [] : [word, words[index + 1] ?? ""],
+      );
       const at = command.indexOf("--");
       const whole = at < 0 ? [...command, ...link] : [...command.slice(0, at), ...link, ...command.slice(at)];
-      say(install({ port, dir, command: whole, isRoot: process.getuid?.() === 0 }));
+      say(install({ port, dir, command: whole, isRoot: isRoot(), path: process.env.PATH ?? "" }));
+      say(`Then sbx-stdio serve link${state.options} prints a link.`);
       return 0;
     }
     case "status":

@@ -16,7 +16,8 @@ import { ServeError } from "../base/refusal.ts";
 import { readJson, type State, writeJson } from "../base/state.ts";
 
 const READY_MS = 20_000;
-const ANSWER_MS = 2_000;
+/** On a machine that is busy for long. One that is silent has sessions for all we know, and nothing takes its place. */
+const ANSWER_MS = 60_000;
 /** It ends its sessions itself, some of them only after SIGHUP and SIGTERM. */
 const STOP_MS = 15_000;
 const LOOK_MS = 25;
@@ -36,8 +37,8 @@ export type RunningBridge = BridgeFacts & { readonly isBusy: boolean };
 
 const urlOf = ({ port }: Pick<BridgeFacts, "port">): string => `http://127.0.0.1:${port}`;
 
-/** The bridge that runs for this state, if one does. */
-export async function findBridge({ bridgeFile }: State): Promise<RunningBridge | undefined> {
+/** The bridge that runs for this state, if one does. @throws {ServeError} If it is there and does not answer. */
+export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBridge | undefined> {
   const facts = readJson<BridgeFacts>(bridgeFile);
   if (facts === undefined || !isAlive(facts.pid)) return undefined;
   try {
@@ -48,8 +49,10 @@ export async function findBridge({ bridgeFile }: State): Promise<RunningBridge |
     if (!response.ok) return undefined;
     const { idleMs } = (await response.json()) as { idleMs: number };
     return { ...facts, isBusy: idleMs === 0 };
-  } catch {
-    // Nobody listens: it has ended, and its process id is another's.
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "TimeoutError")
+      throw new ServeError(`The bridge of ${dir} (process ${facts.pid}) does not answer: try again, or end it by kill`);
+    // No program listens: it has ended, and its process id is another's.
     return undefined;
   }
 }

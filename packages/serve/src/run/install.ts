@@ -9,6 +9,8 @@ export type Service = {
   readonly command: readonly string[];
   readonly dir: string;
   readonly isRoot: boolean;
+  /** Where programs are found. */
+  readonly path: string;
 };
 
 export type ServiceFile = { readonly path: string; readonly text: string; readonly switchOn: string };
@@ -17,7 +19,7 @@ export type ServiceFile = { readonly path: string; readonly text: string; readon
 const unitWord = (word: string): string =>
   `"${word.replace(/[\\"]/g, "\\$&").replace(/[%$]/g, "$&$&").replaceAll("\n", "\\n")}"`;
 
-export function systemdUnit({ port, command, dir, isRoot }: Service, home = homedir()): ServiceFile {
+export function systemdUnit({ port, command, dir, isRoot, path }: Service, home = homedir()): ServiceFile {
   const name = `sbx-stdio-${port}.service`;
   const folder = isRoot ? "/etc/systemd/system" : join(home, ".config/systemd/user");
   const control = isRoot ? "systemctl" : "systemctl --user";
@@ -27,6 +29,7 @@ After=network-online.target
 
 [Service]
 WorkingDirectory=${dir.replaceAll("%", "%%")}
+Environment=${unitWord(`PATH=${path}`)}
 ExecStart=${command.map(unitWord).join(" ")}
 # The bridge and its sessions outlive the server, which finds them again.
 KillMode=process
@@ -42,9 +45,9 @@ WantedBy=${isRoot ? "multi-user.target" : "default.target"}
 const XML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 const xml = (text: string): string => `<string>${text.replace(/[&<>]/g, (character) => XML[character] ?? "")}</string>`;
 
-export function launchdFile({ port, command, dir, isRoot }: Service, home = homedir()): ServiceFile {
+export function launchdFile({ port, command, dir, isRoot, path }: Service, home = homedir()): ServiceFile {
   const label = `sbx-stdio-${port}`;
-  const path = join(isRoot ? "/Library/LaunchDaemons" : join(home, "Library/LaunchAgents"), `${label}.plist`);
+  const file = join(isRoot ? "/Library/LaunchDaemons" : join(home, "Library/LaunchAgents"), `${label}.plist`);
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
@@ -52,13 +55,14 @@ export function launchdFile({ port, command, dir, isRoot }: Service, home = home
   <key>Label</key>${xml(label)}
   <key>ProgramArguments</key><array>${command.map(xml).join("")}</array>
   <key>WorkingDirectory</key>${xml(dir)}
+  <key>EnvironmentVariables</key><dict><key>PATH</key>${xml(path)}</dict>
   <key>RunAtLoad</key><true/>
   <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
   <key>AbandonProcessGroup</key><true/>
 </dict>
 </plist>
 `;
-  return { path, text, switchOn: `launchctl bootstrap ${isRoot ? "system" : "gui/$UID"} ${path}` };
+  return { path: file, text, switchOn: `launchctl bootstrap ${isRoot ? "system" : "gui/$UID"} ${file}` };
 }
 
 /** @returns What is said to the person. */

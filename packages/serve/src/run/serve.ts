@@ -1,8 +1,9 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
-import { X509Certificate } from "node:crypto";
-import { rmSync } from "node:fs";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts";
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
@@ -18,13 +19,18 @@ import { openState, type ServerFacts, type State, writeJson } from "../base/stat
 import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
+import { OtherIssuer } from "../logins/other-issuer.ts";
 import { findBridge, keepBridge, stopBridge } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
 /** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
-const TAKEN_OVER = /^(AUDIT|AUDIT_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|RECORDING(?:_\w+)?|LOGIN_RENEW_HOURS)$/;
+const TAKEN_OVER =
+  /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
+/** Longer than guard.ts waits. */
+const CRASHED_MS = 15_000;
+const LOOK_MS = 50;
 /** No program has this name: people start none. */
 const NOTHING = "(nothing)";
 
@@ -32,15 +38,18 @@ const NOTHING = "(nothing)";
 export async function serve(request: ServeRequest, version: string, say: (text: string) => void): Promise<number> {
   const startedAt = performance.now();
   const isTerminal = process.stdout.isTTY === true;
-  if (request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const signal = stopSignal();
   const tls = tlsOf(request);
   const reach = reachOf(request, { addresses: ownAddresses(), certified: tls?.names ?? [] });
+  if (!statSync(request.dir, { throwIfNoEntry: false })?.isDirectory())
+    throw new ServeError(`--dir ${request.dir} is no folder`);
+  if (request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
+  const hasCrashed = existsSync(state.serverFile);
   const { issuer, release } = await takeState(state, request, reach);
   let system: System | undefined;
   try {
-    if (!(await isPortFree(request.port)))
+    if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const { workerd, bun } = programs();
     const found = await findBridge(state);
@@ -76,7 +85,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   } finally {
     if (system === undefined) await issuer.close();
     else await system.stop();
-    const left = await findBridge(state);
+    const left = await findBridge(state).catch(() => undefined);
     if (left !== undefined && (request.isOnce || !left.isBusy)) await stopBridge(state, left);
     else if (left !== undefined)
       say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
@@ -112,7 +121,7 @@ async function attend(running: Running): Promise<number> {
     ...(isReadonly && { role: "viewer" }),
   });
   const { isTTY, columns } = process.stdout;
-  const place = { keysDir: state.keysDir, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
+  const place = { state, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
   const path = `/?${query}`;
   const { origin } = reach;
   const facts: ServerFacts = { origin, path, pid: process.pid, version, isShared: isShared(request) };
@@ -135,9 +144,16 @@ async function takeState(
 ): Promise<{ readonly issuer: Issuer; readonly release: () => void }> {
   const { issuerSocket: socketPath, keysDir, accountsFile, loginsFile } = state;
   const scopes = mostScopes(request);
-  const isSecure = reach.origin.startsWith("https:");
+  const { origin } = reach;
   const accounts = new AccountFile(accountsFile, { isShared: isShared(request) });
-  const admission = new KeyOrPassword({ keysDir, accounts, scopes, isSecure, now: Date.now });
+  const admission = new KeyOrPassword({
+    keysDir,
+    options: state.options,
+    accounts,
+    scopes,
+    origin,
+    otherIssuer: issuerOf(request, origin),
+  });
   const options = {
     port: 0,
     dir: state.dir,
@@ -152,11 +168,27 @@ async function takeState(
   } catch (error) {
     if (!isErrorCode(error, "EADDRINUSE")) throw error;
     if (await answers(socketPath))
-      throw new ServeError(`A server runs here already (${state.dir}): sbx-stdio serve link --port ${request.port}`);
+      throw new ServeError(`A server runs here already (${state.dir}): sbx-stdio serve link${state.options}`);
     // Left by one that was killed.
     rmSync(socketPath, { force: true });
     return { issuer: await startIssuer(options), release };
   }
+}
+
+/** The parts of a server that was killed end a moment after it. */
+async function isFreeSoon(port: number): Promise<boolean> {
+  for (let waited = 0; waited < CRASHED_MS; waited += LOOK_MS) {
+    await delay(LOOK_MS);
+    if (await isPortFree(port)) return true;
+  }
+  return false;
+}
+
+function issuerOf({ issuer }: ServeRequest, origin: string): OtherIssuer | undefined {
+  if (issuer === undefined) return undefined;
+  const { url, clientId, secretFile } = issuer;
+  const secret = secretFile === undefined ? undefined : readFile(secretFile).trim();
+  return new OtherIssuer({ url, clientId, secret }, `${origin}/oauth/back`);
 }
 
 const isShared = ({ program, isReadonly, isOnce }: ServeRequest): boolean =>
@@ -196,25 +228,28 @@ function bridgeSettings({ dir, exec, cgroup, limits }: ServeRequest, state: Stat
   if (cgroup !== undefined && !isRoot()) throw new ServeError("--cgroup is for a server that root runs");
   return {
     STDIO_WORKSPACE: dir,
-    ...(isRoot() && { STDIO_LOGINS: state.accountsFile }),
+    ...(isRoot() && { STDIO_LOGINS: JSON.stringify({ file: state.accountsFile, cgroup, limits }) }),
     ...(exec !== undefined && { STDIO_EXEC: JSON.stringify(exec) }),
-    ...(cgroup !== undefined && { STDIO_CGROUP: cgroup, STDIO_LIMITS: JSON.stringify(limits) }),
   };
 }
 
 function tlsOf({ certificate, key }: ServeRequest) {
   if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined || key === undefined) throw new ServeError("--tls-cert and --tls-key go together");
-  const pair = { certificateChain: readPem(certificate), privateKey: readPem(key) };
+  const pair = { certificateChain: readFile(certificate), privateKey: readFile(key) };
   try {
-    const { subjectAltName = "" } = new X509Certificate(pair.certificateChain);
+    const read = new X509Certificate(pair.certificateChain);
+    if (!read.checkPrivateKey(createPrivateKey(pair.privateKey)))
+      throw new ServeError(`${key} is not the key of ${certificate}`);
+    const { subjectAltName = "" } = read;
     return { pair, names: [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name = ""]) => name) };
-  } catch {
-    throw new ServeError(`${certificate} is no certificate in PEM`);
+  } catch (error) {
+    if (error instanceof ServeError) throw error;
+    throw new ServeError(`${certificate} and ${key} are no certificate and key in PEM`);
   }
 }
 
-function readPem(file: string): string {
+function readFile(file: string): string {
   const text = readTextIfPresent(file);
   if (text === undefined) throw new ServeError(`There is no ${file}`);
   return text;

@@ -59,6 +59,39 @@ export const USER = isRoot ? "nobody" : userInfo().username;
 
 export const commandOf = (project: string): string => join(project, "node_modules/.bin/sbx-stdio");
 
+export type Attached = Awaited<ReturnType<typeof attached>>;
+
+/** The command line, attached to a program by pipes. */
+export async function attached(project: string, served: Served, program: readonly string[]) {
+  const { stdout } = await act(project, served.state, ["token"], String(served.port));
+  const words = [served.origin, "--sandbox", "home", "--", ...program];
+  const env = childEnv({ SBX_TOKEN: stdout.trim(), HOME: project });
+  const child = spawn(commandOf(project), words, { cwd: project, env, stdio: ["pipe", "pipe", "ignore"] });
+  let [output, lines] = ["", 0];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    lines += text.split("\n").length - 1;
+  });
+  const exited = once(child, "exit");
+  child.stdin.on("error", () => undefined); // It has ended, and its exit says why.
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const type = (text: string): void => void child.stdin.write(text);
+  return {
+    type,
+    output: () => output,
+    lines: () => lines,
+    says: async (text: string): Promise<void> => {
+      type(text);
+      await until(`${JSON.stringify(text)} to come back`, () => output.endsWith(text));
+    },
+    end: async () => {
+      child.stdin.end();
+      const [code] = await exited;
+      return { code, output };
+    },
+  };
+}
+
 export class Served {
   readonly port: number;
   readonly state: string;
@@ -84,12 +117,16 @@ export class Served {
   static async start(
     project: string,
     words: readonly string[] = [],
-    { state = stateFolder(), port = 0 } = {},
+    {
+      state = stateFolder(),
+      port = 0,
+      env: more = {},
+    }: { state?: string; port?: number; env?: Record<string, string> } = {},
   ): Promise<Served> {
     const listening = port || (await anyFreePort());
     const place = { port: listening, state, origin: `http://localhost:${listening}` };
     const options = ["--port", String(listening), "--state", state, "--link-file", join(state, "link")];
-    const env = childEnv({ SHELL: "/bin/bash", PS1: "$ " });
+    const env = childEnv({ SHELL: "/bin/bash", PS1: "$ ", ...more });
     rmSync(join(state, "link"), { force: true });
     const child = spawn(commandOf(project), ["serve", ...options, ...words], {
       cwd: project,

@@ -1,0 +1,180 @@
+// A week of `sbx-stdio serve` in an hour: upgrades and crashes under people who type, thousands of sessions, and a full disk. The
+// settings of the environment make it shorter.
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Attached, act, attached, installServe, Served, stateFolder } from "../support/system/served.ts";
+import { until } from "../support/system/wait.ts";
+
+const SESSIONS = Number(process.env.WEEK_SESSIONS ?? 1_000);
+const ROUNDS = Number(process.env.WEEK_ROUNDS ?? 6);
+const PEOPLE = 10;
+/** So many at once. */
+const WIDTH = 8;
+const ENV = { LIMIT_CALLS_PER_MINUTE: "1000000", LIMIT_ATTACHES_PER_MINUTE: "100000" };
+
+let project = "";
+
+beforeAll(async () => {
+  project = await installServe();
+});
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+type Parts = Readonly<Record<"server" | "worker" | "bridge", number>>;
+
+/** Process ids. */
+function partsOf(served: Served): Parts {
+  const program = (pid: string): string => {
+    try {
+      return readlinkSync(`/proc/${pid}/exe`);
+    } catch {
+      return "";
+    }
+  };
+  const parent = (pid: string): number => Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1]);
+  const worker = readdirSync("/proc").find((pid) => program(pid).includes("workerd") && parent(pid) === served.pid);
+  const { pid } = JSON.parse(readFileSync(join(served.state, "bridge.json"), "utf8")) as { pid: number };
+  return { server: served.pid, worker: Number(worker), bridge: pid };
+}
+
+function sizeOf(pid: number): { readonly megabytes: number; readonly descriptors: number } {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return { megabytes: Math.round(Number(kilobytes) / 1024), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+}
+
+const sizesOf = (parts: Parts) => Object.fromEntries(Object.entries(parts).map(([name, pid]) => [name, sizeOf(pid)]));
+
+/** Types numbered lines for as long as it is to. Each comes back from `cat`. */
+async function typing(one: Attached, isOver: () => boolean): Promise<number> {
+  let lines = 0;
+  while (!isOver()) {
+    one.type(`${lines++}\n`);
+    await delay(20);
+  }
+  return lines;
+}
+
+test("ten people type through upgrades and crashes of each part, and no line is lost or doubled", async () => {
+  const state = stateFolder();
+  let served = await Served.start(project, [], { state, env: ENV });
+  const { port } = served;
+  const people = await Promise.all(Array.from({ length: PEOPLE }, () => attached(project, served, ["cat"])));
+  let isOver = false;
+  const typed = people.map((one) => typing(one, () => isOver));
+  const build = join(project, "node_modules/sbx-stdio/dist/serve/bridge/build-id");
+  const before = readFileSync(build, "utf8");
+  onTestFinished(() => writeFileSync(build, before));
+  for (let round = 0; round < ROUNDS; round++) {
+    const counts = people.map(({ lines }) => lines());
+    await until("all to get further", () => people.every(({ lines }, index) => lines() > (counts[index] ?? 0) + 20));
+    if (round % 3 === 0) {
+      // An upgrade: another bridge is installed, and waits.
+      writeFileSync(build, `build ${round}\n`);
+      await served.stop();
+      served = await Served.start(project, [], { state, port, env: ENV });
+      expect((await act(project, state, ["status"])).stdout).toContain(`build ${round} is installed, and follows`);
+    } else if (round % 3 === 1) {
+      process.kill(partsOf(served).worker, "SIGKILL");
+    } else {
+      await served.kill();
+      served = await Served.start(project, [], { state, port, env: ENV });
+    }
+  }
+  isOver = true;
+  const counts = await Promise.all(typed);
+  for (const [index, one] of people.entries()) {
+    const expected = Array.from({ length: counts[index] ?? 0 }, (_, line) => `${line}\n`).join("");
+    await until("the last line", () => one.output().length >= expected.length);
+    expect(await one.end()).toEqual({ code: 0, output: expected });
+  }
+  console.log(`${ROUNDS} rounds, ${counts.reduce((sum, count) => sum + count, 0)} lines of ${PEOPLE} people`);
+});
+
+test("thousands of sessions leave memory and descriptors as they were", async () => {
+  const served = await Served.start(project, [], { env: ENV });
+  const token = (await act(project, served.state, ["token"], String(served.port))).stdout.trim();
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const body = JSON.stringify({ cmd: "sh", args: ["-c", "head -c 20000 /dev/zero | tr '\\0' x"], tty: true });
+  const one = async (): Promise<void> => {
+    const answer = await fetch(`${served.origin}/api/sandboxes/home/run`, { method: "POST", headers, body });
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ exit: { code: 0 } })]);
+  };
+  const many = (count: number) =>
+    Promise.all(
+      Array.from({ length: WIDTH }, async () => {
+        for (let index = 0; index < count / WIDTH; index++) await one();
+      }),
+    );
+  const parts = partsOf(served);
+  await one();
+  const first = sizesOf(parts);
+  const isQuiet = () => sizeOf(parts.worker).descriptors <= (first.worker?.descriptors ?? 0) + WIDTH;
+  const settled = async () => {
+    // The objects of ended sessions stay loaded for a little.
+    await until("the ended sessions to be unloaded", isQuiet);
+    return sizesOf(parts);
+  };
+  await many(SESSIONS / 2);
+  const half = await settled();
+  await many(SESSIONS / 2);
+  const whole = await settled();
+  const disk = execFileSync("du", ["-sk", "--apparent-size", served.state], { encoding: "utf8" }).split("\t")[0];
+  console.log(`${SESSIONS} sessions, ${disk} KiB of state: ${JSON.stringify({ first, half, whole })}`);
+  for (const name of Object.keys(half)) {
+    const [early, late] = [half[name], whole[name]];
+    expect(late?.descriptors).toBeLessThanOrEqual((early?.descriptors ?? 0) + WIDTH);
+    expect(late?.megabytes).toBeLessThanOrEqual((early?.megabytes ?? 0) * 1.25 + 16);
+  }
+  expect(partsOf(served)).toEqual(parts);
+});
+
+/** Only root can mount. */
+const testAsRoot = process.getuid?.() === 0 ? test : () => undefined;
+
+testAsRoot("with a full disk what runs goes on or waits, and once there is room all of it is there", async () => {
+  const state = stateFolder();
+  const disk = join(state, "disk");
+  mkdirSync(disk, { mode: 0o700 });
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=48m,mode=700", "tmpfs", disk]);
+  onTestFinished(() => void execFileSync("umount", ["-l", disk]));
+  const served = await Served.start(project, [], { state: disk, env: ENV });
+  onTestFinished(async () => void (await act(project, disk, ["stop", "--now"])));
+  const people = await Promise.all([0, 1].map(() => attached(project, served, ["cat"])));
+  for (const one of people) await one.says("before\n");
+  const filler = join(disk, "filler");
+  const room = (): number => statfsSync(disk).bavail;
+  for (let size = 1 << 20; size >= 4096; size >>= 1) {
+    try {
+      for (;;) writeFileSync(filler, Buffer.alloc(size), { flag: "a" });
+    } catch {
+      // Full, but for less.
+    }
+  }
+  expect(room()).toBe(0);
+  for (let line = 0; line < 200; line++) for (const one of people) one.type(`full ${line}\n`);
+  const answer = await fetch(`${served.origin}/healthz`);
+  expect(answer.status).toBe(200);
+  // The server itself outlives it, and says what it can't do.
+  const refused = await act(project, disk, ["link", "--link-file", join(state, "link2")], String(served.port));
+  expect([refused.code, refused.stderr]).toEqual([255, expect.stringMatching(/ENOSPC|no space/i)]);
+  rmSync(filler);
+  const expected = `before\n${Array.from({ length: 200 }, (_, line) => `full ${line}\n`).join("")}after\n`;
+  for (const one of people) {
+    one.type("after\n");
+    await until("what was typed to come back", () => one.output().endsWith("after\n"));
+    expect(await one.end()).toEqual({ code: 0, output: expected });
+  }
+  expect(existsSync(filler)).toBe(false);
+});
