@@ -52,7 +52,7 @@ export function unfinishedBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** One behind the other, in memory of their own. */
+/** Joins the pieces in new memory. */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
   let at = 0;
