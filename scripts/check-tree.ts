@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../packages/local/src/base/paths.ts";
 import { directionFaults, readDirections } from "./tree/import-direction.ts";
-import { crowdedFolders, entangledFolders, FIRST_CHECKED_COMMIT, longSubjects } from "./tree/layout.ts";
+import { crowdedFolders, entangledFolders, FIRST_CHECKED_COMMIT, longSubjects, sliceCopies } from "./tree/layout.ts";
 import { sourceFiles, workspacePackages } from "./tree/source-files.ts";
 import { subjectsSince, trackedFiles } from "./tree/tree.ts";
 
@@ -14,6 +14,7 @@ const faults = [
   ...directionFaults(files, directions, workspacePackages()),
   ...entangledFolders(files),
   ...crowdedFolders(trackedFiles()),
+  ...sliceCopies(files.filter(({ path }) => !path.startsWith("scripts/"))),
   ...longSubjects(subjectsSince(FIRST_CHECKED_COMMIT)),
 ];
 for (const fault of faults) console.error(fault);

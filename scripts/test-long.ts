@@ -121,7 +121,13 @@ const PARTS: readonly Part[] = [
     about:
       "alacritty's own recordings, which Debian's package has, played into sessions: screens at each kilobyte, and the stock player",
     minutes: 5,
-    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/long.config.ts", "public-recordings"],
+    args: [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--config",
+      "test/browser/long/vitest.config.ts",
+      "public-recordings",
+    ],
   },
   {
     name: "hostile",

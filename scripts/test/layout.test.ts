@@ -1,6 +1,6 @@
 // The lint step "rules of the tree": folders and subjects of commits, over made-up files.
 import { expect, test } from "vitest";
-import { crowdedFolders, entangledFolders, longSubjects } from "../tree/layout.ts";
+import { crowdedFolders, entangledFolders, longSubjects, sliceCopies } from "../tree/layout.ts";
 
 const files = (folder: string, count: number) => Array.from({ length: count }, (_, i) => `${folder}/${i}.ts`);
 
@@ -30,4 +30,9 @@ test("folders that import each other are named, also over a third one and by typ
 test("a commit's subject has at most 72 letters", () => {
   expect(longSubjects(["x".repeat(72)])).toEqual([]);
   expect(longSubjects(["x".repeat(73)])).toEqual([`a commit's subject has 73 letters, at most 72: ${"x".repeat(73)}`]);
+});
+
+test("bytes are not copied by slice()", () => {
+  const text = "const rest = bytes.slice(2);\nkeep(bytes.slice());";
+  expect(sliceCopies([{ path: "x/one.ts", text }])).toEqual(["x/one.ts:2: cloneBytes() for slice()"]);
 });

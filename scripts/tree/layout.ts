@@ -1,4 +1,4 @@
-// How the files lie in the tree: few in a folder, no folders that import each other in a circle, short subjects of commits. Pure: it is
+// How the files lie in the tree: few in a folder, no folders that import each other in a circle, short subjects of commits, no copies that are views. Pure: it is
 // handed the files and the subjects. How long functions may be is in biome.json, with its exceptions.
 import { importsOf, resolveImport, type SourceFile } from "./import-direction.ts";
 
@@ -49,6 +49,15 @@ export function entangledFolders(files: readonly SourceFile[], exceptions = ENTA
   }
   const bad = [...left].filter((folder) => !exceptions.some((one) => `${folder}/`.startsWith(`${one}/`))).sort();
   return bad.length === 0 ? [] : [`these folders import each other in a circle: ${bad.join(", ")}`];
+}
+
+/** @returns A sentence for each copy by `slice()`, which is a view of the same memory if the bytes are a Buffer's. */
+export function sliceCopies(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    text
+      .split("\n")
+      .flatMap((line, i) => (line.includes(".slice()") ? [`${path}:${i + 1}: cloneBytes() for slice()`] : [])),
+  );
 }
 
 /** @returns A sentence for each subject that is too long. */

@@ -1,7 +1,7 @@
 // Previews: streams a browser's request to a server on this machine's loopback, and its answer back.
 
 import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
-import { PREVIEW_LEAD, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
+import { cloneBytes, PREVIEW_LEAD, PREVIEW_PREFIX, PREVIEW_STATUS } from "sandbox-stdio/core";
 import { refuse } from "../base/http.ts";
 import { log } from "../base/log.ts";
 
@@ -99,7 +99,7 @@ function streamOf(answer: IncomingMessage, asked: ClientRequest, hasLead: boolea
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
-        if (hasLead) controller.enqueue(LEAD.slice());
+        if (hasLead) controller.enqueue(cloneBytes(LEAD));
         answer.on("data", (chunk: Uint8Array) => {
           controller.enqueue(chunk);
           if ((controller.desiredSize ?? 0) <= 0) answer.pause();

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type CastEvent, CastReader } from "../../../packages/sandbox-stdio/src/recording/cast-reader.ts";
-import { exitCode, runCli, startCli } from "../support/clients/cli.ts";
+import { exitCode, textOf as outputOf, runCli, startCli } from "../support/clients/cli.ts";
 import { connect } from "../support/clients/client.ts";
-import { cutInnerHop, cutRelay, fresh, person, system } from "../support/system/system.ts";
+import { api, cutInnerHop, cutRelay, fresh, person, system } from "../support/system/system.ts";
 import { until } from "../support/system/wait.ts";
 
 function read(path: string): { info: CastReader["info"]; events: CastEvent[] } {
@@ -73,6 +73,20 @@ test("record --stored and replay: the server's recording, from its beginning, fr
   const offset = String(Buffer.byteLength("é first\r\n"));
   const later = await runCli(alice, ["--session", session, "--speed", "max", "--from", offset], "", "replay");
   expect([later.code, later.stdout.includes("second")]).toEqual([0, true]);
+  const link = async (recording: boolean) => {
+    const body = JSON.stringify({ guests: true, recording });
+    const made = await api(alice, `/api/sandboxes/default/sessions/${session}/share`, { method: "POST", body });
+    return ((await made.json()) as { url: string }).url;
+  };
+  const guest = startCli(undefined, ["--speed", "max"], "replay", await link(true));
+  expect(await outputOf(guest.stdout)).toBe(creator.text());
+  const live = startCli(undefined, [], "record", await link(false));
+  expect(textOf(new CastReader().push(Buffer.from(await outputOf(live.stdout))))).toContain("second");
+  const refused = startCli(undefined, ["--stored"], "record", await link(false));
+  expect([await outputOf(refused.stderr), await exitCode(refused)]).toEqual([
+    expect.stringContaining("The ticket gives no recording"),
+    255,
+  ]);
   const never = await runCli(alice, ["--session", fresh("none")], "", "replay");
   expect([never.code, never.stdout]).toEqual([255, ""]);
 });

@@ -157,6 +157,8 @@ test("G3: the asciicast has each event once with its time, from anywhere on, and
   const middle = client.bytes().indexOf("✓") + 1;
   const late = await cast(alice, session, `?from=${middle}`);
   expect(outputOf(late.events)).toBe(client.bytes().toString());
+  const atEnd = await cast(alice, session, `?from=${client.bytes().length}`);
+  expect(outputOf(atEnd.events)).toBe(client.bytes().toString());
   const part = await cast(alice, session, "?from=2&to=5");
   expect(outputOf(part.events)).toBe(client.bytes().subarray(0, 5).toString());
   const refused = await api(alice, `/api/sandboxes/default/sessions/${session}/recording?from=99999`);

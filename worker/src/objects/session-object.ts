@@ -28,6 +28,7 @@ import { gatewayCallOf } from "../mcp/gateway-call.ts";
 import { OpenCall } from "../programs/open-call.ts";
 import { callOf, packAnswer } from "../programs/operations/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
+import { listed } from "../recordings/keeping.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { ProcessState } from "../session/process-state.ts";
 import { describe, isAlive } from "./session-answers.ts";
@@ -273,7 +274,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   // ---- Recordings ----------------------------------------------------------------------------------------------
 
   listRecordings(): RecordingListing[] {
-    return this.#parts.recordings.list();
+    return listed(this.#parts.recordingStore);
   }
 
   async recordingIndex(incarnation: string | undefined): Promise<RecordingIndex> {
@@ -295,7 +296,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 
   recordingSegment(incarnation: string, from: number): Uint8Array | undefined {
-    return this.#parts.recordings.stored(incarnation, from);
+    return this.#parts.recordingStore.blob(incarnation, from);
   }
 
   async streamRecording(

@@ -110,10 +110,11 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
     },
     parked: () => parking.answered(Date.now()),
   });
+  const recordingStore = new RecordingStore(storage);
   const recordings: Recordings = new Recordings({
     ...{ audit, waitUntil, changed, prefix: ctx.id.toString(), bucket: env.RECORDINGS },
     settings: readRecordingSettings(env),
-    store: new RecordingStore(storage),
+    store: recordingStore,
     hop: lifecycle.hop,
     alarm: () => void alarm.set(),
     removed: (incarnation) => {
@@ -180,5 +181,6 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   return {
     ...{ store, signer, tickets, ticketCalls, lifetimes, trace, trail, audit, alarm, renewals },
     ...{ lifecycle, connections, programs, mcp, codex, attaching, detached, metrics, parking, recordings, timed },
+    recordingStore,
   };
 }

@@ -95,8 +95,8 @@ class CastStream {
   async run(follower: RecordingReader | undefined): Promise<void> {
     try {
       const to = follower === undefined ? this.#range.to : Number.MAX_SAFE_INTEGER;
-      const events = await this.#begin(to);
-      await this.#segments(events, to);
+      const { events, index } = await this.#begin(to);
+      await this.#segments(events, to, index);
       while (follower !== undefined && !this.#reading.index.isOver) {
         await this.#reading.stream(events.offset, follower, this.#came);
         this.#reading = await this.#reading.again();
@@ -113,7 +113,8 @@ class CastStream {
     }
   }
 
-  async #begin(to: number): Promise<EventReader> {
+  /** @returns What reads the events, and the segment that it begins with. */
+  async #begin(to: number): Promise<{ readonly events: EventReader; readonly index: number }> {
     const { segments, index } = this.#reading;
     const { from } = this.#range;
     const start = startFor(segments, from);
@@ -128,14 +129,15 @@ class CastStream {
       ...(start.isExact ? {} : { approximate: true }),
     };
     await this.#write(this.#cast.header({ cols, rows, startMs: atMs, command: index.command, more }));
-    this.#events = new EventReader({ from, to, atMs, frame });
-    return this.#events;
+    const events = new EventReader({ from, to, atMs, frame });
+    this.#events = events;
+    return { events, index: start.index };
   }
 
   /** Writes what there is behind what was written. */
-  async #segments(events: EventReader, to: number): Promise<void> {
+  async #segments(events: EventReader, to: number, first = this.#next(events)): Promise<void> {
     const { segments, index } = this.#reading;
-    for (let at = this.#next(events); at < segments.length && (segments[at]?.from ?? to) <= to; at += 1) {
+    for (let at = first; at < segments.length && (segments[at]?.from ?? to) <= to; at += 1) {
       const segment = await this.#reading.segment(at);
       await this.#tell(segment === undefined ? events.gapTo(segments[at]?.to ?? 0) : events.read(segment));
     }

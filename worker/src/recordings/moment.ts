@@ -12,15 +12,7 @@ import {
   worstNsPerByte,
   xtermCoreOf,
 } from "sandbox-stdio/core";
-import {
-  EventReader,
-  gapsWithin,
-  type KeyFrame,
-  type RecordedEvent,
-  type SegmentFacts,
-  type Start,
-  startFor,
-} from "sandbox-stdio/recording";
+import { EventReader, gapsWithin, type KeyFrame, type RecordedEvent, startFor } from "sandbox-stdio/recording";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import type { RecordingReading } from "./reading.ts";
 
@@ -59,17 +51,13 @@ export async function momentOf(reading: RecordingReading, moment: Moment, mostMs
   const untilMs = Date.now() + mostMs;
   let drawing: Drawing | undefined;
   try {
-    const events = new EventReader({
-      from: offset - behind,
-      to: offset,
-      atMs: 0,
-      frame: await frameAt(reading, start),
-    });
+    const frame = (await reading.segment(start.index))?.frames.find((one) => one.offset === start.frame);
+    const events = new EventReader({ from: offset - behind, to: offset, atMs: 0, frame });
     for (let at = start.index; (segments[at]?.from ?? offset + 1) <= offset; at += 1) {
       const segment = await reading.segment(at);
-      if (segment === undefined)
-        return refused(410, "gap", "a segment of the recording is damaged", placeOf(segments[at]));
-      drawing ??= new Drawing(segment.frames.find((frame) => frame.offset === start.frame) ?? segment, untilMs);
+      const { from, to } = segments[at] ?? {};
+      if (segment === undefined) return refused(410, "gap", "a segment of the recording is damaged", { from, to });
+      drawing ??= new Drawing(frame ?? segment, untilMs);
       await drawing.draw([...events.read(segment), ...events.end()]);
       if (drawing.isLate) return refused(503, "no_screen_yet", "this screen takes too long to draw: ask for another");
     }
@@ -79,14 +67,6 @@ export async function momentOf(reading: RecordingReading, moment: Moment, mostMs
   } finally {
     drawing?.dispose();
   }
-}
-
-const placeOf = (facts: SegmentFacts | undefined) => ({ from: facts?.from ?? 0, to: facts?.to ?? 0 });
-
-async function frameAt(reading: RecordingReading, { index, frame }: Start): Promise<KeyFrame | undefined> {
-  return frame === undefined
-    ? undefined
-    : (await reading.segment(index))?.frames.find(({ offset }) => offset === frame);
 }
 
 class Drawing {

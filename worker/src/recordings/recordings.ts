@@ -13,20 +13,12 @@ import {
   BATCH_MS,
   type Batch,
   encodeSegment,
-  gapsWithin,
-  type KeyFrame,
   type RecordedExit,
   Recorder,
   Redactor,
   type Segment,
 } from "sandbox-stdio/recording";
-import type {
-  RecordingIndex,
-  RecordingListing,
-  Removal,
-  StoredSegment,
-  TellRecording,
-} from "../attach/recording-calls.ts";
+import type { RecordingIndex, Removal, StoredSegment, TellRecording } from "../attach/recording-calls.ts";
 import type { RecordingSettings } from "../attach/recording-settings.ts";
 import { CHAIN_START } from "../audit/chain.ts";
 import type { Actor } from "../audit/record.ts";
@@ -35,7 +27,8 @@ import { log } from "../base/log.ts";
 import { askProcess, keptState } from "../programs/operations/ask-process.ts";
 import { QUIET_MS } from "../programs/respond.ts";
 import type { SessionRecord } from "../records/session-store.ts";
-import { type RecordingFacts, type RecordingStore, TOMBSTONE_MS } from "./store.ts";
+import { expire, expiryMs, frameOf, makeRoom } from "./keeping.ts";
+import type { RecordingFacts, RecordingStore } from "./store.ts";
 import { SegmentWriter } from "./writer.ts";
 
 /** A session that nobody is attached to is followed for so long after its last output. */
@@ -287,27 +280,8 @@ export class Recordings {
   #stored(facts: RecordingFacts, { from, to, sha256 }: StoredSegment): void {
     const { audit, bucket, settings } = this.#ports;
     audit?.note({ type: "recorded", incarnation: facts.incarnation, from, to, sha256 });
-    if (bucket === undefined) this.#isFull = this.#makeRoom(settings.maxBytes);
+    if (bucket === undefined) this.#isFull = makeRoom(this.#ports.store, settings.maxBytes);
     this.#report(facts);
-  }
-
-  /** Drops the oldest segments of recordings that are not held. @returns Whether what is held is too much. */
-  #makeRoom(maxBytes: number, only?: string): boolean {
-    const { store } = this.#ports;
-    const kept = store.all();
-    let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes;
-    for (const facts of kept.toReversed()) {
-      if (excess <= 0) return false;
-      if (facts.held !== undefined || (only !== undefined && only !== facts.incarnation)) continue;
-      const dropped: StoredSegment[] = [];
-      for (const segment of store.segments(facts.incarnation)) {
-        if (excess <= 0) break;
-        dropped.push(segment);
-        excess -= segment.bytes;
-      }
-      store.drop(facts, dropped);
-    }
-    return excess > 0;
   }
 
   /** The tenant has no room: so many bytes of this recording's oldest output go. @returns How many went. */
@@ -315,7 +289,7 @@ export class Recordings {
     const { store } = this.#ports;
     const before = store.get(incarnation)?.bytes ?? 0;
     const total = store.all().reduce((sum, facts) => sum + facts.bytes, 0);
-    this.#makeRoom(total - bytes, incarnation);
+    makeRoom(store, total - bytes, incarnation);
     await this.#empty();
     return before - (store.get(incarnation)?.bytes ?? 0);
   }
@@ -341,32 +315,14 @@ export class Recordings {
   /** When the oldest output has been kept for long enough; infinity for never. */
   get dueMs(): number {
     const { store, settings } = this.#ports;
-    const due = store.all().map((facts) => {
-      if (facts.removedAtMs !== undefined) return facts.removedAtMs + TOMBSTONE_MS;
-      if (facts.held !== undefined) return Number.POSITIVE_INFINITY;
-      const oldest = store.oldest(facts.incarnation)?.toMs ?? facts.endedAtMs;
-      return oldest === undefined ? Number.POSITIVE_INFINITY : oldest + settings.keptMs;
-    });
     // Not for every segment by itself.
-    return Math.max(Math.min(Number.POSITIVE_INFINITY, ...due), Date.now() + EXPIRY_STEP_MS);
+    return Math.max(expiryMs(store, settings.keptMs), Date.now() + EXPIRY_STEP_MS);
   }
 
   /** Drops what is old enough. */
   async expire(nowMs: number): Promise<void> {
     const { store, settings } = this.#ports;
-    const keptFromMs = nowMs - settings.keptMs;
-    for (const facts of store.all()) {
-      if (facts.removedAtMs !== undefined) {
-        if (facts.removedAtMs + TOMBSTONE_MS <= nowMs) store.forget(facts.incarnation);
-        continue;
-      }
-      if (facts.held !== undefined) continue;
-      const segments = store.segments(facts.incarnation);
-      const old = segments.filter(({ toMs }) => toMs <= keptFromMs);
-      if (old.length > 0) store.drop(facts, old);
-      const isOver = facts.endedAtMs !== undefined && facts.endedAtMs <= keptFromMs;
-      if (isOver && old.length === segments.length) this.#remove(facts, nowMs);
-    }
+    for (const facts of expire(store, nowMs, settings.keptMs)) this.#remove(facts, nowMs);
     await this.#empty();
   }
 
@@ -380,29 +336,6 @@ export class Recordings {
   }
 
   // ---- What is asked -----------------------------------------------------------------------------------------------
-
-  list(): RecordingListing[] {
-    const { store } = this.#ports;
-    return store
-      .all()
-      .filter(({ removedAtMs }) => removedAtMs === undefined)
-      .map((facts) => {
-        const segments = store.segments(facts.incarnation);
-        const [gap] = gapsWithin(segments, 0, facts.to);
-        const { incarnation, startedAtMs, endedAtMs, bytes, held } = facts;
-        const endMs = endedAtMs ?? segments.at(-1)?.toMs ?? startedAtMs;
-        return {
-          ...{ incarnation, startedAt: iso(startedAtMs), bytes },
-          seconds: Math.max(0, Math.round((endMs - startedAtMs) / 1000)),
-          ...defined({ endedAt: endedAtMs === undefined ? undefined : iso(endedAtMs), gap }),
-          ...(held === undefined ? {} : { held: { reason: held.reason, by: held.by, at: iso(held.atMs) } }),
-        };
-      });
-  }
-
-  stored(incarnation: string, from: number): Uint8Array | undefined {
-    return this.#ports.store.blob(incarnation, from);
-  }
 
   /** @param incarnation Absent: the newest. */
   index(incarnation: string | undefined): RecordingIndex {
@@ -537,26 +470,10 @@ const segmentOf = ({ incarnation, isTty }: Pick<Segment, "incarnation" | "isTty"
 });
 
 function recordingOf({ startedAtMs, redacted }: RecordingFacts): Recording {
-  return { since: iso(startedAtMs), redacted: redacted > 0 };
+  return { since: new Date(startedAtMs).toISOString(), redacted: redacted > 0 };
 }
 
 function nothingAt(output: OutputLog): Batch {
   const at = output.endOffset;
   return { from: at, to: at, ...output.sizeAt(at), times: [], sizes: [], frames: [], bytes: new Uint8Array(0) };
-}
-
-/** The bridge is in the sandbox: its answer may be anything. Only a screen that is whole and exact is a key frame. */
-function frameOf(state: Readonly<Record<string, unknown>> | undefined): KeyFrame | undefined {
-  const { offset, cols, rows, ansi, approximate, partial } = state ?? {};
-  if (typeof ansi !== "string" || approximate === true || partial === true) return undefined;
-  if (!isWhole(offset) || !isWhole(cols) || !isWhole(rows) || cols < 1 || rows < 1) return undefined;
-  return { offset, cols, rows, ansi: new TextEncoder().encode(ansi) };
-}
-
-function isWhole(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -2,6 +2,7 @@
 // its output has been read. All of it goes with the session.
 
 import type { EventPlace, Journal, JournalEvent, JournalStream, KeptEvent, LongLineState } from "@sbx/mcp/gateway";
+import { cloneBytes } from "sandbox-stdio/core";
 
 /** How far the server's output was read: in the session's log, and of its standard output alone. */
 export type ReadPlace = { readonly logNext: number; readonly end: number; readonly last: EventPlace };
@@ -156,7 +157,7 @@ export class GatewayStore implements Journal {
     if (known > pieces.length || (known > 0 && pieces.length === 0)) throw new RangeError("Cannot store fewer pieces");
     for (const [i, piece] of pieces.entries()) {
       if (i < known) continue;
-      this.#storage.sql.exec("INSERT INTO mcp_partial (piece, bytes) VALUES (?, ?)", i, piece.slice());
+      this.#storage.sql.exec("INSERT INTO mcp_partial (piece, bytes) VALUES (?, ?)", i, cloneBytes(piece));
     }
   }
 

@@ -1,7 +1,7 @@
 // ttyd's own ways to bring a token: as the password of Basic credentials, and as `AuthToken` in the client's first message.
 // Both are put into the words of everybody else, `Authorization: Bearer`; nothing is believed here.
 
-import { MAX_CONTROL_IN_BYTES } from "sandbox-stdio/core";
+import { cloneBytes, MAX_CONTROL_IN_BYTES } from "sandbox-stdio/core";
 import type { EntrySettings } from "../auth/entry-settings.ts";
 import { needsOrigin, requirePublicOrigin } from "../auth/origin.ts";
 import { isTokenShaped } from "../auth/token-shape.ts";
@@ -41,7 +41,10 @@ export function readFirstMessage(
   const token = isTokenShaped(text) ? text : tokenOfPair(text);
   if (token === undefined) return undefined;
   const rest = JSON.stringify({ ...fields, AuthToken: "" });
-  return { token, withoutToken: typeof message === "string" ? rest : new TextEncoder().encode(rest).slice().buffer };
+  return {
+    token,
+    withoutToken: typeof message === "string" ? rest : cloneBytes(new TextEncoder().encode(rest)).buffer,
+  };
 }
 
 /** Bytes, or characters of text. */

@@ -1,6 +1,6 @@
 // One download over its own session on pipes, which survives reconnects like any session.
 
-import { STREAM_STDERR, STREAM_STDOUT, TarFault, TarFilter } from "sandbox-stdio/core";
+import { cloneBytes, STREAM_STDERR, STREAM_STDOUT, TarFault, TarFilter } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { withoutCode } from "../connection/status.ts";
 import type { SkippedMembers } from "../texts/texts.ts";
@@ -145,7 +145,7 @@ export class Download {
   /** @param bytes Borrowed. */
   #keep(bytes: Uint8Array): void {
     this.#keptBytes += bytes.length;
-    this.#newest.push(bytes.slice());
+    this.#newest.push(cloneBytes(bytes));
     this.#newestBytes += bytes.length;
     if (this.#newestBytes >= PART_BYTES) this.#putAway();
   }

@@ -1,6 +1,6 @@
 // Input as a web stream: a write resolves when the window has room for more, and the close when everything has been taken.
 
-import { copyBytes } from "../text/utf8-text.ts";
+import { cloneBytes } from "../text/utf8-text.ts";
 import { StdioError } from "./error.ts";
 
 export interface InputPorts {
@@ -28,7 +28,7 @@ export class InputStream {
       },
       write: (chunk) => {
         // Copy: the bytes are kept until they are acknowledged, and the caller may reuse its memory.
-        const bytes = typeof chunk === "string" ? encoder.encode(chunk) : copyBytes(chunk);
+        const bytes = typeof chunk === "string" ? encoder.encode(chunk) : cloneBytes(chunk);
         if (bytes.length > 0 && !this.#ports.write(bytes)) return this.#wait(false);
         return undefined;
       },

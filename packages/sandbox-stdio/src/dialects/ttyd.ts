@@ -11,7 +11,7 @@ import type {
   RouteRequest,
   SessionEvent,
 } from "../server/dialect.ts";
-import { copyBytes, decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
+import { cloneBytes, decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 import {
   CLOSE,
   MAX_COLS,
@@ -72,7 +72,7 @@ function isShown(stream: number | undefined): boolean {
 
 /** Copies, since the frame is shared by all clients. */
 function asOutput(frame: Uint8Array): Uint8Array {
-  const output = copyBytes(frame);
+  const output = cloneBytes(frame);
   output[0] = OUTPUT;
   return output;
 }

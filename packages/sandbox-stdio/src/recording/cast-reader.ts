@@ -1,7 +1,7 @@
 // asciicast v2 and v3 in, line by line, from anybody: what can't be is refused with the line's number, and nothing is believed
 // that would take memory or time without bound. Knows neither where the bytes come from nor who shows them.
 
-import { copyBytes, decodeUtf8, isLossy, joined } from "../text/utf8-text.ts";
+import { cloneBytes, decodeUtf8, isLossy, joined } from "../text/utf8-text.ts";
 import { KIB, MAX_COLS, MAX_ROWS, MIB } from "../wire/constants.ts";
 import { isSize } from "../wire/control.ts";
 import { isRecord } from "../wire/schema.ts";
@@ -80,7 +80,7 @@ export class CastReader {
     if (this.#info === undefined && this.#pieces.length === 0 && bytes[0] === GZIP)
       throw new CastFault("it is compressed: unpack it first");
     if (this.#bytes > maxBytes) throw this.#fault(`is longer than ${maxBytes} bytes`);
-    this.#pieces.push(copyBytes(bytes));
+    this.#pieces.push(cloneBytes(bytes));
   }
 
   #endLine(isLast = false): CastEvent | undefined {

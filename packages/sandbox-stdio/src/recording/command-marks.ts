@@ -41,14 +41,15 @@ export function commandMarks(
   return { marks, state: { open: OPEN.exec(text.slice(end))?.[0] ?? "", line } };
 }
 
-function characters(bytes: Uint8Array): string {
+/** A character for each byte. */
+export function characters(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
   return text;
 }
 
 /** The line in the mark C of fish. */
-function lineOf(fields: string): string | undefined {
+export function lineOf(fields: string): string | undefined {
   const url = /;cmdline_url=([^;]*)/.exec(fields)?.[1];
   try {
     return url && clipUtf8(decodeURIComponent(url), MAX_LINE);
@@ -58,7 +59,7 @@ function lineOf(fields: string): string | undefined {
 }
 
 /** Resolves the escapes of OSC 633: `\\` and `\xHH`, a byte of UTF-8. */
-function unescaped(text: string): string {
+export function unescaped(text: string): string {
   const bytes = text.replace(/\\(?:\\|x([0-9a-fA-F]{2}))/g, (_, hex?: string) =>
     hex === undefined ? "\\" : String.fromCharCode(Number.parseInt(hex, 16)),
   );

@@ -7,7 +7,8 @@ import { PlainMap } from "../programs/plain-runs.ts";
 import { PlainText } from "../programs/plain-text.ts";
 import { Utf8Reader } from "../programs/utf8-reader.ts";
 import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
-import { copyBytes } from "../text/utf8-text.ts";
+import { cloneBytes } from "../text/utf8-text.ts";
+import { characters, lineOf, unescaped } from "./command-marks.ts";
 import { LineMatcher } from "./line-matcher.ts";
 
 const ASTERISK = 0x2a;
@@ -16,6 +17,15 @@ const DEL = 0x7f;
 const LF = 0x0a;
 const FF = 0x0c;
 const CR = 0x0d;
+/** The line of a command in OSC 633 and in fish's OSC 133, and what OSC 52 copies. */
+const TEXT = "([^\\x07\\x1b;]*)";
+const ENCODED = new RegExp(
+  `\\x1b\\](?:633;E;${TEXT}|133;C[^\\x07\\x1b]*?;cmdline_url=${TEXT}|52;[^\\x07\\x1b;]*;${TEXT})`,
+  "dg",
+);
+/** fish ends each redraw of a line that is wrapped so: up to its first row, and down again. */
+const CSI = "\\x1b\\[";
+const AND_BACK = new RegExp(`${CSI}(\\d*)A\\r*(\\n+)`, "g");
 
 /** Where the characters of a text lie: of each UTF-16 unit the first byte and how many. */
 type Placed = { text: string; start(unit: number): number; end(unit: number): number };
@@ -29,7 +39,7 @@ export class Redactor {
 
   /** Redacts in place. @returns Whether anything was hidden. */
   redact(bytes: Uint8Array): boolean {
-    const original = copyBytes(bytes);
+    const original = cloneBytes(bytes);
     let hasHidden = false;
     for (const lines of [plainLines(original), linesAsTheyCame(original)]) {
       for (let from = 0; from < lines.text.length; ) {
@@ -38,6 +48,23 @@ export class Redactor {
         for (const matcher of this.#matchers) if (redactLine(matcher, lines, from, to, bytes)) hasHidden = true;
         from = to + 1;
       }
+    }
+    return this.#redactEncoded(original, bytes) || hasHidden;
+  }
+
+  /** The lines of commands are as escaped as the shell tells them, and what is copied is base64, which no pattern can match. */
+  #redactEncoded(original: Uint8Array, bytes: Uint8Array): boolean {
+    let hasHidden = false;
+    for (const { 1: line, 2: url, indices } of characters(original).matchAll(ENCODED)) {
+      const text = line === undefined ? url && lineOf(`;cmdline_url=${url}`) : unescaped(line);
+      // What is not escaped has been matched as it is.
+      const isKept =
+        text === (line ?? url ?? "") ||
+        (text !== undefined && !this.#matchers.some((matcher) => matcher.find(text, 0, text.length)));
+      const [start, end] = indices?.[1] ?? indices?.[2] ?? indices?.[3] ?? [0, 0];
+      if (isKept || start === end) continue;
+      bytes.fill(ASTERISK, start, end);
+      hasHidden = true;
     }
     return hasHidden;
   }
@@ -70,7 +97,11 @@ function linesAsTheyCame(bytes: Uint8Array): Placed {
   const outside = new Characters();
   const inside = new Characters();
   const parser = new VtParser();
+  const endings = new Map<number, number>();
+  for (const { 0: whole, 1: rows, 2: feeds = "", index } of characters(bytes).matchAll(AND_BACK))
+    if (feeds.length === Number(rows || 1)) endings.set(index, index + whole.length);
   for (let i = 0; i < bytes.length; i += 1) {
+    if (parser.isGround) i = endings.get(i) ?? i;
     const byte = bytes[i] ?? 0;
     if (parser.isGround) {
       if (byte === ESC) parser.begin(ESC);

@@ -2,7 +2,7 @@
 // Names are bytes, one per character (Latin-1), since they need not be UTF-8.
 
 import { latin1 } from "../text/latin1.ts";
-import { copyBytes } from "../text/utf8-text.ts";
+import { cloneBytes } from "../text/utf8-text.ts";
 
 export const TAR_BLOCK = 512;
 /** Longest name or pax record accepted. */
@@ -90,7 +90,7 @@ export class TarReader {
         });
       case "long": {
         const part = bytes.subarray(0, state.left);
-        state.parts.push(copyBytes(part));
+        state.parts.push(cloneBytes(part));
         state.left -= part.length;
         if (state.left === 0) this.#long(state);
         return part.length;

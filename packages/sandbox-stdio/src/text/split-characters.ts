@@ -1,7 +1,7 @@
 // Splits a stream of UTF-8 so that stock xterm.js loses no character, and delays no byte needlessly. Knows nothing of sessions or
 // dialects.
 
-import { copyBytes, joined, unfinishedBytes } from "./utf8-text.ts";
+import { cloneBytes, joined, unfinishedBytes } from "./utf8-text.ts";
 
 /** If a write ends inside a character after this byte, xterm.js forgets its state: "…" and "。" can be lost. */
 const FORGOTTEN = 0x80;
@@ -27,7 +27,7 @@ export class SplitCharacters {
     const end = begun.length === 0 || bytes.length > 2 ? bytes : joined([begun, bytes]);
     const unfinished = unfinishedBytes(end);
     if (unfinished === 0 && begun.length === 0) return bytes;
-    const last = copyBytes(end.subarray(end.length - unfinished));
+    const last = cloneBytes(end.subarray(end.length - unfinished));
     const forgotten = this.#isEveryWhole ? 0 : last.indexOf(FORGOTTEN);
     const waiting = forgotten < 0 ? 0 : unfinished - forgotten;
     const ready = this.#passed === begun.length ? bytes : joined([begun.subarray(this.#passed), bytes]);

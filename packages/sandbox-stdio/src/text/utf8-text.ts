@@ -38,7 +38,7 @@ export function isLossy(text: string, bytes: Uint8Array): boolean {
 export function splitUtf8(tail: Uint8Array, bytes: Uint8Array): { whole: Uint8Array; tail: Uint8Array } {
   const all = tail.length === 0 ? bytes : joined([tail, bytes]);
   const cut = all.length - unfinishedBytes(all);
-  return { whole: all.subarray(0, cut), tail: copyBytes(all.subarray(cut)) };
+  return { whole: all.subarray(0, cut), tail: cloneBytes(all.subarray(cut)) };
 }
 
 /** How many bytes at the end begin a character that may still be completed. */
@@ -63,7 +63,7 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** A copy in new memory. `bytes.slice()` would be a view of the same memory for a Buffer, which Node and Bun pass around. */
-export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+/** A copy in new memory. Its slice would be a view of the same memory for a Buffer, which Node and Bun pass around. */
+export function cloneBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -45,7 +45,9 @@ async function play(
   printer: Printer,
 ): Promise<void> {
   const reader = new CastReader();
-  const time = new PlayTime(speed, idleLimitSeconds === undefined ? undefined : idleLimitSeconds * 1000);
+  const idleMs = idleLimitSeconds === undefined ? undefined : idleLimitSeconds * 1000;
+  // When the next event is due, by one clock: late timers don't add up.
+  let dueMs: number | undefined;
   let gathered = "";
   const flush = async () => {
     if (gathered !== "") await printer.print(gathered);
@@ -53,7 +55,9 @@ async function play(
   };
   const show = async (events: readonly CastEvent[]) => {
     for (const event of events) {
-      const waitMs = time.until(event, reader.info);
+      const limitMs = idleMs ?? reader.info?.idleLimitMs ?? Number.POSITIVE_INFINITY;
+      dueMs = (dueMs ?? performance.now()) + Math.min(event.afterMs, limitMs) / speed;
+      const waitMs = dueMs - performance.now();
       if (waitMs > 0 || gathered.length > GATHERED) await flush();
       if (printer.isBroken) return;
       await pause(waitMs);
@@ -84,27 +88,6 @@ async function begin({ cols, rows }: CastInfo, printer: Printer): Promise<void> 
     await sleep(1_000);
   }
   await printer.print(RESET);
-}
-
-/** When each event is due, by one clock: late timers don't add up. */
-class PlayTime {
-  readonly #speed: number;
-  readonly #idleLimitMs: number | undefined;
-  #startMs: number | undefined;
-  #atMs = 0;
-
-  constructor(speed: number, idleLimitMs: number | undefined) {
-    this.#speed = speed;
-    this.#idleLimitMs = idleLimitMs;
-  }
-
-  until({ afterMs }: CastEvent, info: CastInfo | undefined): number {
-    const limit = this.#idleLimitMs ?? info?.idleLimitMs ?? Number.POSITIVE_INFINITY;
-    this.#atMs += Math.min(afterMs, limit) / this.#speed;
-    const now = performance.now();
-    this.#startMs ??= now;
-    return this.#startMs + this.#atMs - now;
-  }
 }
 
 async function pause(ms: number): Promise<void> {
