@@ -4,6 +4,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   ftruncateSync,
   futimesSync,
@@ -20,6 +21,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { join } from "node:path";
 import { latin1, leadsTo, partsOf, TarFault, type TarMember, TarReader } from "sandbox-stdio/core";
 import { FileError, fileErrorOf } from "./file-error.ts";
 
@@ -37,6 +39,8 @@ const READ_BYTES = 256 * 1024;
 const FOREIGN_RIGHTS = 0o6000;
 /** As the kernel has it. */
 const MAX_NAME = 4_096;
+/** Each is a folder in the one before, and the way through many is long. */
+const MAX_PARTS = 256;
 /** Of a folder that the archive does not list. */
 const FOLDER_MODE = 0o755;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -63,8 +67,9 @@ export function unpack(
   read: (room: Uint8Array) => number = (room) => readSync(0, room),
   maxMembers = MAX_MEMBERS,
 ): Unpacked {
-  const fresh = mkdtempSync(`${folder}/${UNPACKING}`);
+  const fresh = mkdtempSync(`${folder}/${UNPACKING}${process.pid}-`);
   try {
+    removeLeftovers(folder);
     new Unpacking(folder, fresh, maxMembers).read(read);
     merge(fresh, folder, true);
     merge(fresh, folder, false);
@@ -76,6 +81,14 @@ export function unpack(
     return { ok: false, status, code, message };
   } finally {
     rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Of processes that were killed. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = name.startsWith(UNPACKING) ? /^\d+(?=-)/.exec(name.slice(UNPACKING.length))?.[0] : undefined;
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -124,6 +137,7 @@ class Unpacking {
     if (name.length >= MAX_NAME) throw refuse("has too long a name");
     const parts = partsOf(name);
     if (parts === undefined) throw refuse("leads out of the workspace");
+    if (parts.length > MAX_PARTS) throw refuse(`has more than ${MAX_PARTS} parts`);
     if (kind === "folder") {
       this.#enter(parts, mode, refuse);
       return;

@@ -17,6 +17,10 @@ type Names = Pick<HostNames, "sandbox" | "label">;
 /** Of an order, beside its bytes: its paths. */
 const MAX_ORDER_BYTES = 64 * 1024;
 const MAX_SAID = 1_000;
+/** At once, of a sandbox. */
+const MAX_ARCHIVES = 4;
+/** One that takes longer is ended: its other end does not go on. */
+const PATIENCE = { timeout: 30 * 60_000, killSignal: "SIGKILL" } as const;
 
 export async function files(request: Request, names: Names, registry: Registry): Promise<Response> {
   if (Number(request.headers.get("content-length") ?? Number.NaN) > MAX_FILE_BYTES + MAX_ORDER_BYTES) {
@@ -32,18 +36,23 @@ export async function archive(request: Request, names: Names, registry: Registry
   const isPacking = request.method === "POST";
   const excludes = new URL(request.url).searchParams.get("excludes") ?? "";
   if (excludes.includes("\0")) return refuse(400, "bad_request", '"excludes" has a NUL character');
+  const { archives } = registry;
+  if ([...archives].filter(({ sandbox }) => sandbox === names.sandbox).length >= MAX_ARCHIVES) {
+    return refuse(429, "too_many_archives", `${MAX_ARCHIVES} archives of this sandbox are on their way: try again`);
+  }
   const place = registry.placeOf(names);
   const words = isPacking ? [PACK_FLAG, place.cwd, excludes] : [UNPACK_FLAG, place.cwd];
   const [cmd = "", ...args] = ownProgram(...words);
   const start = startOf({ ...place, cmd, args });
   if ("fault" in start) return refuse(500, start.fault, start.detail);
   const child = begin(start, isPacking ? null : request.body);
-  void registry.whileBusy(child.exited);
-  return isPacking ? packed(child, request.signal) : unpacked(child);
+  request.signal.addEventListener("abort", () => child.kill("SIGKILL"));
+  archives.add(names);
+  void registry.whileBusy(child.exited).then(() => archives.delete(names));
+  return isPacking ? packed(child) : unpacked(child);
 }
 
-async function packed(child: Child, signal: AbortSignal): Promise<Response> {
-  signal.addEventListener("abort", () => child.kill("SIGKILL"));
+async function packed(child: Child): Promise<Response> {
   const reader = child.stdout.getReader();
   const first = await reader.read();
   // Nothing at all comes of one that fails at once: an archive has its end.
@@ -78,5 +87,5 @@ async function failed(child: Child): Promise<Response> {
 type Child = Subprocess<ReadableStream | null, "pipe", "pipe">;
 
 function begin({ argv, env, cwd, path }: Start, stdin: ReadableStream | null): Child {
-  return Bun.spawn([path, ...argv.slice(1)], { stdin, stdout: "pipe", stderr: "pipe", env, cwd });
+  return Bun.spawn([path, ...argv.slice(1)], { stdin, stdout: "pipe", stderr: "pipe", env, cwd, ...PATIENCE });
 }

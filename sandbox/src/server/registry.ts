@@ -70,6 +70,8 @@ export class Registry {
   readonly #leftovers = new Leftovers();
   readonly files = new Files();
   readonly workspaces: Workspaces;
+  /** One for each archive that is being made or unpacked. */
+  readonly archives = new Set<Pick<HostNames, "sandbox">>();
   /** Sessions whose process has ended, in that order. */
   readonly #ended = new Set<SessionHost>();
   /** When the running processes are ended, by the clock of `performance`; undefined unless the bridge was told to stop. */

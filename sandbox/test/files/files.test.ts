@@ -192,6 +192,41 @@ describe("files in the sandbox", () => {
     await expect.poll(idleMs).toBeGreaterThan(0);
   });
 
+  it("V4: a sandbox has four archives on their way at once, and one whose caller goes away is ended", async () => {
+    const { url, ask } = setUp();
+    const { where } = (await ask({ op: "where" })) as unknown as { where: { cwd: string } };
+    const bytes = archive({ name: "f", content: "x" });
+    const gone = new AbortController();
+    const begin = (signal: AbortSignal | null) => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const init = { method: "PUT", headers: HEADERS, body: readable, duplex: "half", signal } as RequestInit;
+      const answer = fetch(`${url}${ARCHIVE_PATH}?sandbox=dev`, init).then(({ status }) => status);
+      const writer = writable.getWriter();
+      const begun = writer.write(bytes.subarray(0, 100));
+      return { answer, writer, begun };
+    };
+    const unpacking = () => readdirSync(where.cwd).length;
+    const left = begin(gone.signal);
+    await expect.poll(unpacking).toBe(1);
+    // It does not see that its input ends.
+    process.kill(Number(readdirSync(where.cwd)[0]?.split("-")[2]), "SIGSTOP");
+    const leaving = [expect(left.answer).rejects.toThrow(/abort/i), left.begun.catch(() => undefined)];
+    const others = [begin(null), begin(null), begin(null)];
+    await expect.poll(unpacking).toBe(4);
+    const persisted = async () =>
+      (await fetch(`${url}${ARCHIVE_PATH}?sandbox=dev`, { method: "POST", headers: HEADERS })).status;
+    expect(await persisted()).toBe(429);
+    gone.abort();
+    await Promise.all(leaving);
+    await expect.poll(persisted).toBe(200);
+    for (const { writer, answer } of others) {
+      await writer.write(bytes.subarray(100));
+      await writer.close();
+      expect(await answer).toBe(200);
+    }
+    expect(readdirSync(where.cwd)).toContain("f");
+  });
+
   it("E6: a bridge that is one bundled file starts its helper too, and has no workspace to give away", async () => {
     const dir = join(temporary(), "a folder");
     const build = ["build", "--target=bun", "--outdir", dir, join(import.meta.dirname, "../../stdio-ws.ts")];

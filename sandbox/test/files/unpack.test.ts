@@ -1,4 +1,5 @@
 // Archives that nobody may trust, unpacked into a workspace (V4): what is refused, and that nothing of it is kept.
+import { spawnSync } from "node:child_process";
 import {
   lstatSync,
   mkdirSync,
@@ -57,6 +58,8 @@ test.each<[string, readonly Member[]]>([
   ["an absolute link", [{ name: "link", kind: "link", target: "/etc/passwd" }]],
   ["a link that leads out", [{ name: "a/link", kind: "link", target: "../../etc" }]],
   ["a link that leads out behind a name", [{ name: "link", kind: "link", target: "a/../../etc" }]],
+  ["a name that is too long", [{ name: "n/".repeat(200) + "n".repeat(3_700) }]],
+  ["a name of too many parts", [{ name: `${"a/".repeat(256)}f` }]],
   ["an empty link", [{ name: "link", kind: "link", target: "" }]],
   ["a member below a link", [link("l", "a"), { name: "l/evil", content: "x" }]],
   ["a folder below a link", [link("l", "."), { name: "l/b/c", kind: "folder" }]],
@@ -79,7 +82,7 @@ test.each<[string, readonly Member[]]>([
   const result = unpackBytes(folder, archive({ name: "harmless", content: "x" }, ...members));
   expect(result).toMatchObject({ ok: false, status: 400, code: "bad_member" });
   const words = "message" in result ? result.message : "";
-  expect(words).toContain(JSON.stringify(members.at(-1)?.name).slice(0, -1));
+  expect(words).toContain(JSON.stringify(members.at(-1)?.name.slice(0, 256)).slice(0, -1));
   expect(listing(folder)).toEqual(before);
 });
 
@@ -147,6 +150,16 @@ test("V4: folders that an archive does not list count as members, and of doubled
   const twice = archive({ name: "d", content: "first" }, link("d", "there"), { name: "d", content: "last" });
   expect(unpackBytes(folder, twice)).toEqual({ ok: true });
   expect([lstatSync(join(folder, "d")).isFile(), readFileSync(join(folder, "d"), "utf8")]).toEqual([true, "last"]);
+});
+
+test("V4: what a killed process has left is removed, what one that runs unpacks is not", () => {
+  const folder = workspace();
+  const { pid } = spawnSync("true");
+  for (const name of [`.sbx-hydrate-${pid}-left`, `.sbx-hydrate-${process.pid}-runs`, ".sbx-hydrate-mine"])
+    mkdirSync(join(folder, name, "in"), { recursive: true });
+  expect(unpackBytes(folder, archive({ name: "f", content: "x" }))).toEqual({ ok: true });
+  const hidden = readdirSync(folder).filter((name) => name.startsWith("."));
+  expect(hidden.sort()).toEqual([`.sbx-hydrate-${process.pid}-runs`, ".sbx-hydrate-mine"].sort());
 });
 
 test("V4: an archive that breaks off, is none, or has too much is refused, and nothing of it is kept", () => {

@@ -1,7 +1,19 @@
 // Sandboxes and execs of `/v1/sandbox` (V1 to V3), by plain requests.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { ApiSandbox, refusedAs } from "../support/agents/sandbox-api.ts";
 import { run } from "../support/system/installed.ts";
@@ -121,6 +133,46 @@ test("V3: a session keeps directory and environment between its execs, and its o
     await box.fetch("DELETE", `/session/${id}`),
   ])
     expect(await refusedAs(response)).toEqual([404, "no_session"]);
+});
+
+/** What its session "work" has been given of the kind: arguments (cmdline) or variables (environ), one a line. */
+async function givenTo(box: ApiSandbox, kind: "cmdline" | "environ"): Promise<string> {
+  return (await box.outcome(["sh", "-c", `tr '\\0' '\\n' < /proc/$PPID/${kind}; env`], {}, "work")).stdout;
+}
+
+const folderIn = (given: string) => /^SBX_EXEC_STATE=(.*)$/m.exec(given)?.[1] ?? "none";
+
+test("V3: a session's environment lies where its user alone may enter, unnamed, and goes with session and sandbox", async () => {
+  const box = await ApiSandbox.make(await person());
+  for (const end of ["/session/work", ""]) {
+    await box.post("/session", { id: "work", env: { SECRET: "a secret" } });
+    const folder = folderIn(await givenTo(box, "environ"));
+    // Neither in the arguments nor passed on.
+    expect(await givenTo(box, "cmdline")).not.toContain(basename(folder));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(folder, "state"), "utf8")).toContain('SECRET="a secret"');
+    expect((await box.fetch("DELETE", end)).status).toBe(204);
+    expect(existsSync(folder)).toBe(false);
+  }
+});
+
+test("V3: a link or another user's folder in the place of a session's is not written through", async () => {
+  const box = await ApiSandbox.make(await person());
+  await box.post("/session", { id: "work" });
+  const folder = folderIn(await givenTo(box, "environ"));
+  const elsewhere = mkdtempSync(join(tmpdir(), "sbx-elsewhere-"));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  rmSync(folder, { recursive: true });
+  symlinkSync(elsewhere, folder);
+  const refused = { exit: { exit_code: 126 }, stdout: "", stderr: expect.stringContaining(folder) };
+  expect(await box.outcome(["echo", "ran"], {}, "work")).toMatchObject(refused);
+  unlinkSync(folder);
+  mkdirSync(folder, { mode: 0o777 });
+  chownSync(folder, 65_534, 65_534);
+  expect(await box.outcome(["echo", "ran"], {}, "work")).toMatchObject(refused);
+  expect([readdirSync(elsewhere), readdirSync(folder)]).toEqual([[], []]);
+  expect((await box.fetch("DELETE", "/session/work")).status).toBe(204);
+  expect(existsSync(folder)).toBe(false);
 });
 
 test("V3: a session that is asked for twice is one, and another one under its id is refused", async () => {

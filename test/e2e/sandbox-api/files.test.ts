@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { archive } from "../../../sandbox/test/files/hostile-archives.ts";
 import { ApiSandbox, refusedAs } from "../support/agents/sandbox-api.ts";
 import { api, type Person, person, system } from "../support/system/system.ts";
+import { until } from "../support/system/wait.ts";
 
 const MIB = 1024 * 1024;
 const get = (box: ApiSandbox, path: string, who?: Person) => box.fetch("GET", `/file/${path}`, {}, who);
@@ -145,6 +146,31 @@ test("V4: a hostile archive is refused with its member, and nothing of it is kep
   const stranger = await person();
   const asked = ["/hydrate", "/persist"].map((path) => box.fetch("POST", path, { body: archive(harmless) }, stranger));
   for (const refused of await Promise.all(asked)) expect(await refusedAs(refused)).toEqual([404, "not_found"]);
+});
+
+test("V4: more than four archives at once are 429, and those whose callers go away are ended", async () => {
+  const box = await ApiSandbox.make(await person());
+  const gone = new AbortController();
+  const bytes = archive({ name: "f", content: "x" });
+  const begin = () => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writing = writable.getWriter().write(bytes.subarray(0, 100));
+    const init = { body: readable, duplex: "half", signal: gone.signal } as RequestInit;
+    return Promise.allSettled([writing, box.fetch("POST", "/hydrate", init)]);
+  };
+  const begun = [begin(), begin(), begin(), begin()];
+  const unpacking = async () => [...(await listing(box)).matchAll(/^\.\/\.sbx-hydrate-(\d+)-/gm)];
+  await until("four are unpacked", async () => (await unpacking()).length === 4);
+  // They don't see that their input ends.
+  for (const [, pid] of await unpacking()) process.kill(Number(pid), "SIGSTOP");
+  const refused = await box.fetch("POST", "/persist");
+  expect(refused.headers.get("Retry-After")).toBe("5");
+  expect(await refusedAs(refused)).toEqual([429, "too_many_archives"]);
+  gone.abort();
+  await Promise.all(begun);
+  await until("they have ended", async () => (await box.fetch("POST", "/persist")).status === 200);
+  expect((await box.fetch("POST", "/hydrate", { body: bytes })).status).toBe(200);
+  expect(await listing(box)).toBe(".\n./f\n");
 });
 
 test("what is done with files is on the tenant's record, without their content", async () => {

@@ -16,7 +16,7 @@ import {
 } from "../sandbox-api/caller.ts";
 import { createBody, execBody, ID, openApi, sessionBody } from "../sandbox-api/contract.ts";
 import { execute } from "../sandbox-api/exec.ts";
-import { MAX_ENVIRONMENT, within } from "../sandbox-api/exec-session.ts";
+import { forget, MAX_ENVIRONMENT, within } from "../sandbox-api/exec-session.ts";
 import { hydrate, persist, readFile, writeFile } from "../sandbox-api/files.ts";
 import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
 import { at } from "./programs.ts";
@@ -95,8 +95,10 @@ sandboxApiRoutes.post(`${ONE}/session`, async (c) => {
 sandboxApiRoutes.delete(`${ONE}/session/:session`, async (c) => {
   const who = await enter(c, "sandbox:exec");
   const id = c.req.param("session") ?? "";
-  if (ID.test(id) && (await directoryOf(c, who).removeExecSession(id))) return c.body(null, 204);
-  throw noSession(id);
+  const removed = ID.test(id) ? await directoryOf(c, who).removeExecSessions(id) : [];
+  if (removed.length === 0) throw noSession(id);
+  await forget(c.env, who.project, removed);
+  return c.body(null, 204);
 });
 
 const onFiles = (act: typeof readFile) => async (c: ApiContext) =>

@@ -6,7 +6,7 @@ import { commandRefusal } from "../attach/command-policy.ts";
 import { log } from "../base/log.ts";
 import { REST_BYTES, readText } from "../base/read-text.ts";
 import { askFiles, fetchFolder } from "../bridge/files.ts";
-import { answerOf } from "../programs/answer-of.ts";
+import { answerOf, FULL_RETRY_SECONDS } from "../programs/answer-of.ts";
 import type { Authorized } from "../programs/authorized.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { Refused, refuse, refuseAs, type SandboxApiEnv, tenantOf } from "./caller.ts";
@@ -106,6 +106,9 @@ async function refusalOf(response: Response): Promise<Refused> {
   const { status } = response;
   const { error, message } = readSaid((await readText(response, MAX_SAID_BYTES, SAID_PATIENCE_MS)).text);
   if (error !== undefined && [400, 413, 507].includes(status)) return refuse(status, error, message ?? error);
+  if (status === 429) {
+    return refuseAs({ status, body: { error, message }, retryAfterSeconds: FULL_RETRY_SECONDS });
+  }
   log.warn(`the bridge did nothing with an archive (${status}): ${message}`);
   return UNREACHED();
 }

@@ -7,6 +7,7 @@ import { isAwake } from "../bridge/upstream.ts";
 import type { Authorized } from "../programs/authorized.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { type SandboxApiEnv, tenantOf } from "./caller.ts";
+import { forget } from "./exec-session.ts";
 
 /** The bridge gives itself ten seconds. */
 const PATIENCE_MS = 15_000;
@@ -46,9 +47,9 @@ export async function deleteSandbox(env: SandboxApiEnv, { identity, project, act
   const directory = env.DIRECTORY.getByName(sandboxKey);
   const names = await directory.list();
   await Promise.all(names.map(async (name) => env.SESSION.getByName(await project.sessionKey(name)).end(actor)));
+  await forget(env, project, await directory.removeExecSessions());
   // A local bridge serves other sandboxes too.
   if (env.BRIDGE_URL) await askWorkspace(env, project, "DELETE");
   else await env.Sandbox.getByName(sandboxKey).endContainer();
-  await directory.removeExecSessions();
   await (await tenantOf(env, identity)).deleteSandbox(sandboxKey);
 }

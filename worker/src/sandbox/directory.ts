@@ -20,7 +20,7 @@ export type ExecSession = {
   readonly env?: Readonly<Record<string, string>> | undefined;
 };
 
-/** With the name of the file that has what its last exec left of them. */
+/** With the name of the folder that has what its last exec left of them. */
 type KeptExecSession = { readonly session: ExecSession; readonly state: string };
 
 const EXEC_SESSION = "exec:";
@@ -129,13 +129,13 @@ export class SandboxDirectory extends DurableObject {
     return this.ctx.storage.kv.get<KeptExecSession>(EXEC_SESSION + id);
   }
 
-  /** @returns Whether there was one. */
-  removeExecSession(id: string): boolean {
-    return this.ctx.storage.kv.delete(EXEC_SESSION + id);
-  }
-
-  removeExecSessions(): void {
-    for (const [key] of this.ctx.storage.kv.list({ prefix: EXEC_SESSION })) this.ctx.storage.kv.delete(key);
+  /** @param id Absent: all of them. @returns The names of the folders that they had. */
+  removeExecSessions(id?: string): string[] {
+    const { kv } = this.ctx.storage;
+    const all = [...kv.list<KeptExecSession>({ prefix: EXEC_SESSION })];
+    const removed = all.filter(([key]) => id === undefined || key === EXEC_SESSION + id);
+    for (const [key] of removed) kv.delete(key);
+    return removed.map(([, { state }]) => state);
   }
 
   #isUsed(): boolean {
