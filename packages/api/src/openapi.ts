@@ -30,6 +30,9 @@ const SUMMARIES: Readonly<Record<Operation, string>> = {
   removeRecording: "Removes a recording: an admin, or who started the session",
   holdRecording: "Keeps a recording until it is released",
   releaseRecording: "Lets a recording expire again",
+  codexTicket: "An address at which codex connects, good for everyone who has it",
+  codexTickets: "The tickets of codex that are good now",
+  revokeCodexTicket: "Ends a ticket of codex, and what it has opened",
   end: "Ends the process, and forgets the session",
 };
 

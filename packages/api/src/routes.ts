@@ -1,7 +1,7 @@
 // The table of routes (section 1 of the contract): method, path, scope, and the schemas of request and answer. Routes, MCP tools
 // and the OpenAPI document are made of it.
 
-import type { z } from "zod";
+import { z } from "zod";
 import { createRequest, description, listAnswer, runAnswer, runRequest } from "./process-schemas.ts";
 import * as recording from "./recording-schemas.ts";
 import * as session from "./session-schemas.ts";
@@ -20,6 +20,8 @@ export type Route = {
   /** Absent: 204. */
   readonly answer?: z.ZodType;
 };
+
+const time = z.iso.datetime();
 
 export const ROUTES = [
   {
@@ -158,5 +160,25 @@ export const ROUTES = [
     scope: "admin",
     query: recording.releaseQuery,
   },
+  {
+    operation: "codexTicket",
+    method: "POST",
+    path: "/codex-ticket",
+    scope: "exec",
+    body: z.strictObject({ seconds: z.int().min(1).max(604_800).default(86_400) }),
+    answer: z.object({ id: z.string(), url: z.string(), expiresAt: time }),
+  },
+  {
+    operation: "codexTickets",
+    method: "GET",
+    path: "/tickets",
+    scope: "exec",
+    answer: z.object({
+      tickets: z.array(
+        z.object({ id: z.string(), kind: z.literal("codex"), maker: z.string(), createdAt: time, expiresAt: time }),
+      ),
+    }),
+  },
+  { operation: "revokeCodexTicket", method: "DELETE", path: "/tickets/{ticket}", scope: "exec" },
   { operation: "end", method: "DELETE", path: "/sessions/{name}", scope: "exec", query: session.namedQuery },
 ] as const satisfies readonly Route[];

@@ -7,7 +7,7 @@ import { guidedConfig, installCli } from "../support/agents/codex.ts";
 import { CodexCli } from "../support/agents/codex-cli.ts";
 import { type Chunk, codexUrl, textOf } from "../support/agents/codex-raw.ts";
 import { CLI, cliEnv, exitCode, runCli } from "../support/clients/cli.ts";
-import { cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
 
 const begin = { clientName: "test", resumeSessionId: null };
@@ -15,9 +15,10 @@ const script = (text: string) => ({ argv: ["/bin/bash", "-c", text], cwd: "file:
 
 test("E4: over cuts and a restart of the Worker each line comes once, and what is asked meanwhile is answered", async () => {
   const who = await person();
-  const client = new CodexCli(who, ["--sandbox", fresh("box")]);
+  const box = fresh("box");
+  const client = new CodexCli(who, ["--sandbox", box]);
   await client.answer(client.ask("initialize", begin));
-  const lines = "read x; echo got $x; for i in $(seq 1 25); do echo line $i; sleep 0.1; done";
+  const lines = "read x; echo got $x; for i in $(seq 1 25); do echo line $i; sleep 0.1; done; read x";
   await client.answer(client.ask("process/start", { processId: "p", ...script(lines), pipeStdin: true }));
   const chunk = Buffer.from("hello\n").toString("base64");
   await client.answer(client.ask("process/write", { processId: "p", chunk, writeId: "1" }));
@@ -27,13 +28,18 @@ test("E4: over cuts and a restart of the Worker each line comes once, and what i
   const again = client.ask("process/write", { processId: "p", chunk, writeId: "1" });
   expect((await client.answer(again)).result).toEqual({ status: "accepted" });
   await restarted;
+  client.ask("process/write", { processId: "p", chunk, writeId: "2" });
   await until("the end", () => client.told("process/closed").length > 0);
   const expected = ["got hello", ...Array.from({ length: 25 }, (_, i) => `line ${i + 1}`), ""].join("\n");
   expect(textOf(client.told("process/output") as unknown as Chunk[])).toBe(expected);
   const seqs = client.messages.flatMap(({ params }) => params?.seq ?? []);
   expect(seqs).toEqual(seqs.map((_, i) => i + 1));
+  // Nobody comes back for what it leaves running.
+  await client.answer(client.ask("process/start", { processId: "q", ...script("sleep 600") }));
   client.child.stdin.end();
   expect(await within("its end", exitCode(client.child))).toBe(0);
+  const running = async () => (await (await api(who, `/api/sandboxes/${box}/sessions`)).text()).includes('"running"');
+  await until("nothing to run", async () => !(await running()));
 });
 
 test("E1: an address with a ticket needs no token; without either it says so and ends", async () => {
@@ -52,7 +58,7 @@ test("the configuration of codex for either way, and by the example in docs/prog
   installCli(bin, CLI, cliEnv(who));
   const program = await runCli(who, ["--sandbox", "dev", "--print-config", "program"], "", "codex");
   expect(program.stdout).toMatch(
-    /^default = "sbx"\n\n\[\[environments\]\]\nid = "sbx"\nprogram = "sbx-stdio"\nargs = \["codex", "http.*", "--sandbox", "dev"\]\n$/,
+    /^# .* -s danger-full-access.*\ndefault = "sbx"\n\n\[\[environments\]\]\nid = "sbx"\nprogram = "sbx-stdio"\nargs = \["codex", "http.*", "--sandbox", "dev"\]\n$/,
   );
   expect(guidedConfig(system.origin, bin)).toBe(program.stdout);
   const url = await runCli(who, ["--sandbox", "dev", "--print-config", "url"], "", "codex");

@@ -1,8 +1,8 @@
 // The limits of codex' exec-server that take long to reach.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { RawCodex } from "../support/agents/codex-raw.ts";
-import { fresh } from "../support/system/system.ts";
+import { codexUrl, RawCodex } from "../support/agents/codex-raw.ts";
+import { fresh, person } from "../support/system/system.ts";
 import { within } from "../support/system/wait.ts";
 
 test("E5: a full queue is waited for 30 s, and then nothing of the write is typed", async () => {
@@ -30,6 +30,18 @@ test("E3: a 65th running process is refused, and one may start when another has 
   expect((await client.start("one more", "true")).result).toBeDefined();
   for (let i = 1; i < 64; i += 1) await client.result("process/terminate", { processId: `p${i}` });
   await Promise.all(Array.from({ length: 63 }, (_, i) => client.exit(`p${i + 1}`)));
+});
+
+test("E3: a client that fetches its output has as many processes as it likes, one after the other", async () => {
+  const { url } = await codexUrl(await person(), fresh("box"));
+  const client = await RawCodex.open(url, { "X-Stdio-Codex-Pull": "1" });
+  await client.result("initialize", { clientName: "test", resumeSessionId: null });
+  for (let i = 0; i < 70; i += 1) {
+    expect((await client.start(`p${i}`, "exit 3")).result).toBeDefined();
+    const read = await client.result("process/read", { processId: `p${i}`, afterSeq: 0, waitMs: 60_000 });
+    expect([i, read.closed, read.exitCode]).toEqual([i, true, 3]);
+  }
+  expect(client.notifications).toEqual([]);
 });
 
 test("E1, E5, E6: 4 MiB of a file go there and back, 1 MiB is typed whole, and 16 MiB are too much", async () => {

@@ -7,7 +7,16 @@ import { codexUrl } from "../support/agents/codex-raw.ts";
 import { folder, runTask } from "../support/agents/codex-task.ts";
 import { Outage } from "../support/agents/outage.ts";
 import { CLI, cliEnv } from "../support/clients/cli.ts";
-import { cutInnerHop, cutRelay, fresh, person, restartWorker, system } from "../support/system/system.ts";
+import {
+  cutInnerHop,
+  cutRelay,
+  fresh,
+  holdInnerHop,
+  person,
+  releaseInnerHop,
+  restartWorker,
+  system,
+} from "../support/system/system.ts";
 
 /** Of each hop; the task takes about so many fifths of a second. */
 const CUTS = Number(process.env.CODEX_CUTS ?? 100);
@@ -74,6 +83,17 @@ test("by program: an outage that is longer than codex would wait", async () => {
   const { outage, origin } = await Outage.make();
   installCli(bin, CLI, cliEnv(who));
   await wholeTask(guidedConfig(origin, bin), work, [bin], () => breakFor(outage, OUTAGE_SECONDS));
+});
+
+test("by url: an outage behind the Worker, as long as any", async () => {
+  const [who, work] = [await person(), folder()];
+  const { url } = await codexUrl(who, fresh("box"));
+  await wholeTask(`default = "sbx"\n\n[[environments]]\nid = "sbx"\nurl = "${url}"\n`, work, [], async () => {
+    await holdInnerHop();
+    await cutInnerHop();
+    await delay(OUTAGE_SECONDS * 1_000);
+    await releaseInnerHop();
+  });
 });
 
 async function breakFor(outage: Outage, seconds: number): Promise<void> {

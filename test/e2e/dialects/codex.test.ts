@@ -1,5 +1,6 @@
 // codex' exec-server over the real system (section 12), by a client without a library.
 import { expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { type Chunk, codexAt, codexUrl, RawCodex, textOf } from "../support/agents/codex-raw.ts";
 import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
@@ -7,17 +8,37 @@ import { until, within } from "../support/system/wait.ts";
 test("E2, E3, E4: a process runs, its output is numbered, and its end is told once", async () => {
   const client = await RawCodex.begin(fresh("box"));
   expect(client.id).toMatch(/^[0-9a-f]{32}$/);
-  const started = await client.start("p1", "echo out; sleep 0.2; echo err >&2; sleep 0.2; echo more; exit 3");
+  const script = 'echo out; read x; echo "$0" >&2; read x; echo more; exit 3';
+  const started = await client.start("p1", script, { arg0: "another name", pipeStdin: true });
   expect(started.result).toEqual({ processId: "p1", sandboxType: "none" });
+  // Each stream's piece by itself: what comes at once is one chunk for each.
+  for (const [writeId, said] of [
+    ["1", "out\n"],
+    ["2", "another name\n"],
+  ] as const) {
+    await until(said, () => client.output("p1").includes(said));
+    await client.result("process/write", { processId: "p1", chunk: "Cg==", writeId });
+  }
   expect(await client.exit("p1")).toMatchObject({ exitCode: 3, sandboxDenied: false });
   expect(client.output("p1", "stdout")).toBe("out\nmore\n");
-  expect(client.output("p1", "stderr")).toBe("err\n");
+  expect(client.output("p1", "stderr")).toBe("another name\n");
   const seqs = client.notifications.map(({ params }) => params.seq);
   expect(seqs).toEqual(seqs.map((_, i) => i + 1));
   const read = await client.result("process/read", { processId: "p1", afterSeq: null, maxBytes: null, waitMs: 0 });
-  expect(textOf(read.chunks as Chunk[])).toBe("out\nerr\nmore\n");
+  expect(textOf(read.chunks as Chunk[])).toBe("out\nanother name\nmore\n");
   expect(read).toMatchObject({ nextSeq: seqs.length + 1, exited: true, exitCode: 3, closed: true, failure: null });
   expect(await client.result("process/terminate", { processId: "p1" })).toEqual({ running: false });
+});
+
+test("E4: a process that says more than the log holds waits for its client, and for nothing else", async () => {
+  const client = await RawCodex.begin(fresh("box"));
+  let bytes = 0;
+  client.onNotification = ({ method, params }) => {
+    if (method === "process/output") bytes += Buffer.from(String(params.chunk), "base64").length;
+  };
+  await client.start("p", "seq 1 700000");
+  await client.exit("p");
+  expect(bytes).toBe(4_788_895);
 });
 
 test("E5: what is written is typed once for each id, and a repeated start finds the process", async () => {
@@ -70,7 +91,9 @@ test("E2: a newer connection closes the older one with 1000; an unknown session 
   const second = await RawCodex.begin(box, who, first.id);
   expect((await within("the first's end", first.closed)).code).toBe(1000);
   const stranger = await RawCodex.open((await codexUrl(await person({ org: who.org }), box)).url);
-  const errors = [];
+  const foreigner = await RawCodex.open((await codexUrl(await person(), box)).url);
+  const asForeigner = await foreigner.call("initialize", { clientName: "test", resumeSessionId: first.id });
+  const errors = [asForeigner.error];
   for (const resumeSessionId of [first.id, "0".repeat(32), "", "x"]) {
     errors.push((await stranger.call("initialize", { clientName: "test", resumeSessionId })).error);
   }
@@ -121,10 +144,14 @@ test("E1: its maker's revocation closes what a ticket has opened, and nothing op
   const who = await person({ org });
   const client = await RawCodex.begin(box, who);
   const { url } = await codexUrl(who, box);
+  // One that has never said a word hears of it, too.
+  const silent = await RawCodex.open(url);
   const admin = await person({ org, scope: "sandbox:admin" });
   const revoke = { method: "POST", body: JSON.stringify({ sub: who.sub }) };
   expect((await api(admin, "/api/revocations", revoke)).status).toBe(204);
-  expect((await within("the close", client.closed)).code).toBe(1008);
+  expect((await within("the close", client.closed, 5_000)).code).toBe(1008);
+  // Of one that was silent the runtime leaves TCP open until the client lets go; told it is at once.
+  await until("the end of the silent one", () => silent.socket.readyState >= WebSocket.CLOSING, 5_000);
   expect(await RawCodex.status(url)).toBe(401);
 });
 

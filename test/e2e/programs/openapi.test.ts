@@ -170,6 +170,13 @@ test("every operation answers, and refuses, as the document says, with no field 
   await to("GET", "/sessions?limit=2", undefined, 200);
   await to("GET", "/sessions?limit=0", undefined, 400);
   await recordings(at, to);
+  const { id } = await to("POST", "/codex-ticket", { seconds: 60 }, 200);
+  await to("POST", "/codex-ticket", { seconds: 604_801 }, 400);
+  expect(await to("GET", "/tickets", undefined, 200)).toMatchObject({ tickets: [{ id }] });
+  const viewer = new Programs(await person({ org: at.who.org, scope: "sandbox:connect" }), at.sandbox);
+  await ask(viewer, "GET", "/tickets", undefined, 403);
+  await to("DELETE", `/tickets/${String(id)}`, undefined, 204);
+  await to("DELETE", `/tickets/${String(id)}`, undefined, 404);
   await to("DELETE", "/sessions/sh", undefined, 204);
   await to("DELETE", "/sessions/sh", undefined, 404);
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));

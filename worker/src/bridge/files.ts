@@ -26,11 +26,14 @@ export async function askFiles(
   order: FileOrder,
   bytes?: Uint8Array,
 ): Promise<FilesAnswer> {
+  // Not AbortSignal.timeout(): it keeps the object in memory for as long, although there is an answer.
+  const given = new AbortController();
+  const timer = setTimeout(() => given.abort(), PATIENCE_MS);
   try {
     const path = `/files?${new URLSearchParams({ sandbox: sandboxKey, label })}`;
     const headers = { Authorization: await authorization(env, sandboxKey) };
-    const [body, signal] = [packFileMessage(order, bytes), AbortSignal.timeout(PATIENCE_MS)];
-    const response = await fetchBridge(env, sandboxKey, path, { method: "POST", headers, body, signal });
+    const body = packFileMessage(order, bytes);
+    const response = await fetchBridge(env, sandboxKey, path, { method: "POST", headers, body, signal: given.signal });
     const length = Number(response.headers.get("Content-Length") ?? 0);
     const isGood = response.status === 200 && length <= MAX_ANSWER_BYTES;
     const said = isGood ? unpackFileMessage<FileAnswer>(new Uint8Array(await response.arrayBuffer())) : undefined;
@@ -39,6 +42,8 @@ export async function askFiles(
   } catch (error) {
     if (error instanceof AuthFault) throw error;
     log.warn("no way to the bridge:", error);
+  } finally {
+    clearTimeout(timer);
   }
   const message = "the sandbox can't be reached just now: try again";
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };

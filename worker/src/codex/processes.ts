@@ -68,7 +68,9 @@ export async function start(target: Target, name: string, params: Asked<"start">
   );
   if ("code" in passed) throw new CodexError(ERROR.failed, passed.message);
   try {
-    requireAnswer(await call(target, name, { type: "create", process }, { pass: passed, mayStart: true }));
+    requireAnswer(
+      await call(target, name, { type: "create", process, isFollowed: true }, { pass: passed, mayStart: true }),
+    );
   } finally {
     await giveBack(env, passed);
   }

@@ -176,6 +176,11 @@ export class ProgramCalls {
     if (record === undefined) return refused(404, "not_found", `no session "${call.session}"`);
     const otherInput = operation.type === "run" ? this.#refuseOtherInput(record, operation) : undefined;
     if (otherInput !== undefined) return otherInput;
+    if (operation.type === "create" && operation.isFollowed === true) {
+      // The inner hop opens while the caller is answered.
+      void this.#at.lifecycle.reaching.reach().catch(() => undefined);
+      return { status: isNew ? 201 : 200, body: {} };
+    }
     if (operation.type === "create") {
       const writerId = this.#writerId(call, record.facts, "api");
       const description = await describeSession(this.#at.env, record, this.#at.lifecycle.session, writerId);

@@ -95,11 +95,12 @@ export class Starts {
       creator: "",
     };
     const made = newRecord(told, { ...call, isTransient: false }, wish, call.sandbox, undefined);
+    const isFollowed = call.operation.type === "create" && call.operation.isFollowed === true;
     const program = {
       keepExitedMs: keepExited * 1000,
       calledAtMs: Date.now(),
       hasInput: started.hasInput,
-      ...defined({ attempt: replace }),
+      ...defined({ attempt: replace, isChunked: isFollowed || undefined }),
     };
     const size = process.size ?? { cols: 80, rows: 24 };
     const runInput = call.operation.type === "run" ? inputDigest(process) : undefined;

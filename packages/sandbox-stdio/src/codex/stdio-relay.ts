@@ -33,6 +33,7 @@ export class StdioRelay {
   #session: string | undefined;
   #isOpen = false;
   #isReady = false;
+  #left: (() => void) | undefined;
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -60,6 +61,23 @@ export class StdioRelay {
     if (this.#isReady || (this.#isOpen && method === "initialize" && this.#session === undefined)) this.#send(pending);
   }
 
+  /** The client has gone, and nobody comes back for what it has started. @param done Called once that has ended, or can't be reached. */
+  leave(done: () => void): void {
+    this.#left = done;
+    if (!this.#isReady) this.#processes.clear();
+    for (const processId of this.#processes.keys()) {
+      this.#ports.send(
+        JSON.stringify({ id: `${OWN}end ${processId}`, method: "process/terminate", params: { processId } }),
+      );
+    }
+    this.#forget();
+  }
+
+  #forget(processId?: string): void {
+    if (processId !== undefined) this.#processes.delete(processId);
+    if (this.#processes.size === 0) this.#left?.();
+  }
+
   // ---- The connection ----------------------------------------------------------------------------------------------
 
   opened(): void {
@@ -76,6 +94,7 @@ export class StdioRelay {
     this.#isOpen = false;
     this.#isReady = false;
     for (const process of this.#processes.values()) process.isReading = false;
+    this.#left?.();
   }
 
   /** A text of the server's. */
@@ -142,6 +161,10 @@ export class StdioRelay {
   }
 
   #ownAnswer(what: string, { result, error }: Message): void {
+    if (what.startsWith("end ")) {
+      this.#forget(what.slice("end ".length));
+      return;
+    }
     if (what === "resume") {
       if (isRecord(result)) this.#ready();
       else this.#ports.over(isRecord(error) ? String(error.message) : "the session can't be resumed");
@@ -153,7 +176,7 @@ export class StdioRelay {
     process.isReading = false;
     if (!isRecord(result)) {
       // The server could not reach it just now; or it never was.
-      if (isRecord(error) && error.code === ERROR.invalidRequest) this.#processes.delete(processId);
+      if (isRecord(error) && error.code === ERROR.invalidRequest) this.#forget(processId);
       else this.#ports.later(() => this.#read(processId));
       return;
     }
@@ -170,7 +193,7 @@ export class StdioRelay {
     const last = Number(nextSeq) - 1;
     this.#notify("process/exited", { processId, seq: last - 1, exitCode, sandboxDenied: false });
     this.#notify("process/closed", { processId, seq: last });
-    this.#processes.delete(processId);
+    this.#forget(processId);
   }
 
   #notify(method: string, params: object): void {

@@ -111,3 +111,28 @@ test("E2: a session that can't be resumed is over, and nonsense is told so", () 
   rig.relay.received(JSON.stringify({ id: "sbx:resume", error: { code: -32600, message: "no such session" } }));
   expect(rig.over).toEqual(["no such session"]);
 });
+
+test("what a client has started is ended when it leaves, if the server can be reached", () => {
+  const rig = new Rig().begin();
+  for (const [i, processId] of ["p", "q"].entries()) {
+    rig.ask(2 + i, "process/start", { processId });
+    rig.answer(2 + i, { processId });
+  }
+  rig.answer("sbx:read q", { chunks: [], nextSeq: 3, closed: true, exitCode: 0 });
+  rig.news();
+  let left = 0;
+  const done = () => {
+    left += 1;
+  };
+  rig.relay.leave(done);
+  expect(rig.news()).toEqual([{ id: "sbx:end p", method: "process/terminate", params: { processId: "p" } }]);
+  expect(left).toBe(0);
+  rig.answer("sbx:end p", { running: true });
+  expect(left).toBe(1);
+  const broken = new Rig().begin();
+  broken.ask(2, "process/start", { processId: "p" });
+  broken.answer(2, { processId: "p" });
+  broken.relay.closed();
+  broken.relay.leave(done);
+  expect(left).toBe(2);
+});

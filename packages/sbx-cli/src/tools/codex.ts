@@ -12,6 +12,8 @@ import { Connector } from "../connection/connector.ts";
 
 /** A connection on which nothing is heard for so long is broken. */
 const PING_MS = 10_000;
+/** How long the end of what the client has started is waited for. */
+const LEAVE_MS = 2_000;
 /** What no other try changes: the session or the right is over, or HTTP said 400, 401, 403, 404 or 426. */
 const FINAL: readonly number[] = [CLOSE.normal, CLOSE.policy, 4400, 4401, 4403, 4404, 4426];
 
@@ -28,10 +30,7 @@ export async function codex(command: CodexCommand, token: () => Promise<string>,
     const session = new CodexSession(command, token, reject);
     const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
     lines.on("line", (line) => session.relay.line(line));
-    lines.on("close", () => {
-      session.end();
-      resolve(exitWith(EXIT.ok));
-    });
+    lines.on("close", () => session.leave(() => resolve(exitWith(EXIT.ok))));
     session.connect();
   });
 }
@@ -42,7 +41,6 @@ class CodexSession {
   readonly #failed: (error: CliError) => void;
   #socket: ClientSocket | undefined;
   #attempt = 0;
-  #hasBeenOpen = false;
   #isOver = false;
 
   constructor(command: CodexCommand, token: () => Promise<string>, failed: (error: CliError) => void) {
@@ -65,7 +63,6 @@ class CodexSession {
   connect(): void {
     this.#socket = this.#connector.connect([], {
       open: () => {
-        this.#hasBeenOpen = true;
         this.#attempt = 0;
         this.relay.opened();
       },
@@ -75,7 +72,18 @@ class CodexSession {
     });
   }
 
-  end(): void {
+  /** Ends what the client has started, where the server can be reached, and the connection. */
+  leave(done: () => void): void {
+    const end = () => {
+      clearTimeout(late);
+      this.#end();
+      done();
+    };
+    const late = setTimeout(end, LEAVE_MS);
+    this.relay.leave(end);
+  }
+
+  #end(): void {
     this.#isOver = true;
     this.#socket?.close(CLOSE.normal);
   }
@@ -87,7 +95,8 @@ class CodexSession {
       this.#fail(reason || "closed");
       return;
     }
-    if (!this.#hasBeenOpen) notify(reason);
+    // Once an outage, which the client does not notice.
+    if (this.#attempt === 0) notify(`${reason || "the connection broke"}: trying again`);
     setTimeout(
       () => {
         if (!this.#isOver) this.connect();
@@ -99,13 +108,16 @@ class CodexSession {
 
   #fail(message: string): void {
     if (this.#isOver) return;
-    this.end();
+    this.#end();
     this.#failed(new CliError(message));
   }
 }
 
+const HINT =
+  "# The container is the sandbox: start codex with -s danger-full-access, since a start with its own is refused.";
+
 function configOf(how: string): string {
-  return `default = "sbx"\n\n[[environments]]\nid = "sbx"\n${how}\n`;
+  return `${HINT}\ndefault = "sbx"\n\n[[environments]]\nid = "sbx"\n${how}\n`;
 }
 
 /** The arguments of this same command, as TOML. */

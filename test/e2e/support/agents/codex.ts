@@ -18,10 +18,15 @@ export function installCli(folder: string, cli: string, env: NodeJS.ProcessEnv):
   chmodSync(join(folder, "sbx-stdio"), 0o755);
 }
 
+/** The line of the guide's example that begins like this, or holds it. */
+function guidedLine(part: string): string {
+  const [, section = ""] = readFileSync(join(ROOT, "docs/programs.md"), "utf8").split("\n## Codex\n");
+  return section.split("\n").find((one) => one.includes(part)) ?? "false";
+}
+
 /** The `environments.toml` that the guide's example writes, for the server at `origin`. @param bin Has `sbx-stdio`. */
 export function guidedConfig(origin: string, bin: string): string {
-  const [, section = ""] = readFileSync(join(ROOT, "docs/programs.md"), "utf8").split("\n## Codex\n");
-  const line = section.split("\n").find((one) => one.includes("--print-config program >")) ?? "false";
+  const line = guidedLine("--print-config program >");
   const home = join(bin, "codex-home");
   const env = childEnv({ CODEX_HOME: home, PATH: `${bin}:${process.env.PATH}` });
   execFileSync("sh", ["-c", line.replace("http://localhost:8787", origin)], { env });
@@ -87,13 +92,14 @@ export async function runCodex(environments: string, modelUrl: string, cwd: stri
   const home = mkdtempSync(join(tmpdir(), "sbx-codex-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const config = [
-    'model = "gpt-5"\nmodel_provider = "local"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"',
+    'model = "gpt-5"\nmodel_provider = "local"\napproval_policy = "never"',
     `[model_providers.local]\nname = "local"\nbase_url = "${modelUrl}"\nwire_api = "responses"\n`,
   ];
   writeFileSync(join(home, "config.toml"), config.join("\n"));
   writeFileSync(join(home, "environments.toml"), environments);
   const env = childEnv({ CODEX_HOME: home, HOME: home, PATH: [...path, process.env.PATH ?? ""].join(":") });
-  const args = [installedCodex(), "exec", "--skip-git-repo-check", "do it"];
+  const [words = ""] = guidedLine("codex exec ").split('"');
+  const args = [installedCodex(), ...words.trim().split(" ").slice(1), "do it"];
   const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   let out = "";

@@ -31,7 +31,12 @@ export type ProgramProcess = {
 type Asked<S extends z.ZodType> = Readonly<Omit<z.output<S>, "incarnation">>;
 
 export type Operation =
-  | { readonly type: "create"; readonly process: ProgramProcess }
+  | {
+      readonly type: "create";
+      readonly process: ProgramProcess;
+      /** Not its description is asked for, but soon its *chunks*. */
+      readonly isFollowed?: boolean;
+    }
   | ({
       readonly type: "run";
       readonly process: ProgramProcess;
