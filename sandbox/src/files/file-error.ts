@@ -9,22 +9,10 @@ export class FileError extends Error {
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or directory",
-  ENOTDIR: "not a directory",
-  EISDIR: "is a directory",
-  EEXIST: "exists already",
-  EACCES: "permission denied",
-  EPERM: "not permitted",
-  ELOOP: "a link took its place, or there are too many links",
-  ENOTEMPTY: "the directory is not empty",
-  ENOSPC: "no space is left",
-  ENAMETOOLONG: "the name is too long",
-};
-
-/** @returns Its code, and words that name no descriptor of ours. */
+/** @returns Its code, and the system's words without the path, which would name descriptors of ours. */
 export function fileErrorOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof FileError) return { code: error.code, message: error.message };
-  const code = error instanceof Error && "code" in error ? String(error.code) : "EIO";
-  return { code, message: WORDS[code] ?? `it failed: ${code}` };
+  if (!(error instanceof Error && "code" in error)) return { code: "EIO", message: "it failed" };
+  const [, words = "it failed"] = /^[A-Z0-9]+: ([^,]+)/.exec(error.message) ?? [];
+  return { code: String(error.code), message: words };
 }

@@ -1,9 +1,11 @@
 // The bridge's end of file helpers: one for each sandbox whose files are asked about, started like a process of the sandbox, and ended
 // when it has had nothing to do for a while.
 
+import { existsSync } from "node:fs";
+import type { Subprocess } from "bun";
 import { type FileAnswer, type FileOrder, packFileMessage, unpackFileMessage } from "sandbox-stdio/core";
-import { log } from "../base/log.ts";
-import { type ChildProcess, type OutputSink, type ProcessSpec, startProcess } from "../process/process.ts";
+import type { Start } from "../base/child-user.ts";
+import { type ProcessSpec, startOf } from "../process/process.ts";
 import { FrameReader } from "./frames.ts";
 import { HELPER_FLAG, MAX_MESSAGE_BYTES } from "./helper.ts";
 
@@ -13,14 +15,15 @@ const PATIENCE_MS = 60_000;
 const IDLE_MS = 60_000;
 const IDLE_WITH_FILES_MS = 24 * 60 * 60_000;
 const MAX_WAITING = 1_024;
-const READ_BYTES = 64 * 1024;
+/** Bytes to write of all that wait. A helper that does not go on is the sandbox's user's doing. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Where a helper runs, and as whom. */
 export type HelperPlace = Pick<ProcessSpec, "env" | "cwd" | "user" | "namespace">;
 
 export type FileResult = { readonly answer: FileAnswer; readonly bytes: Uint8Array };
 
-type Waiting = (result: FileResult) => void;
+type Waiting = { readonly length: number; readonly resolve: (result: FileResult) => void };
 
 export class Files {
   readonly #helpers = new Map<string, FileHelper>();
@@ -44,114 +47,76 @@ export class Files {
   }
 }
 
-class FileHelper implements OutputSink {
+class FileHelper {
   readonly #frames = new FrameReader(MAX_MESSAGE_BYTES);
   readonly #waiting = new Map<number, Waiting>();
-  readonly #unwritten: Uint8Array[] = [];
   readonly #gone: () => void;
-  #room = new Uint8Array(READ_BYTES);
-  #child!: ChildProcess;
+  readonly #child: Subprocess<"pipe", "pipe", "ignore">;
   #lastId = 0;
-  #isInUse = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @returns Why there is none, if there is none. */
   static start(place: HelperPlace, gone: () => void): FileHelper | string {
-    const helper = new FileHelper(gone);
     const [cmd = "", ...args] = ownProgram(HELPER_FLAG);
-    const spec = { ...place, cmd, args, tty: false, cols: 80, rows: 24, lingerMs: 0 };
-    const child = startProcess(spec, helper, {
-      onWritable: () => helper.#pump(),
-      onExit: ({ code }) => helper.#ended(`the file helper ended with code ${code}`),
-    });
-    if ("fault" in child) return child.detail;
-    helper.#child = child;
-    return helper;
+    const start = startOf({ ...place, cmd, args });
+    return "fault" in start ? start.detail : new FileHelper(start, gone);
   }
 
-  private constructor(gone: () => void) {
+  private constructor({ path, argv, env, cwd }: Start, gone: () => void) {
     this.#gone = gone;
+    this.#child = Bun.spawn([path, ...argv.slice(1)], { stdin: "pipe", stdout: "pipe", stderr: "ignore", env, cwd });
+    const { stdout, exited } = this.#child;
+    // It is a process of the sandbox's user, who may have put something else in its place.
+    this.#read(stdout).catch(() => this.#ended("the file helper said what can't be read"));
+    void exited.then((code) => this.#ended(`the file helper ended with code ${code}`));
   }
 
   ask(order: FileOrder, bytes: Uint8Array): Promise<FileResult> {
-    if (this.#waiting.size >= MAX_WAITING) return Promise.resolve(failed("too many orders for files wait: try again"));
+    const waitingBytes = [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    if (this.#waiting.size >= MAX_WAITING || waitingBytes + bytes.length > MAX_WAITING_BYTES) {
+      return Promise.resolve(failed("too many orders for files wait: try again"));
+    }
     this.#lastId += 1;
     const id = this.#lastId;
     const answer = new Promise<FileResult>((resolve) => {
-      this.#waiting.set(id, resolve);
+      this.#waiting.set(id, { length: bytes.length, resolve });
     });
-    this.#unwritten.push(packFileMessage({ ...order, id }, bytes));
-    this.#pump();
-    this.#wait();
+    const { stdin } = this.#child;
+    stdin.write(packFileMessage({ ...order, id }, bytes));
+    void stdin.flush();
+    this.#endIn(PATIENCE_MS);
     return answer;
   }
 
   end(): void {
-    this.#child.signalAll("SIGKILL");
+    this.#child.kill("SIGKILL");
   }
 
-  // ---- As the sink of its output -----------------------------------------------------------------------------------
-
-  reserve(): Uint8Array {
-    this.#room = new Uint8Array(READ_BYTES);
-    return this.#room;
-  }
-
-  commit(length: number, stream: 1 | 2): void {
-    const bytes = this.#room.subarray(0, length);
-    if (stream === 2) {
-      log.warn(`a file helper says: ${Buffer.from(bytes).toString("utf8").slice(0, 1_000)}`);
-      return;
-    }
-    try {
-      for (const packed of this.#frames.push(bytes)) this.#answered(packed);
-    } catch {
-      // It is a process of the sandbox's user, who may have put something else in its place.
-      this.#ended("the file helper said what can't be read");
-      this.end();
-    }
-  }
-
-  flush(): void {
-    // Each answer is passed on as soon as it is whole.
+  async #read(stdout: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const piece of stdout) for (const packed of this.#frames.push(piece)) this.#answered(packed);
   }
 
   #answered(packed: Uint8Array): void {
     const said = unpackFileMessage<FileAnswer & { readonly id: number; readonly isInUse: boolean }>(packed);
     if (said === undefined) throw new TypeError("no answer");
     const { id, isInUse, ...answer } = said.message;
-    this.#isInUse = isInUse === true;
-    this.#waiting.get(id)?.({ answer, bytes: said.bytes });
+    this.#waiting.get(id)?.resolve({ answer, bytes: said.bytes });
     this.#waiting.delete(id);
-    this.#wait();
+    this.#endIn(this.#waiting.size > 0 ? PATIENCE_MS : isInUse === true ? IDLE_WITH_FILES_MS : IDLE_MS);
   }
 
-  // ---- Time --------------------------------------------------------------------------------------------------------
-
-  #wait(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    const idleMs = this.#isInUse ? IDLE_WITH_FILES_MS : IDLE_MS;
-    this.#timer = setTimeout(() => this.end(), this.#waiting.size > 0 ? PATIENCE_MS : idleMs);
+  #endIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.end(), ms);
     this.#timer.unref();
   }
 
-  #pump(): void {
-    for (let next = this.#unwritten[0]; next !== undefined; next = this.#unwritten[0]) {
-      const taken = this.#child.write(next);
-      if (taken < next.length) {
-        this.#unwritten[0] = next.subarray(taken);
-        return;
-      }
-      this.#unwritten.shift();
-    }
-  }
-
   #ended(why: string): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.end();
+    clearTimeout(this.#timer);
     this.#gone();
-    for (const resolve of this.#waiting.values()) resolve(failed(why));
+    for (const { resolve } of this.#waiting.values()) resolve(failed(why));
     this.#waiting.clear();
-    this.#unwritten.length = 0;
   }
 }
 
@@ -159,9 +124,10 @@ function failed(message: string): FileResult {
   return { answer: { ok: false, code: "EIO", message }, bytes: new Uint8Array(0) };
 }
 
-/** The bridge's own program once more, with these words: compiled it is one file, else its entry is named. */
+/** The bridge's own program once more, with these words: compiled it is one file, else its entry is named, of a checkout or a bundle. */
 export function ownProgram(...words: readonly string[]): string[] {
   const isCompiled = import.meta.url.startsWith("file:///$bunfs/");
-  const entry = isCompiled ? [] : [new URL("../../stdio-ws.ts", import.meta.url).pathname];
-  return [process.execPath, ...entry, ...words];
+  const inCheckout = new URL("../../stdio-ws.ts", import.meta.url).pathname;
+  const entry = existsSync(inCheckout) ? inCheckout : Bun.main;
+  return [process.execPath, ...(isCompiled ? [] : [entry]), ...words];
 }

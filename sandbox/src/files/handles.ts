@@ -12,49 +12,43 @@ const MAX_BLOCK_BYTES = 1024 * 1024;
 type Name = { readonly owner: string; readonly handle: string };
 
 export class Handles {
-  readonly #open = new Map<string, Map<string, number>>();
-  #count = 0;
+  /** Descriptors, by owner and handle. */
+  readonly #open = new Map<string, number>();
 
   get count(): number {
-    return this.#count;
+    return this.#open.size;
   }
 
   /** @param open Opens the file; not called if there is no room. */
-  open({ owner, handle }: Name, open: () => number): void {
-    const own = this.#open.get(owner) ?? new Map<string, number>();
-    if (own.has(handle)) throw new FileError("EEXIST", "a file is open by this handle: close it first");
-    if (own.size >= MAX_OPEN || this.#count >= MAX_ALL) {
+  open(name: Name, open: () => number): void {
+    if (this.#open.has(keyOf(name))) throw new FileError("EEXIST", "a file is open by this handle: close it first");
+    const own = [...this.#open.keys()].filter((key) => JSON.parse(key)[0] === name.owner);
+    if (own.length >= MAX_OPEN || this.#open.size >= MAX_ALL) {
       throw new FileError("EMFILE", `${MAX_OPEN} files are open: close one`);
     }
-    own.set(handle, open());
-    this.#open.set(owner, own);
-    this.#count += 1;
+    this.#open.set(keyOf(name), open());
   }
 
-  read({ owner, handle, offset, length }: Name & { readonly offset: number; readonly length: number }) {
-    const fd = this.#open.get(owner)?.get(handle);
+  read({ offset, length, ...name }: Name & { readonly offset: number; readonly length: number }) {
+    const fd = this.#open.get(keyOf(name));
     if (fd === undefined) throw new FileError("EBADF", "no file is open by this handle: open it again");
     if (length > MAX_BLOCK_BYTES) throw new FileError("EINVAL", `a block has at most ${MAX_BLOCK_BYTES} bytes`);
-    const room = Buffer.alloc(length);
+    // One byte more: the end is told with the last bytes, not by an empty block behind them.
+    const room = Buffer.alloc(length + 1);
     let filled = 0;
-    let isEnd = false;
-    while (filled < length && !isEnd) {
-      const count = readSync(fd, room, filled, length - filled, offset + filled);
-      filled += count;
-      isEnd = count === 0;
+    for (let count = -1; count !== 0 && filled < room.length; filled += count) {
+      count = readSync(fd, room, filled, room.length - filled, offset + filled);
     }
-    // Told with the last bytes, not by an empty block behind them.
-    if (!isEnd) isEnd = readSync(fd, Buffer.alloc(1), 0, 1, offset + filled) === 0;
-    return { bytes: room.subarray(0, filled), isEnd };
+    return { bytes: room.subarray(0, Math.min(filled, length)), isEnd: filled <= length };
   }
 
-  close({ owner, handle }: Name): void {
-    const own = this.#open.get(owner);
-    const fd = own?.get(handle);
-    if (own === undefined || fd === undefined) return;
-    closeSync(fd);
-    own.delete(handle);
-    this.#count -= 1;
-    if (own.size === 0) this.#open.delete(owner);
+  close(name: Name): void {
+    const fd = this.#open.get(keyOf(name));
+    if (fd !== undefined) closeSync(fd);
+    this.#open.delete(keyOf(name));
   }
+}
+
+function keyOf({ owner, handle }: Name): string {
+  return JSON.stringify([owner, handle]);
 }

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { childEnv } from "../../../packages/local/src/base/env.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { Tab } from "../../browser/support/tab.ts";
+import { RawCodex } from "../support/agents/codex-raw.ts";
 import { act, commandOf, installServe, Served, stateFolder, Visitor } from "../support/system/served.ts";
 import { until } from "../support/system/wait.ts";
 
@@ -85,6 +86,11 @@ test("a server that is stopped and started again has the same sessions and login
   await visitor.follow();
   const made = await ask(first, "PUT", "counted", { cmd: "sh", args: ["-c", "read a; echo got $a; read b"] });
   const { incarnation } = (await made.json()) as { incarnation: string };
+  // For files the bridge starts its own program once more, which is a bundle here.
+  const ticket = (await (await ask(first, "POST", "../codex-ticket", {})).json()) as { url: string };
+  const codex = await RawCodex.open(ticket.url);
+  expect(await codex.result("initialize", { clientName: "test" })).toMatchObject({ sessionId: expect.any(String) });
+  codex.socket.terminate();
   const piped = await attached(first, ["cat"]);
   await piped.says("one\n");
   expect(await first.stop()).toBe(0);

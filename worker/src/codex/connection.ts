@@ -1,17 +1,25 @@
 // One connection of a codex client: its messages, each answered by its id, and what it is told without asking. Its socket outlives the
 // object, with what is needed to go on written down beside it. Knows no processes.
 
-import { CodexError, ERROR, MAX_MESSAGE_BYTES, parseMessage, type RequestId } from "sandbox-stdio/codex";
+import {
+  CodexError,
+  type CodexRequest,
+  ERROR,
+  MAX_MESSAGE_BYTES,
+  parseMessage,
+  type RequestId,
+} from "sandbox-stdio/codex";
 import { clipUtf8, utf8Length } from "sandbox-stdio/core";
 import type { CodexSpec } from "../attach/codex-spec.ts";
 import { log } from "../base/log.ts";
 import { queuedBytes, quietly } from "../sockets/client-sockets.ts";
 import type { Bounded } from "../sockets/lifetimes.ts";
 
-const NORMAL = 1000;
 const POLICY = 1008;
 /** Requests of one connection that are not answered yet. */
 const MAX_OPEN = 1_024;
+/** Characters of them together, beside one. */
+const MAX_OPEN_LENGTH = 8 * 1024 * 1024;
 /** More that waits in the socket holds the output back. */
 const HIGH_WATER_BYTES = 512 * 1024;
 /** The runtime has no event for room in a socket: only while there is none it is looked for. */
@@ -42,6 +50,7 @@ export class CodexConnection implements Bounded {
   readonly #socket: WebSocket;
   readonly #handler: CodexHandler;
   #open = 0;
+  #openLength = 0;
 
   constructor(socket: WebSocket, { spec, session }: KeptConnection, handler: CodexHandler) {
     this.#socket = socket;
@@ -91,11 +100,6 @@ export class CodexConnection implements Bounded {
     this.close(POLICY, reason);
   }
 
-  /** Another connection has taken its session over. */
-  replace(): void {
-    this.close(NORMAL, "replaced by a newer connection");
-  }
-
   close(code: number, reason: string): void {
     if (this.isEnded) return;
     quietly(() => this.#socket.serializeAttachment(null));
@@ -118,15 +122,16 @@ export class CodexConnection implements Bounded {
     if (message === undefined) this.close(POLICY, "a message must be JSON");
     else if (message.kind === "invalid") {
       this.#fail(null, new CodexError(ERROR.invalidRequest, "a request has an id and a method"));
-    } else if (message.kind === "request") void this.#answer(message.id, message.method, message.params);
+    } else if (message.kind === "request") void this.#answer(message, data.length);
   }
 
-  async #answer(id: RequestId, method: string, params: unknown): Promise<void> {
-    if (this.#open >= MAX_OPEN) {
-      this.#fail(id, new CodexError(ERROR.failed, `${MAX_OPEN} requests are not answered yet`));
+  async #answer({ id, method, params }: CodexRequest, length: number): Promise<void> {
+    if (this.#open >= MAX_OPEN || (this.#open > 0 && this.#openLength + length > MAX_OPEN_LENGTH)) {
+      this.#fail(id, new CodexError(ERROR.failed, "too much is not answered yet: wait for answers first"));
       return;
     }
     this.#open += 1;
+    this.#openLength += length;
     try {
       const result = await this.#handler.request(this, method, params);
       this.#say({ id, result });
@@ -137,6 +142,7 @@ export class CodexConnection implements Bounded {
       this.#fail(id, error instanceof CodexError ? error : new CodexError(ERROR.failed, "it failed here: try again"));
     } finally {
       this.#open -= 1;
+      this.#openLength -= length;
       this.#handler.answered();
     }
   }

@@ -102,9 +102,11 @@ export class CodexHub implements CodexHandler {
   /** @returns Whether the socket was one of a codex client. */
   closed(socket: WebSocket): boolean {
     // One whose end has woken this object is not among those that the runtime named.
-    if (!this.#connections.has(socket) && this.#at.ctx.getTags(socket)[0] === CODEX) {
-      const kept = socket.deserializeAttachment() as KeptConnection | null;
-      if (kept !== null) this.#add(socket, kept);
+    if (!this.#connections.has(socket)) {
+      quietly(() => {
+        const kept = this.#at.ctx.getTags(socket)[0] === CODEX ? socket.deserializeAttachment() : null;
+        if (kept !== null) this.#add(socket, kept as KeptConnection);
+      });
     }
     const connection = this.#connections.get(socket);
     if (connection === undefined) return false;
@@ -229,7 +231,7 @@ export class CodexHub implements CodexHandler {
     if (connection.isEnded || connection.session !== undefined) throw new CodexError(ERROR.failed, "it has ended");
     const { tenant, sandbox, user, actor } = spec;
     this.#store.put(id, { person, surroundings, place: { tenant, sandbox, user, actor }, seenMs: Date.now() });
-    this.#connectionOf(id)?.replace();
+    this.#connectionOf(id)?.close(NORMAL, "replaced by a newer connection");
     connection.keep(id);
     this.#at.alarm();
     return { sessionId: id, environmentInfo: surroundings };

@@ -75,19 +75,14 @@ export class CodexStore {
     });
   }
 
-  /** Of a session, by their sessions' names. */
-  processes(id: string): ReadonlyMap<string, CodexProcess> {
-    return this.#processesOf(id);
-  }
-
   putProcess(id: string, process: CodexProcess): void {
-    this.#processesOf(id).set(process.name, process);
+    this.processes(id).set(process.name, process);
     this.#kv.put(`${PROCESS}${id} ${process.name}`, process);
   }
 
   /** It did not start. */
   removeProcess(id: string, name: string): void {
-    this.#processesOf(id).delete(name);
+    this.processes(id).delete(name);
     this.#kv.delete(`${PROCESS}${id} ${name}`);
   }
 
@@ -96,7 +91,8 @@ export class CodexStore {
     return this.#sessions;
   }
 
-  #processesOf(id: string): Map<string, CodexProcess> {
+  /** Of a session, by their sessions' names. */
+  processes(id: string): Map<string, CodexProcess> {
     const known = this.#processes.get(id) ?? this.#listed<CodexProcess>(`${PROCESS}${id} `);
     this.#processes.set(id, known);
     return known;

@@ -1,7 +1,8 @@
 // What codex' clients ask for (section 12), as it is read: each call, and each refusal of one.
 import { CodexError } from "sandbox-stdio/codex";
 import { expect, test } from "vitest";
-import { fileCallOf, parsed, SHAPES } from "../../src/codex/calls.ts";
+import { parsed, SHAPES } from "../../src/codex/calls.ts";
+import { fileCallOf } from "../../src/codex/files.ts";
 
 function codeOf(read: () => unknown): number | undefined {
   try {

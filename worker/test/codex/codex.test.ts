@@ -4,6 +4,7 @@ import { CodexError } from "sandbox-stdio/codex";
 import { afterEach, expect, test, vi } from "vitest";
 import { type CodexPlace, type CodexSpec, codexRequest } from "../../src/attach/codex-spec.ts";
 import { sessionKey } from "../../src/auth/names.ts";
+import { CodexConnection } from "../../src/codex/connection.ts";
 import { fileRequest } from "../../src/codex/files.ts";
 import { CodexHub, type CodexPorts } from "../../src/codex/hub.ts";
 import { nameOf } from "../../src/codex/processes.ts";
@@ -115,6 +116,10 @@ class Client {
     });
   }
 
+  close(): void {
+    this.#socket.close(1000, "");
+  }
+
   say(message: object): void {
     this.#socket.send(JSON.stringify(message));
   }
@@ -169,6 +174,36 @@ test("E1: an idle client whose right ends is closed with 1008, by the alarm if i
   vi.spyOn(Date, "now").mockReturnValue(endMs + 1);
   await runDurableObjectAlarm(stub);
   await expect.poll(() => client.closed).toEqual({ code: 1008, reason: "token expired" });
+});
+
+test("E2: a client that leaves while its object is out of memory has a day from then", async () => {
+  const stub = await known();
+  const client = await connect(stub);
+  await client.ask(1, "initialize", RESUME);
+  await evictDurableObject(stub, { webSockets: "hibernate" });
+  const leftMs = Date.now() + 3_600_000;
+  vi.spyOn(Date, "now").mockReturnValue(leftMs);
+  client.close();
+  const seen = () => runInDurableObject(stub, (_, { storage }) => new CodexStore(storage.kv).session("a", 0)?.seenMs);
+  await expect.poll(seen).toBe(leftMs);
+});
+
+test("what is not answered yet has a bound in bytes, beside one request", async () => {
+  const said: { id: number; error?: { code: number } }[] = [];
+  const socket = { send: (text: string) => void said.push(JSON.parse(text)) } as unknown as WebSocket;
+  const answers: (() => void)[] = [];
+  const request = () => new Promise<object>((resolve) => void answers.push(() => resolve({})));
+  const handler = { request, heard: () => undefined, answered: () => undefined, ended: () => undefined };
+  const connection = new CodexConnection(socket, { spec: SPEC, session: undefined }, handler);
+  const ask = (id: number, length: number) =>
+    connection.received(JSON.stringify({ id, method: "m", params: "x".repeat(length) }));
+  ask(1, 9_000_000);
+  ask(2, 1);
+  expect(said).toMatchObject([{ id: 2, error: { code: -32000 } }]);
+  answers.shift()?.();
+  await expect.poll(() => said.at(-1)).toEqual({ id: 1, result: {} });
+  for (let id = 3; id < 12; id += 1) ask(id, 1_000_000);
+  expect([answers.length, said.at(-1)]).toMatchObject([8, { id: 11, error: { code: -32000 } }]);
 });
 
 test("E3: the name of a process's session is made of the session's id and the process's", () => {

@@ -4,6 +4,7 @@ export { applyEnvPolicy, type EnvPolicy } from "./env-policy.ts";
 export {
   CODEX_PULL_HEADER,
   CodexError,
+  type CodexRequest,
   ERROR,
   MAX_MESSAGE_BYTES,
   parseMessage,

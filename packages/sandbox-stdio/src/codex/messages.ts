@@ -28,8 +28,15 @@ export class CodexError extends Error {
 
 export type RequestId = number | string;
 
+export type CodexRequest = {
+  readonly kind: "request";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: unknown;
+};
+
 export type CodexMessage =
-  | { readonly kind: "request"; readonly id: RequestId; readonly method: string; readonly params: unknown }
+  | CodexRequest
   | { readonly kind: "notification" }
   /** To be answered with an error that has no id. */
   | { readonly kind: "invalid" };

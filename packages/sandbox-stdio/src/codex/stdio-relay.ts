@@ -132,10 +132,10 @@ export class StdioRelay {
   #ready(): void {
     this.#isReady = true;
     for (const [key, pending] of [...this.#pending]) {
-      // A second signal could do more than the first, and whether that came through is not known.
-      if (pending.isSent && pending.method === "process/signal") {
+      // Twice it could do more than once, or fail for having been done: and whether it was is not known.
+      if (pending.isSent && !isRepeatable(pending)) {
         this.#pending.delete(key);
-        this.#fail(JSON.parse(key) as RequestId, "the connection broke: the signal may not have been sent");
+        this.#fail(JSON.parse(key) as RequestId, "the connection broke: it may have been done, or not");
       } else this.#send(pending);
     }
     for (const id of this.#processes.keys()) this.#read(id);
@@ -199,6 +199,14 @@ export class StdioRelay {
   #notify(method: string, params: object): void {
     this.#ports.say(JSON.stringify({ method, params }));
   }
+}
+
+function isRepeatable({ method, text }: Pending): boolean {
+  const { params } = read(text) ?? {};
+  const { force, recursive } = isRecord(params) ? params : {};
+  if (method === "fs/remove") return force !== false;
+  if (method === "fs/createDirectory") return recursive !== false;
+  return method !== "process/signal" && method !== "fs/open";
 }
 
 function read(text: string): Message | undefined {

@@ -57,6 +57,9 @@ test("E2, E5: after a break the session is resumed, and asked again what was not
   const rig = new Rig().begin();
   rig.ask(2, "process/write", { writeId: "1" });
   rig.ask(3, "process/signal", { signal: "interrupt" });
+  rig.ask(5, "fs/open", { handleId: "h" });
+  rig.ask(6, "fs/remove", { force: false });
+  rig.ask(7, "fs/remove", { force: true });
   rig.relay.closed();
   rig.ask(4, "process/signal", { signal: "interrupt" });
   rig.news();
@@ -66,8 +69,8 @@ test("E2, E5: after a break the session is resumed, and asked again what was not
   ]);
   rig.answer("sbx:resume", { sessionId: "s" });
   // The second was never sent: it does no more than it says.
-  expect(rig.news().map(({ id }) => id)).toEqual([2, 4]);
-  expect(rig.said).toMatchObject([{ id: 3, error: { code: -32000 } }]);
+  expect(rig.news().map(({ id }) => id)).toEqual([2, 7, 4]);
+  expect(rig.said).toMatchObject([3, 5, 6].map((id) => ({ id, error: { code: -32000 } })));
   rig.answer(2, { status: "accepted" });
   rig.answer(2, { status: "accepted" });
   expect(rig.said.filter(({ id }) => id === 2)).toHaveLength(1);

@@ -1,6 +1,5 @@
 // `codex`: speaks codex' exec-server on standard input and output, and holds the connection, over any outage.
 
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { CODEX_PULL_HEADER, MAX_MESSAGE_BYTES, StdioRelay } from "sandbox-stdio/codex";
 import { backoffMs, CLOSE, type ClientSocket, isRecord } from "sandbox-stdio/core";
@@ -28,9 +27,19 @@ export async function codex(command: CodexCommand, token: () => Promise<string>,
   }
   return new Promise<Outcome>((resolve, reject) => {
     const session = new CodexSession(command, token, reject);
-    const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-    lines.on("line", (line) => session.relay.line(line));
-    lines.on("close", () => session.leave(() => resolve(exitWith(EXIT.ok))));
+    // Node's own reader of lines also ends them at U+2028, which may stand in a text.
+    let line = "";
+    input.setEncoding("utf8").on("data", (text: string) => {
+      const [first = "", ...more] = text.split("\n");
+      line += first;
+      for (const next of more) {
+        session.relay.line(line);
+        line = next;
+      }
+      // The beginning of one that is too long is no JSON, and answered so.
+      if (line.length > MAX_MESSAGE_BYTES) line = line.slice(0, MAX_MESSAGE_BYTES);
+    });
+    input.on("end", () => session.leave(() => resolve(exitWith(EXIT.ok))));
     session.connect();
   });
 }
