@@ -2,16 +2,27 @@
 // preferred, so nobody who is online sees an old one.
 
 import { CACHE, filesOf, handlingOf, PAGE, staleFiles } from "./app/shell-cache.ts";
+import { PUSH_TEXTS } from "./texts/push-texts.ts";
 
 /** The used parts of a service worker's globals, whose types conflict with a page's. */
 type Lasting = Event & { waitUntil(promise: Promise<unknown>): void };
+type Pushed = Lasting & { readonly data: { json(): unknown } | null };
+type Clicked = Lasting & { readonly notification: Notification };
+type Window = { readonly url: string; focus(): Promise<unknown> };
 type Fetching = Lasting & { readonly request: Request; respondWith(response: Promise<Response>): void };
 type WorkerScope = {
   readonly location: Location;
-  readonly clients: { claim(): Promise<void> };
+  readonly clients: {
+    claim(): Promise<void>;
+    matchAll(options: { type: "window" }): Promise<readonly Window[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
+  readonly registration: { showNotification(title: string, options: NotificationOptions): Promise<void> };
   skipWaiting(): Promise<void>;
   addEventListener(type: "install" | "activate", listener: (event: Lasting) => void): void;
   addEventListener(type: "fetch", listener: (event: Fetching) => void): void;
+  addEventListener(type: "push", listener: (event: Pushed) => void): void;
+  addEventListener(type: "notificationclick", listener: (event: Clicked) => void): void;
 };
 
 // This file runs as a service worker, whatever the types of a page say.
@@ -66,4 +77,25 @@ scope.addEventListener("fetch", (event) => {
   const handling = handlingOf(event.request, scope.location.origin);
   if (handling === "page") event.respondWith(fromNetwork(event));
   else if (handling === "file") event.respondWith(fromCache(event.request));
+});
+
+// A program asks for a person: the text names the session alone.
+scope.addEventListener("push", (event) => {
+  const { session = "", sandbox = "" } = (event.data?.json() ?? {}) as Partial<Record<"session" | "sandbox", string>>;
+  const data = `/?${new URLSearchParams({ sandbox, session })}`;
+  const options = { body: PUSH_TEXTS.body, tag: data, data, icon: "/icon-192.png", requireInteraction: true };
+  event.waitUntil(scope.registration.showNotification(PUSH_TEXTS.title(session), options));
+});
+
+scope.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const path = String(event.notification.data);
+  const show = async () => {
+    const wanted = new URLSearchParams(path.slice(2));
+    const isThere = ({ url }: Window) =>
+      [...wanted].every(([name, value]) => new URL(url).searchParams.get(name) === value);
+    const open = (await scope.clients.matchAll({ type: "window" })).find(isThere);
+    await (open === undefined ? scope.clients.openWindow(path) : open.focus());
+  };
+  event.waitUntil(show());
 });

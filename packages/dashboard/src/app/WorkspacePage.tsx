@@ -75,7 +75,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
   usePageEffects(page, state, dialog?.kind === "palette", `${progress}${title}`);
 
   const actions = sessionActions(page, state, focusId === undefined ? undefined : live.facts[focusId]?.shell.cwd);
-  const run = useCommands({ page, state, actions, live, dialog, setDialog, setNaming });
+  const run = useCommands({ page, state, actions, live, dialog, setDialog, setNaming, texts });
   const drop = (edit: (dragged: Dragged) => void) => {
     setDragged(undefined);
     if (dragged !== undefined) edit(dragged);

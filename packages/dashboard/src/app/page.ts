@@ -23,6 +23,7 @@ import {
   withSession,
   withTabs,
 } from "./page-address.ts";
+import { stopPush } from "./push.ts";
 
 export type PageState =
   | { readonly phase: "asking" }
@@ -182,6 +183,7 @@ export class Page extends Store<PageState> {
   }
 
   async logout(): Promise<void> {
+    await stopPush().catch(() => false);
     if (await logout()) this.#set({ phase: "anonymous", loginUrl: loginAddress(location) });
   }
 

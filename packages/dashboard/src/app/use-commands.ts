@@ -2,9 +2,12 @@
 
 import { useMemo } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
+import type { AskAct, ParticipantsModel } from "../sharing/participants-model.ts";
+import type { Texts } from "../texts/texts.ts";
 import { focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { applied, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 import type { Page, PageState } from "./page.ts";
+import { togglePush } from "./push.ts";
 import type { SessionActions } from "./session-actions.ts";
 import type { LiveSessions } from "./use-live-sessions.ts";
 
@@ -22,6 +25,7 @@ export type CommandsOptions = {
   readonly dialog: ShownDialog | undefined;
   readonly setDialog: (dialog: ShownDialog | undefined) => void;
   readonly setNaming: (id: PaneId) => void;
+  readonly texts: Texts;
 };
 
 /** Runs a command on the focused pane, or on another one. */
@@ -32,16 +36,18 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 /** Commands of a guest, whose page has one session: those of its terminal, and of the page's look. */
 const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme"];
 
-export function useCommands({ page, state, actions, live, dialog, setDialog, setNaming }: CommandsOptions): Run {
+export function useCommands(options: CommandsOptions): Run {
+  const { page, state, actions, live, dialog, setDialog, setNaming, texts } = options;
   const { user, rights, workspace } = state;
   const may = useMemo(
     () => (command: WorkspaceCommand) => {
       if (command.do === "share") return rights.mayShare;
+      if (command.do === "ask") return live.sessionOf()?.room.answerable(command.act) !== undefined;
       if (command.do === "rename") return rights.mayStartAnother && user !== undefined;
       if (command.do === "reopen") return rights.mayStartAnother && workspace.getState().closed.length > 0;
       return rights.mayStartAnother || OF_GUESTS.includes(command.do);
     },
-    [rights, user, workspace],
+    [rights, user, workspace, live],
   );
   const run = (command: WorkspaceCommand, at = focusedTarget(workspace.getState().layout)) => {
     const id = at === undefined ? focusOf(workspace.getState().layout) : paneIdOf(at);
@@ -67,6 +73,10 @@ export function useCommands({ page, state, actions, live, dialog, setDialog, set
         return id === undefined ? undefined : actions.closePane(id);
       case "terminal":
         return void live.sessionOf()?.tools.do(command.shortcut);
+      case "ask":
+        return answerAsk(live.sessionOf()?.room, command.act);
+      case "notify":
+        return void togglePush().then((outcome) => live.sessionOf()?.tell(texts.push[outcome]));
       case "scheme":
         return page.preferences.set({ scheme: command.scheme, theme: undefined });
       default:
@@ -74,4 +84,9 @@ export function useCommands({ page, state, actions, live, dialog, setDialog, set
     }
   };
   return Object.assign(run, { may });
+}
+
+function answerAsk(room: ParticipantsModel | undefined, act: AskAct): void {
+  const id = room?.answerable(act);
+  if (id !== undefined) room?.answer(act, id);
 }

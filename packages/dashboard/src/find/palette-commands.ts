@@ -32,6 +32,8 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
   { do: "rename" },
   { do: "share" },
   ...SHORTCUTS.map((shortcut): WorkspaceCommand => ({ do: "terminal", shortcut })),
+  ...(["take", "decline", "give-back"] as const).map((act): WorkspaceCommand => ({ do: "ask", act })),
+  { do: "notify" },
   { do: "settings" },
   { do: "keys" },
   ...SCHEMES.map((scheme): WorkspaceCommand => ({ do: "scheme", scheme })),
@@ -73,6 +75,8 @@ export function wordsOfCommand(command: WorkspaceCommand, { palette, keySheet, s
       return texts[command.do](beside[command.direction]);
     case "grow":
       return texts.grow(towards[command.direction]);
+    case "ask":
+      return texts.ask[command.act];
     case "own-tab":
       return texts.ownTab;
     default:

@@ -27,6 +27,7 @@ import { defined, keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { ticketOf } from "../connection/attach-address.ts";
 import { obstacleText, type Remedy } from "../connection/status.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
+import { Asks } from "../sharing/Asks.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
 import { ParticipantsBar } from "../sharing/ParticipantsBar.tsx";
 import { TouchKeys } from "../terminal/TouchKeys.tsx";
@@ -289,6 +290,7 @@ function Overlays({ live, view, onLogin }: OverlaysProps) {
       {files === undefined ? null : <UploadView uploads={files.uploads} onDone={focus} />}
       {files === undefined ? null : <DownloadView downloads={files.downloads} onDone={focus} />}
       <Toasts>
+        {people?.people === undefined ? null : <Asks room={live.room} people={people.people} onDone={focus} />}
         {people === undefined ? null : <Requests room={live.room} state={people} onDone={focus} />}
         {clipboard === undefined ? null : (
           <ClipboardToast

@@ -48,6 +48,8 @@ function noticeText(notice: Notice, words: Texts["notice"]): string {
   switch (notice.kind) {
     case "error":
       return words.refused(notice.message);
+    case "told":
+      return notice.message;
     case "stopping":
       return words.stopping(notice.seconds);
     case "started-over":

@@ -26,7 +26,7 @@ import { SessionPanes } from "./session-panes.ts";
 
 /** Shown beside the state: the newest of each kind. */
 export type Notice =
-  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "error" | "told"; readonly message: string }
   | { readonly kind: "stopping"; readonly seconds: number }
   | { readonly kind: "started-over"; readonly reason: string }
   | { readonly kind: "approximate" }
@@ -224,6 +224,11 @@ export class TerminalSession {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Shows a text beside the state. */
+  tell(message: string): void {
+    this.#notice({ kind: "told", message });
+  }
+
   dismissNotices(): void {
     this.#change({ notices: [], missedBytes: 0, unsentKeys: 0 });
   }
@@ -286,7 +291,9 @@ export class TerminalSession {
     const { modifiers, isSecret } = this.#view;
     if (modifiers !== NO_MODIFIERS) this.setModifiers(NO_MODIFIERS);
     const sent = withModifiers(text, modifiers);
-    if (this.connection.mayType && this.connection.client?.hello?.tty === true && !isSecret) this.echo.typed(sent);
+    const { people, mayType, client } = this.connection;
+    const isShown = people?.echo !== false && !isSecret;
+    if (mayType && client?.hello?.tty === true && isShown) this.echo.typed(sent);
     return sent;
   }
 
@@ -341,7 +348,9 @@ export class TerminalSession {
 
   #onMessage(message: ServerMessage): void {
     if (message.type === "status" && message.status !== "starting") this.#change({ upstream: message.status });
-    else if (message.type === "secret") this.#change({ isSecret: this.connection.isSecret });
+    else if (message.type === "secret" || message.type === "ask_state")
+      this.#change({ isSecret: this.connection.isSecret });
+    else if (message.type === "echo" && !message.on) this.echo.reset();
     else if (message.type === "error") this.#notice({ kind: "error", message: message.message });
     else if (message.type === "stopping") this.#notice({ kind: "stopping", seconds: message.seconds });
     else if (message.type === "expiring" && this.#renewal === undefined) this.#loginEndsIn(message.seconds);

@@ -184,6 +184,27 @@ export const ENGLISH = {
     takeOver: "Take over",
     takeOverTitle: "Take the keyboard without asking",
   },
+  /** A program asks for a person. */
+  ask: {
+    asks: (writer: string) => `${writer} asks for you`,
+    secret: "What you type is a secret: only its length will be recorded.",
+    secretNow: "Only the length of what you type is recorded.",
+    echo: "The terminal shows what you type, and that is kept.",
+    take: "Take the keyboard",
+    takeTitle: "Type alone until you give the keyboard back",
+    giveBack: "Give back",
+    giveBackTitle: "The program goes on",
+    decline: "Decline",
+    declineTitle: "The program is told that nobody helps",
+    taken: (name: string) => `${name} has the keyboard for it`,
+  },
+  /** Calls of this device when a program asks for a person. */
+  push: {
+    on: "This device is notified when a program asks for you",
+    off: "This device is notified no more",
+    blocked: "The browser blocks notifications of this page",
+    unsupported: "This browser or server has no push notifications",
+  },
   clipboard: {
     label: "Clipboard",
     wants: "A program wants to copy this to your clipboard:",
@@ -433,6 +454,12 @@ export const ENGLISH = {
         latency: "Show latency",
         settings: "Settings",
       },
+      ask: {
+        take: "Program's request: take the keyboard",
+        decline: "Program's request: decline",
+        "give-back": "Program's request: give the keyboard back",
+      },
+      notify: "Notify this device when a program asks for you (on or off)",
       ownTab: "Move pane to a new tab",
       nextTab: "Next tab",
       previousTab: "Previous tab",

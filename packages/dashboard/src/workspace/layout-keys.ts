@@ -1,6 +1,7 @@
 // Commands for tabs and panes, and their keys. Ctrl+Shift with a letter means nothing to terminals; Alt+Shift with an arrow does, and is
 // taken only if there are other panes. Pure.
 
+import type { AskAct } from "../sharing/participants-model.ts";
 import { keyOfShortcut, type Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
@@ -15,7 +16,9 @@ export type WorkspaceCommand =
   | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
   | { readonly do: "close" }
-  | { readonly do: "upload" }
+  | { readonly do: "upload" | "notify" }
+  /** The answer to a program that asks for a person in the focused pane. */
+  | { readonly do: "ask"; readonly act: AskAct }
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }
   | { readonly do: "own-tab" }
   | { readonly do: "show-tab" | "move-tab"; readonly by: 1 | -1 };
