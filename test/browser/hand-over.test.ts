@@ -1,9 +1,10 @@
 // A person and a program at one keyboard: seen in the page and on the command line, taken with one key, and given back.
 import { expect, test } from "vitest";
 import { api, fresh, person } from "../e2e/support/system/system.ts";
+import { findings } from "./support/axe.ts";
 import { keyboardSays, setUpParty, tells, whoIsHere } from "./support/party.ts";
 
-const { first, commandLine } = setUpParty();
+const { first, page, commandLine } = setUpParty();
 
 test("K2d, K9: a program is marked, says what it typed, and gives its keyboard up to one key", async () => {
   const sandbox = fresh("agent");
@@ -46,4 +47,45 @@ test("K2d, K9: a program is marked, says what it typed, and gives its keyboard u
   cli.type("", "C-^", "a");
   await keyboardSays(ann, "Cli has the keyboard");
   expect((await ask("input", { text: "no" })).body).toMatchObject({ error: "not_stdin_holder" });
+});
+
+test("K11 to K13: a program asks, a person takes the keyboard without a mouse, types a secret and gives it back", async () => {
+  const sandbox = fresh("agent");
+  const ann = await first(sandbox, "Ann");
+  const bob = await page(sandbox, "Bob");
+  const agent = await person({ sub: fresh("agent"), org: "local", name: "Agent" });
+  const ask = async (route: string, body: object) => {
+    const path = `/api/sandboxes/${sandbox}/sessions/main/${route}`;
+    const response = await api(agent, path, { method: "POST", body: JSON.stringify(body) });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  await ask("input", { text: "cat; read -rs P; echo length ${#P}", enter: true });
+  const reason = "The passphrase of the key";
+  const asked = await ask("keyboard", { do: "ask", reason, secret: true });
+  const answered = ask("wait", { until: { ask: asked.ask }, timeoutMs: 60_000 });
+  await tells(ann, `api asks for you: ${reason}`);
+  const notice = ann.page.getByRole("region", { name: `api asks for you: ${reason}` });
+  await notice.getByText("only its length will be recorded").waitFor();
+  expect(await findings(ann)).toEqual([]);
+  await notice.getByRole("button", { name: "Take the keyboard" }).press("Enter");
+  await keyboardSays(ann, "You have the keyboard");
+  // cat has its echo on, and that is said; the shell's own prompt for a secret has it off.
+  await notice.getByRole("status").getByText("The terminal shows what you type, and that is kept.").waitFor();
+  await bob.page.getByText("Ann has the keyboard for it").waitFor();
+  expect(await bob.data("read-only")).toBe("true");
+  await ann.page.getByRole("button", { name: /^Secret/, pressed: true }).waitFor();
+  await ann.page.keyboard.press("Control+d");
+  await expect.poll(() => notice.getByRole("status").textContent()).toBe("");
+  await ann.page.keyboard.type("geheim\n");
+  await ann.shows("length 6");
+  await ann.page.keyboard.press("Control+Shift+P");
+  await ann.page.keyboard.type("give the keyboard back");
+  await ann.page.keyboard.press("Enter");
+  expect(await answered).toMatchObject({ outcome: "met", answer: "done" });
+  await notice.waitFor({ state: "detached" });
+  await tells(ann, "api asks no more");
+  expect(await bob.data("read-only")).toBe("false");
+  const again = await ask("keyboard", { do: "ask", reason: "Continue? [y/N]" });
+  await bob.page.getByRole("button", { name: "Decline" }).click();
+  expect(await ask("wait", { until: { ask: again.ask } })).toMatchObject({ answer: "declined" });
 });

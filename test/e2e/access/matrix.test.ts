@@ -124,6 +124,9 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   "PUT /api/layout": [http("PUT", "/api/layout", { layout: {} })],
   "GET /api/preferences": [http("GET", "/api/preferences")],
   "PUT /api/preferences": [http("PUT", "/api/preferences", { preferences: {} })],
+  "GET /api/push": [http("GET", "/api/push")],
+  "PUT /api/push": [http("PUT", "/api/push", { endpoint: "https://push.example.com/x", p256dh: "no", auth: "no" })],
+  "DELETE /api/push": [http("DELETE", "/api/push", { endpoint: "https://push.example.com/x" })],
   "GET /api/audit": [http("GET", "/api/audit")],
   "GET /attach": [
     upgrade("stdio: look on", attach({ role: "viewer" }), stdio),

@@ -148,7 +148,10 @@ test("K10: an ask without a reason, a second one, an unknown one, and what else 
 });
 
 test("K13: clients are told when the terminal stops echoing, and the command line's verb asks and waits", async () => {
-  const { at } = await started("echo up; read -r go; stty -echo; echo off; read -r p; stty echo; echo on; exec cat", "up");
+  const { at } = await started(
+    "echo up; read -r go; stty -echo; echo off; read -r p; stty echo; echo on; exec cat",
+    "up",
+  );
   const client = await connect(at.who, { sandbox: at.sandbox, session: "s" });
   await client.hello();
   client.type("\n");

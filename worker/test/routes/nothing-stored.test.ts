@@ -43,7 +43,7 @@ test("asking about sandboxes and sessions that are not there stores nothing, wha
     ["keyboard", { do: "take" }],
   ];
   for (const [what, body] of calls) expect([what, await ask(`${at}/s/${what}`, "POST", body)]).toEqual([what, 404]);
-  for (const path of ["/api/audit", "/api/me", "/api/layout", "/api/preferences"]) {
+  for (const path of ["/api/audit", "/api/me", "/api/layout", "/api/preferences", "/api/push"]) {
     expect([path, await ask(path)]).toEqual([path, 200]);
   }
   expect(await ask("/api/tickets", "POST", { session: "s", sandbox: "box" })).toBe(200);

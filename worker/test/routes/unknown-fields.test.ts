@@ -21,6 +21,7 @@ async function asked(method: string, path: string, body?: BodyInit): Promise<unk
 
 test.each([
   ["PUT", "/api/layout", { layouts: {} }, '"layouts": the nearest is "layout"'],
+  ["PUT", "/api/push", { endpoint: "x", p256: 1 }, '"p256": the nearest is "p256dh"'],
   ["PUT", "/api/preferences", { preferences: {}, revison: 1 }, '"revison": the nearest is "revision"'],
   ["PUT", "/api/attention-webhook", { url: null, secrets: "" }, '"secrets": the nearest is "secret"'],
   ["POST", "/api/tickets", { session: "s", rol: "viewer" }, '"rol": the nearest is "role"'],

@@ -122,6 +122,7 @@ const OTHER_CALLS = [
   ...[
     "/api/layout?",
     "/api/preferences?",
+    "/api/push?",
     "/api/attention-webhook?",
     "/terminal/S/token?",
     "/preview/S/5173/?",
@@ -172,6 +173,8 @@ function bodiesFor({ sandbox, session, who, ids }: Belongings): readonly object[
     { text: "hers" },
     { signal: "SIGTERM" },
     { do: "take" },
+    { do: "ask", reason: "hers" },
+    { endpoint: `https://push.example.com/${who.sub}` },
     { cols: 10, rows: 10 },
     { layout: { tabs: [] } },
     { preferences: { hers: 1 } },
