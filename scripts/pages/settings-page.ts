@@ -11,6 +11,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   "Containers and objects": ["SandboxEnv", "PlacementEnv", "BridgeEnv", "TerminalEnv", "McpEnv"],
   "Audit and recordings": ["AuditEnv", "RecordingEnv"],
   "Logs and metrics": ["LogEnv", "MetricsEnv"],
+  "Push notices": ["PushEnv"],
   Tests: ["WebhookEnv"],
   "The bridge": ["BridgeVariables"],
 };

@@ -1,4 +1,4 @@
-// A program asks for a person (K10 to K13): over HTTP and MCP, with people on the real client, and a secret that is nowhere after it.
+// A program asks for a person (K11 to K14): over HTTP and MCP, with people on the real client, and a secret that is nowhere after it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -38,7 +38,7 @@ function holding(folder: string, secret: string): string[] {
     .filter((file) => readFileSync(file).includes(secret));
 }
 
-test("K12: an agent asks by MCP, a person types the secret with the command line, and it stands nowhere", async () => {
+test("K13: an agent asks by MCP, a person types the secret with the command line, and it stands nowhere", async () => {
   const secret = `hunter2-${fresh("x")}`;
   const { at } = await started(SUDO_LIKE, "[sudo] password: ");
   const { sandbox } = at;
@@ -86,7 +86,7 @@ test("K12: an agent asks by MCP, a person types the secret with the command line
   expect(holding(system.dir, "the password of sudo").length).toBeGreaterThan(0);
 });
 
-test("K10: reads, screens, waits and runs of the asker are refused while a secret is asked for, and go on after it", async () => {
+test("K11: reads, screens, waits and runs of the asker are refused while a secret is asked for, and go on after it", async () => {
   const { at, keyboard } = await started('read -rs -p "Password: "; echo "thanks"; exec sleep 600', "Password: ");
   const other = new Programs(await person({ org: at.who.org }), at.sandbox);
   const who = await person({ org: at.who.org });
@@ -124,7 +124,7 @@ test("K10: reads, screens, waits and runs of the asker are refused while a secre
   expect((await at.wait("s", { until: { ask: body.ask } })).body).toMatchObject({ answer: "done" });
 });
 
-test("K10: an ask without a reason, a second one, an unknown one, and what else is wrong is refused with words", async () => {
+test("K11: an ask without a reason, a second one, an unknown one, and what else is wrong is refused with words", async () => {
   const { at, keyboard } = await started("echo ready; exec cat", "ready");
   expect(await keyboard({ do: "ask" })).toMatchObject({ status: 400 });
   expect(await keyboard({ do: "request", reason: "x" })).toMatchObject({ status: 400 });
@@ -147,7 +147,7 @@ test("K10: an ask without a reason, a second one, an unknown one, and what else 
   expect(Number(eleventh.headers.get("Retry-After"))).toBeGreaterThan(3_000);
 });
 
-test("K13: clients are told when the terminal stops echoing, and the command line's verb asks and waits", async () => {
+test("K14: clients are told when the terminal stops echoing, and the command line's verb asks and waits", async () => {
   const { at } = await started(
     "echo up; read -r go; stty -echo; echo off; read -r p; stty echo; echo on; exec cat",
     "up",

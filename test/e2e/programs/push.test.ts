@@ -83,7 +83,7 @@ async function asks(who: Person, reason: string, session = fresh("s")) {
   return { sandbox: at.sandbox, session };
 }
 
-test("K14: a device is called with a signed, encrypted text that names the session alone; a driver of the tenant's asks for it", async () => {
+test("R5c: a device is called with a signed, encrypted text that names the session alone; a driver of the tenant's asks for it", async () => {
   const agent = await person();
   const owner = await person({ org: agent.org });
   const { keys, auth, path, subscription } = device();
@@ -105,7 +105,7 @@ test("K14: a device is called with a signed, encrypted text that names the sessi
   expect(sentTo(elsewhere.path)).toEqual([]);
 });
 
-test("K14: a device that is gone is forgotten, and one that was taken back is not called", async () => {
+test("R5c: a device that is gone is forgotten, and one that was taken back is not called", async () => {
   const who = await person();
   const [gone, stays, back] = [device(), device(), device()];
   for (const { subscription } of [gone, stays, back]) expect((await push(who, "PUT", subscription)).status).toBe(204);
@@ -118,7 +118,7 @@ test("K14: a device that is gone is forgotten, and one that was taken back is no
   expect([gone, back].map(({ path }) => sentTo(path).length)).toEqual([1, 0]);
 });
 
-test("K14: endpoints elsewhere than in the public network, wrong keys and callers who may not drive are refused", async () => {
+test("R5c: endpoints elsewhere than in the public network, wrong keys and callers who may not drive are refused", async () => {
   const who = await person();
   const { subscription } = device();
   const wrong = [
@@ -136,7 +136,7 @@ test("K14: endpoints elsewhere than in the public network, wrong keys and caller
   }
 });
 
-test("K14: a person whose access is revoked is called no more", async () => {
+test("R5c: a person whose access is revoked is called no more", async () => {
   const admin = await person({ scope: "sandbox:admin" });
   const [leaver, stayer] = [await person({ org: admin.org }), await person({ org: admin.org })];
   const [left, stays] = [device(), device()];

@@ -1,4 +1,4 @@
-// `/api/push`: the devices on which a person wants to be called when a program asks for one (K10).
+// `/api/push`: the devices on which a person wants to be called when a program asks for one (K11).
 
 import { Hono } from "hono";
 import { requireScope } from "../auth/identity.ts";

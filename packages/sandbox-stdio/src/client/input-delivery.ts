@@ -180,7 +180,7 @@ export class InputDelivery {
   }
 
   /**
-   * Input for a secret ask is secret (K12). It ends with the ask, but for one whose time is over: its person may be typing.
+   * Input for a secret ask is secret (K13). It ends with the ask, but for one whose time is over: its person may be typing.
    */
   #hearOfAsk(isOver: boolean): void {
     const isAsked = this.#people !== undefined && yourAsk(this.#people)?.secret === true;

@@ -72,7 +72,7 @@ export function followParticipants(people: Participants, message: ServerMessage)
   }
 }
 
-/** The client that alone may type now, by the mode, since it relies on that (D9b) or has taken an ask (K11); "" for none. */
+/** The client that alone may type now, by the mode, since it relies on that (D9b) or has taken an ask (K12); "" for none. */
 export function soleTypistOf(people: Participants): string {
   const isAlone = people.mode === "exclusive" || participantOf(people, people.holder)?.alone === true;
   return isAlone || people.asks.some(({ by }) => by === people.holder) ? people.holder : "";

@@ -1,4 +1,4 @@
-// A program asks for a person (K10 to K13): one takes the keyboard, alone, until it is given back; or declines. Decides, and tells
+// A program asks for a person (K11 to K14): one takes the keyboard, alone, until it is given back; or declines. Decides, and tells
 // the drivers. The session's shell stores what there is, and keeps the record.
 
 import { ASK_MS } from "../wire/constants.ts";
@@ -101,7 +101,7 @@ function followHolder(session: SessionState): void {
   holder.tell({ type: "secret", on: true });
 }
 
-/** Whether this client's input is for an ask that is secret: then it can't end its secrecy (K12). */
+/** Whether this client's input is for an ask that is secret: then it can't end its secrecy (K13). */
 export function isTypingSecret({ asks }: SessionState, { id }: ClientRecord): boolean {
   return asks.some((ask) => isOpen(ask) && ask.secret && ask.takenBy === id);
 }

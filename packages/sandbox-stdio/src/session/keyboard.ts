@@ -47,7 +47,7 @@ export class Keyboard {
     return this.mode === "exclusive" || this.#isLent || this.#members.get(this.#holder)?.holdsAlone === true;
   }
 
-  /** Whether its holder has it for a program that has asked: until it is given back no other client types (K11). */
+  /** Whether its holder has it for a program that has asked: until it is given back no other client types (K12). */
   get isLent(): boolean {
     return this.#isLent;
   }

@@ -82,7 +82,7 @@ export const QUIET_MS = 3_000;
 export const SILENCE_MS = 40_000;
 /** A program has left so long after its last call (R5 of the programs' interface). */
 export const PROGRAM_GRACE_MS = 60_000;
-/** A program's ask for a person ends after so long (K10). */
+/** A program's ask for a person ends after so long (K11). */
 export const ASK_MS = 15 * 60_000;
 /** A client closes with this if its page is closed or reloaded (R9a). No server does. */
 export const PUT_ASIDE_CODE = 4001;

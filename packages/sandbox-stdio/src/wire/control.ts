@@ -151,7 +151,7 @@ export type ServerMessage =
   | { readonly type: "stdin_holder"; readonly id: string }
   | { readonly type: "stdin_request"; readonly id: string }
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
-  /** A program asks for a person (K10), and what became of that: taken `by` a client, or over. */
+  /** A program asks for a person (K11), and what became of that: taken `by` a client, or over. */
   | ({ readonly type: "ask" } & Asked)
   | { readonly type: "ask_state"; readonly id: string; readonly by?: string; readonly answer?: AskAnswer }
   /** Whether the terminal echoes what is typed, from `offset` on. */

@@ -66,7 +66,7 @@ export type InnerCommand =
   | { readonly type: "kill"; readonly client: string }
   /** This client's order for a pane: its own message, as JSON. */
   | { readonly type: "pane"; readonly client: string; readonly order: string }
-  /** `alone`: no other client types until it holds the keyboard no more (K11). Ignored by an older bridge. */
+  /** `alone`: no other client types until it holds the keyboard no more (K12). Ignored by an older bridge. */
   | { readonly type: "stdin_holder"; readonly id: string; readonly alone?: boolean }
   /** The answerer of terminal queries from `offset` on; "": the bridge itself. */
   | { readonly type: "answerer"; readonly id: string; readonly offset: number }
@@ -198,7 +198,7 @@ export type InnerMessage =
   | { readonly type: "calls" }
   /** The program has given its terminal another title. */
   | { readonly type: "title"; readonly title: string }
-  /** Whether the terminal echoes what is typed (K13). Told after each greeting on a PTY, and when it changes. */
+  /** Whether the terminal echoes what is typed (K14). Told after each greeting on a PTY, and when it changes. */
   | { readonly type: "echo"; readonly on: boolean; readonly offset: number }
   /** There will be none this time. */
   | { readonly type: "no_snapshot" }

@@ -391,4 +391,53 @@ describe("I11: secret input", () => {
     say({ type: "secret", on: true });
     expect([client.isSecret, sent()]).toEqual([false, [OFF]]);
   });
+
+  describe("K13: for a program that asks for a secret", () => {
+    /** Has taken it, as the server says. */
+    function taken(options: Partial<ClientOptions> = {}) {
+      const one = typing(options);
+      const { id: you } = one.client.hello?.you ?? { id: "" };
+      one.say({ type: "ask", id: "q", writer: "api", reason: "sudo", secret: true });
+      one.say({ type: "ask_state", id: "q", by: you });
+      return { ...one, over: (answer: string) => one.say({ type: "ask_state", id: "q", answer }) };
+    }
+
+    test("begins when it is taken, and ends with it once all is acknowledged", () => {
+      const { client, say, sent, over } = taken();
+      client.type(bytes("hunter2"));
+      over("done");
+      expect([client.isSecret, sent()]).toEqual([false, [ON, "hunter2"]]);
+      say({ type: "stdin_ack", offset: 7 });
+      expect(sent()).toEqual([ON, "hunter2", OFF]);
+    });
+
+    test("goes on when its time is over, since its person may be typing, and where it was on before", () => {
+      const late = taken();
+      late.over("expired");
+      expect([late.client.isSecret, late.sent()]).toEqual([true, [ON]]);
+      const before = typing();
+      before.client.setSecret(true);
+      before.say({ type: "ask", id: "q", writer: "api", reason: "sudo", secret: true });
+      before.say({ type: "ask_state", id: "q", by: before.client.hello?.you.id });
+      before.say({ type: "ask_state", id: "q", answer: "done" });
+      expect([before.client.isSecret, before.sent()]).toEqual([true, [ON]]);
+    });
+
+    test("ends where the keyboard was given back while the client was away", () => {
+      const { client, sent, again } = taken();
+      client.type(bytes("hunter2"));
+      again();
+      expect(sent()).toEqual([ON, "hunter2"]);
+      expect(client.isSecret).toBe(false);
+    });
+
+    test("does not begin for an ask that is no secret, or that another has taken", () => {
+      const { say, sent, client } = typing();
+      say({ type: "ask", id: "q", writer: "api", reason: "y?", secret: false });
+      say({ type: "ask_state", id: "q", by: client.hello?.you.id });
+      say({ type: "ask", id: "r", writer: "b", reason: "sudo", secret: true });
+      say({ type: "ask_state", id: "r", by: "another" });
+      expect(sent()).toEqual([]);
+    });
+  });
 });

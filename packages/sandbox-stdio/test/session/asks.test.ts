@@ -43,7 +43,7 @@ const ASK = { type: "ask", id: "q1", writer: "api", reason: "sudo", secret: fals
 const told = (peer: { of(...types: ("ask" | "ask_state")[]): unknown[] }) => peer.of("ask", "ask_state");
 
 describe("who is told and who takes it", () => {
-  test("K10: persons who drive are told of an ask, also those who come later; viewers and plain clients are not", () => {
+  test("K11: persons who drive are told of an ask, also those who come later; viewers and plain clients are not", () => {
     const at = asking();
     const a = join(at.session, "a");
     const v = join(at.session, "v", { role: "viewer" });
@@ -56,7 +56,7 @@ describe("who is told and who takes it", () => {
     expect(told(later.peer)).toEqual([ASK, { type: "ask_state", id: "q1", by: "a" }]);
   });
 
-  test("K11: who takes it types alone, in a collaborative session too, until the keyboard is given back", () => {
+  test("K12: who takes it types alone, in a collaborative session too, until the keyboard is given back", () => {
     const at = asking();
     const [a, b] = [join(at.session, "a"), join(at.session, "b")];
     at.ask();
@@ -75,7 +75,7 @@ describe("who is told and who takes it", () => {
     expect(at.events).toEqual(["q1 asked p", "q1 taken a", "q1 done a"]);
   });
 
-  test("K11: a client that knows nothing of asks takes one by asking for the keyboard; a program does not", () => {
+  test("K12: a client that knows nothing of asks takes one by asking for the keyboard; a program does not", () => {
     const at = asking();
     const other = at.session.programs.beginCall({ id: "p2", name: "other", isAdmin: false });
     const a = join(at.session, "a");
@@ -86,7 +86,7 @@ describe("who is told and who takes it", () => {
     expect([at.session.keyboard.holder, at.events.at(-1)]).toEqual(["a", "q1 taken a"]);
   });
 
-  test("K11: in an exclusive session a person gets the program's keyboard, another person's not; it goes back to the program", () => {
+  test("K12: in an exclusive session a person gets the program's keyboard, another person's not; it goes back to the program", () => {
     const at = asking("exclusive");
     const [a, b] = [join(at.session, "a"), join(at.session, "b")];
     expect(at.session.keyboard.holder).toBe("p");
@@ -102,7 +102,7 @@ describe("who is told and who takes it", () => {
     expect([at.session.keyboard.holder, at.events.at(-1)]).toEqual(["b", "q2 declined a"]);
   });
 
-  test("K11: a viewer takes and declines nothing, and an unknown ask is told", () => {
+  test("K12: a viewer takes and declines nothing, and an unknown ask is told", () => {
     const at = asking();
     const v = join(at.session, "v", { role: "viewer" });
     at.ask();
@@ -119,7 +119,7 @@ describe("who is told and who takes it", () => {
     expect(at.events).toEqual(["q1 asked p"]);
   });
 
-  test("K11: the ask goes with the keyboard to another person; given to the program, or by leaving, it is done", () => {
+  test("K12: the ask goes with the keyboard to another person; given to the program, or by leaving, it is done", () => {
     for (const end of ["grant", "leave"] as const) {
       const at = asking();
       const [a, b] = [join(at.session, "a"), join(at.session, "b")];
@@ -135,7 +135,7 @@ describe("who is told and who takes it", () => {
 });
 
 describe("how it ends", () => {
-  test("K10: after 15 minutes it has expired, and the keyboard is free", () => {
+  test("K11: after 15 minutes it has expired, and the keyboard is free", () => {
     const at = asking();
     const a = join(at.session, "a");
     at.ask();
@@ -147,7 +147,7 @@ describe("how it ends", () => {
     expect([at.session.keyboard.holder, at.session.state.asks[0]?.answer]).toEqual(["", "expired"]);
   });
 
-  test("K10: with the exit an open ask is no more; one that was answered still says how", () => {
+  test("K11: with the exit an open ask is no more; one that was answered still says how", () => {
     const at = asking();
     const a = join(at.session, "a");
     at.ask();
@@ -160,7 +160,7 @@ describe("how it ends", () => {
     expect(at.events.at(-1)).toBe("q2 exited ");
   });
 
-  test("K10: a writer has one open ask, and ten in an hour; all writers together have sixty", () => {
+  test("K11: a writer has one open ask, and ten in an hour; all writers together have sixty", () => {
     const at = asking();
     const a = join(at.session, "a");
     const declined = (id: string) => at.session.command(a.client, { type: "decline_ask", id });
@@ -182,7 +182,7 @@ describe("how it ends", () => {
     expect(at.ask()).toBeUndefined();
   });
 
-  test("K10: while it is open its writer keeps its place, and the session is not parked", () => {
+  test("K11: while it is open its writer keeps its place, and the session is not parked", () => {
     const at = asking("exclusive");
     at.session.programs.endCall(at.program);
     at.ask();
@@ -196,7 +196,7 @@ describe("how it ends", () => {
 });
 
 describe("a secret", () => {
-  test("K12: what the taker types is secret, and stays so until the taker says otherwise after the end", () => {
+  test("K13: what the taker types is secret, and stays so until the taker says otherwise after the end", () => {
     const at = asking();
     const a = join(at.session, "a");
     at.ask(true);
@@ -211,7 +211,7 @@ describe("a secret", () => {
     expect(at.recorder.isSecret("a")).toBe(false);
   });
 
-  test("K13: clients are told when the terminal stops echoing, and those who come then", () => {
+  test("K14: clients are told when the terminal stops echoing, and those who come then", () => {
     const at = asking();
     const a = join(at.session, "a");
     at.session.echoes(true, 0);
@@ -235,7 +235,7 @@ describe("a secret", () => {
 describe("over a restart", () => {
   const ASKED: Ask = { id: "q1", by: "p", asker: "P", writer: "api", reason: "sudo", secret: true, atMs: 1_000 };
 
-  test("K10: an ask goes on, with its taker if the bridge knows that it holds the keyboard; else it is open", () => {
+  test("K11: an ask goes on, with its taker if the bridge knows that it holds the keyboard; else it is open", () => {
     for (const holder of ["a", ""]) {
       const at = asking("collaborative", [{ ...ASKED, takenBy: "a" }], holder);
       const a = join(at.session, "a");
@@ -246,7 +246,7 @@ describe("over a restart", () => {
     }
   });
 
-  test("K11: the bridge refuses input of others while the keyboard is lent, and takes it again after that", () => {
+  test("K12: the bridge refuses input of others while the keyboard is lent, and takes it again after that", () => {
     const { session } = rig({ tty: true });
     const [a, b] = [join(session, "a"), join(session, "b")];
     session.setHolder("a", true);

@@ -1,4 +1,4 @@
-// *signal*, *resize* and *keyboard* (R5, K10): a program's actions on the process beside typing. Its writer is a client of the session,
+// *signal*, *resize* and *keyboard* (R5, K11): a program's actions on the process beside typing. Its writer is a client of the session,
 // with the rights of one.
 
 import {
@@ -68,7 +68,7 @@ function carryOut(
   return DONE;
 }
 
-/** K10: people who may drive are asked to take the keyboard. */
+/** K11: people who may drive are asked to take the keyboard. */
 function askPerson(
   session: RelaySession,
   client: ClientRecord,
