@@ -59,7 +59,7 @@ test("K12 to K14: a program asks, a person takes the keyboard without a mouse, t
     const response = await api(agent, path, { method: "POST", body: JSON.stringify(body) });
     return (await response.json()) as Record<string, unknown>;
   };
-  await ask("input", { text: "cat; read -rs P; echo length ${#P}", enter: true });
+  await ask("input", { text: "cat; read -rs P; echo length $(printf %s $P | wc -c)", enter: true });
   const reason = "The passphrase of the key";
   const asked = await ask("keyboard", { do: "ask", reason, secret: true });
   const answered = ask("wait", { until: { ask: asked.ask }, timeoutMs: 60_000 });

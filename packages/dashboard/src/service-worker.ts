@@ -8,15 +8,10 @@ import { PUSH_TEXTS } from "./texts/push-texts.ts";
 type Lasting = Event & { waitUntil(promise: Promise<unknown>): void };
 type Pushed = Lasting & { readonly data: { json(): unknown } | null };
 type Clicked = Lasting & { readonly notification: Notification };
-type Window = { readonly url: string; focus(): Promise<unknown> };
 type Fetching = Lasting & { readonly request: Request; respondWith(response: Promise<Response>): void };
 type WorkerScope = {
   readonly location: Location;
-  readonly clients: {
-    claim(): Promise<void>;
-    matchAll(options: { type: "window" }): Promise<readonly Window[]>;
-    openWindow(url: string): Promise<unknown>;
-  };
+  readonly clients: { claim(): Promise<void>; openWindow(url: string): Promise<unknown> };
   readonly registration: { showNotification(title: string, options: NotificationOptions): Promise<void> };
   skipWaiting(): Promise<void>;
   addEventListener(type: "install" | "activate", listener: (event: Lasting) => void): void;
@@ -89,13 +84,5 @@ scope.addEventListener("push", (event) => {
 
 scope.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  const path = String(event.notification.data);
-  const show = async () => {
-    const wanted = new URLSearchParams(path.slice(2));
-    const isThere = ({ url }: Window) =>
-      [...wanted].every(([name, value]) => new URL(url).searchParams.get(name) === value);
-    const open = (await scope.clients.matchAll({ type: "window" })).find(isThere);
-    await (open === undefined ? scope.clients.openWindow(path) : open.focus());
-  };
-  event.waitUntil(show());
+  event.waitUntil(scope.clients.openWindow(String(event.notification.data)));
 });

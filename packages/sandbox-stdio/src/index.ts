@@ -83,7 +83,7 @@ export {
 } from "./server/dialect.ts";
 export type { ServerSocket } from "./server/outgoing.ts";
 export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
-export { asksAgainMs, isSecretFor, openAsk } from "./session/asks.ts";
+export { isSecretFor, openAsk } from "./session/asks.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
@@ -166,8 +166,8 @@ export {
 } from "./wire/attach-query.ts";
 export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
-export { ASK_MS } from "./wire/constants.ts";
 export {
+  type Asked,
   type Bye,
   type ClientMessage,
   type ControlResult,

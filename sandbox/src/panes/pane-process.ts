@@ -171,10 +171,6 @@ export class PaneProcess implements ChildProcess, PaneFollower {
     return END_OF_FILE;
   }
 
-  isEchoing(): undefined {
-    return undefined;
-  }
-
   /** Asks tmux, which reports the new size. A page that draws panes gives no size: it follows tmux. */
   resize(cols: number, rows: number): void {
     const pane = this.#panes.session.find(this.#pane);

@@ -65,8 +65,8 @@ export interface ChildProcess {
   closeStdin(): void;
   /** The character that ends input on the PTY, as the program has set it; 0: none, or no PTY. */
   veof(): number;
-  /** Whether the PTY shows what is typed; undefined without one, and after the exit. */
-  isEchoing(): boolean | undefined;
+  /** Whether the PTY shows what is typed; undefined after the exit. Absent without a PTY. */
+  isEchoing?(): boolean | undefined;
   /** The PTY's new size. Nothing on pipes and after the exit. */
   resize(cols: number, rows: number): void;
   /**

@@ -143,10 +143,6 @@ class TcpConnection implements ChildProcess {
     return 0;
   }
 
-  isEchoing(): undefined {
-    return undefined;
-  }
-
   resize(): void {
     // There is no terminal.
   }

@@ -1,35 +1,30 @@
 // Whether the terminal shows what is typed, as the program has set it: looked at whenever something happens there, and told at
 // a bounded pace.
 
-import type { ChildProcess } from "../process/process.ts";
-
 /** The time between two tellings: a program that switches to and fro is no flood. */
 const STEP_MS = 50;
 
 export class EchoWatch {
-  readonly #child: Pick<ChildProcess, "isEchoing">;
+  readonly #ask: () => boolean | undefined;
   readonly #tell: (on: boolean) => void;
   /** As told last. A terminal begins with its echo on. */
   isOn = true;
   #toldAtMs = Number.NEGATIVE_INFINITY;
-  #isDue = false;
+  /** When to look again although nothing has happened. */
+  nextMs: number | undefined;
 
-  constructor(child: Pick<ChildProcess, "isEchoing">, tell: (on: boolean) => void) {
-    this.#child = child;
+  constructor(ask: () => boolean | undefined, tell: (on: boolean) => void) {
+    this.#ask = ask;
     this.#tell = tell;
   }
 
-  /** When to look again although nothing has happened. */
-  get nextMs(): number | undefined {
-    return this.#isDue ? this.#toldAtMs + STEP_MS : undefined;
-  }
-
   look(nowMs: number): void {
-    const on = this.#child.isEchoing() ?? this.isOn;
-    this.#isDue = on !== this.isOn && nowMs < this.#toldAtMs + STEP_MS;
-    if (on === this.isOn || this.#isDue) return;
-    this.isOn = on;
+    const isSame = (this.#ask() ?? this.isOn) === this.isOn;
+    const dueMs = this.#toldAtMs + STEP_MS;
+    this.nextMs = isSame || nowMs >= dueMs ? undefined : dueMs;
+    if (isSame || nowMs < dueMs) return;
+    this.isOn = !this.isOn;
     this.#toldAtMs = nowMs;
-    this.#tell(on);
+    this.#tell(this.isOn);
   }
 }

@@ -156,7 +156,10 @@ export class SessionHost implements ProcessOwner, Upstream {
       upstream: tracedUpstream(this, trace),
     });
     this.#writer = new InputWriter(process.child, this.session);
-    this.#echo = new EchoWatch(process.child, (on) => this.#noteBehindOutput(this.#echoOf(on)));
+    this.#echo = new EchoWatch(
+      () => process.child.isEchoing?.(),
+      (on) => this.#noteBehindOutput(this.#echoOf(on)),
+    );
     this.#answers = screen && new Answers(log, screen, this.#writer, (offset) => this.#inner?.answered(offset));
     if (screen !== undefined) screen.onParsed = (answers, offset) => this.#answers?.parsed(answers, offset);
     this.#lifespan = new Lifespan(wish.keep * 1000, unattended?.keepExitedMs ?? 0, performance.now());

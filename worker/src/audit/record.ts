@@ -1,6 +1,6 @@
 // The fields of an audit record. Types only.
 
-import type { AskEvent, ParticipantKind } from "sandbox-stdio/core";
+import type { AskEvent, Asked, ParticipantKind } from "sandbox-stdio/core";
 import type { ChainPoint } from "./chain.ts";
 
 /** The person who acted, as their token and connection say. */
@@ -47,14 +47,7 @@ export type Deed =
   /** The keyboard changed hands; "" stands for no client. The client is the new holder, or else the old one. */
   | ({ readonly type: "holder"; readonly from: string; readonly to: string } & Repeated)
   /** A program asked for a person, with this reason; or that was taken by a person, or ended. */
-  | {
-      readonly type: "ask";
-      readonly event: AskEvent;
-      readonly ask: string;
-      readonly writer: string;
-      readonly secret: boolean;
-      readonly reason?: string;
-    }
+  | ({ readonly type: "ask"; readonly event: AskEvent; readonly ask: string } & Partial<Omit<Asked, "id">>)
   | ({ readonly type: "signal"; readonly signal: string } & Repeated)
   | { readonly type: "kill" }
   /** Something was done with a pane, or with a window. */

@@ -242,9 +242,8 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     return isOn;
   }
 
-  async askPeople(session: { readonly sandbox: string; readonly session: string }): Promise<void> {
-    await this.#push.call(session, Date.now());
-    await this.#setAlarm();
+  askPeople(session: { readonly sandbox: string; readonly session: string }): Promise<void> {
+    return this.#push.call(session, Date.now());
   }
 
   addDevice(user: string, device: Device): Promise<boolean> {
@@ -293,7 +292,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   override async alarm(): Promise<void> {
     const { retentionMs } = readAuditSettings(this.env);
     this.#trail.deleteBefore(new Date(Date.now() - retentionMs).toISOString());
-    await Promise.all([this.#webhook.deliver(Date.now()), this.#push.deliver(Date.now())]);
+    await this.#webhook.deliver(Date.now());
     await this.#setAlarm();
   }
 
@@ -306,8 +305,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   /** Wakes this object when records are old enough to be deleted, or a receiver is to be called. */
   async #setAlarm(): Promise<void> {
     const deletionMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
-    const callMs = Math.min(await this.#webhook.dueMs(), await this.#push.dueMs());
-    const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, callMs);
+    const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, await this.#webhook.dueMs());
     if (dueMs !== Number.POSITIVE_INFINITY) await this.ctx.storage.setAlarm(dueMs);
   }
 

@@ -1,39 +1,34 @@
-// A tenant's devices that are called when a program asks for a person, and calls that wait. Kept in the tenant's Durable Object,
-// whose alarm delivers.
+// A tenant's devices that are called when a program asks for a person. Kept in the tenant's Durable Object.
 
 import { ASK_MS } from "sandbox-stdio/core";
 import { fromBase64Url } from "../base/base64url.ts";
 import { log } from "../base/log.ts";
 import { webhookAddressFault } from "../webhooks/address.ts";
-import { type Delivery, fateOf, nextDueMs, toDrop } from "../webhooks/queue.ts";
 import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
-import { type PushEnv, readPushSettings } from "./settings.ts";
-import { pushRequest } from "./web-push.ts";
+import { PUBLIC_KEY_BYTES, type PushEnv, readPushSettings } from "./settings.ts";
+import { pushRequest, type Subscription } from "./web-push.ts";
 
 /** A browser's subscription, as it was given. */
 export type Device = { readonly endpoint: string; readonly p256dh: string; readonly auth: string };
 type KeptDevice = Device & { readonly user: string; readonly untilMs: number };
-type Notice = Delivery & { readonly device: string };
 
-export type PushNoticesEnv = PushEnv & WebhookEnv & { readonly PUBLIC_ORIGIN?: string };
+export type PushNoticesEnv = PushEnv & WebhookEnv;
 
-/** A page that is opened now and then says it again. */
+/** A page that is opened says it again. */
 const DEVICE_MS = 30 * 24 * 3_600_000;
 const MAX_DEVICES_EACH = 10;
 const MAX_DEVICES = 500;
 const PATIENCE_MS = 10_000;
-const P256DH_BYTES = 65;
 const AUTH_BYTES = 16;
 const DEVICES = "push:";
-const NOTICES = "notice:";
 
-/** @returns Why this is no subscription that can be called; undefined: it is one. */
-export function deviceFault({ endpoint, p256dh, auth }: Device, isLoopback: boolean): string | undefined {
-  const fault = webhookAddressFault(endpoint, isLoopback);
+/** @returns The subscription that this is, or why it can't be called. */
+export function subscriptionOf({ endpoint, p256dh, auth }: Device, env: WebhookEnv): Subscription | string {
+  const fault = webhookAddressFault(endpoint, isLoopbackAllowed(env));
   if (fault !== undefined) return fault.replace('"url"', '"endpoint"');
-  if (fromBase64Url(p256dh)?.length !== P256DH_BYTES)
-    return '"p256dh" must be 65 bytes in base64url, as the browser gives them';
-  return fromBase64Url(auth)?.length === AUTH_BYTES ? undefined : '"auth" must be 16 bytes in base64url';
+  const [key, secret] = [fromBase64Url(p256dh), fromBase64Url(auth)];
+  const isWhole = key?.length === PUBLIC_KEY_BYTES && secret?.length === AUTH_BYTES;
+  return isWhole ? { endpoint, p256dh: key, auth: secret } : '"p256dh" has 65 bytes and "auth" 16, in base64url';
 }
 
 export class PushNotices {
@@ -47,68 +42,43 @@ export class PushNotices {
 
   /** @returns Whether there was room. A person's oldest device makes way. */
   async add(user: string, device: Device, nowMs: number): Promise<boolean> {
-    const key = await keyOf(device.endpoint);
-    const others = [...(await this.#list<KeptDevice>(DEVICES))].filter(([other]) => other !== key);
+    await this.remove(user, device.endpoint);
+    const others = await this.#devices();
     const own = others.filter(([, kept]) => kept.user === user).sort(([, a], [, b]) => a.untilMs - b.untilMs);
-    const going = own.slice(0, Math.max(0, own.length + 1 - MAX_DEVICES_EACH)).map(([old]) => old);
-    if (others.length - going.length >= MAX_DEVICES) return false;
-    if (going.length > 0) await this.#storage.delete(going);
-    await this.#storage.put(key, { ...device, user, untilMs: nowMs + DEVICE_MS } satisfies KeptDevice);
+    const [oldest] = own.length < MAX_DEVICES_EACH ? [] : own;
+    if (oldest !== undefined) await this.#storage.delete(oldest[0]);
+    else if (others.length >= MAX_DEVICES) return false;
+    await this.#storage.put<KeptDevice>(DEVICES + crypto.randomUUID(), { ...device, user, untilMs: nowMs + DEVICE_MS });
     return true;
   }
 
   /** @param endpoint Absent: all of this person's. */
   async remove(user: string, endpoint?: string): Promise<void> {
-    for (const [key, kept] of await this.#list<KeptDevice>(DEVICES)) {
-      if (kept.user === user && (endpoint ?? kept.endpoint) === kept.endpoint) await this.#storage.delete(key);
-    }
+    const going = (await this.#devices()).filter(
+      ([, kept]) => kept.user === user && (endpoint ?? kept.endpoint) === kept.endpoint,
+    );
+    await this.#storage.delete(going.map(([key]) => key));
   }
 
-  /** Queues a call of every device. The text names the session, and nothing that was printed or typed there. */
+  /** Calls every device. The text names the session, and nothing that was printed or typed there. */
   async call(session: { readonly sandbox: string; readonly session: string }, nowMs: number): Promise<void> {
-    if (readPushSettings(this.#env) === undefined) return;
-    const devices = [...(await this.#list<KeptDevice>(DEVICES)).keys()];
-    const waiting = [...(await this.#list<Notice>(NOTICES)).values()];
-    for (const { id } of devices.length === 0 ? [] : toDrop(waiting)) await this.#storage.delete(NOTICES + id);
-    for (const device of devices) {
-      const id = crypto.randomUUID();
-      const notice = { id, device, body: JSON.stringify(session), madeAtMs: nowMs, attempts: 0, dueMs: nowMs };
-      await this.#storage.put(NOTICES + id, notice satisfies Notice);
-    }
-  }
-
-  /** When there is something to do; infinity for never. */
-  async dueMs(): Promise<number> {
-    return nextDueMs([...(await this.#list<Notice>(NOTICES)).values()]);
-  }
-
-  async deliver(nowMs: number): Promise<void> {
-    const due = [...(await this.#list<Notice>(NOTICES)).values()].filter(({ dueMs }) => dueMs <= nowMs);
-    await Promise.all(due.map((notice) => this.#deliver(notice, nowMs)));
-  }
-
-  async #deliver(notice: Notice, nowMs: number): Promise<void> {
-    const device = await this.#storage.get<KeptDevice>(notice.device);
-    const isLate = notice.madeAtMs + ASK_MS <= nowMs || (device?.untilMs ?? 0) <= nowMs;
-    const status = device === undefined || isLate ? 410 : await this.#post(device, notice, nowMs);
-    const fate = fateOf(notice, { status }, Date.now(), Math.random());
-    if (fate.kind === "again") await this.#storage.put(NOTICES + notice.id, { ...notice, ...fate.delivery });
-    else await this.#storage.delete(NOTICES + notice.id);
-    // The browser has given it up, or has another by now.
-    if ((status === 404 || status === 410) && !isLate) await this.#storage.delete(notice.device);
+    const calls = (await this.#devices()).map(async ([key, device]) => {
+      const status = device.untilMs <= nowMs ? 410 : await this.#post(device, JSON.stringify(session));
+      // The browser has given it up, or has another by now.
+      if (status === 404 || status === 410) await this.#storage.delete(key);
+    });
+    await Promise.all(calls);
   }
 
   /** @returns The answer's status; undefined where none came. */
-  async #post({ endpoint, p256dh, auth }: KeptDevice, { body, madeAtMs }: Notice, nowMs: number) {
+  async #post(device: Device, text: string): Promise<number | undefined> {
     const settings = readPushSettings(this.#env);
     // The rule may have become stricter since it was given.
-    if (settings === undefined || deviceFault({ endpoint, p256dh, auth }, isLoopbackAllowed(this.#env))) return 403;
-    const none = new Uint8Array(0);
-    const keys = { p256dh: fromBase64Url(p256dh) ?? none, auth: fromBase64Url(auth) ?? none };
+    const subscription = subscriptionOf(device, this.#env);
+    if (settings === undefined || typeof subscription === "string") return undefined;
     try {
-      const ttlSeconds = Math.ceil((madeAtMs + ASK_MS - nowMs) / 1000);
-      const request = await pushRequest({ endpoint, ...keys }, body, settings, ttlSeconds);
-      const response = await fetch(endpoint, { ...request, signal: AbortSignal.timeout(PATIENCE_MS) });
+      const request = await pushRequest(subscription, text, settings, ASK_MS / 1000);
+      const response = await fetch(device.endpoint, { ...request, signal: AbortSignal.timeout(PATIENCE_MS) });
       await response.body?.cancel();
       return response.status;
     } catch (error) {
@@ -117,12 +87,7 @@ export class PushNotices {
     }
   }
 
-  #list<T>(prefix: string): Promise<Map<string, T>> {
-    return this.#storage.list<T>({ prefix });
+  async #devices(): Promise<[string, KeptDevice][]> {
+    return [...(await this.#storage.list<KeptDevice>({ prefix: DEVICES }))];
   }
-}
-
-async function keyOf(endpoint: string): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(endpoint));
-  return DEVICES + Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -8,33 +8,30 @@ export interface PushEnv {
   readonly VAPID_KEY?: string;
   /** A `mailto:` or `https:` address of the operator's, for push services. Default: `PUBLIC_ORIGIN`. */
   readonly VAPID_SUBJECT?: string;
+  readonly PUBLIC_ORIGIN?: string;
 }
 
+/** `publicKey` is uncompressed, as browsers subscribe with it. */
 export type PushSettings = {
   readonly key: JsonWebKey;
-  /** Uncompressed: what browsers subscribe with. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
   readonly subject: string;
 };
 
-const COORDINATE_BYTES = 32;
+export const PUBLIC_KEY_BYTES = 65;
 
 /** @returns undefined if there is no key. @throws {AuthFault} `misconfigured`. */
-export function readPushSettings(env: PushEnv & { readonly PUBLIC_ORIGIN?: string }): PushSettings | undefined {
-  if (!env.VAPID_KEY) return undefined;
-  const fault = new AuthFault(
-    "misconfigured",
-    "This server is not set up: VAPID_KEY must be a private P-256 key, as a JWK",
-  );
-  let key: JsonWebKey;
+export function readPushSettings({ VAPID_KEY, VAPID_SUBJECT, PUBLIC_ORIGIN }: PushEnv): PushSettings | undefined {
+  if (!VAPID_KEY) return undefined;
+  const fault = () => new AuthFault("misconfigured", "This server is not set up: VAPID_KEY must be a P-256 JWK");
   try {
-    key = JSON.parse(env.VAPID_KEY) as JsonWebKey;
+    const key = JSON.parse(VAPID_KEY) as JsonWebKey;
+    const [x = [], y = []] = [key.x, key.y].map((part = "") => fromBase64Url(part));
+    const publicKey = Uint8Array.of(4, ...x, ...y);
+    if (publicKey.length !== PUBLIC_KEY_BYTES || !key.d) throw fault();
+    // Push services take no plain HTTP for an address of the operator's.
+    return { key, publicKey, subject: VAPID_SUBJECT || (PUBLIC_ORIGIN ?? "").replace(/^http:/, "https:") };
   } catch {
-    throw fault;
+    throw fault();
   }
-  const [x, y, d] = [key.x, key.y, key.d].map((text) => fromBase64Url(String(text)));
-  if (key.crv !== "P-256" || [x, y, d].some((part) => part?.length !== COORDINATE_BYTES)) throw fault;
-  // Push services take no plain HTTP for an address of the operator's.
-  const subject = env.VAPID_SUBJECT || (env.PUBLIC_ORIGIN ?? "").replace(/^http:/, "https:");
-  return { key, publicKey: Uint8Array.of(4, ...(x ?? []), ...(y ?? [])), subject };
 }

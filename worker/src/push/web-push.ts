@@ -5,20 +5,14 @@ import { importJWK, SignJWT } from "jose";
 import { toBase64Url } from "../base/base64url.ts";
 import type { PushSettings } from "./settings.ts";
 
-/** As the browser gave it. */
-export type Subscription = {
-  readonly endpoint: string;
-  readonly p256dh: Uint8Array<ArrayBuffer>;
-  readonly auth: Uint8Array<ArrayBuffer>;
-};
-
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** As the browser gave it. */
+export type Subscription = { readonly endpoint: string; readonly p256dh: Bytes; readonly auth: Bytes };
+
 const RECORD_BYTES = 4_096;
-const SALT_BYTES = 16;
-/** Behind the only record's content. */
-const LAST_RECORD = 2;
-const TOKEN_LIFE = "12h";
+/** Behind the content of the only record. */
+const LAST_RECORD = Uint8Array.of(2);
 const ECDH = { name: "ECDH", namedCurve: "P-256" } as const;
 
 const utf8 = (text: string): Bytes => Uint8Array.from(new TextEncoder().encode(text));
@@ -30,23 +24,16 @@ export async function pushRequest(
   { key, publicKey, subject }: PushSettings,
   ttlSeconds: number,
 ): Promise<RequestInit> {
-  const signed = new SignJWT({ sub: subject })
-    .setProtectedHeader({ alg: "ES256", typ: "JWT" })
-    .setAudience(new URL(subscription.endpoint).origin)
-    .setExpirationTime(TOKEN_LIFE);
-  const token = await signed.sign(await importJWK({ ...key, kty: "EC" }, "ES256"));
-  return {
-    method: "POST",
-    headers: {
-      Authorization: `vapid t=${token}, k=${toBase64Url(publicKey)}`,
-      "Content-Encoding": "aes128gcm",
-      "Content-Type": "application/octet-stream",
-      TTL: String(ttlSeconds),
-      Urgency: "high",
-    },
-    body: await encrypted(subscription, utf8(text)),
-    redirect: "manual",
+  const claims = new SignJWT({ sub: subject }).setProtectedHeader({ alg: "ES256", typ: "JWT" });
+  claims.setAudience(new URL(subscription.endpoint).origin).setExpirationTime("12h");
+  const token = await claims.sign(await importJWK({ ...key, kty: "EC" }, "ES256"));
+  const headers = {
+    Authorization: `vapid t=${token}, k=${toBase64Url(publicKey)}`,
+    "Content-Encoding": "aes128gcm",
+    TTL: String(ttlSeconds),
+    Urgency: "high",
   };
+  return { method: "POST", headers, body: await encrypted(subscription, utf8(text)), redirect: "manual" };
 }
 
 async function encrypted({ p256dh, auth }: Subscription, content: Bytes): Promise<Bytes> {
@@ -57,15 +44,15 @@ async function encrypted({ p256dh, auth }: Subscription, content: Bytes): Promis
   const exchange = { name: "ECDH", public: theirs } as unknown as SubtleCryptoDeriveKeyAlgorithm;
   const shared = new Uint8Array(await crypto.subtle.deriveBits(exchange, own.privateKey, 256));
   const material = await derived(shared, auth, joined(utf8("WebPush: info\0"), p256dh, ownPublic), 32);
-  const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
+  const salt = crypto.getRandomValues(new Uint8Array(16));
   const contentKey = await derived(material, salt, utf8("Content-Encoding: aes128gcm\0"), 16);
-  const nonce = await derived(material, salt, utf8("Content-Encoding: nonce\0"), 12);
+  const iv = await derived(material, salt, utf8("Content-Encoding: nonce\0"), 12);
   const cipher = await crypto.subtle.importKey("raw", contentKey, "AES-GCM", false, ["encrypt"]);
-  const record = joined(content, Uint8Array.of(LAST_RECORD));
-  const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce }, cipher, record);
-  const size = new Uint8Array(4);
-  new DataView(size.buffer).setUint32(0, RECORD_BYTES);
-  return joined(salt, size, Uint8Array.of(ownPublic.length), ownPublic, new Uint8Array(sealed));
+  const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, cipher, joined(content, LAST_RECORD));
+  const head = new DataView(new ArrayBuffer(5));
+  head.setUint32(0, RECORD_BYTES);
+  head.setUint8(4, ownPublic.length);
+  return joined(salt, new Uint8Array(head.buffer), ownPublic, new Uint8Array(sealed));
 }
 
 async function derived(secret: Bytes, salt: Bytes, info: Bytes, length: number): Promise<Bytes> {

@@ -5,11 +5,10 @@ import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
 import { toBase64Url } from "../base/base64url.ts";
 import { type IdentifyEnv, identify } from "../guards/identify.ts";
-import { deviceFault, type PushNoticesEnv } from "../push/push-notices.ts";
+import { type PushNoticesEnv, subscriptionOf } from "../push/push-notices.ts";
 import { readPushSettings } from "../push/settings.ts";
 import { AuthFault } from "../refusal/fault.ts";
 import { bodyText, jsonBody, requireNoQuery } from "../refusal/json-body.ts";
-import { isLoopbackAllowed } from "../webhooks/settings.ts";
 
 type PushRouteEnv = IdentifyEnv & PushNoticesEnv;
 
@@ -26,23 +25,24 @@ pushRoutes.get("/", async (c) => {
 pushRoutes.put("/", async (c) => {
   const { tenant, user } = await enter(c.req.raw, c.env);
   const body = await jsonBody(c.req.raw, ["endpoint", "p256dh", "auth"]);
-  if (readPushSettings(c.env) === undefined) throw new AuthFault("bad_request", "This server has no VAPID_KEY");
-  const [endpoint, p256dh, auth] = [bodyText(body, "endpoint"), bodyText(body, "p256dh"), bodyText(body, "auth")];
-  const device = { endpoint, p256dh, auth };
-  const fault = deviceFault(device, isLoopbackAllowed(c.env));
-  if (fault !== undefined) throw new AuthFault("bad_request", fault);
+  const device = {
+    endpoint: bodyText(body, "endpoint"),
+    p256dh: bodyText(body, "p256dh"),
+    auth: bodyText(body, "auth"),
+  };
+  const subscription = subscriptionOf(device, c.env);
+  if (typeof subscription === "string") throw new AuthFault("bad_request", subscription);
   if (await tenant.addDevice(user, device)) return c.body(null, 204);
   return c.json({ error: "too_many_devices", message: "No more devices of this tenant can be called" }, 429);
 });
 
 pushRoutes.delete("/", async (c) => {
   const { tenant, user } = await enter(c.req.raw, c.env);
-  const body = await jsonBody(c.req.raw, ["endpoint"]);
-  await tenant.removeDevice(user, bodyText(body, "endpoint"));
+  await tenant.removeDevice(user, bodyText(await jsonBody(c.req.raw, ["endpoint"]), "endpoint"));
   return c.body(null, 204);
 });
 
-/** Who may drive is asked. */
+/** People who may drive are asked. */
 async function enter(request: Request, env: PushRouteEnv) {
   const { identity } = await identify(request, env);
   requireScope(identity, "sandbox:exec");

@@ -2,44 +2,39 @@
 
 import { callApi, textOf } from "../connection/api.ts";
 
-export type PushOutcome = "on" | "off" | "blocked" | "unsupported";
-
 const PATH = "/api/push";
 
+async function pushManager(): Promise<PushManager | undefined> {
+  return (await navigator.serviceWorker?.getRegistration())?.pushManager;
+}
+
 /** Switches it on, or off again. */
-export async function togglePush(): Promise<PushOutcome> {
-  const registration = await navigator.serviceWorker?.getRegistration();
-  if (registration?.pushManager === undefined) return "unsupported";
-  if (await stopPush(registration)) return "off";
-  const key = await callApi("GET", PATH);
-  const publicKey = key.ok ? textOf(key.value, "publicKey") : undefined;
-  if (publicKey === undefined) return "unsupported";
+export async function togglePush(): Promise<"on" | "off" | "blocked" | "unsupported"> {
+  const manager = await pushManager();
+  if (await stopPush()) return "off";
+  const key = manager === undefined ? undefined : await callApi("GET", PATH);
+  const applicationServerKey = key?.ok ? textOf(key.value, "publicKey") : undefined;
+  if (manager === undefined || applicationServerKey === undefined) return "unsupported";
   if ((await Notification.requestPermission()) !== "granted") return "blocked";
-  const subscribed = await registration.pushManager.subscribe({
-    userVisibleOnly: true,
-    applicationServerKey: publicKey,
-  });
-  return (await tell(subscribed)) ? "on" : "unsupported";
+  const subscription = await manager.subscribe({ userVisibleOnly: true, applicationServerKey }).catch(() => null);
+  return (await tell(subscription)) ? "on" : "unsupported";
 }
 
 /** Says it again, since the server forgets a device after a while. */
 export async function keepPush(): Promise<void> {
-  const registration = await navigator.serviceWorker?.getRegistration();
-  const subscription = await registration?.pushManager?.getSubscription();
-  if (subscription) await tell(subscription);
+  await tell((await (await pushManager())?.getSubscription()) ?? null);
 }
 
 /** @returns Whether it was on. */
-export async function stopPush(registration?: ServiceWorkerRegistration): Promise<boolean> {
-  const of = registration ?? (await navigator.serviceWorker?.getRegistration());
-  const subscription = await of?.pushManager?.getSubscription();
+export async function stopPush(): Promise<boolean> {
+  const subscription = await (await pushManager())?.getSubscription();
   if (!subscription) return false;
   await callApi("DELETE", PATH, { endpoint: subscription.endpoint });
   return subscription.unsubscribe();
 }
 
-async function tell(subscription: PushSubscription): Promise<boolean> {
-  const { endpoint, keys = {} } = subscription.toJSON();
-  const { p256dh, auth } = keys;
-  return (await callApi("PUT", PATH, { endpoint, p256dh, auth })).ok;
+async function tell(subscription: PushSubscription | null): Promise<boolean> {
+  if (subscription === null) return false;
+  const { endpoint, keys } = subscription.toJSON();
+  return (await callApi("PUT", PATH, { endpoint, ...keys })).ok;
 }

@@ -2,7 +2,6 @@
 
 import { useMemo } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
-import type { AskAct, ParticipantsModel } from "../sharing/participants-model.ts";
 import type { Texts } from "../texts/texts.ts";
 import { focusedTarget, focusOf, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { applied, type WorkspaceCommand } from "../workspace/layout-keys.ts";
@@ -74,7 +73,7 @@ export function useCommands(options: CommandsOptions): Run {
       case "terminal":
         return void live.sessionOf()?.tools.do(command.shortcut);
       case "ask":
-        return answerAsk(live.sessionOf()?.room, command.act);
+        return live.sessionOf()?.room.answer(command.act, live.sessionOf()?.room.answerable(command.act) ?? "");
       case "notify":
         return void togglePush().then((outcome) => live.sessionOf()?.tell(texts.push[outcome]));
       case "scheme":
@@ -84,9 +83,4 @@ export function useCommands(options: CommandsOptions): Run {
     }
   };
   return Object.assign(run, { may });
-}
-
-function answerAsk(room: ParticipantsModel | undefined, act: AskAct): void {
-  const id = room?.answerable(act);
-  if (id !== undefined) room?.answer(act, id);
 }

@@ -32,7 +32,7 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
   { do: "rename" },
   { do: "share" },
   ...SHORTCUTS.map((shortcut): WorkspaceCommand => ({ do: "terminal", shortcut })),
-  ...(["take", "decline", "give-back"] as const).map((act): WorkspaceCommand => ({ do: "ask", act })),
+  ...(["take", "decline", "back"] as const).map((act): WorkspaceCommand => ({ do: "ask", act })),
   { do: "notify" },
   { do: "settings" },
   { do: "keys" },

@@ -1,14 +1,7 @@
 // The participants of a session as the page shows them: who may type, who requests the keyboard, and the latest event as a text. Sends
 // this person's keyboard requests. No React.
 
-import {
-  announcementOf,
-  keyboardWords,
-  type OpenAsk,
-  type Participants,
-  participantOf,
-  type ServerMessage,
-} from "sandbox-stdio/core";
+import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 import { Store } from "../ui/store.ts";
@@ -26,7 +19,8 @@ export type ParticipantsState = {
   readonly refusedKeys: number;
 };
 
-export type AskAct = "take" | "decline" | "give-back";
+/** `back`: gives the keyboard back. */
+export type AskAct = "take" | "decline" | "back";
 
 export class ParticipantsModel extends Store<ParticipantsState> {
   readonly #connection: BrowserConnection;
@@ -69,21 +63,13 @@ export class ParticipantsModel extends Store<ParticipantsState> {
 
   /** The oldest ask that this person may answer so. */
   answerable(act: AskAct): string | undefined {
-    const { asks, you } = this.state.people ?? { asks: [], you: "" };
-    const fits = ({ by }: OpenAsk) =>
-      act === "decline" ? (by ?? you) === you : by === (act === "take" ? undefined : you);
-    return this.mayDrive ? asks.find(fits)?.id : undefined;
+    const { asks = [], you = "" } = this.state.people ?? {};
+    return asks.find(({ by }) => (act === "decline" ? (by ?? you) : (by ?? "")) === (act === "take" ? "" : you))?.id;
   }
 
-  get mayDrive(): boolean {
-    const { people } = this.state;
-    return people !== undefined && participantOf(people, people.you)?.role === "driver";
-  }
-
-  /** Answers a program's ask. */
   answer(act: AskAct, id: string): void {
-    if (act === "give-back") this.release();
-    else this.#connection.client?.send({ type: act === "take" ? "take_ask" : "decline_ask", id });
+    if (act === "back") this.release();
+    else this.#connection.client?.send({ type: `${act}_ask`, id });
   }
 
   /** Hides a request unless it is repeated. */

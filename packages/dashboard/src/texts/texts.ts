@@ -191,11 +191,13 @@ export const ENGLISH = {
     secretNow: "Only the length of what you type is recorded.",
     echo: "The terminal shows what you type, and that is kept.",
     take: "Take the keyboard",
-    takeTitle: "Type alone until you give the keyboard back",
-    giveBack: "Give back",
-    giveBackTitle: "The program goes on",
+    back: "Give back",
     decline: "Decline",
-    declineTitle: "The program is told that nobody helps",
+    title: {
+      take: "Type alone until you give the keyboard back",
+      back: "The program goes on",
+      decline: "The program is told that nobody helps",
+    },
     taken: (name: string) => `${name} has the keyboard for it`,
   },
   /** Calls of this device when a program asks for a person. */
@@ -457,7 +459,7 @@ export const ENGLISH = {
       ask: {
         take: "Program's request: take the keyboard",
         decline: "Program's request: decline",
-        "give-back": "Program's request: give the keyboard back",
+        back: "Program's request: give the keyboard back",
       },
       notify: "Notify this device when a program asks for you (on or off)",
       ownTab: "Move pane to a new tab",

@@ -1,7 +1,6 @@
 // Commands for tabs and panes, and their keys. Ctrl+Shift with a letter means nothing to terminals; Alt+Shift with an arrow does, and is
 // taken only if there are other panes. Pure.
 
-import type { AskAct } from "../sharing/participants-model.ts";
 import { keyOfShortcut, type Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
@@ -18,7 +17,7 @@ export type WorkspaceCommand =
   | { readonly do: "close" }
   | { readonly do: "upload" | "notify" }
   /** The answer to a program that asks for a person in the focused pane. */
-  | { readonly do: "ask"; readonly act: AskAct }
+  | { readonly do: "ask"; readonly act: "take" | "decline" | "back" }
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }
   | { readonly do: "own-tab" }
   | { readonly do: "show-tab" | "move-tab"; readonly by: 1 | -1 };

@@ -1,6 +1,7 @@
 // A program asks for a person (K11 to K14): one takes the keyboard, alone, until it is given back; or declines. Decides, and tells
 // the drivers. The session's shell stores what there is, and keeps the record.
 
+import { UNSEEN } from "../wire/attach-query.ts";
 import { ASK_MS } from "../wire/constants.ts";
 import type { AskAnswer, ServerMessage } from "../wire/control.ts";
 import { chooseAnswerer } from "./answerer.ts";
@@ -29,7 +30,7 @@ export function openAsk(session: SessionState, client: ClientRecord, request: As
   const own = session.asks.filter(({ by }) => by === client.id);
   if (own.some(isOpen)) return "ask_open";
   if (own.length >= ASKS_AN_HOUR || session.asks.length >= MAX_KEPT_ASKS) return "too_many_asks";
-  const ask: Ask = { ...request, by: client.id, atMs: now() };
+  const ask: Ask = { ...request, reason: request.reason.replace(UNSEEN, " "), by: client.id, atMs: now() };
   session.asks = [...session.asks, ask];
   // As if a call were under way: its writer keeps its place, and in an exclusive session gets the keyboard back.
   countCall(client, 1);
@@ -38,36 +39,35 @@ export function openAsk(session: SessionState, client: ClientRecord, request: As
   return undefined;
 }
 
-/** When the writer may ask again, as the session's clock tells it. */
-export function asksAgainMs({ asks, now }: SessionState, { id }: ClientRecord): number {
-  return (asks.find(({ by }) => by === id)?.atMs ?? now()) + HOUR_MS;
-}
-
+/** A person takes the keyboard for it. @param id Absent: for the oldest. */
 export function takeAsk(session: SessionState, client: ClientRecord, id?: string): void {
-  const ask = session.asks.find((one) => isOpen(one) && (id === undefined || one.id === id));
-  const taker = takerOf(session.asks);
-  if (ask === undefined || (taker !== undefined && taker !== client.id)) {
-    const code = ask === undefined ? "no_such_ask" : "ask_taken";
-    client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
-  } else if (client.isProgram || !session.keyboard.lend(client.id).ok) {
-    client.tell({ type: "error", code: "not_stdin_holder", message: "the keyboard is another person's: ask for it" });
-  } else {
+  const ask = askFor(session, client, takerOf(session.asks), id);
+  if (ask === undefined) return;
+  if (!session.keyboard.lend(client.id).ok) tellFault(client, "not_stdin_holder");
+  else {
     put(session, { ...ask, takenBy: client.id });
     session.hop.asked(ask, "taken", client.id);
     announceHolder(session);
   }
 }
 
-/** A person who drives declines it; who has taken it gives the keyboard back with that. */
+/** A person declines it; who has taken it gives the keyboard back with that. */
 export function declineAsk(session: SessionState, client: ClientRecord, id: string): void {
-  const ask = session.asks.find((one) => isOpen(one) && one.id === id);
-  const isTheirs = ask?.takenBy === undefined || ask.takenBy === client.id;
-  const mayDecline = client.role === "driver" && !client.isProgram;
-  if (ask !== undefined && isTheirs && mayDecline) conclude(session, [ask], "declined", client.id);
-  else {
-    const code = ask === undefined ? "no_such_ask" : isTheirs ? "not_allowed" : "ask_taken";
-    client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
-  }
+  const ask = askFor(session, client, session.asks.find((one) => one.id === id)?.takenBy, id);
+  if (ask !== undefined) conclude(session, [ask], "declined", client.id);
+}
+
+/** The open ask, if this client may answer it; else it is told why not. */
+function askFor({ asks }: SessionState, client: ClientRecord, taker = client.id, id?: string): Ask | undefined {
+  const ask = asks.find((one) => isOpen(one) && (id ?? one.id) === one.id);
+  const mayAnswer = client.role === "driver" && !client.isProgram;
+  if (ask !== undefined && taker === client.id && mayAnswer) return ask;
+  tellFault(client, ask === undefined ? "no_such_ask" : mayAnswer ? "ask_taken" : "not_allowed");
+  return undefined;
+}
+
+function tellFault(client: ClientRecord, code: string): void {
+  client.tell({ type: "error", code, message: code.replaceAll("_", " ") });
 }
 
 /** Tells everyone which client holds the keyboard. */
@@ -111,8 +111,7 @@ export function tellOpenAsks({ asks }: SessionState, client: ClientRecord, peer:
   if (!isTold(client)) return;
   for (const ask of asks.filter(isOpen)) {
     peer.send(messageOf(ask));
-    const { id, takenBy: by } = ask;
-    if (by !== undefined) peer.send({ type: "ask_state", id, by });
+    if (ask.takenBy !== undefined) peer.send({ type: "ask_state", id: ask.id, by: ask.takenBy });
   }
 }
 
@@ -123,8 +122,8 @@ export function dropAsks(session: SessionState): void {
   for (const ask of open) session.hop.asked({ ...ask, reason: "" }, "exited", "");
 }
 
+/** They end in the order in which they began. */
 export function nextAskMs({ asks }: SessionState): number | undefined {
-  // They end in the order in which they began.
   const next = asks.find(isOpen);
   return next && next.atMs + ASK_MS;
 }

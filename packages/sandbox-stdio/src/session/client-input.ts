@@ -338,8 +338,8 @@ function isHolderAway({ clients, keyboard, creator }: SessionState, client: Clie
 }
 
 function requestKeyboard(session: SessionState, client: ClientRecord): void {
-  const isAsked = session.asks.some(({ answer, takenBy }) => answer === undefined && takenBy === undefined);
-  if (isAsked && client.role === "driver" && !client.isProgram && takerOf(session.asks) === undefined) {
+  const isAsked = session.asks.some(({ answer }) => answer === undefined) && takerOf(session.asks) === undefined;
+  if (isAsked && client.role === "driver" && !client.isProgram) {
     takeAsk(session, client);
     return;
   }

@@ -149,8 +149,10 @@ export class Keyboard {
   }
 
   #give(id: string): void {
-    if (id !== this.#holder) this.#turn += 1;
-    if (id !== this.#holder) this.#isLent = false;
+    if (id !== this.#holder) {
+      this.#turn += 1;
+      this.#isLent = false;
+    }
     this.#holder = id;
     if (id !== "") this.#hasBeenHeld = true;
   }

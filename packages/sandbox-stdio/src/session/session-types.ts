@@ -8,7 +8,7 @@ import type { OutputObserver } from "../output/window.ts";
 import type { Answerer } from "../terminal/answerer-history.ts";
 import type { Attempt } from "../wire/attempt.ts";
 import type { SignalName } from "../wire/constants.ts";
-import type { AskAnswer, ParticipantKind } from "../wire/control.ts";
+import type { AskAnswer, Asked, ParticipantKind } from "../wire/control.ts";
 import type { PaneOrder } from "../wire/pane-messages.ts";
 import type { Delivery, Mode, Role } from "../wire/terms.ts";
 import type { ClientRecord, Party, TerminalSize } from "./client-record.ts";
@@ -78,17 +78,12 @@ export type AttachRequest = {
   readonly resume: string;
 };
 
-/** A program's ask for a person, of the last hour. Can be copied by structure. */
-export type Ask = {
-  readonly id: string;
-  /** The writer's client, and its name there. */
+/** A program's ask for a person, of the last hour; `reason` is "" once it is over. Can be copied by structure. */
+export type Ask = Asked & {
+  /** The writer's client. */
   readonly by: string;
-  readonly writer: string;
   /** The person whose program it is: opaque. */
   readonly asker: string;
-  /** "" once it is over. */
-  readonly reason: string;
-  readonly secret: boolean;
   readonly atMs: number;
   /** The client that has taken it. */
   readonly takenBy?: string | undefined;
@@ -96,7 +91,7 @@ export type Ask = {
   readonly answer?: AskAnswer;
 };
 
-export type AskRequest = Pick<Ask, "id" | "asker" | "writer" | "reason" | "secret">;
+export type AskRequest = Asked & Pick<Ask, "asker">;
 /** What became of an ask. */
 export type AskEvent = "asked" | "taken" | "exited" | AskAnswer;
 

@@ -70,7 +70,7 @@ export function placeOf({
 }
 
 /** Characters that are not seen in a name, or move a cursor. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
+export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/gu;
 
 export type AttachQueryResult =
   | { readonly ok: true; readonly query: AttachQuery }

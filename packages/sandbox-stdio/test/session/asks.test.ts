@@ -1,7 +1,7 @@
 // A program asks for a person: who is told, who may take it, when it ends, and that nothing of a secret is on record.
 
 import { describe, expect, test } from "vitest";
-import { ASK_MS, type Ask, asksAgainMs, type ClientRecord, isSecretFor, openAsk } from "../../src/index.ts";
+import { ASK_MS, type Ask, type ClientRecord, isSecretFor, openAsk } from "../../src/index.ts";
 import { bytes, join, pass, relayRig, rig } from "../support/fixtures.ts";
 
 class Recorder {
@@ -111,7 +111,7 @@ describe("who is told and who takes it", () => {
     at.session.command(v.client, { type: "request_stdin" });
     at.session.command(v.client, { type: "take_ask", id: "x" });
     expect(v.peer.of("error").map(({ code }) => code)).toEqual([
-      "not_stdin_holder",
+      "not_allowed",
       "not_allowed",
       "not_allowed",
       "no_such_ask",
@@ -172,7 +172,6 @@ describe("how it ends", () => {
       declined(`q${i}`);
     }
     expect(at.ask()).toBe("too_many_asks");
-    expect(asksAgainMs(at.session.state, at.program)).toBe(1_000 + 3_600_000);
     for (let i = 1; i <= 51; i += 1) {
       const other = at.session.programs.beginCall({ id: `w${i}`, name: `w${i}`, isAdmin: false });
       if (other === undefined) throw new Error("a writer was not let in");

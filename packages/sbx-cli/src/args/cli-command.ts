@@ -1,7 +1,15 @@
 // The parsed commands, each with all that it needs. Types only.
 
 import type { ServeCommand } from "@sbx/serve/request";
-import type { CreateRequest, ReadQuery, RunRequest, ScreenQuery, Until, WriteRequest } from "sandbox-stdio/client";
+import type {
+  CreateRequest,
+  KeyboardRequest,
+  ReadQuery,
+  RunRequest,
+  ScreenQuery,
+  Until,
+  WriteRequest,
+} from "sandbox-stdio/client";
 import type { AttachOptions, Role } from "sandbox-stdio/core";
 import type { Endpoint } from "../base/endpoint.ts";
 import type { TicketSource } from "./ticket.ts";
@@ -73,7 +81,7 @@ export type ProgramCommand = SessionTarget & { readonly isJson: boolean } & (
         readonly until: Until;
         readonly more: { from?: number; timeoutMs?: number; maxBytes?: number; incarnation?: string };
       }
-    | { readonly kind: "ask"; readonly reason: string; readonly secret: boolean; readonly writer: string | undefined }
+    | { readonly kind: "ask"; readonly request: Omit<KeyboardRequest, "do"> }
     | { readonly kind: "screen"; readonly query: ScreenQuery }
     | { readonly kind: "commands"; readonly incarnation: string | undefined }
     | {

@@ -208,16 +208,17 @@ function untilOf({
   throw usage("use exactly one of --exit, --match, --text, --idle, --command-end, --screen, --keyboard and --ask");
 }
 
-type AskFlags = { reason: string; secret?: true; writer?: string; json?: true };
+type AskFlags = TargetFlags & { reason: string; secret?: true; writer?: string; incarnation?: string; json?: true };
 
 function addAsk(program: Command, defaults: Defaults, done: Done): void {
   const command = addSessionTarget(program.command("ask [url]"))
-    .description("ask a person to take the keyboard, and wait for that; exit code 0: done, 1: declined, 124: expired")
+    .description("ask a person to take the keyboard; prints the id for wait --ask")
     .requiredOption("--reason <text>", "what the person is to do, in a line")
     .option("--secret", "the person types a secret: only its length is recorded");
-  withJson(withWriter(command)).action((url: string | undefined, flags: TargetFlags & AskFlags) => {
-    const { reason, secret = false, writer, json = false } = flags;
-    done({ kind: "ask", ...sessionTargetOf(url, flags, defaults), reason, secret, writer, isJson: json });
+  withJson(withWriter(withIncarnation(command))).action((url: string | undefined, flags: AskFlags) => {
+    const { reason, secret, writer, incarnation, json: isJson = false } = flags;
+    const request = defined({ reason, secret, writer, incarnation });
+    done({ kind: "ask", ...sessionTargetOf(url, flags, defaults), request, isJson });
   });
 }
 

@@ -3,19 +3,8 @@
 import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
 export type MenuAction =
-  | {
-      readonly kind:
-        | "ask"
-        | "decline"
-        | "release"
-        | "take"
-        | "secret"
-        | "who"
-        | "status"
-        | "round_trip"
-        | "detach"
-        | "literal";
-    }
+  | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "round_trip" | "detach" | "literal" }
+  | { readonly kind: "decline"; readonly id: string }
   | { readonly kind: "give"; readonly to: string }
   /** Waits for another key, as `text` explains. */
   | { readonly kind: "more"; readonly text: string }
@@ -46,7 +35,7 @@ export class Menu {
     if (keyboard !== "none") keys.unshift(`p secret input ${this.#isSecret ? "off" : "on"}`);
     if (keyboard === "yours") keys.unshift("g give the keyboard", "r release it");
     if (!mayYield && keyboard === "taken") keys.unshift("t take the keyboard (admin)");
-    if (this.#isAsked) keys.unshift("a take the keyboard for the program", "n decline");
+    if (this.#asked !== undefined) keys.unshift("a take the keyboard for the program", "n decline");
     else if (mayYield) keys.unshift("a take the keyboard from the program");
     else if (keyboard === "free" || keyboard === "taken") keys.unshift("a request the keyboard");
     return keys.join(" · ");
@@ -57,9 +46,9 @@ export class Menu {
     if (this.#choices.length > 0) return this.#choose(key);
     switch (String.fromCharCode(key)) {
       case "a":
-        return this.#isAsked ? { kind: "ask" } : this.#ifKeyboard({ kind: "ask" });
+        return this.#asked === undefined ? this.#ifKeyboard({ kind: "ask" }) : { kind: "ask" };
       case "n":
-        return this.#isAsked ? { kind: "decline" } : { kind: "nothing" };
+        return this.#asked === undefined ? { kind: "nothing" } : { kind: "decline", id: this.#asked };
       case "r":
         return this.#ifKeyboard({ kind: "release" });
       case "t":
@@ -85,10 +74,10 @@ export class Menu {
     }
   }
 
-  /** Whether a program asks for a person, and no other has taken that. */
-  get #isAsked(): boolean {
+  /** The ask of a program that this person may answer. */
+  get #asked(): string | undefined {
     const { asks, you } = this.#people;
-    return keyboardStateOf(this.#people) !== "none" && asks.some(({ by = you }) => by === you);
+    return keyboardStateOf(this.#people) === "none" ? undefined : asks.find(({ by = you }) => by === you)?.id;
   }
 
   #ifKeyboard(action: MenuAction): MenuAction {

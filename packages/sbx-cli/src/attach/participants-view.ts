@@ -18,7 +18,8 @@ import {
 } from "sandbox-stdio/core";
 import type { Notices } from "../base/notices.ts";
 
-const ASK_ADVICE = " (Ctrl+^ a takes the keyboard, Ctrl+^ n declines)";
+const SECRET_WORDS = "; only the length of what you type is recorded";
+const SHOWN_WORDS = ", but the terminal shows it";
 
 export type ParticipantsViewEvents = {
   /** Sets the terminal title; undefined restores the previous one. */
@@ -86,23 +87,16 @@ export class ParticipantsView {
     const isFreeForYou = this.#hasAsked && message.type === "stdin_holder" && message.id === "";
     if (text !== undefined && (this.#isOn || isFreeForYou || isOwnBusiness(before, message))) {
       const isRequest = message.type === "stdin_request" && after.holder === after.you;
-      const isAsk = message.type === "ask";
-      const advice = isAsk
-        ? ASK_ADVICE
-        : isRequest
-          ? " (Ctrl+^ g gives it)"
-          : isFreeForYou
-            ? " (Ctrl+^ a takes it)"
-            : "";
+      const ofKeyboard = isRequest ? " (Ctrl+^ g gives it)" : isFreeForYou ? " (Ctrl+^ a takes it)" : "";
+      const advice = message.type === "ask" ? " (Ctrl+^ a takes the keyboard, n declines)" : ofKeyboard;
       this.#notices.say(`${text}${advice}`);
       if (advice !== "") this.#notices.bell();
     }
     if (message.type === "stdin_request" && message.id === before.you) this.#hasAsked = true;
     if (message.type === "stdin_holder" && message.id !== "") this.#hasAsked = false;
     if (message.type === "ask_state" && message.by === after.you) {
-      const secret = yourAsk(after)?.secret === true ? "; only the length of what you type is recorded" : "";
-      const shown = secret !== "" && after.echo ? ", but the terminal shows it" : "";
-      this.#notices.say(`the keyboard is yours until Ctrl+^ r${secret}${shown}`);
+      const secret = yourAsk(after)?.secret === true ? SECRET_WORDS + (after.echo ? SHOWN_WORDS : "") : "";
+      this.#notices.say(`the keyboard is yours until Ctrl+^ r${secret}`);
     }
     if (after !== before) this.#retitle();
   }

@@ -262,11 +262,9 @@ export class TerminalFront implements Front {
       case "ask":
         client.send({ type: "request_stdin" });
         return;
-      case "decline": {
-        const ask = this.participants.people?.asks[0];
-        if (ask !== undefined) client.send({ type: "decline_ask", id: ask.id });
+      case "decline":
+        client.send({ type: "decline_ask", id: action.id });
         return;
-      }
       case "release":
         client.send({ type: "release_stdin" });
         return;

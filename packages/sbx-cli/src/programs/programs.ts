@@ -27,11 +27,6 @@ import { fetchUnlessSilent } from "../connection/silence.ts";
 /** Exit codes of `wait`. */
 export const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } as const;
 
-/** Exit codes of `ask`. */
-const ASK_EXIT = { done: 0, declined: 1, expired: EXIT.timeout } as const;
-/** The server ends an ask before. */
-const ASK_TIMEOUT_MS = 20 * 60_000;
-
 /** The server's default. */
 const DEFAULT_WAIT_MS = 30_000;
 /** Bytes of standard input per call: the server accepts 64 KiB, encoded. */
@@ -117,13 +112,9 @@ export async function runVerb(
       return printer.end(VERB_EXIT[answer.outcome]);
     }
     case "ask": {
-      const { reason, secret, writer } = command;
-      const asked = () => session.keyboard({ do: "ask", reason, secret, ...defined({ writer }) });
-      const { ask = "" } = await quickApiCall(asked);
-      const work = () => session.wait({ until: { ask }, timeoutMs: ASK_TIMEOUT_MS });
-      const answer = await apiCall(() => withSlowNotice("waiting for a person", work(), notifyPerson));
-      await say({ ask, ...answer }, () => `${answer.answer ?? answer.outcome}\n`);
-      return printer.end(answer.answer === undefined ? VERB_EXIT[answer.outcome] : ASK_EXIT[answer.answer]);
+      const answer = await quickApiCall(() => session.keyboard({ do: "ask", ...command.request }));
+      await say(answer, () => `${answer.ask}\n`);
+      break;
     }
     case "screen": {
       const answer = await quickApiCall(() => session.screen(command.query));
@@ -159,7 +150,8 @@ export async function runVerb(
 const waitingFor = (waitMs = 0) => (waitMs > 0 ? "waiting for output" : "waiting for the server");
 
 /** The match, or the exit code as `docker wait` prints it. */
-function waitedFor(until: Until, { match, exit }: WaitAnswer): string {
+function waitedFor(until: Until, { match, exit, answer }: WaitAnswer): string {
+  if (answer !== undefined) return `${answer}\n`;
   if (match !== undefined) return `${match.text}\n`;
   return "exit" in until && exit !== undefined ? `${exit.code}\n` : "";
 }

@@ -1,14 +1,7 @@
 // *signal*, *resize* and *keyboard* (R5, K11): a program's actions on the process beside typing. Its writer is a client of the session,
 // with the rights of one.
 
-import {
-  asksAgainMs,
-  type ClientRecord,
-  isSecretFor,
-  openAsk,
-  type RelaySession,
-  type SignalName,
-} from "sandbox-stdio/core";
+import { type ClientRecord, isSecretFor, openAsk, type RelaySession, type SignalName } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { beginCall } from "./begin-call.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused, SECRET_ENTRY } from "./call.ts";
@@ -83,8 +76,7 @@ function askPerson(
   const fault = openAsk(session.state, client, { id: ask, asker, writer, reason, secret });
   if (fault === "ask_open") return refused(409, fault, "an ask of this writer is open: wait for its answer");
   if (fault !== undefined) {
-    const retryAfterSeconds = Math.ceil((asksAgainMs(session.state, client) - Date.now()) / 1000);
-    return { ...refused(429, fault, "more than 10 asks of this writer in an hour"), retryAfterSeconds };
+    return { ...refused(429, fault, "more than 10 asks of this writer in an hour"), retryAfterSeconds: 3_600 };
   }
   return { status: 200, body: { ask, holder: session.keyboard.holder } };
 }
