@@ -59,3 +59,26 @@ test("without a network the page opens and says so; with it, it goes on by itsel
   expect(tab.problems.filter((problem) => !problem.includes("net::ERR_"))).toEqual([]);
   tab.problems.length = 0;
 });
+
+test("R5c: a push shows a notice that names the session alone, and leads to it", async () => {
+  const { tab } = await browser.shell();
+  const context = tab.page.context();
+  await tab.page.evaluate(() => navigator.serviceWorker.ready);
+  const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
+  // No push service is on this machine, and a browser without a window shows no notices: both ends are the test's.
+  const shown = await worker.evaluate(
+    (pushed) => {
+      const seen: unknown[] = [];
+      const scope = globalThis as unknown as { registration: object };
+      Object.assign(scope.registration, {
+        showNotification: (title: string, { body, data }: NotificationOptions) => seen.push([title, body, data]),
+      });
+      const event = Object.assign(new Event("push"), { data: { json: () => pushed }, waitUntil: () => undefined });
+      dispatchEvent(event);
+      return seen;
+    },
+    { sandbox: "dev", session: "build", reason: "not this" },
+  );
+  const body = "A program waits for a person at the keyboard";
+  expect(shown).toEqual([["build asks for you", body, "/?sandbox=dev&session=build"]]);
+});
