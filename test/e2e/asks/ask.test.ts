@@ -8,7 +8,7 @@ import { connect } from "../support/clients/client.ts";
 import { callTool, closeClients, mcpClient, refusalOf, toolBody } from "../support/clients/mcp.ts";
 import { Programs } from "../support/clients/programs.ts";
 import { Tmux } from "../support/clients/tmux.ts";
-import { fresh, person, restartWorker, system } from "../support/system/system.ts";
+import { api, fresh, person, restartWorker, system } from "../support/system/system.ts";
 
 const terminals: Tmux[] = [];
 afterEach(async () => {
@@ -105,6 +105,8 @@ test("K11: reads, screens, waits and runs of the asker are refused while a secre
   expect(
     await at.run({ session: "s", ...shell('read -rs -p "Password: "; echo "thanks"; exec sleep 600') }),
   ).toMatchObject(refused);
+  const headers = { Accept: "text/event-stream" };
+  expect((await api(at.who, at.path("/sessions/s/output"), { headers })).status).toBe(409);
   expect(await other.read("s")).toMatchObject({ status: 200 });
   const timeout = await at.wait("s", { until: { ask: body.ask }, timeoutMs: 1 });
   expect(timeout.body).toMatchObject({ outcome: "timeout", output: "" });

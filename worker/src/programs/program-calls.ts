@@ -194,7 +194,10 @@ export class ProgramCalls {
     }
     const reached = await this.#reach(call, operation.type === "run" ? undefined : incarnation);
     if ("status" in reached) return reached;
-    const shows = operation.type === "run" || operation.type === "read" || operation.type === "screen";
+    const { type } = operation;
+    // A stream looks first where the output is, as a wait does, which says what for.
+    const isStream = type === "locate" && operation.waitsFor === undefined;
+    const shows = type === "run" || type === "read" || type === "screen" || isStream;
     if (shows && this.#isSecret(call, reached)) return SECRET_ENTRY;
     const answer = await this.#operate(call, operation, reached, signal, isNew);
     return shows && this.#isSecret(call, reached) ? SECRET_ENTRY : answer;
