@@ -3,7 +3,7 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Env } from "../../src/env.ts";
 import { SessionObject } from "../../src/objects/session-object.ts";
-import type { WaitOperation } from "../../src/programs/operations/call.ts";
+import { requestOf, unpackAnswer, type WaitOperation } from "../../src/programs/operations/call.ts";
 import { askWaiting } from "../../src/programs/wait-socket.ts";
 import { giveClock } from "../support/given-clock.ts";
 import { Bridge, LIMIT, open, parked, PARKING_SETTINGS as SETTINGS } from "../support/line-bridge.ts";
@@ -45,20 +45,30 @@ class Waited {
     signal = new AbortController().signal,
   ): Promise<void> {
     const { from = 0, timeoutMs = 600_000, subject = "alice" } = asked;
+    const operation = { type: "wait", until, from, timeoutMs, maxBytes: 8_192 } as const;
+    const call = { ...this.#call(subject), operation };
+    return askWaiting({ env: real, sessionKey: this.sessionKey, signal }, call).then(
+      ({ status, body }) => void this.answers.set(name, { status, body, atMs: Date.now() }),
+    );
+  }
+
+  /** A program asks for a person. */
+  async ask(): Promise<{ status: number; body: Readonly<Record<string, unknown>> }> {
+    const operation = { type: "keyboard", writer: "api", do: "ask", reason: "y?", secret: false } as const;
+    return unpackAnswer(await this.stub.fetch(requestOf({ ...this.#call("alice"), operation }, undefined)));
+  }
+
+  #call(subject: string) {
     const own = { persons: [{ subject }], tokenIds: [] };
     const may = { mayExec: true, isAdmin: false, mayCreate: true };
     const who = { subject, name: subject, isGuest: false, ...may, ...own, own, origin: "" };
-    const call = {
+    return {
       ...{ sandboxKey: "0123456789abcdef", sandbox: "dev", session: "s", incarnation: "the-only-one" },
       who: { ...who, expiresAtMs: Date.now() + 7_200_000 },
       actor: { tenant: "t", user: subject, address: "" },
       pass: { connection: crypto.randomUUID(), address: "unknown", homeKey: "home" },
       mayStart: false,
-      operation: { type: "wait", until, from, timeoutMs, maxBytes: 8_192 },
     } as const;
-    return askWaiting({ env: real, sessionKey: this.sessionKey, signal }, call).then(
-      ({ status, body }) => void this.answers.set(name, { status, body, atMs: Date.now() }),
-    );
   }
 
   held(): Promise<number> {
@@ -210,4 +220,20 @@ test("H21e: a wait whose socket ends with its object is an honest 503, for the W
   await evictDurableObject(at.stub, { webSockets: "close" });
   await asked;
   expect(at.answers.get("cut")).toMatchObject({ status: 503, body: { error: "unavailable" } });
+});
+
+test("K11: an ask is open for 15 minutes with its object awake, and then has expired", async () => {
+  const at = new Waited();
+  const client = await at.begin();
+  const { status, body } = await at.ask();
+  expect(status).toBe(200);
+  const asked = at.wait("ask", { ask: String(body.ask) }, { timeoutMs: 3_600_000 });
+  await expect.poll(() => at.held(), LIMIT).toBe(1);
+  expect(await at.ask()).toMatchObject({ status: 409, body: { error: "ask_open" } });
+  clock.putForward(14 * 60_000);
+  expect(await at.ask()).toMatchObject({ status: 409, body: { error: "ask_open" } });
+  clock.putForward(61_000);
+  await asked;
+  expect(at.answers.get("ask")?.body).toMatchObject({ outcome: "met", answer: "expired" });
+  client.close();
 });
