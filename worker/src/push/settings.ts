@@ -4,7 +4,7 @@ import { fromBase64Url } from "../base/base64url.ts";
 import { AuthFault } from "../refusal/fault.ts";
 
 export interface PushEnv {
-  /** The key that push services know this server by: a private P-256 key, as a JWK. Default: none, nobody's device is called. */
+  /** The key that push services know this server by: a private P-256 key, as a JWK. Default: none, no device is called. */
   readonly VAPID_KEY?: string;
   /** A `mailto:` or `https:` address of the operator's, for push services. Default: `PUBLIC_ORIGIN`. */
   readonly VAPID_SUBJECT?: string;

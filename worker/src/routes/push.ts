@@ -14,7 +14,7 @@ type PushRouteEnv = IdentifyEnv & PushNoticesEnv;
 
 export const pushRoutes = new Hono<{ Bindings: PushRouteEnv }>();
 
-/** The key to subscribe with; null: nobody is called here. */
+/** The key to subscribe with; null: no device is called here. */
 pushRoutes.get("/", async (c) => {
   await enter(c.req.raw, c.env);
   requireNoQuery(c.req.raw);

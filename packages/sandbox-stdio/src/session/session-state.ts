@@ -33,7 +33,7 @@ export interface Hop {
   membersChanged(): void;
   /** Another client holds the keyboard, or it is free. All clients have been told. */
   keyboardMoved(): void;
-  /** Something became of a program's ask, by this client's doing; "": by nobody's. */
+  /** A program's ask has changed, through this client; "": through none. */
   asked(ask: Ask, event: AskEvent, client: string): void;
   /** More of a program's input may have been taken, or stored. */
   inputSettled(client: ClientRecord): void;
