@@ -96,6 +96,8 @@ export class InputDelivery {
   }
 
   setSecret(on: boolean): void {
+    // The session would not end it (K13).
+    if (!on && this.#isSecretForAsk) return;
     this.#secrecy.set(on, this.#isSettled);
   }
 

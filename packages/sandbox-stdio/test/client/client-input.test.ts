@@ -404,7 +404,9 @@ describe("I11: secret input", () => {
 
     test("begins when it is taken, and ends with it once all is acknowledged", () => {
       const { client, say, sent, over } = taken();
+      client.setSecret(false);
       client.type(bytes("hunter2"));
+      expect(client.isSecret).toBe(true);
       over("done");
       expect([client.isSecret, sent()]).toEqual([false, [ON, "hunter2"]]);
       say({ type: "stdin_ack", offset: 7 });
