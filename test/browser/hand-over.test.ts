@@ -49,7 +49,7 @@ test("K2d, K9: a program is marked, says what it typed, and gives its keyboard u
   expect((await ask("input", { text: "no" })).body).toMatchObject({ error: "not_stdin_holder" });
 });
 
-test("K12 to K14: a program asks, a person takes the keyboard without a mouse, types a secret and gives it back", async () => {
+test("K12 to K14: a program asks, a person takes the keyboard by keys, types a secret, gives it back", async () => {
   const sandbox = fresh("agent");
   const ann = await first(sandbox, "Ann");
   const bob = await page(sandbox, "Bob");

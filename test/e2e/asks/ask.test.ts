@@ -86,7 +86,7 @@ test("K13: an agent asks by MCP, a person types the secret with the command line
   expect(holding(system.dir, "the password of sudo").length).toBeGreaterThan(0);
 });
 
-test("K11: reads, screens, waits and runs of the asker are refused while a secret is asked for, and go on after it", async () => {
+test("K11: reads, screens, waits and runs of the asker are refused during a secret, and go on after it", async () => {
   const { at, keyboard } = await started('read -rs -p "Password: "; echo "thanks"; exec sleep 600', "Password: ");
   const other = new Programs(await person({ org: at.who.org }), at.sandbox);
   const who = await person({ org: at.who.org });
@@ -126,7 +126,7 @@ test("K11: reads, screens, waits and runs of the asker are refused while a secre
   expect((await at.wait("s", { until: { ask: body.ask } })).body).toMatchObject({ answer: "done" });
 });
 
-test("K11: an ask without a reason, a second one, an unknown one, and what else is wrong is refused with words", async () => {
+test("K11: an ask without a reason, a second one, an unknown one, and others are refused with words", async () => {
   const { at, keyboard } = await started("echo ready; exec cat", "ready");
   expect(await keyboard({ do: "ask" })).toMatchObject({ status: 400 });
   expect(await keyboard({ do: "request", reason: "x" })).toMatchObject({ status: 400 });

@@ -83,7 +83,7 @@ async function asks(who: Person, reason: string, session = fresh("s")) {
   return { sandbox: at.sandbox, session };
 }
 
-test("R5c: a device is called with a signed, encrypted text that names the session alone; a driver of the tenant's asks for it", async () => {
+test("R5c: a device is called with a signed, encrypted text that names the session alone", async () => {
   const agent = await person();
   const owner = await person({ org: agent.org });
   const { keys, auth, path, subscription } = device();
@@ -118,7 +118,7 @@ test("R5c: a device that is gone is forgotten, and one that was taken back is no
   expect([gone, back].map(({ path }) => sentTo(path).length)).toEqual([1, 0]);
 });
 
-test("R5c: endpoints elsewhere than in the public network, wrong keys and callers who may not drive are refused", async () => {
+test("R5c: endpoints elsewhere than in the public network, wrong keys and viewers are refused", async () => {
   const who = await person();
   const { subscription } = device();
   const wrong = [

@@ -43,7 +43,7 @@ const ASK = { type: "ask", id: "q1", writer: "api", reason: "sudo", secret: fals
 const told = (peer: { of(...types: ("ask" | "ask_state")[]): unknown[] }) => peer.of("ask", "ask_state");
 
 describe("who is told and who takes it", () => {
-  test("K11: persons who drive are told of an ask, also those who come later; viewers and plain clients are not", () => {
+  test("K11: persons who drive are told of an ask, also late ones; viewers and plain clients are not", () => {
     const at = asking();
     const a = join(at.session, "a");
     const v = join(at.session, "v", { role: "viewer" });
@@ -86,7 +86,7 @@ describe("who is told and who takes it", () => {
     expect([at.session.keyboard.holder, at.events.at(-1)]).toEqual(["a", "q1 taken a"]);
   });
 
-  test("K12: in an exclusive session a person gets the program's keyboard, another person's not; it goes back to the program", () => {
+  test("K12: in an exclusive session it is the program's keyboard that is lent, and goes back", () => {
     const at = asking("exclusive");
     const [a, b] = [join(at.session, "a"), join(at.session, "b")];
     expect(at.session.keyboard.holder).toBe("p");
@@ -119,7 +119,7 @@ describe("who is told and who takes it", () => {
     expect(at.events).toEqual(["q1 asked p"]);
   });
 
-  test("K12: the ask goes with the keyboard to another person; given to the program, or by leaving, it is done", () => {
+  test("K12: the ask goes with the keyboard to another person; to the program, or by leaving, it is done", () => {
     for (const end of ["grant", "leave"] as const) {
       const at = asking();
       const [a, b] = [join(at.session, "a"), join(at.session, "b")];
