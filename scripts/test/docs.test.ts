@@ -135,7 +135,8 @@ test("each variable of the Worker and of the bridge has its row in docs/settings
 });
 
 test("each rule of the protocol has a number of its own, and each that a test's title quotes exists", () => {
-  const aboutPrograms = /\/programs\/|access\/quotas|^packages\/(api|mcp)\/|worker\/test\/(objects\/waits|routes\/)/;
+  const aboutPrograms =
+    /\/(programs|asks)\/|access\/quotas|^packages\/(api|mcp)\/|worker\/test\/(objects\/waits|routes\/)/;
   const protocol = ["PROTOCOL.md", "INTERNALS.md"].map((page) => read(`packages/sandbox-stdio/${page}`)).join("\n");
   const rules = [...protocol.matchAll(/^- \*\*([A-Z]\d+[a-z]?)\*\*/gm)].map(([, rule = ""]) => rule);
   expect(rules.length).toBeGreaterThan(90);

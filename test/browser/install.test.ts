@@ -60,7 +60,7 @@ test("without a network the page opens and says so; with it, it goes on by itsel
   tab.problems.length = 0;
 });
 
-test("R5c: a push shows a notice that names the session alone, and leads to it", async () => {
+test("a push shows a notice that names the session alone, and leads to it", async () => {
   const { tab } = await browser.shell();
   const context = tab.page.context();
   await tab.page.evaluate(() => navigator.serviceWorker.ready);
