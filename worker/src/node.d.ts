@@ -21,3 +21,7 @@ declare module "node:crypto" {
   /** In hex. */
   export function hash(algorithm: "sha256", content: Uint8Array | string): string;
 }
+
+declare module "node:zlib" {
+  export function gzipSync(bytes: Uint8Array, options: { level: number }): Uint8Array;
+}

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { launchdFile, systemdUnit } from "../src/run/install.ts";
+import { install, launchdFile, systemdUnit } from "../src/run/install.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const SERVICE = {
@@ -45,4 +45,8 @@ test("the file for launchd is a property list with the same words", () => {
     KeepAlive: { SuccessfulExit: false },
     AbandonProcessGroup: true,
   });
+});
+
+test("a folder's name can't add lines to the unit", () => {
+  expect(() => install({ ...SERVICE, dir: "/srv/x\nExecStartPre=/bin/false" })).toThrow("control characters");
 });

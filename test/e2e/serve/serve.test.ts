@@ -252,6 +252,9 @@ test("with one program, people drive it and start no other; --once ends with its
   const post = (path: string, body: object) => visitor.send(`${api}${path}`, JSON.stringify(body));
   const other = await post("/run", { cmd: "true" });
   expect([other.status, await other.json()]).toEqual([403, expect.objectContaining({ error: "cmd_forbidden" })]);
+  // Whatever the caller's PATH is, the one command that is allowed can't exist.
+  const allowed = await post("/run", { cmd: "/dev/null/nothing", env: { PATH: served.state } });
+  expect([allowed.status, await allowed.json()]).toEqual([422, expect.objectContaining({ error: "cmd_not_found" })]);
   expect((await post("/sessions/bash/input", { text: "7", enter: true })).status).toBe(200);
   expect(await served.exited).toBe(7);
   expect((await act(project, served.state, ["status"])).stdout).toMatch(

@@ -20,8 +20,8 @@ const POLICY = 1008;
 const MAX_OPEN = 1_024;
 /** Characters of them together, beside one. */
 const MAX_OPEN_LENGTH = 8 * 1024 * 1024;
-/** More that waits in the socket holds the output back. */
-const HIGH_WATER_BYTES = 512 * 1024;
+/** More that waits in the socket holds the output back: what is lost on the way is asked for again, and must still be in the log. */
+const HIGH_WATER_BYTES = 64 * 1024;
 /** The runtime has no event for room in a socket: only while there is none it is looked for. */
 const LOOK_MS = 20;
 const MAX_REASON_BYTES = 120;

@@ -24,7 +24,7 @@ const ROOM_MS = 30_000;
 /** Bytes of one write: as text each may be two. */
 const PIECE_BYTES = Math.floor((MAX_WRITE_BYTES * 3) / 4);
 const MAX_READ_BYTES = 1024 * 1024;
-const TELL_BYTES = 256 * 1024;
+const TELL_BYTES = 64 * 1024;
 const TELL_MS = 50_000;
 const NOT_FOUND = 404;
 /** Of a process that ended without a code of its own. */

@@ -9,7 +9,9 @@ test("a person who may only view attaches as a viewer, and is offered nothing th
   browser.server.scopes = ["sandbox:connect"];
   const page = await browser.attached();
   expect(browser.server.attaches.map((query) => query.get("role"))).toEqual(["viewer"]);
-  const names = await page.page.getByRole("button").evaluateAll((all) => all.map((one) => one.getAttribute("title") ?? ""));
+  const names = await page.page
+    .getByRole("button")
+    .evaluateAll((all) => all.map((one) => one.getAttribute("title") ?? ""));
   expect(names.filter((name) => /new session|split|share/i.test(name))).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 // Limits the bridge messages that are broadcast: each goes to up to 64 clients and counts in no window.
 // A bridge taken over by a process must not fill the Durable Object's memory with them.
 
+import { TokenBucket } from "../output/token-bucket.ts";
 import type { InnerMessage } from "../wire/inner-messages.ts";
 
 /** Messages that are broadcast without a client's request. */
@@ -27,54 +28,29 @@ export function isAtBridgePace(message: InnerMessage, received: (client: string)
     : BROADCAST.has(message.type);
 }
 
-/** A token bucket's rate and burst. */
-type Rate = { readonly perSecond: number; readonly burst: number };
-
 /** Messages of up to 1 KiB each: several people who drag their windows stay well below it. */
-const HOP_MESSAGES: Rate = { perSecond: 1_000, burst: 4_000 };
+const HOP_MESSAGES = { perSecond: 1_000, burst: 4_000 };
 const MESSAGE_CHARACTERS = 1_024;
 /** The bridge sends one a second; several may have queued on the way. Each may call the tenant's webhook. */
-const HOP_ATTENTIONS: Rate = { perSecond: 1, burst: 8 };
-
-class Allowance {
-  readonly #rate: Rate;
-  #left: number;
-  #atMs: number;
-
-  constructor(pace: Rate, nowMs: number) {
-    this.#rate = pace;
-    this.#left = pace.burst;
-    this.#atMs = nowMs;
-  }
-
-  /** @returns Whether `count` were left; if so, they are used up. */
-  take(count: number, nowMs: number): boolean {
-    const earned = (Math.max(0, nowMs - this.#atMs) * this.#rate.perSecond) / 1000;
-    this.#left = Math.min(this.#rate.burst, this.#left + earned);
-    this.#atMs = nowMs;
-    if (this.#left < count) return false;
-    this.#left -= count;
-    return true;
-  }
-}
+const HOP_ATTENTIONS = { perSecond: 1, burst: 8 };
 
 /** The remaining allowance of one connection to the bridge. */
 export class HopAllowance {
-  readonly #messages: Allowance;
-  readonly #attentions: Allowance;
+  readonly #messages: TokenBucket;
+  readonly #attentions: TokenBucket;
 
   constructor(nowMs: number) {
-    this.#messages = new Allowance(HOP_MESSAGES, nowMs);
-    this.#attentions = new Allowance(HOP_ATTENTIONS, nowMs);
+    this.#messages = new TokenBucket(HOP_MESSAGES.perSecond, HOP_MESSAGES.burst, nowMs);
+    this.#attentions = new TokenBucket(HOP_ATTENTIONS.perSecond, HOP_ATTENTIONS.burst, nowMs);
   }
 
   /** Counts a message of this length. @returns Whether it was allowed. */
   take(characters: number, nowMs: number): boolean {
-    return this.#messages.take(Math.max(1, Math.ceil(characters / MESSAGE_CHARACTERS)), nowMs);
+    return this.#messages.takeIfLeft(Math.max(1, Math.ceil(characters / MESSAGE_CHARACTERS)), nowMs);
   }
 
   /** Counts an attention request. @returns Whether to announce it: an honest bridge sends no more often. */
   takeAttention(nowMs: number): boolean {
-    return this.#attentions.take(1, nowMs);
+    return this.#attentions.takeIfLeft(1, nowMs);
   }
 }

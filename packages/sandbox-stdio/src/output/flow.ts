@@ -2,6 +2,7 @@
 // clients that can't acknowledge, and the inner hop as a whole.
 
 import { KIB, MAX_FRAME_BYTES, MAX_SNAPSHOT_BYTES, MIB, MIN_WINDOW_BYTES, PLAIN_RATE } from "../wire/constants.ts";
+import { TokenBucket } from "./token-bucket.ts";
 
 /** Less than the smallest window: clients need not acknowledge in smaller steps. */
 export const WEIGHTY_ACK_BYTES = MIN_WINDOW_BYTES;
@@ -43,24 +44,17 @@ export class RatedFlow implements Flow {
   readonly isPatient = false;
   /** Longest burst at that rate; at least one snapshot. */
   static readonly burstMs = 100;
-  #tokens: number;
-  #filledAtMs: number;
-  readonly #bytesPerMs: number;
-  /** At least one snapshot, which is sent whole or not at all. */
-  readonly #maxTokens: number;
+  readonly #bucket: TokenBucket;
 
   constructor(offset: number, nowMs: number, bytesPerSecond = PLAIN_RATE) {
     this.acked = offset;
-    this.#filledAtMs = nowMs;
-    this.#bytesPerMs = bytesPerSecond / 1000;
-    this.#maxTokens = Math.max(MAX_SNAPSHOT_BYTES, this.#bytesPerMs * RatedFlow.burstMs);
-    this.#tokens = this.#maxTokens;
+    // At least one snapshot, which is sent whole or not at all.
+    const burst = Math.max(MAX_SNAPSHOT_BYTES, (bytesPerSecond / 1000) * RatedFlow.burstMs);
+    this.#bucket = new TokenBucket(bytesPerSecond, burst, nowMs);
   }
 
   room(_cursor: number, nowMs: number): number {
-    this.#tokens = Math.min(this.#maxTokens, this.#tokens + (nowMs - this.#filledAtMs) * this.#bytesPerMs);
-    this.#filledAtMs = nowMs;
-    return Math.floor(this.#tokens);
+    return Math.floor(this.#bucket.left(nowMs));
   }
   isBusy(): boolean {
     return false; // Plain clients don't acknowledge.
@@ -69,7 +63,7 @@ export class RatedFlow implements Flow {
     // The rate says nothing about the link.
   }
   sent(end: number): void {
-    this.#tokens -= end - this.acked;
+    this.#bucket.spend(end - this.acked);
     this.acked = end;
   }
   ack(): boolean {
@@ -85,7 +79,7 @@ export class RatedFlow implements Flow {
     return this.room(cursor, nowMs) >= MAX_SNAPSHOT_BYTES;
   }
   drew(_offset: number, bytes: number): void {
-    this.#tokens -= bytes;
+    this.#bucket.spend(bytes);
   }
 }
 

@@ -1,6 +1,7 @@
 // Limits how many messages and how much refused input a client may send. Two token buckets; the caller passes the time.
 // Accepted input costs nothing here: other limits bound it.
 
+import { TokenBucket } from "../output/token-bucket.ts";
 import { KIB } from "../wire/constants.ts";
 
 export type BudgetLimits = {
@@ -23,42 +24,10 @@ export const DEFAULT_BUDGET: BudgetLimits = {
 /** Acknowledgements at this interval or longer are free, however little they acknowledge. */
 const FREE_ACK_MS = 20;
 
-/** Refills at a constant rate up to `capacity`. */
-class Bucket {
-  readonly #perMs: number;
-  readonly #capacity: number;
-  #level: number;
-  #atMs: number;
-
-  constructor(perSecond: number, capacity: number, nowMs: number) {
-    this.#perMs = perSecond / 1000;
-    this.#capacity = capacity;
-    this.#level = capacity;
-    this.#atMs = nowMs;
-  }
-
-  /** Takes tokens even if too few are left. @param owed Most tokens that may be missing. @returns Whether no more are missing. */
-  take(count: number, nowMs: number, owed = 0): boolean {
-    const passedMs = Math.max(0, nowMs - this.#atMs);
-    this.#atMs = Math.max(this.#atMs, nowMs);
-    this.#level = Math.min(this.#capacity, this.#level + passedMs * this.#perMs) - count;
-    return this.#level >= -owed;
-  }
-
-  /** Whether the bucket has refilled completely. */
-  isFull(nowMs: number): boolean {
-    return this.#level + (nowMs - this.#atMs) * this.#perMs >= this.#capacity;
-  }
-
-  get spent(): number {
-    return this.#capacity - this.#level;
-  }
-}
-
 /** The budget of one client over all its connections. */
 export class Budget {
-  readonly #messages: Bucket;
-  readonly #refusedBytes: Bucket;
+  readonly #messages: TokenBucket;
+  readonly #refusedBytes: TokenBucket;
   #ackedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether its last input was accepted and it has not yielded since. */
   #mayType = false;
@@ -67,8 +36,8 @@ export class Budget {
 
   /** @param nowMs By the same clock as in the other methods. */
   constructor(limits: BudgetLimits, nowMs: number) {
-    this.#messages = new Bucket(limits.messagesPerSecond, limits.messageBurst, nowMs);
-    this.#refusedBytes = new Bucket(limits.refusedBytesPerSecond, limits.refusedBurstBytes, nowMs);
+    this.#messages = new TokenBucket(limits.messagesPerSecond, limits.messageBurst, nowMs);
+    this.#refusedBytes = new TokenBucket(limits.refusedBytesPerSecond, limits.refusedBurstBytes, nowMs);
   }
 
   /**

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { ServeError } from "../base/refusal.ts";
 
 export type Service = {
   readonly port: number;
@@ -65,8 +66,10 @@ export function launchdFile({ port, command, dir, isRoot, path }: Service, home 
   return { path: file, text, switchOn: `launchctl bootstrap ${isRoot ? "system" : "gui/$UID"} ${file}` };
 }
 
-/** @returns What is said to the person. */
+/** @returns What is said to the person. @throws {ServeError} For a name that could add lines to the file. */
 export function install(service: Service): string {
+  const odd = [service.dir, service.path, ...service.command].find((word) => /\p{Cc}/u.test(word));
+  if (odd !== undefined) throw new ServeError(`A service can't have control characters in ${JSON.stringify(odd)}`);
   const { path, text, switchOn } = (process.platform === "darwin" ? launchdFile : systemdUnit)(service);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

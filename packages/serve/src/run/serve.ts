@@ -32,8 +32,8 @@ const TAKEN_OVER =
 /** Longer than guard.ts waits. */
 const CRASHED_MS = 15_000;
 const LOOK_MS = 50;
-/** No program has this name: people start none. */
-const NOTHING = "(nothing)";
+/** No program can have this path, whatever PATH a caller gives: people start none. */
+const NOTHING = "/dev/null/nothing";
 
 /** @returns The exit code. @throws {ServeError} */
 export async function serve(request: ServeRequest, version: string, say: (text: string) => void): Promise<number> {
