@@ -50,7 +50,14 @@ test("the files of the packages: entry points with types, a license, and nothing
       expect(globSync(file, { cwd: home }), file).not.toEqual([]);
     }
   }
-  expect(Object.keys(dependencies)).toEqual(["@xterm/addon-unicode11", "@xterm/headless", "hono", "re2js", "zod"]);
+  expect(Object.keys(dependencies)).toEqual([
+    "@xterm/addon-unicode11",
+    "@xterm/headless",
+    "hono",
+    "jose",
+    "re2js",
+    "zod",
+  ]);
   for (const name of ["sandbox-stdio", "sbx-stdio"]) {
     expect(readdirSync(join(project, "node_modules", name))).toEqual(expect.arrayContaining(["LICENSE", "README.md"]));
   }

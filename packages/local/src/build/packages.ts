@@ -64,7 +64,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /** The packages of others that `/worker` imports. */
-const DEPENDENCIES: readonly string[] = ["@xterm/addon-unicode11", "@xterm/headless", "hono", "re2js", "zod"];
+const DEPENDENCIES: readonly string[] = ["@xterm/addon-unicode11", "@xterm/headless", "hono", "jose", "re2js", "zod"];
 /** Packages that only users of an entry point that imports them need. */
 const PEERS = [
   "@cloudflare/sandbox",
