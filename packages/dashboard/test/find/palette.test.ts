@@ -68,7 +68,19 @@ test("offers only what can be done: nothing that may not be, no arranging of one
         entry.kind === "command" ? [entry.command.do] : [],
       ),
     );
-  const always = ["new", "divide", "upload", "rename", "terminal", "settings", "keys", "scheme", "reopen"];
+  const always = [
+    "new",
+    "divide",
+    "upload",
+    "rename",
+    "terminal",
+    "settings",
+    "keys",
+    "scheme",
+    "reopen",
+    "notify",
+    "ask",
+  ];
   expect(names(false)).toEqual(new Set(always));
   const arranging = ["close", "own-tab", "show-tab", "move-tab", "focus", "move", "grow"];
   expect(names(true)).toEqual(new Set([...always, ...arranging]));
