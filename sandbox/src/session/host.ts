@@ -107,7 +107,7 @@ export class SessionHost implements ProcessOwner, Upstream {
       nextTickMs: (nowMs) => earliest([this.#bell.nextMs(this.#progress), this.#bell.keptEndMs(nowMs)]),
       tick: (nowMs) => void this.#bell.tick(this.#progress, nowMs)?.then(() => this.changed()),
     },
-    { nextTickMs: () => this.#echo.nextMs, tick: (nowMs) => this.#echo.look(nowMs) },
+    { nextTickMs: () => this.#echo.nextMs, tick: (nowMs) => this.#echo.tick(nowMs) },
     {
       nextTickMs: () => this.#lifespan.nextMs,
       tick: (nowMs) => {

@@ -54,7 +54,9 @@ test("K13: an agent asks by MCP, a person types the secret with the command line
     expect(refusalOf(await callTool(agent, tool, { sandbox, session: "s" }))).toMatchObject({ error: "secret_entry" });
   }
   terminal.type("", "C-^", "a");
-  await terminal.shows(/the keyboard is yours until Ctrl\+\^ r; only the length of what you type is recorded$/);
+  await terminal.shows(
+    /the keyboard is yours until Ctrl\+\^ r; only the length of what you type is recorded(, but t\s*he terminal shows it)?$/m,
+  );
   terminal.type(secret, "Enter");
   await terminal.shows(new RegExp(`^length ${secret.length}$`));
   expect(refusalOf(await callTool(agent, "write", { sandbox, session: "s", text: "no" }))).toMatchObject({

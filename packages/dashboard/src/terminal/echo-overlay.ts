@@ -39,7 +39,7 @@ export class EchoOverlay {
 
   /** All input was acknowledged. @param isStill Called again once earlier output is drawn. */
   answered(isStill: () => boolean): void {
-    if (this.mode === "never") return;
+    if (!this.#isOn) return;
     this.#terminal.write("", () => {
       if (isStill()) this.#prediction.answered();
     });
@@ -47,7 +47,7 @@ export class EchoOverlay {
 
   /** Text was typed and is about to be sent. */
   typed(text: string): void {
-    if (this.mode === "never") return;
+    if (!this.#isOn) return;
     this.#prediction.typed(text, this.#rows.screen, this.#now());
     this.#check();
   }
@@ -68,6 +68,11 @@ export class EchoOverlay {
     clearTimeout(this.#timer);
     for (const disposable of this.#disposables) disposable.dispose();
     this.#layer.remove();
+  }
+
+  /** A fast connection costs no work. */
+  get #isOn(): boolean {
+    return this.mode === "always" || (this.mode === "auto" && this.#prediction.isSlow);
   }
 
   #check(): void {

@@ -42,6 +42,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio wait https://host --session build --exit --timeout 10m",
     "sbx-stdio wait https://host --session shell --command-end",
   ],
+  ask: ["sbx-stdio ask https://host --session shell --reason 'the password of sudo' --secret"],
   screen: [
     "sbx-stdio screen https://host --session shell",
     "sbx-stdio screen https://host --session shell --scrollback 100 --json",
