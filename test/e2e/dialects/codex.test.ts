@@ -41,6 +41,25 @@ test("E4: a process that says more than the log holds waits for its client, and 
   expect(bytes).toBe(1_988_895);
 });
 
+test("E4: a client that reads besides is told every number all the same", async () => {
+  const client = await RawCodex.begin(fresh("box"));
+  const told: unknown[] = [];
+  client.onNotification = ({ params }) => told.push(params.seq);
+  await client.start("p", "head -c 3000000 /dev/zero | tr '\\0' x");
+  let read = 0;
+  for (let [afterSeq, isClosed] = [0, false]; !isClosed; ) {
+    const answer = await client.result("process/read", { processId: "p", afterSeq, maxBytes: null, waitMs: 2_000 });
+    for (const { chunk } of answer.chunks as Chunk[]) read += Buffer.from(chunk, "base64").length;
+    isClosed = answer.closed === true;
+    afterSeq = Number(answer.nextSeq) - 1;
+  }
+  await client.exit("p");
+  expect(read).toBe(3_000_000);
+  expect(told).toEqual(told.map((_, i) => i + 1));
+  const ahead = { processId: "p", afterSeq: 100_000, maxBytes: null, waitMs: 0 };
+  expect((await client.result("process/read", ahead)).nextSeq).toBe(told.length + 1);
+});
+
 test("E5: what is written is typed once for each id, and a repeated start finds the process", async () => {
   const client = await RawCodex.begin(fresh("box"), await person());
   await client.start("cat", "cat", { pipeStdin: true });

@@ -167,7 +167,7 @@ export class CodexHub implements CodexHandler {
       case "process/read": {
         const { processId, ...asked } = parsed(SHAPES.read, params);
         const process = this.#require(session, processId);
-        const answer = await read(target, process.name, asked);
+        const answer = await read(target, process.name, asked, !connection.isTelling);
         // Of a client that fetches, nobody else hears that.
         if (answer.closed && !process.isClosed) this.#store.putProcess(session, { ...process, isClosed: true });
         return answer;

@@ -137,15 +137,19 @@ export async function typeOnce(target: Target, name: string, { chunk, writeId }:
 
 type Chunk = { readonly seq: number; readonly stream: "stdout" | "stderr" | "pty"; readonly chunk: string };
 
-/** @returns The answer to *process/read*. @throws {CodexError} */
-export async function read(target: Target, name: string, asked: Omit<Asked<"read">, "processId">) {
+/**
+ * @param isAwaited Whether the process waits for these calls. Of two readers only one may say what has been read: bytes that the
+ *   other lacks would be dropped.
+ * @returns The answer to *process/read*. @throws {CodexError}
+ */
+export async function read(target: Target, name: string, asked: Omit<Asked<"read">, "processId">, isAwaited: boolean) {
   const after = asked.afterSeq ?? 0;
   const operation: Operation = {
     type: "chunks",
     after,
     maxBytes: Math.min(asked.maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES),
     waitMs: asked.waitMs ?? 0,
-    reader: `${target.spec.who.name} (codex)`,
+    ...(isAwaited && { reader: `${target.spec.who.name} (codex)` }),
   };
   const answer = await untilAnswered(target, () => call(target, name, operation));
   // Of a session that was ended by somebody, nothing is known any more.
@@ -185,7 +189,7 @@ export async function tellOutput(
     await client.room();
     const asked = { afterSeq, maxBytes: TELL_BYTES, waitMs: TELL_MS };
     // Asked again where it could not be reached: it may be out of reach for long.
-    const news = await read(target, name, asked).catch(() => undefined);
+    const news = await read(target, name, asked, true).catch(() => undefined);
     if (client.isEnded) return;
     if (news === undefined) continue;
     for (const chunk of news.chunks) client.notify("process/output", { processId, ...chunk });

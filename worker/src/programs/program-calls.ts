@@ -305,7 +305,8 @@ export class ProgramCalls {
     }
     const { session } = reached;
     const follow = (offset: number | undefined) => {
-      if (session === undefined || session.hasEnded || lifecycle.session !== session) return;
+      const { reader } = operation;
+      if (reader === undefined || session === undefined || session.hasEnded || lifecycle.session !== session) return;
       if (this.#follower?.isOf(session) === true) {
         this.#follower.called(offset);
         return;
@@ -315,7 +316,7 @@ export class ProgramCalls {
         this.#at.changed();
       });
       this.#follower = follower;
-      follower.attach(operation.reader, offset ?? session.log.startOffset);
+      follower.attach(reader, offset ?? session.log.startOffset);
     };
     const ports = { ...this.#ports, isReachable: lifecycle.hop.isOpen, follow };
     return this.#chunks.read(reached, operation, signal, {

@@ -108,11 +108,13 @@ sandboxApiRoutes.put(`${ONE}/file/*`, onFiles(writeFile));
 sandboxApiRoutes.post(`${ONE}/persist`, onFiles(persist));
 sandboxApiRoutes.post(`${ONE}/hydrate`, onFiles(hydrate));
 
-sandboxApiRoutes.all(`${BASE}/*`, async (c) => {
-  const { method, path } = c.req;
-  if (!`${path}/`.startsWith(`${BASE}/pool/`)) throw refuse(404, "not_found", `no ${method} ${path}`);
+sandboxApiRoutes.all("/v1/pool/*", async (c) => {
   await callerOf(c.req.raw, c.env, "sandbox:exec");
   throw unsupported("pools");
+});
+
+sandboxApiRoutes.all(`${BASE}/*`, (c) => {
+  throw refuse(404, "not_found", `no ${c.req.method} ${c.req.path}`);
 });
 
 function directoryOf({ env }: ApiContext, { project }: Authorized) {

@@ -70,7 +70,8 @@ export function pathOf(uri: string): string {
     // A lone percent sign, or bytes that are not UTF-8.
   }
   if (decoded.includes("\0")) throw new CodexError(ERROR.badParams, "a path must be an absolute file: URI");
-  return decoded;
+  // A slash at the end would stand twice in the paths below it.
+  return decoded.replace(/(?<=.)\/+$/, "");
 }
 
 export function uriOf(path: string): string {

@@ -54,13 +54,13 @@ export type Operation =
       /** Of an event stream: attention that is called for behind this offset is told too (D6). */
       readonly attentionAfter?: number;
     } & Omit<Asked<typeof sessionSchemas.readQuery>, "since" | "agoMs" | "times">)
-  /** The output behind chunk `after` (E4), by a reader of this name that the process waits for. */
+  /** The output behind chunk `after` (E4). With `reader`, a name, the process waits for these calls. */
   | {
       readonly type: "chunks";
       readonly after: number;
       readonly maxBytes: number;
       readonly waitMs: number;
-      readonly reader: string;
+      readonly reader?: string;
     }
   /** Ends the process, and keeps what is known of it. */
   | { readonly type: "kill"; readonly writer: string }

@@ -41,7 +41,7 @@ export class Chunks {
       asked.after < this.#known.last || log.endOffset > this.#known.end || reached.state !== "running";
     if (!isDue()) await until(reached, Date.now() + asked.waitMs, signal, isDue);
     if (reached.isStale) return UNANSWERED;
-    if (!isDue()) return answer(reached, { chunks: [], last: asked.after, isEnded: false });
+    if (!isDue()) return answer(reached, { chunks: [], last: this.#known.last, isEnded: false });
     // Both before the bridge is asked: more may come meanwhile, and then the end.
     const end = log.endOffset;
     const isOver = reached.state !== "running";
@@ -57,7 +57,7 @@ export class Chunks {
     const isAll = isWhole && told.last >= last;
     const isEnded = isAll && isOver;
     // A caller that has been told the end counts that too.
-    return answer(reached, { ...told, last: isEnded ? last : told.last, isEnded });
+    return answer(reached, { ...told, last: isEnded ? last : Math.min(told.last, last), isEnded });
   }
 }
 
