@@ -164,6 +164,7 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
   [`POST ${BOX}/persist`]: [http("POST", made("/persist"), {})],
   [`POST ${BOX}/hydrate`]: [http("POST", made("/hydrate"), {})],
   [`POST ${BOX}/:mount{(un)?mount}`]: [http("POST", made("/mount"), {})],
+  "ALL /v1/pool/*": [http("GET", "/v1/pool/stats")],
   "ALL /v1/sandbox/*": [http("GET", "/v1/sandbox/no/such")],
   "GET /sandbox/terminal": [
     upgrade("json: look on", ({ sandbox, session }) => `${jsonPath(`${sandbox}:${session}`)}&role=viewer`),

@@ -23,6 +23,7 @@ const OF_NO_PROJECT = [
   "POST /v1/sandbox",
   "POST /v1/sandbox/:sandbox/:mount{(un)?mount}",
   "GET /v1/sandbox/:sandbox/pty",
+  "ALL /v1/pool/*",
   "ALL /v1/sandbox/*",
   "GET /login",
   "GET /callback",

@@ -22,8 +22,8 @@ export type LocalEchoParts = {
   readonly mayDraw: () => boolean;
   readonly isAlternate: () => boolean;
   readonly size: () => ScreenSize;
-  /** Tells the round trip in milliseconds, unless the connection ends first. */
-  readonly measure: (told: (ms: number) => void) => void;
+  /** Tells the round trip in milliseconds, unless the connection ends first. @returns Whether there is a connection. */
+  readonly measure: (told: (ms: number) => void) => boolean;
 };
 
 export class LocalEcho {
@@ -39,6 +39,7 @@ export class LocalEcho {
   /** The predicted characters on the terminal; its cursor is behind them. */
   #drawn = "";
   #measuredAtMs = Number.NEGATIVE_INFINITY;
+  #isMeasuring = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -48,10 +49,11 @@ export class LocalEcho {
 
   /** Measures the round trip, at the start and later at keys. */
   measure(): void {
-    const now = processClock.now();
-    if (this.#parts.mode === "never" || now - this.#measuredAtMs < MEASURE_AGAIN_MS) return;
-    this.#measuredAtMs = now;
-    this.#parts.measure((ms) => {
+    const isRecent = processClock.now() - this.#measuredAtMs < MEASURE_AGAIN_MS;
+    if (this.#parts.mode === "never" || this.#isMeasuring || isRecent) return;
+    this.#isMeasuring = this.#parts.measure((ms) => {
+      this.#isMeasuring = false;
+      this.#measuredAtMs = processClock.now();
       this.#prediction.measured(ms);
       if (this.#parts.mode === "always" || this.#prediction.isSlow) void this.#load();
     });
@@ -93,7 +95,12 @@ export class LocalEcho {
     this.#drawn = "";
   }
 
-  /** The connection broke, the window has another size, or typed text must not be shown. */
+  disconnected(): void {
+    this.#isMeasuring = false;
+    this.reset();
+  }
+
+  /** The window has another size, or typed text must not be shown. */
   reset(): void {
     this.#prediction.reset();
     this.withdraw();

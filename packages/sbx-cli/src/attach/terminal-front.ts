@@ -116,7 +116,7 @@ export class TerminalFront implements Front {
 
   /** The connection broke: nothing confirms predictions. */
   disconnected(): void {
-    this.#echo.reset();
+    this.#echo.disconnected();
   }
 
   /** The terminal began or stopped echoing typed characters. */

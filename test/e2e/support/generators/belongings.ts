@@ -115,7 +115,7 @@ const OTHER_CALLS = [
   ...["/api/sandboxes/S/run?", "/api/sandboxes?", "/api/tickets?", "/api/revocations?", "/api/audit?", "/api/me?"],
   "/api/recordings?",
   ...["/codex-ticket?", "/tickets?", "/tickets/I?", "/audit?"].map((rest) => `/api/sandboxes/S${rest}`),
-  ...["/v1/openapi.json?", "/v1/sandbox?"],
+  ...["/v1/openapi.json?", "/v1/sandbox?", "/v1/pool/stats?"],
   ...["", "/running", "/exec", "/session", "/session/N", "/file/tmp/N", "/persist", "/hydrate", "/mount", "/other"].map(
     (rest) => `/v1/sandbox/S${rest}?`,
   ),
@@ -297,7 +297,7 @@ export async function search(
     const { status, body, code } = await send(own.site, asker, ask);
     const kind = code === undefined ? String(status) : `${status} ${code}`;
     answers[kind] = (answers[kind] ?? 0) + 1;
-    const isUnsupported = status === 501 && ask.target.startsWith("/v1/sandbox");
+    const isUnsupported = status === 501 && /^\/v1\/(sandbox|pool)/.test(ask.target);
     if (status >= 500 && !isUnsupported) throw new Error(`Answered ${status}: ${body}`);
     // A refusal names what was asked for: what the asker said they may hear again.
     const unsaid = own.secrets.filter((secret) => !ask.target.includes(secret) && !ask.body.includes(secret));
