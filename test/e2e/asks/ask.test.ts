@@ -1,6 +1,6 @@
 // A program asks for a person (K11 to K14): over HTTP and MCP, with people on the real client, and a secret that is nowhere after it.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { auditorOf, recordsAt } from "../support/clients/audit.ts";
 import { CLI, cliEnv, runCli } from "../support/clients/cli.ts";
@@ -30,12 +30,11 @@ async function started(script: string, prompt: string) {
   return { at, keyboard };
 }
 
-/** Every file below a folder that holds these bytes. */
+/** Every file below a folder that holds these bytes; not below what another test has mounted there. */
 function holding(folder: string, secret: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(secret));
+  return execFileSync("find", [folder, "-xdev", "-type", "f", "-print0"], { encoding: "utf8" })
+    .split("\0")
+    .filter((file) => file !== "" && existsSync(file) && readFileSync(file).includes(secret));
 }
 
 test("K13: an agent asks by MCP, a person types the secret with the command line, and it stands nowhere", async () => {
