@@ -1,4 +1,4 @@
-// Directories, opened one in the other without following links: whoever puts a link in the place of one meanwhile leads nobody elsewhere.
+// Opens directories one inside the other without following links, so that swapping one for a link leads no operation elsewhere.
 
 import { closeSync, constants, openSync } from "node:fs";
 

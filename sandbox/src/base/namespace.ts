@@ -15,7 +15,7 @@ const MAX_LINKS = 40;
 const MAKE_PATIENCE_MS = 10_000;
 
 /**
- * A root of its own is put together of all that is in the machine's, and the folder; $1 is where, $2 the folder. It waits for its end
+ * Builds a separate root from everything in the machine's root and the folder; $1 is where, $2 the folder. It waits for its end
  * of input: until then the bridge can open the namespace.
  */
 const MAKE = `set -e
@@ -44,7 +44,7 @@ export class Namespace {
     this.#folder = folder;
   }
 
-  /** @param root An empty directory, to be mounted upon where nobody else sees it. @returns Why there can be none, if so. */
+  /** @param root An empty directory to mount on, in a private namespace. @returns Why there can be none, if so. */
   static async make(root: string, folder: string): Promise<Namespace | string> {
     if (process.getuid?.() !== 0) return "the bridge does not run as root";
     mkdirSync(root, { recursive: true, mode: 0o755 });

@@ -1,5 +1,5 @@
-// *hydrate* (V4), in a process of the sandbox's user: an archive on standard input, whose maker nobody knows, is unpacked into a fresh
-// folder in the workspace and only then merged with what is there. Of an archive that is refused nothing is kept.
+// *hydrate* (V4), in a process of the sandbox's user: unpacks an untrusted archive from standard input into a fresh folder in the
+// workspace, and only then merges it with the files there. Nothing of a refused archive is kept.
 
 import {
   closeSync,

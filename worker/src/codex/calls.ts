@@ -54,7 +54,7 @@ export function parsed<S extends z.ZodType>(shape: S, params: unknown): z.output
   throw new CodexError(ERROR.badParams, `${where}: ${issue?.message}`);
 }
 
-/** E3: nobody may think that something is confined here which is not. */
+/** E3: a client must not believe that a process is confined when it is not. */
 function requireNoSandbox(params: unknown): void {
   const { sandbox = null, enforceManagedNetwork } = isRecord(params) ? params : {};
   const permissions = isRecord(sandbox) ? sandbox.permissions : undefined;

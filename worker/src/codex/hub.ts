@@ -168,7 +168,7 @@ export class CodexHub implements CodexHandler {
         const { processId, ...asked } = parsed(SHAPES.read, params);
         const process = this.#require(session, processId);
         const answer = await read(target, process.name, asked, !connection.isTelling);
-        // Of a client that fetches, nobody else hears that.
+        // A client that fetches gets no notification of the end.
         if (answer.closed && !process.isClosed) this.#store.putProcess(session, { ...process, isClosed: true });
         return answer;
       }

@@ -27,7 +27,7 @@ const MAX_READ_BYTES = 1024 * 1024;
 const TELL_BYTES = 64 * 1024;
 const TELL_MS = 50_000;
 const NOT_FOUND = 404;
-/** Of a process that ended without a code of its own. */
+/** The exit code of a process that ended without one. */
 const UNKNOWN_EXIT = 255;
 
 export type Target = { readonly env: EntryEnv & ProjectEnv; readonly spec: CodexSpec; readonly signal: AbortSignal };

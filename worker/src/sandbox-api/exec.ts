@@ -37,7 +37,7 @@ const NOT_STARTED: Readonly<Record<string, number>> = { cmd_not_found: 127, cmd_
 const NO_BYTES = new Uint8Array(0);
 /** The number of the stream. */
 const STDERR = 2;
-/** Of a process that ended without a code of its own. */
+/** The exit code of a process that ended without one. */
 const UNKNOWN_EXIT = 255;
 
 /** @throws {Refused} */
