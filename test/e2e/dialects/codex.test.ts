@@ -1,9 +1,12 @@
 // codex' exec-server over the real system (section 12), by a client without a library.
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type Chunk, codexAt, codexUrl, RawCodex, textOf } from "../support/agents/codex-raw.ts";
+import { connect, dropClients } from "../support/clients/client.ts";
 import { api, cutInnerHop, fresh, person, restartWorker, system } from "../support/system/system.ts";
 import { until, within } from "../support/system/wait.ts";
+
+afterEach(dropClients);
 
 test("E2, E3, E4: a process runs, its output is numbered, and its end is told once", async () => {
   const client = await RawCodex.begin(fresh("box"));
@@ -58,6 +61,23 @@ test("E4: a client that reads besides is told every number all the same", async 
   expect(told).toEqual(told.map((_, i) => i + 1));
   const ahead = { processId: "p", afterSeq: 100_000, maxBytes: null, waitMs: 0 };
   expect((await client.result("process/read", ahead)).nextSeq).toBe(told.length + 1);
+});
+
+test("E3: a person finds a process in the list, watches it, takes its keyboard and types", async () => {
+  const [who, box] = [await person(), fresh("box")];
+  const codex = await RawCodex.begin(box, who);
+  await codex.start("p", "echo ready; read x; echo got $x; exit 5", { tty: true });
+  const listed = await api(who, `/api/sandboxes/${box}/sessions`);
+  const { sessions } = (await listed.json()) as { sessions: { session: string }[] };
+  expect(sessions.map(({ session }) => session)).toEqual([expect.stringMatching(/^codex-[0-9a-f]{20}$/)]);
+  const human = await connect(who, { sandbox: box, session: sessions[0]?.session ?? "", offset: 0 });
+  const { you } = (await human.hello()) as unknown as { you: { id: string } };
+  await until("the screen", () => human.text().includes("ready"));
+  human.say({ type: "request_stdin" });
+  await until("the keyboard", () => human.messages("stdin_holder").some(({ id }) => id === you.id));
+  human.type("by hand\n");
+  expect(await codex.exit("p")).toMatchObject({ exitCode: 5 });
+  expect(codex.output("p")).toContain("got by hand");
 });
 
 test("E5: what is written is typed once for each id, and a repeated start finds the process", async () => {
