@@ -134,6 +134,8 @@ export class PageServer {
   mode: Mode = "collaborative";
   /** What whoever is logged in may do. */
   scopes: readonly string[] = ["sandbox:connect", "sandbox:exec"];
+  /** Whether ports of the sandbox can be previewed. */
+  hasPreviews = false;
   /** The running sessions, as the API lists them. */
   listed: readonly Record<string, unknown>[] = [];
   /** When the login ends. */
@@ -211,6 +213,7 @@ export class PageServer {
         name: this.user,
         scopes: this.scopes,
         expiresAt: this.loginEndsAt,
+        previews: this.hasPreviews,
       };
       response.setHeader("Content-Type", "application/json");
       const renewable = this.renewsTo !== undefined;

@@ -43,6 +43,7 @@ export async function followVite(browser: Fixture): Promise<void> {
     `clear; cd app; NO_COLOR=1 ${process.execPath} ${VITE} --port ${port} --strictPort --clearScreen false`,
   );
   await tab.find(/Network: use --host/);
+  await tab.page.getByRole("button", { name: `Open ${port}` }).waitFor();
 
   const page = await follow(tab, `http://localhost:${port}/`);
   // Of the page that is there now: the one before a reload may be connected just before it goes.

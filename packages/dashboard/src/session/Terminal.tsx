@@ -51,7 +51,7 @@ import { sizedBy } from "../ui/size-limit.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import { RefusalCard } from "./RefusalCard.tsx";
 import { StatusBar } from "./StatusBar.tsx";
-import { ClipboardToast, ExpiringToast, Notices, Requests, Toasts } from "./Toasts.tsx";
+import { ClipboardToast, ExpiringToast, Notices, Requests, ServerToast, Toasts } from "./Toasts.tsx";
 import { dataOf, peopleDataOf } from "./terminal-data.ts";
 import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import type { TerminalSession, View } from "./terminal-session.ts";
@@ -273,6 +273,7 @@ type OverlaysProps = {
 function Overlays({ live, view, onLogin }: OverlaysProps) {
   const people = useSnapshot(live.room.subscribe, live.room.getState);
   const guard = useSnapshot(live.guard.subscribe, live.guard.getState);
+  const server = useSnapshot(live.offer.subscribe, live.offer.getState)?.server;
   const { files } = live;
   const focus = () => live.screen.focus();
   const answer = (isYes: boolean) => {
@@ -301,6 +302,19 @@ function Overlays({ live, view, onLogin }: OverlaysProps) {
             }}
             onAlways={() => {
               void live.guard.alwaysCopy(clipboard);
+              focus();
+            }}
+          />
+        )}
+        {server === undefined || view.client.phase === "ended" ? null : (
+          <ServerToast
+            port={server.port}
+            onOpen={() => {
+              live.offer.dismiss();
+              live.guard.followText({ kind: "local", local: server });
+            }}
+            onDismiss={() => {
+              live.offer.dismiss();
               focus();
             }}
           />

@@ -155,3 +155,20 @@ export function ClipboardToast({ request, onAnswer, onAlways }: ClipboardToastPr
     </section>
   );
 }
+
+type ServerToastProps = { readonly port: number; readonly onOpen: () => void; readonly onDismiss: () => void };
+
+export function ServerToast({ port, onOpen, onDismiss }: ServerToastProps) {
+  const { notice, server: words } = useTexts();
+  return (
+    <section className="sbx-toast sbx-notices" aria-label={words.label(port)}>
+      <p role="status">{words.label(port)}</p>
+      <button type="button" className="sbx-button sbx-primary" onClick={onOpen}>
+        {words.open(port)}
+      </button>
+      <button type="button" className="sbx-quiet" onClick={onDismiss} aria-label={notice.dismiss}>
+        ×
+      </button>
+    </section>
+  );
+}

@@ -8,6 +8,7 @@ import { countKeys, type SessionFacts } from "../connection/status.ts";
 import { Attention } from "../output/attention.ts";
 import { flash, playBell, showNotice } from "../output/browser-alerts.ts";
 import type { Progress } from "../output/program-notices.ts";
+import { ServerOffer } from "../output/server-offer.ts";
 import { NO_FACTS, type ShellFacts } from "../output/shell-facts.ts";
 import { TerminalTools } from "../output/terminal-tools.ts";
 import { ParticipantsModel } from "../sharing/participants-model.ts";
@@ -16,7 +17,7 @@ import { Guard } from "../terminal/guard.ts";
 import { StdioAddon } from "../terminal/terminal-addon.ts";
 import type { Look } from "../terminal/terminal-look.ts";
 import { type Renderer, type RendererChoice, TerminalView } from "../terminal/terminal-view.ts";
-import { previewAddress } from "../terminal/text-links.ts";
+import { type LocalAddress, previewAddress } from "../terminal/text-links.ts";
 import { handleTouch } from "../terminal/touch.ts";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 import { Files } from "../transfer/files.ts";
@@ -118,6 +119,8 @@ export class TerminalSession {
   readonly tools: TerminalTools;
   /** Bells and notifications. */
   readonly attention: Attention;
+  /** The web server that a program has just started. */
+  readonly offer: ServerOffer;
   /** Predicted echo of typed keys. */
   readonly echo: EchoOverlay;
   /** Uploads and downloads; undefined if this person may start no session. */
@@ -181,12 +184,15 @@ export class TerminalSession {
     if (takesFiles === true) {
       this.files = new Files(terminal, stage, { connection: this.connection, url: options.url, isReplay });
     }
+    const previewOf = (local: LocalAddress) => previewAddress(local, sandbox, previews, location.origin);
     this.guard = new Guard(terminal, stage, {
       sandbox,
       isReplay,
       mayType: () => this.connection.mayType,
-      previewOf: (local) => previewAddress(local, sandbox, previews, location.origin),
+      previewOf,
     });
+    this.offer = new ServerOffer(terminal, (server) => previewOf(server) !== undefined);
+    addon.replayDrawn = () => this.offer.skip();
     this.attention = new Attention(terminal, {
       words: texts.attention,
       isReplay,
@@ -203,7 +209,10 @@ export class TerminalSession {
     this.tools = new TerminalTools(terminal, {
       words: texts.command,
       isReplay,
-      commandEnded: (block) => this.attention.commandEnded(block),
+      commandEnded: (block) => {
+        this.attention.commandEnded(block);
+        this.offer.commandEnded();
+      },
       factsChanged: (shell) => {
         // A title is of the command that set it.
         this.#change(shell.running === this.#view.shell.running ? { shell } : { shell, title: "" });
@@ -253,6 +262,7 @@ export class TerminalSession {
     this.guard.dispose();
     this.tools.dispose();
     this.attention.dispose();
+    this.offer.dispose();
     this.echo.dispose();
     this.files?.dispose();
     this.screen.dispose();

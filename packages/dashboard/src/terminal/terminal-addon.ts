@@ -54,6 +54,8 @@ export class StdioAddon implements ITerminalAddon {
   #isPipe = false;
   /** Changes keys before they are sent, for sticky modifiers. */
   madeOfKey: (text: string) => string = (text) => text;
+  /** Called after each part of a replay. */
+  replayDrawn: () => void = () => undefined;
 
   /** @param look Without it the terminal's own options stay. */
   constructor(link: TerminalLink, look?: Look) {
@@ -173,6 +175,7 @@ export class StdioAddon implements ITerminalAddon {
   #drawn(): void {
     this.#isAtQuery = false;
     const chunk = this.#drawing.shift();
+    if (chunk?.isReplay === true) this.replayDrawn();
     if (chunk?.end !== undefined && chunk.epoch === this.#epoch) this.#link.dealtWith(chunk.end);
     if (this.#drawing.length === 0) this.#advance();
   }

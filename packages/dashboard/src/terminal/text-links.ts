@@ -16,6 +16,8 @@ const MAX_LINE = 2_000;
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "0.0.0.0", "[::1]", "[::]"]);
 /** The host must not end another name or follow a scheme, whose links the addon finds. */
 const LOCAL = /(?<![\w.:/@-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d{1,5}(?![\d.])(?:\/[^\s"'<>`|\\^{}]*)?/g;
+/** With a scheme: `connecting to localhost:5432` names a server that no browser can open. */
+const SERVED = /\bhttps?:\/\/[^\s"'<>`|\\^{}]+/g;
 /** A path contains a slash or is followed by a line number, as compilers and tests print it. */
 const PATH = /(?<![\w.:/@~-])(?:~|\.{1,2})?(?:\/?[\w.@+-]+\/)*\/?[\w.@+-]+(?::(\d{1,7})(?::(\d{1,7}))?)?(?![\w/])/g;
 const TRAILING = /[.,;:!?)\]}'"]+$/;
@@ -35,6 +37,14 @@ function findLocal(text: string): Found[] {
     const trimmed = whole.replace(TRAILING, "");
     const local = readLocal(`http://${trimmed}`);
     return local === undefined ? [] : [{ start: index, end: index + trimmed.length, link: { kind: "local", local } }];
+  });
+}
+
+/** The servers of the sandbox whose addresses are in this text. */
+export function findServers(text: string): readonly LocalAddress[] {
+  return [...text.matchAll(SERVED)].flatMap(({ 0: whole }) => {
+    const local = readLocal(whole.replace(TRAILING, ""));
+    return local === undefined ? [] : [local];
   });
 }
 

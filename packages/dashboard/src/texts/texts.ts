@@ -215,6 +215,10 @@ export const ENGLISH = {
     alwaysTitle: "Let the programs of this session write to the clipboard until this page is closed",
     ignore: "Ignore",
   },
+  server: {
+    label: (port: number) => `A web server started on port ${port}`,
+    open: (port: number) => `Open ${port}`,
+  },
   question: {
     open: (to: string) => `Open ${to}?`,
     leadsTo: "The link opens this address:",

@@ -72,6 +72,46 @@ describe("links", () => {
   });
 });
 
+describe("a web server that starts", () => {
+  const offers = (page: TerminalPage) => page.page.getByText(/^A web server started on port/);
+
+  test("is offered once, in a preview, and neither from a replay nor for an address without a scheme", async () => {
+    browser.server.user = "Ada";
+    browser.server.hasPreviews = true;
+    const page = await printed(
+      "database at localhost:5432\r\n  Local:   \x1b[36mhttp://localhost:\x1b[1m5173\x1b[22m/app\x1b[39m",
+    );
+    const opened = page.page.context().waitForEvent("request", (request) => request.isNavigationRequest());
+    await page.page.getByRole("button", { name: "Open 5173" }).click();
+    expect((await opened).url()).toBe(`${browser.server.url}/preview/default/5173/app`);
+    expect(await offers(page).count()).toBe(0);
+
+    browser.server.process("main").print("GET http://localhost:5173/a 200\r\nhttp://127.0.0.1:3000\r\nlater\r\n");
+    await page.page.getByText("A web server started on port 3000").waitFor();
+    await page.page.getByRole("button", { name: "Dismiss" }).click();
+    expect(await offers(page).count()).toBe(0);
+
+    await page.page.reload();
+    await page.shows("later");
+    await page.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    expect(await offers(page).count()).toBe(0);
+    browser.server.process("main").print("http://localhost:8000\r\n");
+    await page.page.getByText("A web server started on port 8000").waitFor();
+  });
+
+  test("is not offered where there are no previews, and no longer once the session has ended", async () => {
+    const without = await printed("http://localhost:5173/");
+    expect(await offers(without).count()).toBe(0);
+    browser.server.user = "Ada";
+    browser.server.hasPreviews = true;
+    const page = await browser.attached();
+    browser.server.process("main").print("http://localhost:5174/\r\n");
+    await offers(page).waitFor();
+    browser.server.process("main").exit({ code: 0 });
+    await offers(page).waitFor({ state: "detached" });
+  });
+});
+
 describe("the predicted echo", () => {
   const shown = (page: TerminalPage) => page.page.locator(".sbx-echo").textContent();
 

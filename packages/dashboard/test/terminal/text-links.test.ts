@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findTextLinks, previewAddress, readLocal } from "../../src/terminal/text-links.ts";
+import { findServers, findTextLinks, previewAddress, readLocal } from "../../src/terminal/text-links.ts";
 
 const found = (line: string) =>
   findTextLinks(line).map(({ start, end, link }) => {
@@ -74,4 +74,15 @@ test.each<[string, string | undefined, string | undefined]>([
   ["/", "/\\{port}.evil.example", undefined],
 ])("the preview of %s by %s", (path, template, address) => {
   expect(previewAddress({ port: 3000, path }, "dev", template, PAGE)).toBe(address);
+});
+
+test.each([
+  ["  ➜  Local:   http://localhost:5173/", ["5173/"]],
+  ["Serving HTTP on 0.0.0.0 port 8000 (http://0.0.0.0:8000/) ...", ["8000/"]],
+  [" * Running on http://127.0.0.1:5000\n * Running on http://172.17.0.2:5000", ["5000/"]],
+  ["https://[::1]:8443/a?b=1#c, http://[::]:80.", ["8443/a?b=1#c", "80/"]],
+  ["psql: connecting to localhost:5432, postgres://localhost:5432/db", []],
+  ["http://localhost.example:1/ http://u:p@localhost:2/ http://localhost:0/ xhttp://localhost:3/", []],
+])("the servers of %j", (text, expected) => {
+  expect(findServers(text).map(({ port, path }) => `${port}${path}`)).toEqual(expected);
 });
