@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,4 +60,51 @@ test("a folder that a hand drops arrives with all that is in it, where the shell
   expect(hashOf(await readFile(join(there, "below", "bytes.bin")))).toBe(hashOf(content));
   expect(readdirSync(there).sort()).toEqual(["below", "empty"]);
   await rm(own, { recursive: true });
+});
+
+test("the files panel lists, opens, downloads and takes what is there, and types its path", async () => {
+  const { tab, directory } = await browser.shell();
+  mkdirSync(join(directory, "src", "deep"), { recursive: true });
+  writeFileSync(join(directory, "src", "it's.txt"), "first line\nsecond line\n");
+  writeFileSync(join(directory, "-rf"), "");
+  symlinkSync("src", join(directory, "linked"));
+  await tab.page.getByRole("button", { name: "Files" }).click();
+  const panel = tab.page.getByRole("complementary", { name: "Files" });
+  const item = (name: string) => panel.getByRole("treeitem", { name, exact: true });
+  await item("-rf").waitFor();
+  expect(await panel.getByRole("treeitem").allTextContents()).toEqual(["linked", "src", "-rf"]);
+
+  // By keyboard: down to the second folder, into it, and to its last entry.
+  await item("linked").focus();
+  for (const key of ["ArrowDown", "ArrowRight"]) await tab.page.keyboard.press(key);
+  await item("it's.txt").waitFor();
+  for (const key of ["ArrowRight", "ArrowDown", "Enter"]) await tab.page.keyboard.press(key);
+  const shown = tab.page.getByRole("dialog", { name: "it's.txt" });
+  await shown.getByText("second line").waitFor();
+  const saved = tab.page.waitForEvent("download");
+  await shown.getByRole("button", { name: "Download" }).click();
+  expect(await readFile(await (await saved).path(), "utf8")).toBe("first line\nsecond line\n");
+  await shown.getByRole("button", { name: "Close" }).click();
+
+  const menu = async (name: string, entry: string) => {
+    await item(name).click({ button: "right" });
+    await tab.page.getByRole("menuitem", { name: entry }).click();
+  };
+  const chosen = tab.page.waitForEvent("filechooser");
+  await menu("deep", "Upload here…");
+  const content = randomBytes(100_000);
+  await (await chosen).setFiles([{ name: "sent.bin", mimeType: "application/octet-stream", buffer: content }]);
+  await item("deep").click();
+  await item("sent.bin").waitFor();
+  expect(hashOf(await readFile(join(directory, "src", "deep", "sent.bin")))).toBe(hashOf(content));
+  await menu("it's.txt", "Type its path");
+  await expect.poll(async () => (await tab.lines()).join("")).toContain("/src/it'\\''s.txt'");
+
+  await menu("src", "Show this folder only");
+  await item("linked").waitFor({ state: "detached" });
+  rmSync(join(directory, "src"), { recursive: true });
+  await panel.getByRole("button", { name: "Refresh" }).click();
+  await expect.poll(() => panel.getByRole("tree").textContent()).toMatch(/^Cannot read: .*No such file/);
+  await panel.getByRole("button", { name: "Parent folder" }).click();
+  await item("-rf").waitFor();
 });

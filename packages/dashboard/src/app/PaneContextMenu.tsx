@@ -45,6 +45,8 @@ export function PaneContextMenu({ session, paneEntries, onDone, children }: Pane
   const onPress = (event: MouseEvent) => {
     const live = session();
     const { target } = event;
+    // A file has its own.
+    if (target instanceof Element && target.closest('[role="treeitem"]') !== null) return;
     link.current = live?.getView().link;
     const isOurs = target instanceof Element && target.closest(".xterm") !== null && !event.shiftKey;
     const isProgram = live !== undefined && live.screen.terminal.modes.mouseTrackingMode !== "none";

@@ -2,6 +2,7 @@
 
 import {
   ClipboardCopy,
+  FolderTree,
   type LucideIcon,
   PanelTop,
   PencilLine,
@@ -29,6 +30,7 @@ export type MenuCommand = {
 const PANE_COMMANDS: readonly MenuCommand[] = [
   { command: { do: "terminal", shortcut: "search" }, icon: Search },
   { command: { do: "terminal", shortcut: "copy-output" }, icon: ClipboardCopy },
+  { command: { do: "files" }, icon: FolderTree },
   { command: { do: "upload" }, icon: Upload },
   { command: { do: "divide", direction: "right" }, icon: SquareSplitHorizontal, isApart: true },
   { command: { do: "divide", direction: "down" }, icon: SquareSplitVertical },

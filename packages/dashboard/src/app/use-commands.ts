@@ -36,7 +36,7 @@ export type Run = ((command: WorkspaceCommand, at?: SessionTarget) => void) & {
 const OF_GUESTS: readonly WorkspaceCommand["do"][] = ["settings", "keys", "terminal", "scheme"];
 
 /** Commands that start a session, or change what is in its sandbox. */
-const STARTING: readonly WorkspaceCommand["do"][] = ["new", "divide", "upload"];
+const STARTING: readonly WorkspaceCommand["do"][] = ["new", "divide", "files", "upload"];
 
 export function useCommands(options: CommandsOptions): Run {
   const { page, state, actions, live, dialog, setDialog, setNaming, texts } = options;
@@ -70,6 +70,8 @@ export function useCommands(options: CommandsOptions): Run {
         return actions.startAndShow("here", command.sandbox);
       case "divide":
         return actions.startAndShow(command.direction === "right" ? "right" : "below");
+      case "files":
+        return live.sessionOf()?.files?.togglePanel();
       case "upload":
         return void live.sessionOf()?.files?.uploads.choose();
       case "close":

@@ -28,6 +28,7 @@ export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
   { do: "new" },
   { do: "divide", direction: "right" },
   { do: "divide", direction: "down" },
+  { do: "files" },
   { do: "upload" },
   { do: "rename" },
   { do: "share" },

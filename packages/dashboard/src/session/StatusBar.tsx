@@ -1,6 +1,6 @@
 // The bar under the terminal: the connection, its remedies, and the session.
 
-import { Accessibility, EyeOff, History, Upload } from "lucide-react";
+import { Accessibility, EyeOff, FolderTree, History, Upload } from "lucide-react";
 import type { Remedy, Status } from "../connection/status.ts";
 import { useTexts } from "../texts/texts-context.ts";
 
@@ -19,6 +19,9 @@ export type StatusBarProps = {
   readonly onSecret: (isOn: boolean) => void;
   /** undefined: this person may not upload. */
   readonly onUpload: (() => void) | undefined;
+  /** undefined: this person sees no files. */
+  readonly onFiles: (() => void) | undefined;
+  readonly isBrowsing: boolean;
   /** undefined: there is no recording. */
   readonly onRecording: (() => void) | undefined;
   readonly isRecordingShown: boolean;
@@ -76,6 +79,18 @@ export function StatusBar(props: StatusBarProps) {
         >
           <History size={14} aria-hidden />
           <span>{recording.open}</span>
+        </button>
+      )}
+      {props.onFiles === undefined ? null : (
+        <button
+          type="button"
+          className="sbx-quiet sbx-reader"
+          aria-pressed={props.isBrowsing}
+          title={words.filesTitle}
+          onClick={props.onFiles}
+        >
+          <FolderTree size={14} aria-hidden />
+          <span>{words.files}</span>
         </button>
       )}
       {props.onUpload === undefined ? null : (

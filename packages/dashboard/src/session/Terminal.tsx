@@ -45,7 +45,9 @@ import { useScheme } from "../terminal/use-scheme.ts";
 import { textsWith } from "../texts/texts.ts";
 import { TextsContext, useTexts } from "../texts/texts-context.ts";
 import { DownloadToast, DownloadView } from "../transfer/DownloadView.tsx";
+import type { Files } from "../transfer/files.ts";
 import { UploadView } from "../transfer/UploadView.tsx";
+import { typedPaths } from "../transfer/upload-plan.ts";
 import { NO_MODIFIERS } from "../ui/modifiers.ts";
 import { sizedBy } from "../ui/size-limit.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
@@ -57,7 +59,8 @@ import { barsOf, type TerminalProps } from "./terminal-props.ts";
 import type { TerminalSession, View } from "./terminal-session.ts";
 import { useExit, useSession, useSnapshot, useStatus, useTitle, useWarningOnClose } from "./use-session.ts";
 
-/** Loaded when a recording is looked at. */
+/** Loaded when they are looked at. */
+const FilesPanel = lazy(() => import("../transfer/FilesPanel.tsx"));
 const RecordingPanel = lazy(() => import("../recording/RecordingPanel.tsx"));
 
 export function Terminal(props: TerminalProps) {
@@ -129,6 +132,9 @@ export function Terminal(props: TerminalProps) {
   const recorded = props.token === undefined ? live?.connection.recording : undefined;
   const ticket = ticketOf(wsUrl, location.href);
   const shared = ticket !== undefined && recorded !== undefined && { ticket, startMs: Date.parse(recorded.since) };
+  // Its calls are authenticated by the cookie.
+  const files = props.token === undefined && !isByLink ? live?.files : undefined;
+  const isBrowsing = useSnapshot(files?.subscribe, files?.getState)?.isShown === true;
   const [standIn, setStandIn] = useState<TerminalSession>();
   const paper: (CSSProperties & Record<"--_paper", string>) | undefined = theme?.background
     ? { "--_paper": theme.background }
@@ -159,6 +165,8 @@ export function Terminal(props: TerminalProps) {
       sizedBy={sizedBy(people?.people, texts.people)}
       link={view?.link}
       onUpload={isReadOnly || live?.files === undefined ? undefined : () => live.files?.uploads.choose()}
+      onFiles={files === undefined ? undefined : () => files.togglePanel()}
+      isBrowsing={isBrowsing}
       onRecording={recorded === undefined ? undefined : () => setReplay(!isReplay)}
       isRecordingShown={isReplay}
       isRedacted={recorded?.redacted === true}
@@ -206,6 +214,8 @@ export function Terminal(props: TerminalProps) {
             <Overlays
               live={live}
               view={view}
+              browsed={isBrowsing ? files : undefined}
+              mayType={!isReadOnly}
               onLogin={
                 props.freshCredential === undefined || props.onLogin === undefined ? undefined : () => remedy("login")
               }
@@ -265,12 +275,15 @@ function focusHandlers(
 type OverlaysProps = {
   readonly live: TerminalSession;
   readonly view: View;
+  /** Whose files panel is shown. */
+  readonly browsed: Files | undefined;
+  readonly mayType: boolean;
   /** The action of "Log in" before the login expires. */
   readonly onLogin: (() => void) | undefined;
 };
 
-/** Search, transfers, notices and questions over the terminal. */
-function Overlays({ live, view, onLogin }: OverlaysProps) {
+/** Search, transfers, files, notices and questions over the terminal. */
+function Overlays({ live, view, browsed, mayType, onLogin }: OverlaysProps) {
   const people = useSnapshot(live.room.subscribe, live.room.getState);
   const guard = useSnapshot(live.guard.subscribe, live.guard.getState);
   const server = useSnapshot(live.offer.subscribe, live.offer.getState)?.server;
@@ -329,6 +342,23 @@ function Overlays({ live, view, onLogin }: OverlaysProps) {
           }}
         />
       </Toasts>
+      {browsed === undefined ? null : (
+        <Suspense fallback={null}>
+          <FilesPanel
+            sandbox={view.sandbox}
+            files={browsed}
+            mayType={mayType}
+            onType={(path) => {
+              live.screen.terminal.paste(typedPaths([path]));
+              focus();
+            }}
+            onClose={() => {
+              browsed.togglePanel();
+              focus();
+            }}
+          />
+        </Suspense>
+      )}
       {guard?.question === undefined ? null : (
         <QuestionDialog question={guard.question} onAnswer={answer} onDownload={files && download} />
       )}

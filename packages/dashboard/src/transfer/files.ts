@@ -1,14 +1,15 @@
-// Uploads and downloads of one terminal, each over a session beside the terminal's own. No React.
+// Uploads and downloads of one terminal, each over a session beside the terminal's own, and whether its files panel is shown. No React.
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { fileSession } from "../connection/pipes-address.ts";
+import { Store } from "../ui/store.ts";
 import { sendAddress } from "./download-plan.ts";
 import { Downloads, saveFile } from "./downloads.ts";
 import { receiveAddress } from "./upload-plan.ts";
 import { Uploads } from "./uploads.ts";
 
-export class Files {
+export class Files extends Store<{ readonly isShown: boolean }> {
   readonly uploads: Uploads;
   readonly downloads: Downloads;
 
@@ -21,6 +22,7 @@ export class Files {
     stage: HTMLElement,
     { connection, url, isReplay }: { connection: BrowserConnection; url: string; isReplay: () => boolean },
   ) {
+    super({ isShown: false });
     this.uploads = new Uploads(terminal, stage, {
       mayUpload: () => connection.mayType,
       connect: (directory) => {
@@ -39,7 +41,12 @@ export class Files {
     });
   }
 
+  togglePanel(): void {
+    this.change({ isShown: !this.state.isShown });
+  }
+
   dispose(): void {
+    this.forgetListeners();
     this.uploads.dispose();
     this.downloads.dispose();
   }

@@ -64,17 +64,25 @@ export class Uploads extends Store<UploadState> {
     return this.#directory;
   }
 
-  /** Lets the person choose files. Call from a click or key, or the browser shows no dialog. */
-  choose(): void {
+  /**
+   * Lets the person choose files. Call from a click or key, or the browser shows no dialog.
+   * @param folder Where they go, without being typed. undefined: to the shell's directory.
+   */
+  choose(folder?: string): void {
     if (!this.#isOpen) return;
     const input = document.createElement("input");
     input.type = "file";
     input.multiple = true;
     input.addEventListener("change", () => {
       const files = [...(input.files ?? [])];
-      if (files.length > 0) void this.#take(Promise.resolve(chosenFiles(files)));
+      if (files.length > 0) void this.#take(Promise.resolve(chosenFiles(files)), folder);
     });
     input.click();
+  }
+
+  /** Files that were dropped on a folder. */
+  drop(transfer: DataTransfer, folder: string): void {
+    if (this.#isOpen && hasFiles(transfer)) void this.#take(filesOf(transfer, UPLOAD_LIMITS.files), folder);
   }
 
   cancel(): void {
@@ -131,7 +139,7 @@ export class Uploads extends Store<UploadState> {
     if (files.length > 0 && this.#isOpen) await this.#take(Promise.resolve(pastedFiles(files, new Date())));
   }
 
-  async #take(offered: Promise<readonly OfferedFile[]>): Promise<void> {
+  async #take(offered: Promise<readonly OfferedFile[]>, folder?: string): Promise<void> {
     let files: readonly OfferedFile[];
     try {
       files = await offered;
@@ -146,7 +154,7 @@ export class Uploads extends Store<UploadState> {
       return;
     }
     if (this.#upload !== undefined) return;
-    const directory = this.#directory;
+    const directory = folder ?? this.#directory;
     const sending = { kind: "sending", files: plan.files, totalBytes: plan.bytes, directory } as const;
     this.state = { ...sending, sentBytes: 0 };
     const upload = new Upload(this.#options.connect(directory), (sent) => {
@@ -156,15 +164,15 @@ export class Uploads extends Store<UploadState> {
     this.#upload = upload;
     const end = await upload.run(files);
     this.#upload = undefined;
-    this.#ended(end);
+    this.#ended(end, folder === undefined);
   }
 
-  #ended(end: UploadEnd): void {
+  #ended(end: UploadEnd, isTyped: boolean): void {
     if (end.kind === "failed") {
       this.state = { kind: "failed", reason: end.reason };
       return;
     }
     this.state = { kind: "idle" };
-    if (end.kind === "done" && this.#options.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
+    if (end.kind === "done" && isTyped && this.#options.mayUpload()) this.#terminal.paste(typedPaths(end.paths));
   }
 }

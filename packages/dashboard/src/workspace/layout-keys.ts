@@ -15,7 +15,7 @@ export type WorkspaceCommand =
   | { readonly do: "new"; readonly sandbox?: string }
   | { readonly do: "divide"; readonly direction: Direction }
   | { readonly do: "close" }
-  | { readonly do: "upload" | "notify" }
+  | { readonly do: "files" | "upload" | "notify" }
   /** The answer to a program that asks for a person in the focused pane. */
   | { readonly do: "ask"; readonly act: "take" | "decline" | "back" }
   | { readonly do: "focus" | "move" | "grow"; readonly direction: Direction }

@@ -1,0 +1,207 @@
+// The files of the sandbox beside a terminal: a tree to open, download, upload into and type from. Arrows move in it as in any tree.
+
+import "./files-panel.css";
+import { ChevronRight, CornerLeftUp, File, Folder, RefreshCw, Upload, X } from "lucide-react";
+import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useTexts } from "../texts/texts-context.ts";
+import { preview } from "../ui/clipboard.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { ContextMenu, type MenuEntry } from "../ui/Menu.tsx";
+import { FileCalls } from "./file-calls.ts";
+import { FileTree, parentPath, type Row, rowsOf } from "./file-tree.ts";
+import type { Files } from "./files.ts";
+
+type EntryRow = Extract<Row, { kind: "entry" }>;
+
+export type FilesPanelProps = {
+  readonly sandbox: string;
+  readonly files: Files;
+  readonly mayType: boolean;
+  /** Types a path at the cursor. */
+  readonly onType: (path: string) => void;
+  readonly onClose: () => void;
+};
+
+export default function FilesPanel({ sandbox, files, mayType, onType, onClose }: FilesPanelProps) {
+  const words = useTexts().files;
+  const [tree] = useState(() => new FileTree(new FileCalls(sandbox)));
+  const state = useSyncExternalStore(tree.subscribe, tree.getState);
+  const { uploads, downloads } = files;
+  useEffect(() => {
+    void tree.go(uploads.directory);
+    // What was uploaded is there.
+    const unsubscribe = uploads.subscribe(() => {
+      if (uploads.getState().kind === "idle") void tree.refresh();
+    });
+    return () => {
+      unsubscribe();
+      tree.dispose();
+    };
+  }, [tree, uploads]);
+  const { root = "", shown } = state;
+  const open = (row: EntryRow) => void (row.isFolder ? tree.toggle(row.path) : tree.show(row.path));
+  const entriesOf = (row: EntryRow): readonly MenuEntry[] => [
+    {
+      label: row.isFolder ? words.showOnly : words.open,
+      act: () => void (row.isFolder ? tree.go(row.path) : tree.show(row.path)),
+    },
+    { label: words.download, act: () => downloads.start(row.path) },
+    ...(row.isFolder && mayType ? [{ label: words.uploadHere, act: () => uploads.choose(row.path) }] : []),
+    ...(mayType ? [{ label: words.type, act: () => onType(row.path) }] : []),
+    { label: words.copyPath, act: () => void navigator.clipboard.writeText(row.path).catch(() => undefined) },
+  ];
+  return (
+    <aside className="sbx-files" aria-label={words.label}>
+      <div className="sbx-bar">
+        <button
+          type="button"
+          className="sbx-quiet"
+          title={words.up}
+          aria-label={words.up}
+          disabled={root === "/"}
+          onClick={() => void tree.go(parentPath(root))}
+        >
+          <CornerLeftUp size={14} aria-hidden />
+        </button>
+        <bdi className="sbx-files-root" title={root}>
+          {preview(root)}
+        </bdi>
+        {mayType ? (
+          <button
+            type="button"
+            className="sbx-quiet"
+            title={words.uploadHere}
+            aria-label={words.uploadHere}
+            onClick={() => uploads.choose(root)}
+          >
+            <Upload size={14} aria-hidden />
+          </button>
+        ) : null}
+        <button
+          type="button"
+          className="sbx-quiet"
+          title={words.refresh}
+          aria-label={words.refresh}
+          onClick={() => void tree.refresh()}
+        >
+          <RefreshCw size={14} aria-hidden />
+        </button>
+        <button type="button" className="sbx-quiet" title={words.close} aria-label={words.close} onClick={onClose}>
+          <X size={14} aria-hidden />
+        </button>
+      </div>
+      <Tree
+        rows={rowsOf(state)}
+        onOpen={open}
+        entriesOf={entriesOf}
+        onDrop={(transfer, folder) => uploads.drop(transfer, folder)}
+        root={root}
+      />
+      {shown === undefined ? null : (
+        <Dialog title={preview(shown.path)} onClose={() => tree.hide()} className="sbx-file-text">
+          {"failed" in shown.content ? (
+            <p role="alert">{words.failed(shown.content.failed)}</p>
+          ) : (
+            <pre>{shown.content.text}</pre>
+          )}
+          {"isCut" in shown.content && shown.content.isCut ? <p>{words.cutText}</p> : null}
+          <div className="sbx-answers">
+            <button type="button" className="sbx-button" onClick={() => downloads.start(shown.path)}>
+              {words.download}
+            </button>
+            <button type="button" className="sbx-button sbx-primary" onClick={() => tree.hide()}>
+              {words.close}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </aside>
+  );
+}
+
+type TreeProps = {
+  readonly rows: readonly Row[];
+  readonly root: string;
+  readonly onOpen: (row: EntryRow) => void;
+  readonly entriesOf: (row: EntryRow) => readonly MenuEntry[];
+  readonly onDrop: (transfer: DataTransfer, folder: string) => void;
+};
+
+function Tree({ rows, root, onOpen, entriesOf, onDrop }: TreeProps) {
+  const words = useTexts().files;
+  const list = useRef<HTMLDivElement>(null);
+  const [focused, setFocused] = useState<string>();
+  const entries = rows.filter((row) => row.kind === "entry");
+  const current = entries.find(({ path }) => path === focused) ?? entries[0];
+  const move = (row: EntryRow | undefined) => {
+    if (row === undefined) return;
+    setFocused(row.path);
+    list.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(row.path)}"]`)?.focus();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (current === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    const index = entries.indexOf(current);
+    if (event.key === "ArrowDown") move(entries[index + 1]);
+    else if (event.key === "ArrowUp") move(entries[index - 1]);
+    else if (event.key === "Home") move(entries[0]);
+    else if (event.key === "End") move(entries.at(-1));
+    else if (event.key === "ArrowRight" && current.isFolder)
+      current.isOpen ? move(entries[index + 1]) : onOpen(current);
+    else if (event.key === "ArrowLeft")
+      current.isOpen ? onOpen(current) : move(entries.find(({ path }) => path === parentPath(current.path)));
+    else if (event.key === "Enter" || event.key === " ") onOpen(current);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const allow = (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const drop = (event: DragEvent, folder: string) => {
+    event.preventDefault();
+    event.stopPropagation();
+    onDrop(event.dataTransfer, folder);
+  };
+  return (
+    <div
+      className="sbx-tree"
+      role="tree"
+      aria-label={words.label}
+      ref={list}
+      onDragOver={allow}
+      onDrop={(event) => drop(event, root)}
+    >
+      {rows.map((row) =>
+        row.kind === "note" ? (
+          <p key={row.path} className="sbx-tree-note" style={{ paddingInlineStart: `${row.level}em` }}>
+            {typeof row.note === "object" ? words.failed(row.note.failed) : words[row.note]}
+          </p>
+        ) : (
+          <ContextMenu key={row.path} entries={() => entriesOf(row)} onDone={() => move(row)}>
+            <div
+              role="treeitem"
+              aria-level={row.level}
+              aria-expanded={row.isFolder ? row.isOpen : undefined}
+              aria-selected={row === current}
+              tabIndex={row === current ? 0 : -1}
+              data-path={row.path}
+              title={row.path}
+              style={{ paddingInlineStart: `${row.level}em` }}
+              onFocus={() => setFocused(row.path)}
+              onKeyDown={onKey}
+              onClick={() => onOpen(row)}
+              onDragOver={allow}
+              onDrop={(event) => drop(event, row.isFolder ? row.path : parentPath(row.path))}
+            >
+              {row.isFolder ? <ChevronRight size={12} aria-hidden className="sbx-tree-turn" /> : <span />}
+              {row.isFolder ? <Folder size={14} aria-hidden /> : <File size={14} aria-hidden />}
+              <bdi>{preview(row.name)}</bdi>
+            </div>
+          </ContextMenu>
+        ),
+      )}
+    </div>
+  );
+}
