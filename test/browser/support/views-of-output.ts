@@ -40,6 +40,10 @@ export const outputWalks = (browser: Fixture): Readonly<Record<string, Walk>> =>
     await see("a path in the output", tab);
     await ask(tab, link("http://localhost:5173/", "your page"), "your page");
     await see("a port of the sandbox", tab);
+    await tab.run("clear; mkdir -p folder; touch file");
+    await tab.page.getByRole("button", { name: "Files" }).click();
+    await tab.page.getByRole("treeitem", { name: "file" }).waitFor();
+    await see("the files panel", tab);
   },
   "files on their way, and a server without previews": async (see) => {
     let transfers = { areHeld: false };

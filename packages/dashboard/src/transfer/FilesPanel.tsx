@@ -64,7 +64,7 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
           <CornerLeftUp size={14} aria-hidden />
         </button>
         <bdi className="sbx-files-root" title={root}>
-          {preview(root)}
+          {preview(root.slice(root.lastIndexOf("/") + 1) || root)}
         </bdi>
         {mayType ? (
           <button
