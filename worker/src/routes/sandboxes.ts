@@ -1,14 +1,12 @@
-// Routes about the caller's tenant: the sandboxes where it has sessions that have not ended, and revocations.
+// `GET /api/sandboxes`: the sandboxes where the caller's tenant has sessions that have not ended.
 
 import { Hono } from "hono";
-import { actorOf } from "../audit/worker-log.ts";
-import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
 import { openProject, type ProjectAsker, type ProjectEnv } from "../auth/project-gate.ts";
-import { type IdentifyEnv, identify } from "../guards/identify.ts";
+import type { IdentifyEnv } from "../guards/identify.ts";
 import { callerOf } from "../programs/authorized.ts";
 import { AuthFault } from "../refusal/fault.ts";
-import { bodyText, jsonBody, requireNoQuery } from "../refusal/json-body.ts";
+import { requireNoQuery } from "../refusal/json-body.ts";
 
 type SandboxesEnv = IdentifyEnv & ProjectEnv;
 
@@ -33,24 +31,3 @@ async function isProjectOf(env: ProjectEnv, asker: ProjectAsker, sandbox: string
     throw error;
   }
 }
-
-const MAX_VALUE_CHARACTERS = 512;
-
-/** `POST /api/revocations`: ends what a user or a token may do in the caller's own tenant. */
-export const revocationRoutes = new Hono<{ Bindings: IdentifyEnv }>();
-
-revocationRoutes.post("/", async (c) => {
-  const { identity } = await identify(c.req.raw, c.env);
-  requireScope(identity, "sandbox:admin");
-  const body = await jsonBody(c.req.raw, ["sub", "jti"]);
-  const kind = body.sub === undefined ? "jti" : "sub";
-  if ((body.sub === undefined) === (body.jti === undefined)) {
-    throw new AuthFault("bad_request", 'Either "sub" or "jti" must be given');
-  }
-  const value = bodyText(body, kind);
-  if (value === "" || value.length > MAX_VALUE_CHARACTERS) {
-    throw new AuthFault("bad_request", `"${kind}" must have 1 to ${MAX_VALUE_CHARACTERS} characters`);
-  }
-  await c.env.TENANT.getByName(await tenantKey(identity)).revoke({ kind, value }, actorOf(c.req.raw, identity));
-  return c.body(null, 204);
-});
