@@ -149,8 +149,7 @@ export {
 export { latin1 } from "./text/latin1.ts";
 export { adjustableLog, LOG_LEVELS, type Log, type LogLevel, readLogLevel } from "./text/log-level.ts";
 export { quote } from "./text/shell-word.ts";
-export { clipUtf8, utf8Length } from "./text/utf8.ts";
-export { cloneBytes, joined, splitUtf8 } from "./text/utf8-text.ts";
+export { clipUtf8, cloneBytes, joined, splitUtf8, utf8Length } from "./text/utf8-text.ts";
 export {
   type AttachOptions,
   CLIENT_PARAMS,

@@ -1,11 +1,13 @@
 // All sessions of this bridge, by qualified sandbox and name.
 
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type AttachQuery, CLOSE, defined, type FileOrder, LOG_BYTES, type PanesMessage } from "sandbox-stdio/core";
 import type { StartOrder } from "sandbox-stdio/programs";
 import type { ChildUser } from "../base/child-user.ts";
 import { log, sessionTrace } from "../base/log.ts";
 import { userOfSandbox } from "../base/logins.ts";
-import { WORKSPACE } from "../base/namespace.ts";
+import { Namespace, WORKSPACE } from "../base/namespace.ts";
 import type { BridgeSettings } from "../base/settings.ts";
 import { type FileResult, Files, type HelperPlace } from "../files/files.ts";
 import { SandboxPanes } from "../panes/sandbox-panes.ts";
@@ -16,8 +18,26 @@ import { BellLine } from "../session/bell.ts";
 import { type HostNames, SessionHost, type Unattended } from "../session/host.ts";
 import { environmentOf, type Surroundings } from "../session/surroundings.ts";
 import { Homes } from "./homes.ts";
-import { Leftovers } from "./leftovers.ts";
-import { Workspaces } from "./workspaces.ts";
+
+/** Few enough that a burst of starts does not grow the process; a collection takes 7 ms of CPU. */
+const STARTS = 32;
+
+/** Runs the garbage collector after many starts: each leaves 25 KB behind, and by itself the collector runs once a second. */
+export class Leftovers {
+  readonly #collect: () => void;
+  #starts = 0;
+
+  /** @param collect Asks for a collection without waiting: most of the work is done on other threads. */
+  constructor(collect: () => void = () => Bun.gc(false)) {
+    this.#collect = collect;
+  }
+
+  /** A session was started. */
+  started(): void {
+    this.#starts += 1;
+    if (this.#starts % STARTS === 0) this.#collect();
+  }
+}
 
 export type FindResult =
   | { readonly ok: true; readonly host: SessionHost }
@@ -337,4 +357,70 @@ export function listingOf(host: SessionHost): SessionListing {
 /** A space is in no name. */
 function keyOf(sandbox: string, session: string): string {
   return `${sandbox} ${session}`;
+}
+
+/**
+ * The sandboxes whose folder is /workspace for their processes: in a container that is so anyway; on a machine with many
+ * sandboxes those that the sandbox API has made have a mount namespace each, also after a restart of the bridge.
+ */
+class Workspaces {
+  readonly #settings: Pick<BridgeSettings, "sandboxRoot" | "workspace">;
+  readonly #made = new Map<string, Namespace>();
+  readonly #making = new Map<string, Promise<string | undefined>>();
+
+  constructor(settings: Pick<BridgeSettings, "sandboxRoot" | "workspace">) {
+    this.#settings = settings;
+  }
+
+  /** Absent for a sandbox whose folder has no other name for its processes. */
+  of(sandbox: string): Namespace | undefined {
+    return this.#made.get(sandbox);
+  }
+
+  /** @param folderOf The sandbox's folder. @returns Why its processes can't have it as /workspace, if so. */
+  async make(sandbox: string, folderOf: () => string): Promise<string | undefined> {
+    const { sandboxRoot, workspace } = this.#settings;
+    // The one folder of `serve` is nobody's to share with a new sandbox.
+    if (sandboxRoot === undefined)
+      return workspace === WORKSPACE && existsSync(workspace) ? undefined : `there is no ${WORKSPACE}`;
+    const folder = folderOf();
+    const fault = await this.#make(sandboxRoot, sandbox, folder);
+    const mark = markOf(sandboxRoot, sandbox);
+    if (fault === undefined) mkdirSync(dirname(mark), { recursive: true, mode: 0o700 });
+    if (fault === undefined) writeFileSync(mark, folder);
+    return fault;
+  }
+
+  /** To be awaited before anything is started in a sandbox; absent where nothing has to be made. */
+  ready(sandbox: string): Promise<string | undefined> | undefined {
+    const { sandboxRoot } = this.#settings;
+    if (sandboxRoot === undefined || this.#made.has(sandbox)) return undefined;
+    const mark = markOf(sandboxRoot, sandbox);
+    return existsSync(mark) ? this.#make(sandboxRoot, sandbox, readFileSync(mark, "utf8")) : undefined;
+  }
+
+  drop(sandbox: string): void {
+    const { sandboxRoot } = this.#settings;
+    if (sandboxRoot !== undefined) rmSync(markOf(sandboxRoot, sandbox), { force: true });
+    this.#made.get(sandbox)?.close();
+    this.#made.delete(sandbox);
+    this.#making.delete(sandbox);
+  }
+
+  #make(sandboxRoot: string, sandbox: string, folder: string): Promise<string | undefined> {
+    const begun = this.#making.get(sandbox);
+    if (begun !== undefined) return begun;
+    const making = Namespace.make(join(sandboxRoot, ".root"), folder).then((made) => {
+      if (typeof made !== "string") this.#made.set(sandbox, made);
+      else this.#making.delete(sandbox);
+      return typeof made === "string" ? made : undefined;
+    });
+    this.#making.set(sandbox, making);
+    return making;
+  }
+}
+
+/** The file that says that a sandbox has one, with its folder in it. A dot begins no sandbox's folder. */
+function markOf(sandboxRoot: string, sandbox: string): string {
+  return join(sandboxRoot, ".workspaces", sandbox);
 }

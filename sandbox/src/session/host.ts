@@ -29,13 +29,12 @@ import type { CommandEnd } from "../marks/commands.ts";
 import { NO_PANES, type SessionPanes } from "../panes/session-panes.ts";
 import type { StartFault } from "../process/process.ts";
 import type { SessionScreen } from "../screen/session-screen.ts";
-import { Answers } from "./answers.ts";
+import { Answers, ProgramQuestions } from "./answers.ts";
 import { Bell } from "./bell.ts";
 import { EchoWatch } from "./echo-watch.ts";
 import { InputWriter } from "./input-writer.ts";
 import { Lifespan } from "./lifespan.ts";
 import { LoggedProcess, type ProcessOwner } from "./logged-process.ts";
-import { ProgramQuestions } from "./program-questions.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** `sandbox` is the qualified name, `label` the one for people. */

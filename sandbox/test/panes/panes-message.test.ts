@@ -3,7 +3,7 @@ import { MAX_CONTROL_OUT_BYTES } from "sandbox-stdio/core";
 import type { Pane, PaneList, Window } from "sandbox-stdio/panes";
 import { expect, test } from "vitest";
 import { parseInnerMessage } from "../../../packages/sandbox-stdio/src/wire/inner-messages.ts";
-import { panesMessage } from "../../src/panes/pane-orders.ts";
+import { panesMessage } from "../../src/panes/session-panes.ts";
 
 function listOf(count: number, paneName: string, windowName: string): PaneList {
   const size = { cols: 100_000, rows: 100_000 };

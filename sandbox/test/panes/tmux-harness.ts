@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ActionResult, PaneAction, PaneList } from "sandbox-stdio/panes";
-import { TmuxPanes } from "../../src/panes/tmux-panes.ts";
+import { TmuxPanes } from "../../src/panes/shared-panes.ts";
 import { ENV } from "../support/process-harness.ts";
 
 export const SESSION = "main";

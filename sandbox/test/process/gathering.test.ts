@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GATHER_MS, Gathering, TYPED_MS } from "../../src/process/gathering.ts";
+import { GATHER_MS, Gathering, TYPED_MS } from "../../src/process/process-output.ts";
 
 const FRAME = 64 * 1024;
 

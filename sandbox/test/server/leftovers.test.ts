@@ -1,6 +1,6 @@
 // When the collector is asked to look after starts.
 import { expect, test } from "vitest";
-import { Leftovers } from "../../src/server/leftovers.ts";
+import { Leftovers } from "../../src/server/registry.ts";
 
 test("each 32nd start asks for the collector, and none between", () => {
   let looks = 0;

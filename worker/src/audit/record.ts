@@ -1,6 +1,7 @@
-// The fields of an audit record. Types only.
+// The fields of an audit record.
 
-import type { AskEvent, Asked, ParticipantKind } from "sandbox-stdio/core";
+import { createHash } from "node:crypto";
+import { type AskEvent, type Asked, defined, type ParticipantKind, type ProcessWish } from "sandbox-stdio/core";
 import type { ChainPoint } from "./chain.ts";
 
 /** The person who acted, as their token and connection say. */
@@ -145,4 +146,13 @@ export type AuditRecord = ChainPoint & AuditEvent;
 /** The time of a record that is made now. */
 export function now(): string {
   return new Date().toISOString();
+}
+
+/** Absent where nothing was asked for. Variables as they were given: of one that is given twice the last counts. */
+export function recordedSurroundings({ cwd, env }: Pick<ProcessWish, "cwd" | "env">): {
+  cwd?: string;
+  env?: readonly RecordedVariable[];
+} {
+  const variables = env.map(([name, value]) => ({ name, sha256: createHash("sha256").update(value).digest("hex") }));
+  return defined({ cwd, env: variables.length === 0 ? undefined : variables });
 }

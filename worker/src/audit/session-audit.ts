@@ -10,9 +10,8 @@ import {
   type ServerConnection,
 } from "sandbox-stdio/core";
 import type { Refusal } from "../refusal/refusal.ts";
-import { GATHER_MS, Gathering } from "./gathering.ts";
+import { finished, GATHER_MS, Gathering, type Pending, Waiting } from "./gathering.ts";
 import { InputBatch, type InputKeeping } from "./input-batch.ts";
-import { finished, type Pending, Waiting } from "./pending.ts";
 import { type Actor, type AuditEvent, type Deed, now, type Place } from "./record.ts";
 import { isRepeatable, type RefusalEvent, Refusals, RUN_MS } from "./refusals.ts";
 import type { AuditSettings } from "./settings.ts";

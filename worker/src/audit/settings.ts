@@ -1,6 +1,5 @@
 // The variables that concern the audit, read and checked in one place.
 
-import { parseDuration } from "../base/duration.ts";
 import { AuthFault } from "../refusal/fault.ts";
 
 export interface AuditEnv {
@@ -31,4 +30,13 @@ export function readAuditSettings(env: AuditEnv): AuditSettings {
     );
   }
   return { mode, retentionMs, allowsSecret: env.AUDIT_SECRET !== "off" };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a text like `90d`, `12h`, `30m` or `60s`, at least one second; undefined for any other. */
+function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit ?? ""];
+  return count === undefined || unitMs === undefined ? undefined : Number(count) * unitMs;
 }

@@ -4,7 +4,6 @@
 import { release } from "sandbox-stdio/core";
 import { base64Of } from "../base/base64url.ts";
 import { CHAIN_START, type ChainPoint, chained } from "./chain.ts";
-import { LONG_BYTES, LongContent } from "./long-content.ts";
 import type { AuditEvent, AuditRecord } from "./record.ts";
 
 const BATCH_PREFIX = "audit/batch/";
@@ -290,4 +289,42 @@ function batchesOf(records: readonly StoredRecord[]): [StoredRecord, ...StoredRe
 
 function batchKey(seq: number): string {
   return BATCH_PREFIX + String(seq).padStart(16, "0");
+}
+
+/** Content from here on stands apart: no key, nor a line that is typed, is as long. */
+const LONG_BYTES = 16 * 1024;
+
+/**
+ * Long typed input by its record's number, stored apart: among the records SQLite would read a neighbour's whole value to compare its
+ * key with a new one.
+ */
+class LongContent {
+  readonly #sql: SqlStorage;
+  #hasTable = false;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Stored with the other writes of this turn. Messages that are sent after it wait until it is on disk. */
+  add(seq: number, bytes: Uint8Array): void {
+    if (!this.#hasTable) {
+      this.#sql.exec("CREATE TABLE IF NOT EXISTS audit_content (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+      this.#hasTable = true;
+    }
+    this.#sql.exec("INSERT INTO audit_content VALUES (?, ?)", seq, bytes);
+  }
+
+  /** @throws {Error} If the record has none here. */
+  read(seq: number): Uint8Array {
+    const { bytes } = this.#sql
+      .exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM audit_content WHERE seq = ?", seq)
+      .one();
+    return new Uint8Array(bytes);
+  }
+
+  /** @param seq A record that has its content here. */
+  delete(seq: number): void {
+    this.#sql.exec("DELETE FROM audit_content WHERE seq = ?", seq);
+  }
 }

@@ -2,6 +2,7 @@
 
 import { log } from "../base/log.ts";
 import type { Sums } from "./counts.ts";
+import { refusals } from "./refusal-counts.ts";
 
 export interface MetricsEnv {
   /** One object of it adds everything up. Absent: nothing is reported. */
@@ -50,4 +51,16 @@ export async function report(env: MetricsEnv, told: Report): Promise<void> {
   } catch (error) {
     log.warn("counts could not be reported:", error);
   }
+}
+
+let reportedAtMs = 0;
+
+/**
+ * Reports refusals if due. They wait in the isolate's memory for a later request: an attack must not cost a call to the object for
+ * each. An isolate that ends loses its last ones. @param waitUntil Of the current request.
+ */
+export function reportRefusals(env: MetricsEnv, nowMs: number, waitUntil: (promise: Promise<void>) => void): void {
+  if (refusals.isEmpty || !isCounted(env) || nowMs < reportedAtMs + intervalMs(env)) return;
+  reportedAtMs = nowMs;
+  waitUntil(report(env, { sums: refusals.take() }));
 }

@@ -29,9 +29,9 @@ import { OpenCall } from "../programs/open-call.ts";
 import { callOf, packAnswer } from "../programs/operations/call.ts";
 import { waitCallOf } from "../programs/wait-socket.ts";
 import { listed } from "../recordings/keeping.ts";
+import { describeSession, participantsOf } from "../records/session-listing.ts";
 import type { SessionRecord } from "../records/session-store.ts";
 import type { ProcessState } from "../session/process-state.ts";
-import { describe, isAlive } from "./session-answers.ts";
 import { makeParts, type SessionEnv, type SessionParts } from "./session-parts.ts";
 
 export class SessionObject extends DurableObject<SessionEnv> implements SessionCalls {
@@ -340,4 +340,30 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     await alarm.set();
     await removed;
   }
+}
+
+/** @param awake Wakes a parked session: its container may be gone, and attached clients are to hear of that. */
+async function describe(
+  env: SessionEnv,
+  { store, lifecycle, signer }: SessionParts,
+  asker: Asker | undefined,
+  awake: () => void,
+): Promise<SessionListing | undefined> {
+  const { record } = store;
+  if (record === undefined) return undefined;
+  const writerId = asker && signer.writerId(record.facts.incarnation, asker, "api");
+  const { session } = lifecycle;
+  if (lifecycle.parked === undefined || session === undefined) {
+    return describeSession(env, record, session, writerId, () => lifecycle.foundLost(record));
+  }
+  // Those who are here when it is asked, whatever comes while the bridge is.
+  const here = { clients: session.attachedCount, ...participantsOf(session) };
+  return { ...(await describeSession(env, record, undefined, writerId, awake)), ...here };
+}
+
+async function isAlive(env: SessionEnv, { store, lifecycle, attaching }: SessionParts): Promise<boolean> {
+  const { record } = store;
+  if (record === undefined) return attaching.isUnderWay;
+  if (lifecycle.session !== undefined) return !lifecycle.session.hasEnded;
+  return (await describeSession(env, record, undefined)).state === "running";
 }

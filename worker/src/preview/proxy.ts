@@ -2,6 +2,8 @@
 // loopback alone. Bodies pass as they come; a container is never started for them.
 
 import {
+  CLOSE,
+  clipUtf8,
   cookiesToBrowser,
   defined,
   type HeaderList,
@@ -14,16 +16,17 @@ import {
   PREVIEW_STATUS,
   type PreviewEnds,
 } from "sandbox-stdio/core";
+import { tenantKey } from "../auth/names.ts";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
 import { type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
 import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { readSaid } from "../sandbox/said.ts";
-import { watchPass } from "./ending.ts";
+import { queuedBytes, TELLS_QUEUE } from "../sockets/client-sockets.ts";
+import { sharedPool, type UnheardPool } from "../sockets/unheard.ts";
 import { said } from "./pages.ts";
 import type { PreviewPass } from "./pass.ts";
-import { joinSockets, unheardPool } from "./sockets.ts";
 
 export type ProxyEnv = BridgeEnv & LimitEnv & TenantsEnv;
 
@@ -222,5 +225,115 @@ async function refused({ request, pass }: PreviewRequest, answer: Response): Pro
     default:
       log.warn(`a preview's request was not passed on (${answer.status}):`, text.slice(0, 1_000));
       return said(request, 503, "unavailable", "The sandbox can't be reached", "Try again in a moment.");
+  }
+}
+
+/** The tenant's object is asked again after so long: it may have been restarted. */
+const ASKED_MS = 30_000;
+const RETRY_MS = 1_000;
+
+type TenantStub = ReturnType<TenantsEnv["TENANT"]["getByName"]>;
+
+/**
+ * Calls `end` once, at the end of the pass or of what it rests on.
+ * @returns How to stop watching.
+ */
+function watchPass(env: TenantsEnv, pass: PreviewPass, end: () => void): () => void {
+  let isOver = false;
+  const watch = async () => {
+    const tenant = env.TENANT.getByName(await tenantKey(pass.tenant));
+    while (!isOver) {
+      const ms = Math.min(ASKED_MS, pass.expiresAtMs - Date.now());
+      if (ms <= 0 || (await isRevokedWithin(tenant, pass, ms))) break;
+    }
+    if (!isOver) end();
+  };
+  void watch();
+  return () => {
+    isOver = true;
+  };
+}
+
+async function isRevokedWithin(tenant: TenantStub, { grant }: PreviewPass, ms: number): Promise<boolean> {
+  try {
+    return await tenant.untilRevoked(grant, ms);
+  } catch (error) {
+    log.warn("a tenant could not be asked about a preview:", error);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return false;
+  }
+}
+
+/** A browser that takes less than its server sends is given up, where the runtime tells. */
+const MAX_QUEUE_BYTES = 16 * MIB;
+
+/** What bounds that where the runtime does not tell: bytes that were sent since the browser's last message. */
+function unheardPool(capacityBytes: number): UnheardPool | undefined {
+  return TELLS_QUEUE ? undefined : sharedPool(capacityBytes);
+}
+
+/**
+ * @param watch Calls back at the end of what lets the browser in; returns how to stop that.
+ * @param done Both are closed.
+ */
+export function joinSockets(
+  { webSocket: server, headers }: Response,
+  watch: (end: () => void) => () => void,
+  done: () => void,
+  pool: UnheardPool | undefined,
+): Response {
+  if (server === null) throw new Error("there is no WebSocket to join");
+  const pair = new WebSocketPair();
+  const browser = pair[1];
+  const unheard = pool?.join();
+  let hasEnded = false;
+  let stop: () => void = () => undefined;
+  const end = (code: number, reason: string) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    unheard?.end();
+    stop();
+    for (const socket of [browser, server]) close(socket, code, reason);
+    done();
+  };
+  const ways = [
+    [browser, server],
+    [server, browser],
+  ] as const;
+  for (const [from, to] of ways) {
+    from.binaryType = "arraybuffer";
+    from.addEventListener("message", ({ data }) => {
+      if (hasEnded) return;
+      try {
+        to.send(data as string | ArrayBuffer);
+      } catch {
+        return; // It has closed just now, and its close event says so.
+      }
+      if (from === browser) unheard?.heard();
+      else unheard?.sent(typeof data === "string" ? data.length : data.byteLength);
+      if (queuedBytes(to) > MAX_QUEUE_BYTES || unheard?.isSmall === false) {
+        end(CLOSE.policy, "more waits than is read");
+      }
+    });
+    from.addEventListener("close", ({ code, reason }) => end(code ?? 1006, reason ?? ""));
+    from.addEventListener("error", () => end(1006, ""));
+    from.accept();
+  }
+  stop = watch(() => end(CLOSE.unauthenticated, "the login has ended"));
+  const protocol = headers.get("Sec-WebSocket-Protocol");
+  return new Response(null, {
+    status: 101,
+    webSocket: pair[0],
+    headers: protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol },
+  });
+}
+
+/** Two codes say that none was sent, and can't be sent. */
+function close(socket: WebSocket, code: number, reason: string): void {
+  const sendable = code === 1005 ? CLOSE.normal : code === 1006 ? CLOSE.goingAway : code;
+  try {
+    socket.close(sendable, clipUtf8(reason, 123));
+  } catch {
+    // It has closed before.
   }
 }

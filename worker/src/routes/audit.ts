@@ -1,8 +1,14 @@
-// `GET …/sessions/NAME/audit`: the events of a session, page by page, for callers that may read it. Its session may be long gone.
+// The audit record over HTTP, page by page: a session's, which may have ended long ago, and the tenant's.
 
 import { nearestName } from "@sbx/api";
+import { Hono } from "hono";
 import { CLOSE } from "sandbox-stdio/core";
+import type { SessionsEnv } from "../attach/session-calls.ts";
 import type { AuditPage } from "../audit/trail.ts";
+import { requireScope } from "../auth/identity.ts";
+import { tenantKey } from "../auth/names.ts";
+import { authorizeProject, type ProjectAccessEnv } from "../guards/authorize-project.ts";
+import { type IdentifyEnv, identify } from "../guards/identify.ts";
 import { refuseHttp } from "../refusal/refusal.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -36,3 +42,30 @@ function integer(text: string): number | undefined {
 function refuse(message: string): Response {
   return refuseHttp({ code: CLOSE.badRequest, error: "bad_request", message });
 }
+
+/** `GET /api/audit`: events of the caller's tenant that belong to no session. */
+export const tenantAuditRoutes = new Hono<{ Bindings: IdentifyEnv }>();
+
+tenantAuditRoutes.get("/", async (c) => {
+  const { identity } = await identify(c.req.raw, c.env);
+  requireScope(identity, "sandbox:admin");
+  const query = readAuditQuery(new URL(c.req.url).searchParams);
+  if (query instanceof Response) return query;
+  const tenant = c.env.TENANT.getByName(await tenantKey(identity));
+  return auditResponse(await tenant.audit(query.after, query.limit));
+});
+
+/** `/api/sandboxes/ID/sessions/NAME/audit`: the record of a session. */
+export const sessionRoutes = new Hono<{ Bindings: ProjectAccessEnv & SessionsEnv }>();
+
+sessionRoutes.get("/:sandbox/sessions/:session/audit", async (c) => {
+  const { sandbox, session } = c.req.param();
+  const { project } = await authorizeProject(c.req.raw, c.env, sandbox, "sandbox:admin");
+  const query = readAuditQuery(new URL(c.req.url).searchParams);
+  if (query instanceof Response) return query;
+  const stub = c.env.SESSION.getByName(await project.sessionKey(session));
+  const page = await stub.audit(query.after, query.limit);
+  if (page !== undefined) return auditResponse(page);
+  const message = `no session "${session}" in sandbox "${sandbox}"`;
+  return refuseHttp({ code: CLOSE.notFound, error: "not_found", message });
+});

@@ -7,11 +7,17 @@ import { actorOf } from "../audit/worker-log.ts";
 import { identityOfSession } from "../auth/authenticate.ts";
 import {
   authorizeUrl,
+  beginRenewal,
   clientId,
+  endRenewal,
   exchangeCode,
   type IssuedTokens,
+  openRenewal,
+  type Renewal,
   randomText,
   refreshTokens,
+  renewableUntilMs,
+  renewalCookieName,
 } from "../auth/code-flow.ts";
 import { cookieValue } from "../auth/cookie.ts";
 import { type Identity, identityFrom } from "../auth/identity.ts";
@@ -19,14 +25,6 @@ import { verifyJwt } from "../auth/jwt.ts";
 import { tenantKey } from "../auth/names.ts";
 import { requireAllowedHost, requirePublicOrigin } from "../auth/origin.ts";
 import { beginLogin, endLogin, loginCookieName, openLogin, type PendingLogin } from "../auth/pending-login.ts";
-import {
-  beginRenewal,
-  endRenewal,
-  openRenewal,
-  type Renewal,
-  renewableUntilMs,
-  renewalCookieName,
-} from "../auth/renewal.ts";
 import { beginSession, endSession, openSession, type Session, sessionCookieName } from "../auth/session.ts";
 import { type AuthSettings, readAuthSettings } from "../auth/settings.ts";
 import { isJwtShaped } from "../auth/token-shape.ts";

@@ -1,6 +1,8 @@
-// `GET /metrics`: the counts of the whole deployment, for a caller with its METRICS_TOKEN. No tenant's token reads it.
+// Routes about the whole deployment: `GET /metrics` for callers with METRICS_TOKEN (a tenant's token does not read it), and OpenAPI.
 
+import { openApiDocument } from "@sbx/api";
 import { Hono } from "hono";
+import { readEntrySettings } from "../auth/provider.ts";
 import { PROMETHEUS_TYPE } from "../metrics/prometheus.ts";
 import { COUNTER, isCounted, type MetricsEnv } from "../metrics/report.ts";
 
@@ -27,3 +29,11 @@ async function isSame(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all(digests);
   return a !== undefined && b !== undefined && crypto.subtle.timingSafeEqual(a, b);
 }
+
+/** Of the interface, as the package says it. */
+const VERSION = "0.2.0";
+
+/** The OpenAPI document of the programs' interface. Holds no secret: every caller may read it. */
+export const openApiRoute = new Hono<{ Bindings: object }>();
+
+openApiRoute.get("/api/openapi.json", (c) => c.json(openApiDocument(readEntrySettings(c.env).linkBase, VERSION)));

@@ -14,11 +14,19 @@ import {
   type SandboxApiEnv,
   tenantOf,
 } from "../sandbox-api/caller.ts";
-import { createBody, execBody, ID, openApi, sessionBody } from "../sandbox-api/contract.ts";
+import {
+  createBody,
+  deleteSandbox,
+  execBody,
+  ID,
+  isRunning,
+  openApi,
+  prepare,
+  sessionBody,
+} from "../sandbox-api/contract.ts";
 import { execute } from "../sandbox-api/exec.ts";
 import { forget, MAX_ENVIRONMENT, within } from "../sandbox-api/exec-session.ts";
 import { hydrate, persist, readFile, writeFile } from "../sandbox-api/files.ts";
-import { deleteSandbox, isRunning, prepare } from "../sandbox-api/life.ts";
 import { at } from "./programs.ts";
 
 type Api = { Bindings: SandboxApiEnv };

@@ -17,7 +17,7 @@ import type { Attention } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { RecordingEnv } from "../attach/recording-settings.ts";
-import { recordedSurroundings } from "../audit/surroundings.ts";
+import { recordedSurroundings } from "../audit/record.ts";
 import { log } from "../base/log.ts";
 import { refusalOf } from "../bridge/hop-refusal.ts";
 import { type HopOutcome, InnerHop } from "../bridge/inner-hop.ts";

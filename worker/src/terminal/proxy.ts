@@ -4,14 +4,14 @@ import { CLOSE, dialectNamed, MAX_CLIENTS, type SocketQueue } from "sandbox-stdi
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { Pass } from "../attach/entry-limits.ts";
 import { kindOf } from "../attach/grant.ts";
-import type { InputKeeping } from "../audit/input-batch.ts";
+import { InputBatch, type InputKeeping } from "../audit/input-batch.ts";
+import type { Actor, AttachDeed } from "../audit/record.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";
 import type { BridgeEnv } from "../bridge/upstream.ts";
 import { type Refusal, upgradeHeaders } from "../refusal/refusal.ts";
 import type { Idling } from "../sockets/idle.ts";
 import type { Bounded } from "../sockets/lifetimes.ts";
 import type { Watches } from "../sockets/watches.ts";
-import { ConnectionRecord } from "./record.ts";
 import { NOT_RUNNING, TtydRelay } from "./relay.ts";
 import { readTerminalSettings, type TerminalEnv } from "./settings.ts";
 import { ttydAddress } from "./ttyd-address.ts";
@@ -109,5 +109,46 @@ export class TtydProxy {
     if (signal.aborted) aborted();
     else signal.addEventListener("abort", aborted);
     return new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(spec) });
+  }
+}
+
+/** A longer message is kept in several records: one has to fit into a row. */
+const MAX_RECORD_BYTES = 64 * 1024;
+
+/**
+ * Records one connection that is passed on to a ttyd: its owner, start, end, and each typed message. Output is not recorded.
+ */
+class ConnectionRecord {
+  readonly #audit: Pick<SessionAudit, "note">;
+  readonly #keeping: InputKeeping;
+  readonly #actor: Actor;
+  readonly #client = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+  #offset = 0;
+
+  constructor(
+    audit: Pick<SessionAudit, "note">,
+    keeping: InputKeeping,
+    actor: Actor,
+    who: Pick<AttachDeed, "name" | "kind">,
+  ) {
+    this.#audit = audit;
+    this.#keeping = keeping;
+    this.#actor = actor;
+    audit.note({ type: "attach", name: who.name, role: "driver", kind: who.kind }, this.#client, actor);
+  }
+
+  /** Reads `content` at once. */
+  input(content: Uint8Array): void {
+    for (let at = 0; at < content.length; at += MAX_RECORD_BYTES) {
+      const piece = content.subarray(at, at + MAX_RECORD_BYTES);
+      const batch = new InputBatch(this.#client, this.#offset, "typed", this.#keeping, false);
+      batch.add(this.#client, this.#offset, piece, "typed", false);
+      this.#offset += piece.length;
+      this.#audit.note(batch.finish(), this.#client, this.#actor);
+    }
+  }
+
+  ended(code: number): void {
+    this.#audit.note({ type: "detach", code }, this.#client, this.#actor);
   }
 }

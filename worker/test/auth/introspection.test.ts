@@ -1,7 +1,6 @@
 // Opaque tokens: what the issuer answers decides, is checked anew on each use, and is not believed for long.
 import { afterEach, expect, test, vi } from "vitest";
-import { CACHE_CAPACITY, CACHE_TTL_MS } from "../../src/auth/introspection.ts";
-import { verifyToken } from "../../src/auth/verify-token.ts";
+import { CACHE_CAPACITY, CACHE_TTL_MS, verifyToken } from "../../src/auth/verify-token.ts";
 import { advanceClock, restoreClock, stopClock } from "./clock.ts";
 import { CLIENT, faultOf, newRealm, type Realm, seconds } from "./realm.ts";
 

@@ -15,9 +15,8 @@ import {
   sealPreviewTicket,
 } from "../../src/preview/pass.ts";
 import { portRefusal } from "../../src/preview/ports.ts";
-import { type ProxyEnv, passOn } from "../../src/preview/proxy.ts";
+import { joinSockets, type ProxyEnv, passOn } from "../../src/preview/proxy.ts";
 import { parsePreviewHost, requestedLabel } from "../../src/preview/settings.ts";
-import { joinSockets } from "../../src/preview/sockets.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
 import { previewRoutes } from "../../src/routes/previews.ts";
 import { UnheardPool } from "../../src/sockets/unheard.ts";

@@ -1,8 +1,15 @@
 // Webhooks, without a system: where one may lead, and what becomes of a delivery.
 import { expect, test } from "vitest";
 import { webhookAddressFault } from "../../src/webhooks/address.ts";
-import { type Delivery, fateOf, MAX_ATTEMPTS, MAX_DELIVERIES, nextDueMs, toDrop } from "../../src/webhooks/queue.ts";
-import { signature } from "../../src/webhooks/signature.ts";
+import {
+  type Delivery,
+  fateOf,
+  MAX_ATTEMPTS,
+  MAX_DELIVERIES,
+  nextDueMs,
+  signature,
+  toDrop,
+} from "../../src/webhooks/attention-webhook.ts";
 
 test("a webhook leads out into the public network by HTTPS, and nowhere else", () => {
   for (const url of ["https://hooks.example.com/x?y", "https://example.com:8443/", "https://EXAMPLE.com./"]) {

@@ -1,7 +1,7 @@
 // What a local bridge says of a sandbox's /workspace (V2), as the Worker takes it.
 import { afterEach, expect, test, vi } from "vitest";
 import type { SandboxApiEnv } from "../../src/sandbox-api/caller.ts";
-import { prepare } from "../../src/sandbox-api/life.ts";
+import { prepare } from "../../src/sandbox-api/contract.ts";
 
 const local = { BRIDGE_URL: "http://127.0.0.1:1", STDIO_TOKEN: "a secret of the bridge's" } as unknown as SandboxApiEnv;
 const BOX = { sandboxKey: "key", sandbox: "box" };

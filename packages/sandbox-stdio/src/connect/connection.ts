@@ -4,6 +4,7 @@
 import { StdioClient } from "../client/client.ts";
 import type { ClientEnd, ClientState } from "../client/client-types.ts";
 import { followParticipants, mayType, type Participants, participantsOf } from "../client/participants.ts";
+import { cloneBytes } from "../text/utf8-text.ts";
 import { MAX_COLS, MAX_ROWS, SIGNALS, type SignalName, STREAM_STDERR } from "../wire/constants.ts";
 import { type ClientMessage, type Hello, isSize, type ServerMessage } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
@@ -17,7 +18,6 @@ import type {
   WebSocketLike,
 } from "./connect-options.ts";
 import { StdioError } from "./error.ts";
-import { InputStream } from "./input-stream.ts";
 import { OutputStreams } from "./output-streams.ts";
 import { openSocket, webSocketOf } from "./socket.ts";
 
@@ -309,5 +309,77 @@ async function tokenOf(source: TokenSource | undefined): Promise<string | undefi
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new StdioError("token_failed", `Cannot get a token: ${why}`, { cause: error });
+  }
+}
+
+interface InputPorts {
+  /** Keeps a view of `bytes`. @returns Whether more may be written now. */
+  write(bytes: Uint8Array): boolean;
+  endInput(): void;
+  /** Number of unacknowledged bytes. */
+  unacked(): number;
+}
+
+/** Input as a web stream: a write resolves when the window has room for more, and the close when everything has been taken. */
+export class InputStream {
+  readonly writable: WritableStream<Uint8Array | string>;
+  readonly #ports: InputPorts;
+  #controller: WritableStreamDefaultController | undefined;
+  /** The pending write or close. */
+  #waiting: { readonly isClosing: boolean; resolve(): void; reject(error: StdioError): void } | undefined;
+  #failure: StdioError | undefined;
+
+  constructor(ports: InputPorts) {
+    this.#ports = ports;
+    const encoder = new TextEncoder();
+    this.writable = new WritableStream<Uint8Array | string>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      write: (chunk) => {
+        // Copy: the bytes are kept until they are acknowledged, and the caller may reuse its memory.
+        const bytes = typeof chunk === "string" ? encoder.encode(chunk) : cloneBytes(chunk);
+        if (bytes.length > 0 && !this.#ports.write(bytes)) return this.#wait(false);
+        return undefined;
+      },
+      close: () => {
+        this.#ports.endInput();
+        return this.#ports.unacked() === 0 ? undefined : this.#wait(true);
+      },
+      // No `abort`: input that broke off has not ended, so the process is not told.
+    });
+  }
+
+  /** Input was acknowledged, and there is room. */
+  drained(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined || (waiting.isClosing && this.#ports.unacked() > 0)) return;
+    this.#waiting = undefined;
+    waiting.resolve();
+  }
+
+  /** The process has ended. A pending close succeeds, as on a pipe. */
+  exited(): void {
+    const waiting = this.#waiting;
+    if (waiting?.isClosing === true) {
+      this.#waiting = undefined;
+      waiting.resolve();
+    } else this.fail(new StdioError("stdin_closed", "The process has ended and takes no more input"));
+  }
+
+  /** Fails the stream. */
+  fail(error: StdioError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#controller?.error(error);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(error);
+  }
+
+  #wait(isClosing: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { isClosing, resolve, reject };
+    });
   }
 }

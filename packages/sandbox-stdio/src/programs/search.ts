@@ -2,9 +2,8 @@
 // Each byte is visited once, except in a line that has not ended.
 
 import type { OutputLog } from "../output/output-log.ts";
-import { Literal } from "./literal.ts";
 import type { Gap } from "./output-range.ts";
-import { PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
+import { Literal, PatternMachine, type PatternProgram, type PatternState, type Slots } from "./pattern.ts";
 import { PlainMap } from "./plain-runs.ts";
 import { PlainText } from "./plain-text.ts";
 

@@ -1,8 +1,7 @@
 // Finds where a shell's commands start in recorded output: OSC 133 and 633 (C1), wherever the output is cut.
 
 import { ESC } from "../terminal/vt-parser.ts";
-import { clipUtf8 } from "../text/utf8.ts";
-import { decodeUtf8 } from "../text/utf8-text.ts";
+import { clipUtf8, decodeUtf8 } from "../text/utf8-text.ts";
 
 /** `offset` is behind the mark; `line` is as the shell told it, or empty. */
 export type CommandMark = { readonly offset: number; readonly line: string };

@@ -1,7 +1,6 @@
 // Finds a pattern or a literal within one line of a text, in linear time (T4).
 
-import { Literal } from "../programs/literal.ts";
-import { PatternMachine } from "../programs/pattern.ts";
+import { Literal, PatternMachine } from "../programs/pattern.ts";
 import type { SearchTarget } from "../programs/search.ts";
 
 const NO_THREADS = { pcs: new Int32Array(0), slots: new Float64Array(0) };

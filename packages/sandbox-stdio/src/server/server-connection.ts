@@ -6,14 +6,55 @@ import type { ClientRecord } from "../session/client-record.ts";
 import type { Peer } from "../session/presence.ts";
 import type { SessionCore } from "../session/session-core.ts";
 import type { AttachRequest, AttachResult } from "../session/session-types.ts";
-import { clipUtf8 } from "../text/utf8.ts";
-import { CLOSE, PUT_ASIDE_CODE, SILENCE_MS } from "../wire/constants.ts";
+import { clipUtf8 } from "../text/utf8-text.ts";
+import {
+  CLOSE,
+  KIB,
+  MAX_SHARED_WAITING_INPUT_BYTES,
+  MAX_WAITING_INPUT_BYTES,
+  PUT_ASIDE_CODE,
+  SILENCE_MS,
+} from "../wire/constants.ts";
 import type { Bye, ServerMessage } from "../wire/control.ts";
 import { defined } from "../wire/fields.ts";
 import type { Begin, ClientCommand, Dialect, Frame } from "./dialect.ts";
-import { EarlyFrames } from "./early-frames.ts";
 import { Outgoing, type ServerSocket } from "./outgoing.ts";
 import { Spending } from "./spending.ts";
+
+/** Most bytes that a client may send before its session is ready. */
+const MAX_EARLY_BYTES = 256 * KIB;
+/** A client that is not told when to begin or to wait may send as much as may wait later. */
+const MAX_EARLY_FED_BYTES = MAX_WAITING_INPUT_BYTES + MAX_EARLY_BYTES;
+/** Cost of a frame beside its bytes. */
+const FRAME_COST_BYTES = 16;
+
+/** Keeps a client's frames, within limits, until its session is ready. */
+class EarlyFrames {
+  readonly #frames: Frame[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** All frames, in order of arrival. */
+  get all(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  /**
+   * Keeps the frame, whose bytes must not change.
+   * @param isTold Whether the dialect tells its clients when to begin.
+   * @param sharedBytes Waiting bytes of all connections of the session, including this frame's.
+   * @returns Whether the client may go on; if not, it has sent too much.
+   */
+  push(frame: Frame, isTold: boolean, sharedBytes: () => number): boolean {
+    this.#frames.push(frame);
+    this.#bytes += frame.length + FRAME_COST_BYTES;
+    if (this.#bytes <= MAX_EARLY_BYTES) return true;
+    return !isTold && this.#bytes <= MAX_EARLY_FED_BYTES && sharedBytes() <= MAX_SHARED_WAITING_INPUT_BYTES;
+  }
+}
 
 /** Most UTF-8 bytes of a WebSocket's close reason. */
 const MAX_REASON_BYTES = 123;

@@ -2,7 +2,6 @@
 // chooses among its clients and tells the bridge, which answers if no client does.
 
 import type { Answerer } from "../terminal/answerer-history.ts";
-import { isReport } from "../terminal/reports.ts";
 import type { ClientRecord } from "./client-record.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -122,4 +121,32 @@ function canAnswer({ answerer }: SessionState, client: ClientRecord): boolean {
   const { phase } = client.presence;
   // The session object chooses among its own clients and names one.
   return phase === "greeted" || phase === "greeting" || (phase === "remote" && answerer.named === undefined);
+}
+
+/** Longer answers, such as a clipboard's, are treated like other input. */
+const MAX_REPORT_BYTES = 4096;
+const ESC = 0x1b;
+
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: these are what terminals send
+const REPORTS = new RegExp(
+  `^(?:${[
+    /\x1b\[\??\d+;\d+(?:;\d+)?R/, // cursor position
+    /\x1b\[[?>=][\d;]*c/, // device attributes
+    /\x1b\[\??\d+(?:;\d+)*n/, // device status
+    /\x1b\[\??\d+;\d\$y/, // mode
+    /\x1b\[\d+(?:;\d+)*[tx]/, // window, terminal parameters
+    /\x1b\[\?\d+u/, // keyboard protocol
+    /\x1b\[[IO]/, // focus
+    /\x1b\]\d+;[^\x00-\x1f\x7f]*(?:\x07|\x1b\\)/, // colours and the like
+    /\x1bP[^\x00-\x1f\x7f]*\x1b\\/, // settings, name and version
+  ]
+    .map(({ source }) => source)
+    .join("|")})+$`,
+);
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: above
+
+/** Whether these bytes are whole answers of a terminal and nothing else. */
+export function isReport(bytes: Uint8Array): boolean {
+  if (bytes[0] !== ESC || bytes.length > MAX_REPORT_BYTES) return false;
+  return REPORTS.test(String.fromCharCode(...bytes));
 }

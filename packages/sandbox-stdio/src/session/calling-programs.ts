@@ -1,8 +1,8 @@
 // Programs that call a session: each one's client, which of its writes are recorded and shown, and events for programs that read
 // and wait by calls. Knows nothing of requests and responses.
 
-import { typedText } from "../programs/typed-text.ts";
 import { MAX_WRITERS } from "../programs/writers.ts";
+import { decodeUtf8 } from "../text/utf8-text.ts";
 import type { Attention } from "../wire/attention.ts";
 import { admit } from "./attendance.ts";
 import { ackInput, settledInput } from "./client-input.ts";
@@ -113,4 +113,24 @@ export class CallingPrograms {
     this.#commandEnds.push(end);
     if (this.#commandEnds.length > MAX_COMMAND_ENDS) this.#commandEnds.shift();
   }
+}
+
+/** Most characters shown, from the end. */
+const MAX_TYPED_CHARACTERS = 80;
+/** How many bytes at the end are examined. */
+const LOOKED_AT_BYTES = 1_024;
+const DEL = 0x7f;
+const SIGNS: Readonly<Record<string, string>> = { "\r": "⏎", "\n": "⏎", "\t": "⇥", "\u001b": "⎋", "\u007f": "⌫" };
+
+/** Formats a program's input for people: its end, with a symbol for each key that can't be shown. */
+export function typedText(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes.subarray(Math.max(0, bytes.length - LOOKED_AT_BYTES)));
+  const shown = [...text].map((character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (SIGNS[character] !== undefined) return SIGNS[character];
+    if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
+    // Omit characters that move a cursor, hide, or change the direction of text.
+    return code === DEL || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(character) ? "" : character;
+  });
+  return shown.slice(-MAX_TYPED_CHARACTERS).join("");
 }

@@ -1,7 +1,7 @@
 // Names by which people tell each other apart: no two participants have the same name or a similar one. A false alarm only adds
 // a number to a name, so this errs on that side.
 
-import { clipUtf8, utf8Length } from "../text/utf8.ts";
+import { clipUtf8, utf8Length } from "../text/utf8-text.ts";
 import { MAX_NAME_BYTES } from "../wire/constants.ts";
 import { latinLookOf } from "./look-alikes.ts";
 

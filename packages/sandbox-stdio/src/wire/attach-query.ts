@@ -1,6 +1,6 @@
 // Reads, checks and writes the query of `/attach`. The Worker and the bridge share the reader, and all clients the writer.
 
-import { utf8Length } from "../text/utf8.ts";
+import { utf8Length } from "../text/utf8-text.ts";
 import {
   ALL_PARAMS,
   CLIENT_PARAMS,

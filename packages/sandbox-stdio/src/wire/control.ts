@@ -1,7 +1,7 @@
 // The JSON messages of the outer hop: one type and one schema each. Only this file parses a peer's text.
 // A wrong shape is a named fault, never an exception.
 
-import { utf8Length } from "../text/utf8.ts";
+import { utf8Length } from "../text/utf8-text.ts";
 import type { Attention } from "./attention.ts";
 import {
   MAX_COLS,

@@ -1,6 +1,6 @@
 // The web streams of connect(): what counts as dealt with, what holds a writer, and how both end.
 import { describe, expect, test } from "vitest";
-import { InputStream } from "../../src/connect/input-stream.ts";
+import { InputStream } from "../../src/connect/connection.ts";
 import { OutputStreams } from "../../src/connect/output-streams.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -2,8 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_LINE_BYTES } from "../../src/panes/control-lines.ts";
-import { type ControlEvent, ControlMode, MAX_REPLY_BYTES } from "../../src/panes/control-mode.ts";
+import { type ControlEvent, ControlMode, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../../src/panes/control-mode.ts";
 import { bytes } from "../support/fixtures.ts";
 
 /** As tmux writes it: below 32, and a backslash, in octal. */

@@ -1,7 +1,7 @@
 // A literal is found where `indexOf` finds it.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Literal } from "../../src/programs/literal.ts";
+import { Literal } from "../../src/programs/pattern.ts";
 
 test("T2: a literal is found where indexOf finds it, in texts of few characters", () => {
   const of = (minLength: number, maxLength: number) =>

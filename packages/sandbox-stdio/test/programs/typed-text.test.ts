@@ -1,6 +1,6 @@
 // What people are shown of a program's typing (K9).
 import { expect, test } from "vitest";
-import { typedText } from "../../src/programs/typed-text.ts";
+import { typedText } from "../../src/session/calling-programs.ts";
 
 const shown = (text: string) => typedText(new TextEncoder().encode(text));
 

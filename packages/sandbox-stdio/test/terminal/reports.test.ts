@@ -1,7 +1,7 @@
 // What a terminal types by itself, told from what a hand types.
 
 import { expect, test } from "vitest";
-import { isReport } from "../../src/terminal/reports.ts";
+import { isReport } from "../../src/session/answerer.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 

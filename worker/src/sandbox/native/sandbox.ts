@@ -23,7 +23,6 @@ import type { BridgeAnswer, BridgeQuestion } from "../question.ts";
 import { sleepAfterMs, staysMs } from "../sleep.ts";
 import { beginAnew, cannotStart, StartAttempts, type StartFailure } from "../start-attempts.ts";
 import type { EgressProxy } from "./egress-proxy.ts";
-import { startOptions } from "./start-options.ts";
 
 /** How long a container may take to listen. */
 const READY_PATIENCE_MS = 90_000;
@@ -217,4 +216,21 @@ export class Sandbox extends DurableObject<SandboxEnv> implements SandboxObject 
 /** Whether a new container has anything for it: not for a process that was in the one before, nor for another's port. */
 function mayStart({ url, headers }: Request): boolean {
   return headers.get(PORT_HEADER) === String(BRIDGE_PORT) && !new URL(url).searchParams.has("incarnation");
+}
+
+const SIZES = ["lite", "standard-1", "standard-2", "standard-3", "standard-4"] as const;
+const DEFAULT_SIZE = "standard-1";
+
+/** @param hasInternet Whether the container reaches the internet by itself. */
+function startOptions(
+  container: Container,
+  { CONTAINER_SIZE }: Pick<SandboxEnv, "CONTAINER_SIZE">,
+  env: Record<string, string>,
+  hasInternet: boolean,
+): ContainerStartupOptions {
+  const common = { env, enableInternet: hasInternet };
+  const [image] = Object.values(container.images ?? {});
+  // Under the default policy image and size are of the application, and the platform takes none; the type knows only the other.
+  if (image === undefined) return common as unknown as ContainerStartupOptions;
+  return { ...common, image, instance: SIZES.find((size) => size === CONTAINER_SIZE) ?? DEFAULT_SIZE };
 }
