@@ -33,7 +33,7 @@ const UNIT_PACKAGES = ["sandbox-stdio", "sbx-cli", "chaos", "api", "mcp", "dashb
 
 const tool = (name: string): string => join(BIN, name);
 
-/** Every tsconfig of the checkout, so that none is forgotten. */
+/** Every tsconfig of the checkout, so that none is forgotten. The one at the top is for all that runs in Node: each more costs seconds. */
 function typeChecks(): Command[] {
   const exclude = ["**/node_modules", ".local", "tsconfig.base.json"];
   const files = globSync("**/tsconfig*.json", { cwd: ROOT, exclude }).sort();

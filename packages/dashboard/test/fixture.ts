@@ -9,7 +9,7 @@ import { PageServer } from "./server.ts";
 export const MAIN = "/?session=main&renderer=dom";
 
 /** Playwright's own limit, which ends what hangs. A busy machine is no failure. */
-const HANG_MS = 25_000;
+const HANG_MS = 120_000;
 
 export type Fixture = {
   readonly server: PageServer;

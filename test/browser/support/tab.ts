@@ -21,7 +21,8 @@ const LIMIT_MS = 120_000;
 export class Tab extends TerminalPage {
   constructor(page: Page) {
     super(page);
-    page.setDefaultTimeout(LIMIT_MS);
+    // Also of the windows that it opens.
+    page.context().setDefaultTimeout(LIMIT_MS);
   }
 
   /** The rows on the screen, top to bottom, without blanks at their ends. */

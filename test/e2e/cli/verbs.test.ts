@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { exitCode, runCli, startCli } from "../support/clients/cli.ts";
 import { connect } from "../support/clients/client.ts";
 import { fresh, type Person, person } from "../support/system/system.ts";
-import { until } from "../support/system/wait.ts";
+import { until, within } from "../support/system/wait.ts";
 
 /** One verb of a person's. */
 async function verb(who: Person, name: string, words: readonly string[], input = "") {
-  return runCli(who, words, input, name);
+  return within(`the end of ${name} ${words.join(" ")}`, runCli(who, words, input, name));
 }
 
 async function started(who: Person, script: string, more: readonly string[] = []): Promise<string> {
@@ -75,7 +75,7 @@ describe("read and write", () => {
     });
     await until("the first line", () => stdout === "one\n");
     await verb(who, "write", ["--session", session, "--text", "two\n"]);
-    expect(await ended).toBe(0);
+    expect(await within("the end of the stream", ended)).toBe(0);
     expect(stdout).toBe("one\ntwo\n");
     const again = await verb(who, "logs", ["--session", session, "-f"]);
     expect(again).toEqual({ code: 0, stdout: "one\ntwo\n", stderr: "" });

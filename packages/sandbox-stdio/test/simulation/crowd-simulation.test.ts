@@ -5,8 +5,8 @@ import { type Plan, planOf } from "./plan.ts";
 import { SEEDS, SEEDS_TEXT } from "./seeds.ts";
 import { Simulation } from "./simulation.ts";
 
-/** A run is long: one seed of 19. The plans below differ by remainders of 2, 3, 4, 5 and 8, and so meet all of them. */
-const FEW = SEEDS.filter((_, i) => i % 19 === 0);
+/** A run is long: one seed of 29. The plans below differ by remainders of 2, 3, 4, 5 and 8, and so meet all of them. */
+const FEW = SEEDS.filter((_, i) => i % 29 === 0);
 const timeout = 600_000 + FEW.length * 1_000;
 const OUTPUT_BYTES = 2_000_000;
 
@@ -47,7 +47,7 @@ function crowdPlan(seed: number): Plan {
 }
 
 test("W7b, W7c: of equals nobody is ever skipped", { timeout }, () => {
-  console.log(`every nineteenth of ${SEEDS_TEXT}`);
+  console.log(`every 29th of ${SEEDS_TEXT}`);
   for (const seed of FEW) {
     const { gapBytes } = new Simulation(crowdPlan(seed)).run();
     expect([seed, gapBytes]).toEqual([seed, 0]);

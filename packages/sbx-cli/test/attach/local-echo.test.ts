@@ -41,7 +41,7 @@ async function predicted(): Promise<string> {
     relay.hold();
     terminal.type("c");
     // tmux has handled the key once it has handled another request after the relay's time for an echo.
-    for (let look = 0; look < 60; look += 1) {
+    for (let look = 0; look < 15; look += 1) {
       if (line().includes("\x1b[4mc")) return `${typed}c`;
     }
     relay.release();

@@ -5,7 +5,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { sandbox } from "sandbox-stdio/client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { fetchUnlessSilent } from "../../src/connection/silence.ts";
+import { fetchUnlessSilent, PAUSE_TIMEOUT_MS } from "../../src/connection/silence.ts";
 import { Terminal } from "../fixture/tmux.ts";
 
 let asked = 0;
@@ -61,6 +61,36 @@ test("one that has begun may take its time", async () => {
   };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   expect(await sandbox(url, { retries: 0, fetch: begun }).session("slow").describe()).toEqual({ state: "running" });
+});
+
+test("R4: a stream on which nothing comes any more is opened anew, and goes on after its last event", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const event = (id: string, type: string, data: object) =>
+    `event: ${type}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  const seen: (string | undefined)[] = [];
+  const streams = http.createServer((request, response) => {
+    seen.push(request.headers["last-event-id"] as string | undefined);
+    if (seen.length === 1) response.write(event("a.4", "output", { from: 0, next: 4, output: "one\n" }));
+    else response.end(event("a.5", "exit", { state: "exited", code: 3, offset: 4 }));
+  });
+  await once(streams.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(streams.address() as AddressInfo).port}`;
+  const events: string[] = [];
+  for await (const { type } of sandbox(url, { fetch: fetchUnlessSilent() }).session("s").follow()) {
+    events.push(type);
+    // The pause counts from the next read, which follows first.
+    const pause = () => {
+      vi.advanceTimersByTime(PAUSE_TIMEOUT_MS);
+      vi.useRealTimers();
+    };
+    if (type === "output") setImmediate(pause);
+  }
+  expect([events, seen]).toEqual([
+    ["output", "exit"],
+    [undefined, "a.4"],
+  ]);
+  streams.closeAllConnections();
+  streams.close();
 });
 
 test("a person is told after two seconds what is waited for, by each verb that asks", async () => {

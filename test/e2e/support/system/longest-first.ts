@@ -3,9 +3,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Ends of their paths; the first takes longest. */
 const LONGEST = [
-  ...["stream/quick-clock", "stream/parking", "attacks/hostile-bridge", "programs/mcp-gateway", "programs/mcp-hosts"],
-  ...["stream/unwatched", "programs/output", "access/quotas", "cli/verbs", "packages/packed"],
-  ...["browser/accessibility", "browser/firefox", "browser/tmux-panes", "browser/parked", "browser/sharing"],
+  ...["packages/packed", "access/matrix", "stream/parking", "stream/quick-clock", "serve/serve", "stream/unwatched"],
+  ...["attacks/hostile-bridge", "serve/serve-attacks", "access/quotas", "programs/recordings", "programs/mcp-hosts"],
+  ...["browser/accessibility", "browser/parked", "browser/firefox", "browser/tmux-panes", "browser/tabs"],
 ].map((name) => `/${name}.test.ts`);
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
