@@ -66,7 +66,13 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
 ]);
 
 /** What a ttyd is used for as well. */
-const SERVED = [...QUICK_MEASURES, latencies.connectAtOnce, amounts.stalledReader, amounts.idleSessions, amounts.idleCpu];
+const SERVED = [
+  ...QUICK_MEASURES,
+  latencies.connectAtOnce,
+  amounts.stalledReader,
+  amounts.idleSessions,
+  amounts.idleCpu,
+];
 
 export function isMeasured(measure: Measure, name: SubjectName): boolean {
   if (name === "mosh") return measure === onIpLinks; // For nothing else anybody uses it.
