@@ -41,6 +41,7 @@ function start(from: BridgeSettings): Bridge {
   }
 }
 
+process.on("exit", removeScripts);
 let isDraining = false;
 /** Signals to stop so far. */
 let stops = 0;
@@ -56,7 +57,6 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     isDraining = drained !== undefined;
     void Promise.resolve(drained)
       .then(() => bridge.stop())
-      .then(removeScripts)
       .finally(() => process.exit(code));
   });
 }

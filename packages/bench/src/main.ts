@@ -85,9 +85,9 @@ async function measureTerminals(): Promise<void> {
   if (options.write && options.share === 1) writeTable(table);
 }
 
-/** A ttyd only where one is given. */
+/** A ttyd only where one is given, and `serve` beside it. */
 function isAsked(name: SubjectName): boolean {
-  return options.subjects.includes(name) && (name !== "ttyd" || options.ttyd !== undefined);
+  return options.subjects.includes(name) && ((name !== "ttyd" && name !== "serve") || options.ttyd !== undefined);
 }
 
 async function measureGoals(): Promise<void> {
@@ -155,8 +155,8 @@ function makeTable(results: Results): string {
     "A floor is the least program that does the job, without flow control, resume or a log, measured in the same run;",
     "x is the ratio to it.",
     "",
-    `| | bridge | floor | x | whole path | floor | x | ${options.ttyd === undefined ? "ttyd (none given)" : "ttyd"} | node-pty + ws | OpenSSH | mosh |`,
-    "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    `| | bridge | floor | x | whole path | floor | x | serve | x of ttyd | ${options.ttyd === undefined ? "ttyd (none given)" : "ttyd"} | node-pty + ws | OpenSSH | mosh |`,
+    `|---|${"---:|".repeat(12)}`,
   ];
   for (const [row, bySubject] of results) {
     const value = (name: SubjectName) => median(bySubject.get(name) ?? []);
@@ -169,7 +169,8 @@ function makeTable(results: Results): string {
       show(value("path")),
       show(value("path floor")),
       ratio(value("path"), value("path floor")),
-      ...PEERS.map((name) => show(value(name))),
+      ...[show(value("serve")), ratio(value("serve"), value("ttyd"))],
+      ...PEERS.filter((name) => name !== "serve").map((name) => show(value(name))),
     ];
     lines.push(`| ${row} | ${cells.join(" | ")} |`);
   }

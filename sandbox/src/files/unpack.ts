@@ -4,14 +4,12 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   ftruncateSync,
   futimesSync,
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readSync,
@@ -21,8 +19,8 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
 import { latin1, leadsTo, partsOf, TarFault, type TarMember, TarReader } from "sandbox-stdio/core";
+import { makeOwnFolder } from "../base/own-folder.ts";
 import { FileError, fileErrorOf } from "./file-error.ts";
 
 /** Followed by the folder. */
@@ -67,9 +65,8 @@ export function unpack(
   read: (room: Uint8Array) => number = (room) => readSync(0, room),
   maxMembers = MAX_MEMBERS,
 ): Unpacked {
-  const fresh = mkdtempSync(`${folder}/${UNPACKING}${process.pid}-`);
+  const fresh = makeOwnFolder(folder, UNPACKING);
   try {
-    removeLeftovers(folder);
     new Unpacking(folder, fresh, maxMembers).read(read);
     merge(fresh, folder, true);
     merge(fresh, folder, false);
@@ -81,14 +78,6 @@ export function unpack(
     return { ok: false, status, code, message };
   } finally {
     rmSync(fresh, { recursive: true, force: true });
-  }
-}
-
-/** Of processes that were killed. */
-function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const pid = name.startsWith(UNPACKING) ? /^\d+(?=-)/.exec(name.slice(UNPACKING.length))?.[0] : undefined;
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 

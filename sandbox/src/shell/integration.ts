@@ -1,11 +1,12 @@
 // Turns on the marks of command boundaries (C2): starts a shell so that it reads the bridge's script beside the user's files. No file
 // of the user's is written; the scripts are in a directory of the bridge.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { defined } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
+import { makeOwnFolder } from "../base/own-folder.ts";
 import downloadScript from "./sbx-download.sh" with { type: "text" };
 import bashScript from "./stdio.bash" with { type: "text" };
 import fishScript from "./stdio.fish" with { type: "text" };
@@ -19,7 +20,7 @@ const PLAIN_OPTION = /^(-[il]{1,2}|--login|--interactive)$/;
 
 /** Writes the scripts where every user's shell can read them. @returns The directory. */
 export function writeScripts(parent = tmpdir()): string {
-  const directory = mkdtempSync(join(parent, "stdio-shell-"));
+  const directory = makeOwnFolder(parent, "stdio-shell-");
   try {
     fill(directory);
   } catch (error) {

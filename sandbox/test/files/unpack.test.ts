@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -152,14 +153,16 @@ test("V4: folders that an archive does not list count as members, and of doubled
   expect([lstatSync(join(folder, "d")).isFile(), readFileSync(join(folder, "d"), "utf8")]).toEqual([true, "last"]);
 });
 
-test("V4: what a killed process has left is removed, what one that runs unpacks is not", () => {
+test("V4: what a killed process has left is removed; what one that runs, or another namespace, unpacks is not", () => {
   const folder = workspace();
   const { pid } = spawnSync("true");
-  for (const name of [`.sbx-hydrate-${pid}-left`, `.sbx-hydrate-${process.pid}-runs`, ".sbx-hydrate-mine"])
+  const here = readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
+  const kept = [`${here}-${process.pid}-runs`, `1-${pid}-elsewhere`, "mine"].map((name) => `.sbx-hydrate-${name}`);
+  for (const name of [`.sbx-hydrate-${here}-${pid}-left`, ...kept])
     mkdirSync(join(folder, name, "in"), { recursive: true });
   expect(unpackBytes(folder, archive({ name: "f", content: "x" }))).toEqual({ ok: true });
   const hidden = readdirSync(folder).filter((name) => name.startsWith("."));
-  expect(hidden.sort()).toEqual([`.sbx-hydrate-${process.pid}-runs`, ".sbx-hydrate-mine"].sort());
+  expect(hidden.sort()).toEqual(kept.sort());
 });
 
 test("V4: an archive that breaks off, is none, or has too much is refused, and nothing of it is kept", () => {

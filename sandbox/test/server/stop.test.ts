@@ -78,13 +78,23 @@ test("a process that ignores SIGHUP and SIGTERM is killed, and nothing is starte
   expect(client.messages.at(-1)).toEqual({ type: "exit", code: 137, signal: "SIGKILL", offset: 6 });
 });
 
-test("a bridge that was told to stop leaves none of its scripts for shells behind", async () => {
+test("a bridge that stops leaves none of its scripts for shells behind, nor those of one that was killed", async () => {
   const TMPDIR = temporary();
-  const bridge = await start({ TMPDIR });
-  const shell = await PlainClient.attach(bridge.url, SECRET, { session: "shell", cmd: "bash", tty: "1" });
-  await shell.until(() => shell.output !== "");
-  expect(readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^stdio-shell-/)]);
-  await stop(bridge);
+  const withShell = async (): Promise<BridgeProcess> => {
+    const bridge = await start({ TMPDIR });
+    const shell = await PlainClient.attach(bridge.url, SECRET, { session: "shell", cmd: "bash", tty: "1" });
+    await shell.until(() => shell.output !== "");
+    return bridge;
+  };
+  const folderOf = ({ child }: BridgeProcess) => expect.stringMatching(`^stdio-shell-\\d+-${child.pid}-`);
+  const killed = await withShell();
+  const other = await withShell();
+  expect(readdirSync(TMPDIR)).toHaveLength(2);
+  await stop(killed, "SIGKILL");
+  const last = await withShell();
+  expect(readdirSync(TMPDIR).sort()).toEqual(expect.arrayContaining([folderOf(other), folderOf(last)]));
+  expect(readdirSync(TMPDIR)).toHaveLength(2);
+  await Promise.all([stop(other), stop(last, "SIGINT")]);
   expect(readdirSync(TMPDIR)).toEqual([]);
 });
 

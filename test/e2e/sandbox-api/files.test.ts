@@ -159,7 +159,7 @@ test("V4: more than four archives at once are 429, and those whose callers go aw
     return Promise.allSettled([writing, box.fetch("POST", "/hydrate", init)]);
   };
   const begun = [begin(), begin(), begin(), begin()];
-  const unpacking = async () => [...(await listing(box)).matchAll(/^\.\/\.sbx-hydrate-(\d+)-/gm)];
+  const unpacking = async () => [...(await listing(box)).matchAll(/^\.\/\.sbx-hydrate-\d+-(\d+)-/gm)];
   await until("four are unpacked", async () => (await unpacking()).length === 4);
   // They don't see that their input ends.
   for (const [, pid] of await unpacking()) process.kill(Number(pid), "SIGSTOP");

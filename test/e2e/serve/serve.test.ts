@@ -150,7 +150,7 @@ test("a user's sessions run as their own user where root serves, are theirs alon
   expect(second.port).not.toBe(first.port);
   const again = await visit(second);
   expect(await (await again.ask(`${sessions}/${session}`)).json()).toMatchObject({ state: "running" });
-  // Who is removed has nothing left, not even a link that they made.
+  // A link ends with the right to make it, and whoever is removed has nothing left.
   const shared = await again.send(
     `${sessions}/${session}/share`,
     JSON.stringify({ role: "driver", guests: true, seconds: 600 }),
@@ -158,9 +158,21 @@ test("a user's sessions run as their own user where root serves, are theirs alon
   const { ticket } = (await shared.json()) as { ticket: string };
   const link = `${second.origin.replace("http", "ws")}/attach?sandbox=home&session=${session}&ticket=${ticket}`;
   expect(await answerOf(link)).toBe("hello");
-  expect((await act(project, state, ["user", "alice", "--remove"], String(second.port))).code).toBe(0);
+  const lowered = await act(project, state, [...set, "--role", "viewer", ...AS], String(second.port));
+  expect(lowered.stdout).toContain("What alice had as driver ends: logins, links");
   expect(await answerOf(link)).toBe("bye");
   expect((await again.ask("/api/me/renew", {})).status).toBe(401);
+  // A login in the same second counts as one from before.
+  const entered = async (visitor: Visitor) => ({
+    visitor,
+    status: (await visitor.ask(`${sessions}/${session}`)).status,
+  });
+  let back = await entered(await visit(second));
+  while (back.status === 401) back = await entered(await visit(second));
+  const viewer = back.visitor;
+  expect(await viewer.me()).toMatchObject({ scopes: ["sandbox:connect"] });
+  expect((await act(project, state, ["user", "alice", "--remove"], String(second.port))).code).toBe(0);
+  expect((await viewer.ask(`${sessions}/${session}`)).status).toBe(401);
 });
 
 test("people of another issuer come in by its login if they are on the list, and no other way", async () => {

@@ -8,6 +8,8 @@ export type Revocation = {
   readonly kind: "sub" | "jti" | "login";
   readonly value: string;
   readonly atMs: number;
+  /** Of a user: a token from after the revocation counts at once. */
+  readonly mayReturn?: boolean;
   /** Until when it is remembered, in milliseconds since 1970. Absent: for REVOCATION_KEEP_MS. */
   readonly untilMs?: number;
 };
@@ -38,17 +40,17 @@ export function revocableOf({ subject, issuedAt, tokenId, loginId }: Identity): 
 /** How long a revocation is remembered: no token, and no ticket that was made with one, is good for longer. */
 export const REVOCATION_KEEP_MS = 90 * 24 * 3_600_000;
 
-/** A revoked user is kept out this long, with fresh tokens too; those from before the revocation never count again. */
+/** A revoked user is kept out this long, unless they may return; tokens from before the revocation never count again. */
 export const KEPT_OUT_MS = 24 * 3_600_000;
 
 /** Whether a revocation is about this grant. */
 export function concerns(revocation: Revocation, grant: RevocableGrant, nowMs: number): boolean {
   if (revocation.kind === "login") return grant.login === revocation.value;
   if (revocation.kind === "jti") return grant.tokenIds.includes(revocation.value);
+  const isOut = revocation.mayReturn !== true && nowMs < revocation.atMs + KEPT_OUT_MS;
   return grant.persons.some(
     ({ subject, issuedAt }) =>
-      subject === revocation.value &&
-      (nowMs < revocation.atMs + KEPT_OUT_MS || issuedAt === undefined || issuedAt * 1000 <= revocation.atMs),
+      subject === revocation.value && (isOut || issuedAt === undefined || issuedAt * 1000 <= revocation.atMs),
   );
 }
 

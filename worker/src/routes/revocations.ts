@@ -6,7 +6,7 @@ import { requireScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
 import { type IdentifyEnv, identify } from "../guards/identify.ts";
 import { AuthFault } from "../refusal/fault.ts";
-import { bodyText, jsonBody } from "../refusal/json-body.ts";
+import { bodyBoolean, bodyText, jsonBody } from "../refusal/json-body.ts";
 
 const MAX_VALUE_CHARACTERS = 512;
 
@@ -15,7 +15,7 @@ export const revocationRoutes = new Hono<{ Bindings: IdentifyEnv }>();
 revocationRoutes.post("/", async (c) => {
   const { identity } = await identify(c.req.raw, c.env);
   requireScope(identity, "sandbox:admin");
-  const body = await jsonBody(c.req.raw, ["sub", "jti"]);
+  const body = await jsonBody(c.req.raw, ["sub", "jti", "mayReturn"]);
   const kind = body.sub === undefined ? "jti" : "sub";
   if ((body.sub === undefined) === (body.jti === undefined)) {
     throw new AuthFault("bad_request", 'Either "sub" or "jti" must be given');
@@ -24,6 +24,9 @@ revocationRoutes.post("/", async (c) => {
   if (value === "" || value.length > MAX_VALUE_CHARACTERS) {
     throw new AuthFault("bad_request", `"${kind}" must have 1 to ${MAX_VALUE_CHARACTERS} characters`);
   }
-  await c.env.TENANT.getByName(await tenantKey(identity)).revoke({ kind, value }, actorOf(c.req.raw, identity));
+  const mayReturn = bodyBoolean(body, "mayReturn");
+  if (mayReturn && kind === "jti") throw new AuthFault("bad_request", '"mayReturn" is for a "sub"');
+  const what = { kind, value, ...(mayReturn && { mayReturn }) } as const;
+  await c.env.TENANT.getByName(await tenantKey(identity)).revoke(what, actorOf(c.req.raw, identity));
   return c.body(null, 204);
 });

@@ -162,7 +162,7 @@ test("a login that was ended concerns what rests on it, and nothing else of its 
   );
 });
 
-test("a revoked user is kept out for a day, and with tokens from before for good", () => {
+test("a revoked user is kept out for a day unless they may return, and with tokens from before for good", () => {
   const atMs = 1_700_000_000_000;
   const revocation: Revocation = { kind: "sub", value: "bob", atMs };
   const bob = (issuedAt?: number) => ({
@@ -179,6 +179,8 @@ test("a revoked user is kept out for a day, and with tokens from before for good
     false,
     true,
   ]);
+  const returning = [before, after, undefined].map((at) => concerns({ ...revocation, mayReturn: true }, bob(at), soon));
+  expect(returning).toEqual([true, false, true]);
   expect(concerns(revocation, { persons: [{ subject: "carol" }], tokenIds: ["bob"] }, soon)).toBe(false);
   expect(concerns({ kind: "jti", value: "t", atMs }, bob(after), later)).toBe(true);
   expect(concerns({ kind: "jti", value: "bob", atMs }, bob(), soon)).toBe(false);

@@ -13,8 +13,8 @@ import type { Result } from "./measuring.ts";
 /** @param share How much of the full measurement is made, up to 1: of its bytes, keys or connections. */
 export type Measure = (subject: Subject, share: number) => Promise<Result>;
 
-/** Other programs, measured where this machine has or can make them. */
-export const PEERS: readonly SubjectName[] = ["ttyd", "node-pty", "ssh", "mosh"];
+/** Other programs, measured where this machine has or can make them; and `serve`, which is held against ttyd. */
+export const PEERS: readonly SubjectName[] = ["serve", "ttyd", "node-pty", "ssh", "mosh"];
 export const SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor", ...PEERS];
 
 export const MEASURES: readonly Measure[] = [
@@ -65,7 +65,17 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [onIpLinks, ["bridge floor", "path floor"]], // They are no measure there: without flow control.
 ]);
 
+/** What a ttyd is used for as well. */
+const SERVED = [
+  ...QUICK_MEASURES,
+  latencies.connectAtOnce,
+  amounts.stalledReader,
+  amounts.idleSessions,
+  amounts.idleCpu,
+];
+
 export function isMeasured(measure: Measure, name: SubjectName): boolean {
   if (name === "mosh") return measure === onIpLinks; // For nothing else anybody uses it.
+  if (name === "serve") return SERVED.includes(measure);
   return WITHOUT.get(measure)?.includes(name) !== true;
 }

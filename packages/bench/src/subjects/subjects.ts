@@ -1,7 +1,7 @@
 // The subjects of measurements: this project's bridge and its whole path, and the floors beneath them. Each subject is started
 // afresh for each measurement, so that none inherits another's memory.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,9 @@ export type OpenOptions = {
   readonly tty?: boolean;
 };
 
-export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "ttyd" | "node-pty" | "ssh" | "mosh";
+export type SubjectName =
+  | ("bridge" | "bridge floor" | "path" | "path floor")
+  | ("serve" | "ttyd" | "node-pty" | "ssh" | "mosh");
 
 export async function startSubject(name: SubjectName): Promise<Subject> {
   switch (name) {
@@ -49,6 +51,8 @@ export async function startSubject(name: SubjectName): Promise<Subject> {
       return ourPath();
     case "path floor":
       return floorPath();
+    case "serve":
+      return served();
     case "node-pty":
       return nodePty();
     case "ssh":
@@ -99,6 +103,13 @@ async function floorPath(): Promise<Subject> {
   return subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
 }
 
+/** One user, from one address, does all of it. */
+const UNLIMITED = {
+  LIMIT_ATTACHES_PER_MINUTE: "1000000",
+  LIMIT_CONNECTIONS_PER_IP: "1000000",
+  LIMIT_SESSIONS: "1000000",
+};
+
 async function ourPath(): Promise<Subject> {
   const bridgeToken = randomBytes(24).toString("hex");
   const bridge = await startBridge(bridgeToken);
@@ -117,10 +128,7 @@ async function ourPath(): Promise<Subject> {
     SESSION_SECRET: randomBytes(24).toString("hex"),
     PUBLIC_ORIGIN: `http://127.0.0.1:${port}`,
     DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
-    // One user, from one address, does all of it.
-    LIMIT_ATTACHES_PER_MINUTE: "1000000",
-    LIMIT_CONNECTIONS_PER_IP: "1000000",
-    LIMIT_SESSIONS: "1000000",
+    ...UNLIMITED,
     // `AUDIT=off npm run bench` shows the audit's cost, `RECORDING=on` that of recordings.
     AUDIT: process.env.AUDIT ?? "",
     RECORDING: process.env.RECORDING ?? "",
@@ -140,6 +148,34 @@ async function ourPath(): Promise<Subject> {
       await subject.stop();
       await issuer.close();
       rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** As a person has it: the command, with all that it starts. @throws {Error} If it was not built, or does not start. */
+async function served(): Promise<Subject> {
+  const program = join(ROOT, "packages/sbx-cli/bin/sbx-stdio.js");
+  const state = mkdtempSync(join(tmpdir(), "bench-serve-"));
+  const port = await anyFreePort();
+  const place = ["--port", String(port), "--state", state];
+  const child = spawn(program, ["serve", ...place, "--link-file", join(state, "link")], {
+    env: { ...process.env, ...UNLIMITED },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise((resolve, reject) => {
+    child.stdout.once("data", resolve);
+    child.once("exit", (code) => reject(new Error(`serve ended with ${code}; npm run build builds it`)));
+  });
+  const token = execFileSync(program, ["serve", "token", ...place], { encoding: "utf8" }).trim();
+  const url = `http://localhost:${port}`;
+  const headers = { Authorization: `Bearer ${token}` };
+  const subject = subjectOf("serve", url, [{ name: "serve", url, process: child }], { kind: "ours", headers });
+  return {
+    ...subject,
+    stop: async () => {
+      execFileSync(program, ["serve", "stop", "--now", ...place]);
+      await subject.stop();
+      rmSync(state, { recursive: true, force: true });
     },
   };
 }
@@ -250,7 +286,11 @@ function subjectOf(
   servers: readonly Server[],
   client: Pick<TerminalSpec, "kind" | "headers" | "ssh">,
 ): Subject {
-  const pids = () => servers.flatMap((server) => withDescendants(server.process.pid ?? 0, client.kind === "ssh"));
+  const pids = () =>
+    servers.flatMap(({ process: { pid = 0 } }) => {
+      if (client.kind === "ssh") return sshTree(pid);
+      return name === "serve" ? [pid, ...childrenOf(pid)] : [pid];
+    });
   return {
     name,
     url,
@@ -271,11 +311,13 @@ function subjectOf(
 }
 
 /** OpenSSH has a process or two for each connection; programs on the terminals are not the server. */
-function withDescendants(pid: number, isTree: boolean): number[] {
-  if (!isTree) return [pid];
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-  const own = children.filter((child) => readFileSync(`/proc/${child}/comm`, "utf8").startsWith("sshd"));
-  return [pid, ...own.flatMap((child) => withDescendants(child, true))];
+function sshTree(pid: number): number[] {
+  const own = childrenOf(pid).filter((child) => readFileSync(`/proc/${child}/comm`, "utf8").startsWith("sshd"));
+  return [pid, ...own.flatMap(sshTree)];
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
 }
 
 function residentBytes(pid: number): number {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { tokenMinter } from "../../../local/src/issuer/tokens.ts";
+import { type Person, tokenMinter } from "../../../local/src/issuer/tokens.ts";
 import { isAlive } from "../../../local/src/system/run-record.ts";
 import { bridgeBuild } from "../base/installed.ts";
 import { ServeError } from "../base/refusal.ts";
@@ -116,15 +116,11 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
   const { name, role, as, hasPassword } = action;
   const accounts = new AccountFile(state.accountsFile);
   if (!NAME.test(name)) throw new ServeError("A user name is 1 to 64 letters, digits and . @ + - _");
+  const before = accounts.find(name);
   if (role === undefined) {
-    const account = accounts.find(name);
     if (!accounts.remove(name)) throw new ServeError(`There is no user ${name}`);
-    if (account !== undefined) noteRemoved(state, personOf(name, account));
-    const server = serverOf(state);
-    if (server !== undefined) await endRemoved(state, server);
-    say(
-      `${name} is out for a day at least${server === undefined ? ", from the next start on" : ""}: logins, links, tickets`,
-    );
+    const when = before && (await endRights(state, personOf(name, before), false));
+    say(`${name} is out for a day at least${when ?? ""}: logins, links, tickets`);
     return 0;
   }
   if (isRoot() !== (as !== undefined))
@@ -137,7 +133,21 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
     throw new ServeError(`A password has at least ${LEAST_CHARACTERS} characters; it is read from standard input`);
   await accounts.set(name, { role, ...(as !== undefined && { as }) }, password);
   say(`${name} may log in, as ${role}${as === undefined ? "" : `; sessions run as ${as}`}`);
+  // A link to a session shares its maker's rights, and would outlive them.
+  if (before !== undefined && !accounts.stillMay(personOf(name, before)))
+    say(
+      `What ${name} had as ${before.role} ends${await endRights(state, personOf(name, before), true)}: logins, links`,
+    );
   return 0;
+}
+
+/** @returns From when on. @throws {ServeError} */
+async function endRights(state: State, person: Person, mayReturn: boolean): Promise<string> {
+  noteRemoved(state, person, mayReturn);
+  const server = serverOf(state);
+  if (server === undefined) return ", from the next start on";
+  await endRemoved(state, server);
+  return "";
 }
 
 const isUser = (name: string): boolean =>

@@ -1,4 +1,5 @@
-// What people who were removed still have: connections, links that they made, tickets. The Worker ends it, at once or at the next start.
+// What people still have by rights that were removed: connections, links that they made, tickets. The Worker ends it, at once or at the
+// next start.
 import { join } from "node:path";
 import { type Person, tokenMinter } from "../../../local/src/issuer/tokens.ts";
 import { ServeError } from "../base/refusal.ts";
@@ -6,21 +7,24 @@ import { readJson, type ServerFacts, type State, writeJson } from "../base/state
 import { owner, ROLES } from "../logins/accounts.ts";
 import type { BridgeFacts } from "./bridge.ts";
 
-const fileOf = ({ dir }: State): string => join(dir, "removed.json");
-const peopleIn = (state: State): readonly Person[] => readJson<Person[]>(fileOf(state)) ?? [];
+/** `mayReturn`: by a new login, with fewer rights. */
+type Removed = Pick<Person, "sub" | "org"> & { readonly mayReturn?: boolean };
 
-export const noteRemoved = (state: State, person: Person): void =>
-  writeJson(fileOf(state), [...peopleIn(state), person]);
+const fileOf = ({ dir }: State): string => join(dir, "removed.json");
+const peopleIn = (state: State): readonly Removed[] => readJson<Removed[]>(fileOf(state)) ?? [];
+
+export const noteRemoved = (state: State, { sub, org }: Person, mayReturn: boolean): void =>
+  writeJson(fileOf(state), [...peopleIn(state), { sub, org, mayReturn }]);
 
 /** @throws {ServeError} */
 export async function endRemoved(state: State, { secretsDir, origin }: ServerFacts): Promise<void> {
   const mint = await tokenMinter({ keysDir: secretsDir, issuerUrl: origin });
   const { innerPort } = readJson<BridgeFacts>(state.bridgeFile) ?? {};
-  for (const { sub, org } of peopleIn(state)) {
+  for (const { sub, org, mayReturn } of peopleIn(state)) {
     const token = await mint({ ...owner(), org, scope: ROLES.admin.join(" ") });
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
     const url = `http://127.0.0.1:${innerPort}/api/revocations`;
-    const { status } = await fetch(url, { method: "POST", headers, body: JSON.stringify({ sub }) });
+    const { status } = await fetch(url, { method: "POST", headers, body: JSON.stringify({ sub, mayReturn }) });
     if (status >= 300) throw new ServeError(`What ${sub} has could not be ended (${status}): start the server again`);
   }
   writeJson(fileOf(state), []);
