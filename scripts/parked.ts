@@ -2,7 +2,7 @@
 // Durable Object runs while it is parked. Takes five real minutes, so that it is no test of `npm test`. With SPEED the object's clock
 // and alarms run so much faster: 5 and 12 are an hour.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "sandbox-stdio/client";
@@ -10,7 +10,7 @@ import WebSocket from "ws";
 import { ROOT } from "../packages/local/src/base/paths.ts";
 import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildCli } from "../packages/local/src/build/builds.ts";
-import { startSystem } from "../packages/local/src/system/system.ts";
+import { buildAndStart } from "../packages/local/src/system/parts.ts";
 
 const minutes = Number(process.argv[2] ?? 5);
 const speed = Number(process.argv[3] ?? 1);
@@ -28,10 +28,9 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
 await buildCli();
 const dir = mkdtempSync(join(tmpdir(), "sbx-parked-"));
-const system = await startSystem({
+const system = await buildAndStart({
   dir,
   workerEntry: join(ROOT, "worker/test/support/counting-entry.ts"),
   workerVars: { PARK_SECONDS: String(PARK_SECONDS), PARK_PLAIN: "1", CHAOS_SPEED: String(speed) },

@@ -38,6 +38,16 @@ export type ServeRequest = ServerChoice & {
   readonly limits: Readonly<Record<string, string>>;
   /** Where the link is written, for its owner alone, if standard output is no terminal. */
   readonly linkFile: string | undefined;
+  /** A checkout's own run, `npm start`: anybody may be anybody, each sandbox has a folder in the state, and nothing outlives it. */
+  readonly local?: LocalRun;
+};
+
+export type LocalRun = {
+  /** Of the issuer's key, and what logins rest on: several runs share it. */
+  readonly keysDir: string;
+  readonly accessTokens: "jwt" | "opaque";
+  /** What is said in place of a link. */
+  readonly welcome: (origin: string) => string;
 };
 
 export type Role = "viewer" | "driver" | "admin";
