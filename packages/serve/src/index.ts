@@ -24,7 +24,7 @@ export async function runLocal(choice: ServerChoice & { state: string }, local: 
       ...choice,
       ...{ kind: "serve", local, dir: choice.state, bind: "localhost", origin: none, program: none, linkFile: none },
       ...{ isReadonly: false, isOnce: false, isInsecure: false, certificate: none, key: none, proxies: [] },
-      ...{ issuer: none, exec: none, cgroup: none, limits: {} },
+      ...{ issuer: none, exec: none, cgroup: none, limits: {}, settings: none },
     },
     "of this checkout",
   );

@@ -17,7 +17,7 @@ export const partsIn = (folder: string) => ({
 /** Changes with every build of the bridge: a running one of another build is replaced once it has nothing left to do. */
 export const bridgeBuild = (folder: string): string => readFileSync(partsIn(folder).buildId, "utf8").trim();
 
-const { platform, arch, argv } = process;
+const { platform, arch, execPath } = process;
 
 /** @throws {NotReadyError} */
 export function programs(): { readonly workerd: string; readonly bun: string } {
@@ -28,8 +28,8 @@ export function programs(): { readonly workerd: string; readonly bun: string } {
 }
 
 function find(name: string, candidates: readonly string[]): string {
-  // A checkout's build may be far from its packages: they are beside the script then.
-  for (const from of [import.meta.url, argv[1] ?? ""]) {
+  // A checkout's build may be far from its packages, of which Node is one.
+  for (const from of [import.meta.url, execPath]) {
     for (const candidate of candidates) {
       try {
         const file = createRequire(from).resolve(candidate);

@@ -4,6 +4,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import * as util from "node:util";
 import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts";
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
@@ -35,9 +36,11 @@ const SERVED_VARS = {
   TENANT_CLAIM: "org_id",
   HOME_SANDBOX: SANDBOX,
 };
+/** Programs that try a checkout's own run may play people elsewhere. */
+const LOCAL_CALLERS = { proxies: ["127.0.0.1"], addressHeader: "CF-Connecting-IP" };
 // The address that the issuer of `npm start` once had.
 const LOCAL_VARS = { TENANT_ISSUER: "http://127.0.0.1:8710", HOME_SANDBOX: "dev" };
-/** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
+/** Of the Worker's variables, those that the environment and the file of settings may set. None of them decides who comes in. */
 const TAKEN_OVER =
   /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
 /** Longer than guard.ts waits. */
@@ -48,6 +51,7 @@ const NOTHING = "/dev/null/nothing";
 
 /** @returns The exit code. @throws {ServeError} */
 export async function serve(request: ServeRequest, version: string, say: (text: string) => void): Promise<number> {
+  const { local, proxies } = request;
   const startedAt = performance.now();
   const isTerminal = process.stdout.isTTY === true;
   const signal = stopSignal();
@@ -55,7 +59,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   const reach = reachOf(request, { addresses: ownAddresses(), certified: tls?.names ?? [] });
   if (!statSync(request.dir, { throwIfNoEntry: false })?.isDirectory())
     throw new ServeError(`--dir ${request.dir} is no folder`);
-  if (request.local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
+  if (local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
   const hasCrashed = existsSync(state.serverFile);
   const { issuer, release } = await takeState(state, request, reach);
@@ -81,7 +85,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         address: reach.address,
         issuer,
         bridge: found && { url: urlOf(found), token: found.token },
-        keepBridge: request.local
+        keepBridge: local
           ? undefined
           : (facts) => writeJson(state.bridgeFile, { ...facts, innerPort, build, settings }),
         front: {
@@ -89,7 +93,11 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
           innerAddress: innerHost,
           // Relative to the folder where workerd starts, since its length is limited.
           issuerSocket: basename(state.issuerSocket),
-          settings: { origin: reach.origin, innerHost, proxies: request.proxies },
+          settings: {
+            origin: reach.origin,
+            innerHost,
+            ...(local ? LOCAL_CALLERS : { proxies, addressHeader: "X-Forwarded-For" }),
+          },
           tls: tls?.pair,
         },
       },
@@ -231,7 +239,9 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
   const back = `http://${innerHost}`;
   const host = new URL(origin).host;
   return {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => TAKEN_OVER.test(name))),
+    ...Object.fromEntries(
+      Object.entries({ ...readSettings(request.settings), ...process.env }).filter(([name]) => TAKEN_OVER.test(name)),
+    ),
     OAUTH_JWKS_URI: `${back}/.well-known/jwks.json`,
     OAUTH_TOKEN_URI: `${back}/oauth/token`,
     OAUTH_INTROSPECTION_URI: `${back}/oauth/introspect`,
@@ -269,6 +279,13 @@ function tlsOf({ certificate, key }: ServeRequest) {
     if (error instanceof ServeError) throw error;
     throw new ServeError(`${certificate} and ${key} are no certificate and key in PEM`);
   }
+}
+
+/** The lines NAME=value that `npm run deploy -- --settings` reads too. */
+function readSettings(file: string | undefined): NodeJS.Dict<string> {
+  if (file === undefined) return {};
+  if (util.parseEnv === undefined) throw new ServeError("--settings needs Node 20.12 or later");
+  return util.parseEnv(readFile(file));
 }
 
 function readFile(file: string): string {
