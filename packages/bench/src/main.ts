@@ -10,7 +10,6 @@ import { readPage, writeTable } from "./base/table-file.ts";
 import { MEASURES, PEERS, QUICK_MEASURES, SUBJECTS } from "./measures/measures.ts";
 import type { PageRow } from "./page/measure.ts";
 import { pageTable } from "./page/table.ts";
-import { PROFILED, profile } from "./profile/profile.ts";
 import { GOAL_MINUTES, GOAL_PLAN, goalsTable, roundsIn, speedTable } from "./results/goals.ts";
 import { QUICK_MS, QUICK_SHARE, QUICK_SUBJECTS, quickTable } from "./results/quick.ts";
 import { type Results, runRounds } from "./results/rounds.ts";
@@ -20,15 +19,13 @@ import type { SubjectName } from "./subjects/subjects.ts";
 const WRONG_USAGE = 2;
 /** Measured apart from the rest: its subjects are pages, and its table is one of its own. */
 const PAGE = "page";
-const terminals = MEASURES.map(({ name }) => name);
-const names = [...terminals, PAGE];
+const names = [...MEASURES.map(({ name }) => name), PAGE];
 
 type Options = {
   rounds: number;
   only: readonly string[];
   subjects: readonly SubjectName[];
   share: number;
-  profile?: string;
   quick?: true;
   goals?: true;
   minutes: number;
@@ -45,7 +42,6 @@ const options = new Command("bench")
   .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
   .option("--goals", "half an hour: the rows that have goals, beside them, with the rivals that they are held against")
   .option("--minutes <n>", "of --goals: no measurement begins later", countOf, GOAL_MINUTES)
-  .option("--profile <name>", "where a measurement's time goes, by function and by system call", nameOf(terminals))
   .option("--ttyd <path>", "a ttyd 1.7.4 or later, to be measured too", programOf)
   .option("--no-awake", "let a virtual machine's cores sleep when they have nothing to do")
   .option("--no-write", "leave docs/benchmark.md alone")
@@ -55,8 +51,7 @@ const options = new Command("bench")
 
 if (options.ttyd !== undefined) useTtyd(options.ttyd);
 const isAwake = options.awake && keepAwake();
-if (options.profile !== undefined) await showProfile(options.profile);
-else if (options.quick === true) await showQuick();
+if (options.quick === true) await showQuick();
 else if (options.goals === true) await measureGoals();
 else await measureAll();
 exit(0);
@@ -117,14 +112,6 @@ async function showQuick(): Promise<void> {
   console.log(quickTable(await runRounds({ rounds: 1, plan, untilMs }), readPage()));
 }
 
-async function showProfile(name: string): Promise<void> {
-  const measure = MEASURES.find((one) => one.name === name);
-  if (measure === undefined) return;
-  for (const subject of PROFILED) {
-    if (options.subjects.includes(subject)) console.log(await profile(subject, measure, options.share));
-  }
-}
-
 function countOf(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(text);
@@ -139,13 +126,6 @@ function shareOf(text: string): number {
 function programOf(path: string): string {
   if (!existsSync(path)) throw new InvalidArgumentError("There is no such file.");
   return path;
-}
-
-function nameOf(known: readonly string[]): (text: string) => string {
-  return (text) => {
-    if (known.includes(text)) return text;
-    throw new InvalidArgumentError(`There is no "${text}"; there are ${known.join(", ")}.`);
-  };
 }
 
 function namesOf(known: readonly string[]): (text: string) => readonly string[] {

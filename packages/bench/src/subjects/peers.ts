@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
 
 export type Server = {
-  readonly name: string;
   readonly url: string;
   readonly process: ChildProcess;
   /** HOST:PORT where it can be profiled. */
@@ -50,7 +49,7 @@ export async function startTtyd(): Promise<Server> {
       () => true,
       () => false,
     );
-    if (isUp) return { name: "ttyd", url, process: child };
+    if (isUp) return { url, process: child };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`${ttyd} does not answer`);
@@ -107,7 +106,7 @@ export async function startSsh(): Promise<Ssh> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       execFileSync("ssh", [...args, "true"], { stdio: "ignore" });
-      return { server: { name: "sshd", url: `ssh://127.0.0.1:${port}`, process: daemon }, args };
+      return { server: { url: `ssh://127.0.0.1:${port}`, process: daemon }, args };
     } catch (error) {
       // It is not listening yet.
       if (attempt === 20) throw error;

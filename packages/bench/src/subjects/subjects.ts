@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { BIN, ROOT } from "../../../local/src/base/paths.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
@@ -25,7 +25,6 @@ export interface Subject {
   memory(): number;
   /** CPU time of all its server processes, in ms. */
   cpuMs(): number;
-  readonly servers: readonly Server[];
   stop(): Promise<void>;
 }
 
@@ -40,15 +39,14 @@ export type OpenOptions = {
 
 export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "ttyd" | "node-pty" | "ssh" | "mosh";
 
-/** @param profiles Where our own programs leave CPU profiles; without it they make none. */
-export async function startSubject(name: SubjectName, profiles?: string): Promise<Subject> {
+export async function startSubject(name: SubjectName): Promise<Subject> {
   switch (name) {
     case "bridge":
-      return ourBridge(profiles);
+      return ourBridge();
     case "bridge floor":
       return floorBridge();
     case "path":
-      return ourPath(profiles);
+      return ourPath();
     case "path floor":
       return floorPath();
     case "node-pty":
@@ -65,9 +63,9 @@ export async function startSubject(name: SubjectName, profiles?: string): Promis
   }
 }
 
-async function ourBridge(profiles?: string): Promise<Subject> {
+async function ourBridge(): Promise<Subject> {
   const token = randomBytes(24).toString("hex");
-  const server = await startBridge(token, profiles);
+  const server = await startBridge(token);
   const headers = { Authorization: `Bearer ${token}` };
   return subjectOf("bridge", server.url, [server], { kind: "bridge", headers });
 }
@@ -101,9 +99,9 @@ async function floorPath(): Promise<Subject> {
   return subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
 }
 
-async function ourPath(profiles?: string): Promise<Subject> {
+async function ourPath(): Promise<Subject> {
   const bridgeToken = randomBytes(24).toString("hex");
-  const bridge = await startBridge(bridgeToken, profiles);
+  const bridge = await startBridge(bridgeToken);
   const dir = mkdtempSync(join(tmpdir(), "bench-path-"));
   const issuer = await startIssuer({ port: 0, dir, publicOrigin: "http://127.0.0.1:1" });
   const mint = await tokenMinter({ keysDir: dir, issuerUrl: issuer.url });
@@ -133,7 +131,7 @@ async function ourPath(profiles?: string): Promise<Subject> {
     ...["SessionObject:SESSION", "SandboxDirectory:DIRECTORY", "Sandbox:Sandbox"],
     ...["TenantObject:TENANT", "AddressObject:ADDRESS"],
   ];
-  const worker = await startWorkerd(dir, vars, objects, { port, isInspected: profiles !== undefined });
+  const worker = await startWorkerd(dir, vars, objects, port);
   const headers = { Authorization: `Bearer ${token}` };
   const subject = subjectOf("path", worker.url, [worker, bridge], { kind: "ours", headers });
   return {
@@ -152,19 +150,10 @@ function linkHosts(): string[] {
   return LINK_PORTS.flatMap((port) => [`127.0.0.1:${port}`, `${FAR}:${port}`]);
 }
 
-function startBridge(token: string, profiles?: string): Promise<Server> {
+function startBridge(token: string): Promise<Server> {
   const root = mkdtempSync(join(tmpdir(), "bench-sandboxes-"));
   const env = { STDIO_TOKEN: token, PORT: "0", HOST: "127.0.0.1", SANDBOX_ROOT: root };
-  const program = join(ROOT, "sandbox/stdio-ws.ts");
-  if (profiles === undefined) return startListening(join(BIN, "bun"), [program], env);
-  const flags = ["--cpu-prof", `--cpu-prof-dir=${profiles}`];
-  // Bun's sampler may signal a thread before it has a handler for that: one in three starts dies of it.
-  const start = (attempts: number): Promise<Server> =>
-    startListening(join(BIN, "bun"), [...flags, program], env).catch((error: unknown) => {
-      if (attempts === 1) throw error;
-      return start(attempts - 1);
-    });
-  return start(10);
+  return startListening(join(BIN, "bun"), [join(ROOT, "sandbox/stdio-ws.ts")], env);
 }
 
 /** Starts a server that says in one line of JSON where it listens. */
@@ -179,7 +168,7 @@ async function startListening(command: string, args: string[], env: Record<strin
     });
     child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code}`)));
   });
-  return { name: basename(args.at(-1) ?? ""), url, process: child };
+  return { url, process: child };
 }
 
 /** Made once for all subjects: its file. */
@@ -207,10 +196,9 @@ async function startWorkerd(
   dir: string,
   vars: Record<string, string>,
   objects: readonly string[],
-  { port, isInspected = false }: { port?: number; isInspected?: boolean } = {},
+  port?: number,
 ): Promise<Server> {
   const listen = port ?? (await anyFreePort());
-  const inspector = isInspected ? `127.0.0.1:${await anyFreePort()}` : undefined;
   const text = (value: string) => JSON.stringify(value);
   mkdirSync(join(dir, "do"), { recursive: true });
   const namespaces = objects.map((object) => object.split(":") as [string, string]);
@@ -241,8 +229,7 @@ const config :Workerd.Config = (
 `,
   );
   const workerd = join(ROOT, "node_modules/workerd/bin/workerd");
-  const flags = ["--experimental", ...(inspector === undefined ? [] : [`--inspector-addr=${inspector}`])];
-  const child = spawn(workerd, ["serve", join(dir, "config.capnp"), ...flags], {
+  const child = spawn(workerd, ["serve", join(dir, "config.capnp"), "--experimental"], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   const url = `http://127.0.0.1:${listen}`;
@@ -251,7 +238,7 @@ const config :Workerd.Config = (
       () => true,
       () => false,
     );
-    if (isUp) return { name: "workerd", url, process: child, inspector };
+    if (isUp) return { url, process: child };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("Cannot start workerd: it does not answer");
@@ -267,7 +254,6 @@ function subjectOf(
   return {
     name,
     url,
-    servers,
     spec: (command, options) => ({ url, command, ...client, ...options }),
     memory: () => sum(pids().map(residentBytes)),
     cpuMs: () => sum(pids().map(cpuMsOf)),
