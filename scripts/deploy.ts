@@ -7,7 +7,7 @@ import { ROOT } from "../packages/local/src/base/paths.ts";
 import { buildBridge, buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { containerProblems, newSecrets, readArguments, settingProblems } from "./deployment/checks.ts";
-import { DeployError, type Deployment, deploy, deployedSecrets } from "./deployment/wrangler.ts";
+import { DeployError, type Deployment, deploy, deployedSecrets, takeSettings } from "./deployment/wrangler.ts";
 
 const DEPLOYMENT: Deployment = {
   directory: ROOT,
@@ -36,9 +36,9 @@ async function check(args: readonly string[]): Promise<Record<string, string>> {
   return isDryRun ? {} : newSecrets(await deployedSecrets(DEPLOYMENT));
 }
 
-const args = process.argv.slice(2);
 try {
-  const secrets = await check(args);
+  const { args, secrets: given } = takeSettings(process.argv.slice(2));
+  const secrets = { ...(await check(args)), ...given };
   await Promise.all([buildPage(), buildCli(), buildBridge()]);
   // ^C ends wrangler, and then us: the secrets' file is removed.
   process.on("SIGINT", () => undefined);

@@ -7,23 +7,26 @@ import { ROOT } from "../packages/local/src/base/paths.ts";
 import { buildCli, buildPage } from "../packages/local/src/build/builds.ts";
 import { packCli, packLibrary } from "../packages/local/src/build/packages.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
-import { buildServe } from "../packages/local/src/system/serve-parts.ts";
+import { buildParts } from "../packages/local/src/system/parts.ts";
+
+/** Where the command line of this checkout finds `serve`. */
+const SERVE_DIR = join(ROOT, "packages/sbx-cli/dist/serve");
 
 /**
  * @param outDir Where the files are put; made if missing.
- * @param workerBundle The outDir of bundleWorker, if one was made.
+ * @param parts The folder of buildParts, if it was made.
  * @returns Their paths. @throws {BuildError}
  */
 export async function packAll(
   outDir: string,
-  workerBundle?: string,
+  parts?: string,
 ): Promise<{ readonly library: string; readonly cli: string }> {
   mkdirSync(outDir, { recursive: true });
   const staging = mkdtempSync(join(tmpdir(), "sbx-pack-"));
   try {
-    const command = buildCli().then(() => buildServe(workerBundle));
+    const command = buildCli().then(() => (parts === undefined ? buildParts(SERVE_DIR) : undefined));
     const [library] = await Promise.all([packLibrary(join(staging, "library"), outDir), command]);
-    return { library, cli: await packCli(join(staging, "cli"), outDir) };
+    return { library, cli: await packCli(join(staging, "cli"), outDir, parts ?? SERVE_DIR) };
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }

@@ -8,7 +8,7 @@ import {
   type TokenRequest,
   tokenMinter,
 } from "../packages/local/src/issuer/tokens.ts";
-import { currentIssuer, livingRuns, runAtPort } from "../packages/local/src/system/run-record.ts";
+import { DEFAULT_PORT, livingRuns } from "../packages/local/src/system/claim.ts";
 
 /** As the command line's own. */
 const WRONG_USAGE = 2;
@@ -32,21 +32,22 @@ const command = new Command("npm run --silent token --")
   .allowExcessArguments(false)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 
-/** The issuer of the run that is meant; which one that is stands on standard error where several run and none was named. */
+/** Of the run that is meant, whose issuer has its origin; which one that is stands on standard error where several run and none was named. */
 function chosenIssuer(dir: string, { port, issuer }: { port?: string; issuer?: string | undefined }): string {
   const runs = livingRuns(dir);
+  const [newest, ...others] = runs.map((origin) => new URL(origin).port);
   const meant = port ?? process.env.PORT;
-  const chosen = meant === undefined ? undefined : runAtPort(runs, meant);
-  if (chosen !== undefined) return chosen.issuer;
-  const ports = runs.map(({ origin }) => new URL(origin).port);
+  const chosen = runs.find((origin) => new URL(origin).port === meant);
+  if (chosen !== undefined) return chosen;
   if (port !== undefined) {
-    command.error(`error: no npm start runs at port ${port}${ports.length > 0 ? `, but at ${ports.join(", ")}` : ""}`);
+    const there = newest === undefined ? "" : `, but at ${[newest, ...others].join(", ")}`;
+    command.error(`error: no npm start runs at port ${port}${there}`);
   }
-  if (runs.length > 1 && issuer === undefined) {
-    const others = ports.slice(1).map((other) => `--port ${other}`);
-    console.error(`for ${runs[0]?.origin}, the newest of ${runs.length} that run (another's: ${others.join(", ")})`);
+  if (others.length > 0 && issuer === undefined) {
+    const options = others.map((other) => `--port ${other}`).join(", ");
+    console.error(`for ${runs[0]}, the newest of ${runs.length} that run (another's: ${options})`);
   }
-  return currentIssuer(dir);
+  return runs[0] ?? `http://localhost:${meant || DEFAULT_PORT}`;
 }
 
 const flags = command.parse().opts<TokenRequest & { port?: string }>();

@@ -15,7 +15,7 @@ import { attached, type Clients, meet } from "./version-clients.ts";
 
 type Version = {
   readonly name: string;
-  readonly start: (options: SystemOptions) => Promise<System>;
+  readonly start: (options: Omit<SystemOptions, "parts">) => Promise<System>;
   readonly clients: Clients;
 };
 
@@ -48,8 +48,11 @@ async function versionOf(name: string, tree: string): Promise<Version> {
   mkdirSync(home);
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   await runTool(`install ${name}`, "npm", ["install", "--prefix", home, ...flags, ...packed], { cwd: home, signal });
-  const system = await import(pathToFileURL(join(tree, "packages/local/src/system/system.ts")).href);
-  return { name, start: system.startSystem, clients: { name, home } };
+  const load = (file: string) => import(pathToFileURL(join(tree, "packages/local/src/system", file)).href);
+  const start = existsSync(join(tree, "packages/local/src/system/parts.ts"))
+    ? (await load("parts.ts")).buildAndStart
+    : (await load("system.ts")).startSystem;
+  return { name, start, clients: { name, home } };
 }
 
 const say = (line: string) => console.log(line);

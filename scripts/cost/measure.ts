@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, connect, type WebSocketConstructor } from "sandbox-stdio/client";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
-import { startSystem } from "../../packages/local/src/system/system.ts";
+import { buildAndStart } from "../../packages/local/src/system/parts.ts";
 import type { Inputs } from "./model.ts";
 
 const KEYS = 100;
@@ -43,7 +43,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 export async function measure(): Promise<Inputs> {
   const dir = mkdtempSync(join(tmpdir(), "sbx-cost-"));
-  const system = await startSystem({
+  const system = await buildAndStart({
     dir,
     workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),
     workerFlags: ["unsafe_module"],

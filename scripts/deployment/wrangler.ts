@@ -4,7 +4,8 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writePrivateFile } from "../../packages/local/src/base/files.ts";
+import { parseEnv } from "node:util";
+import { readTextIfPresent, writePrivateFile } from "../../packages/local/src/base/files.ts";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { SECRETS } from "./checks.ts";
 
@@ -59,6 +60,23 @@ export async function deployedSecrets(deployment: Deployment): Promise<string[]>
   return listed.map(({ name }) => name);
 }
 
+/**
+ * Takes `--settings FILE` out of the arguments: its lines NAME=value, as `sbx-stdio serve --settings` reads them, become `--var`, and
+ * what nobody may see secrets. @throws {DeployError} Without such a file.
+ */
+export function takeSettings(args: readonly string[]): { args: string[]; secrets: Record<string, string> } {
+  const at = args.indexOf("--settings");
+  if (at < 0) return { args: [...args], secrets: {} };
+  const file = args[at + 1] ?? "";
+  const text = readTextIfPresent(file);
+  if (text === undefined) throw new DeployError(`Cannot deploy: --settings names a file, and "${file}" is none`);
+  const lines = Object.entries(parseEnv(text)) as [string, string][];
+  const isSecret = ([name]: [string, string]): boolean => name in SECRETS || /_TOKEN$|_KEY$/.test(name);
+  const vars = lines.filter((line) => !isSecret(line)).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const secrets = Object.fromEntries(lines.filter(isSecret));
+  return { args: [...args.slice(0, at), ...args.slice(at + 2), ...vars], secrets };
+}
+
 /** Has wrangler deploy, and with it put these secrets beside those that the Worker has. */
 export async function deploy(
   deployment: Deployment,
@@ -68,7 +86,7 @@ export async function deploy(
   const names = Object.keys(secrets);
   if (names.length === 0 || args.some((arg) => arg.startsWith("--secrets-file")))
     return wrangler(deployment, ["deploy", ...args]);
-  for (const name of names) deployment.say(`Makes the secret ${name}: ${SECRETS[name]}`);
+  for (const name of names) deployment.say(`Sets the secret ${name}${name in SECRETS ? `: ${SECRETS[name]}` : ""}`);
   const dir = mkdtempSync(join(tmpdir(), "sbx-deploy-"));
   try {
     const file = join(dir, "secrets.json");

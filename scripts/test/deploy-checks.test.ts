@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { temporaryDirectory } from "../../packages/local/test/temporary.ts";
 import { containerProblems, newSecrets, readArguments, settingProblems } from "../deployment/checks.ts";
+import { takeSettings } from "../deployment/wrangler.ts";
 
 const GOOD = {
   PUBLIC_ORIGIN: "https://sbx.test",
@@ -107,4 +109,15 @@ test("the command line's variables, dry run and containers are known, and everyt
   expect(readArguments(args)).toEqual({ vars: { A: "b:c", D: "" }, isDryRun: true, buildsImage: false });
   expect(readArguments(["--containers-rollout=none"]).buildsImage).toBe(false);
   expect(readArguments(["--containers-rollout=immediate"]).buildsImage).toBe(true);
+});
+
+test("a file of settings becomes variables, and its secrets stay apart", () => {
+  const file = join(temporaryDirectory(), "settings");
+  writeFileSync(file, "# of both\nAUDIT=lengths\nRECORDING_REDACT='a=b\nc'\nMETRICS_TOKEN=sixteen-letters!!\n");
+  expect(takeSettings(["--dry-run", "--settings", file, "--name", "mine"])).toEqual({
+    args: ["--dry-run", "--name", "mine", "--var", "AUDIT:lengths", "--var", "RECORDING_REDACT:a=b\nc"],
+    secrets: { METRICS_TOKEN: "sixteen-letters!!" },
+  });
+  expect(() => takeSettings(["--settings", `${file}.none`])).toThrow("--settings names a file");
+  expect(takeSettings(["--dry-run"])).toEqual({ args: ["--dry-run"], secrets: {} });
 });

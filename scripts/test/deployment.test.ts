@@ -103,7 +103,7 @@ test("a first deployment puts both secrets, the next one none, and no output sho
   expect(first.code, `${first.stdout}${first.stderr}`).toBe(0);
   expect(uploads).toEqual([{ method: "PUT", secrets }]);
   expect(newSecrets(await deployedSecrets(deployment))).toEqual({});
-  expect(lines).toEqual(Object.entries(SECRETS).map(([name, use]) => `Makes the secret ${name}: ${use}`));
+  expect(lines).toEqual(Object.entries(SECRETS).map(([name, use]) => `Sets the secret ${name}: ${use}`));
   const output = `${first.stdout}${first.stderr}${lines.join("\n")}`;
   for (const value of Object.values(secrets)) expect(output).not.toContain(value);
   expect(readdirSync(directory).filter((name) => name.startsWith("sbx-deploy-"))).toEqual([]);

@@ -1,12 +1,13 @@
 // `npm run --silent token`, as scripts use it: its stdout, and the token's claims.
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { expect, onTestFinished, test } from "vitest";
+import { writePrivateFile } from "../../packages/local/src/base/files.ts";
 import { startIssuer } from "../../packages/local/src/issuer/issuer.ts";
-import { writeRunRecord } from "../../packages/local/src/system/run-record.ts";
 import { temporaryDirectory } from "../../packages/local/test/temporary.ts";
 
 const SCRIPT = fileURLToPath(new URL("../token.ts", import.meta.url));
@@ -31,7 +32,7 @@ test("a token made before the issuer ever ran is valid once it runs on the defau
   onTestFinished(() => issuer.close());
 
   const jwks = createRemoteJWKSet(new URL("/.well-known/jwks.json", issuer.url));
-  const { payload } = await jwtVerify(made, jwks, { issuer: "http://127.0.0.1:8710", audience: "sbx-stdio-cli" });
+  const { payload } = await jwtVerify(made, jwks, { issuer: "http://localhost:8787", audience: "sbx-stdio-cli" });
   expect(payload).toMatchObject({ sub: "alice", org_id: "local", scope: "sandbox:connect sandbox:exec" });
   expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600);
 });
@@ -49,20 +50,25 @@ test("every claim can be given, and empty ones are left out; a negative lifetime
 
 test("of two runs the newest is meant and named, and the port chooses", async () => {
   const dir = temporaryDirectory();
-  const issuer = (port: number) => `http://127.0.0.1:${port}`;
-  for (const [pid, port] of [
-    [process.pid, 9000],
-    [process.ppid, 9100],
+  const issuer = (port: number) => `http://localhost:${port}`;
+  const ended = spawnSync(process.execPath, ["-e", ""]).pid;
+  for (const [pid, port, at] of [
+    [process.pid, 9000, "."],
+    [process.ppid, 9100, "also-9100"],
+    [ended, 9200, "also-9200"],
   ] as const) {
-    writeRunRecord(dir, { pid, origin: `http://localhost:${port}`, issuer: issuer(port + 1), startedAt: port });
+    const file = join(dir, at, "server.json");
+    writePrivateFile(file, JSON.stringify({ pid, origin: issuer(port) }));
+    utimesSync(file, port, port);
   }
   const { stdout, stderr } = await told(dir);
-  expect(decodeJwt(stdout.trim()).iss).toBe(issuer(9101));
+  expect(decodeJwt(stdout.trim()).iss).toBe(issuer(9100));
   expect(stderr).toBe("for http://localhost:9100, the newest of 2 that run (another's: --port 9000)\n");
-  expect(decodeJwt(await token(dir, ["--port", "9000"])).iss).toBe(issuer(9001));
-  expect(decodeJwt(await token(dir, [], { PORT: "9000" })).iss).toBe(issuer(9001));
+  expect(decodeJwt(await token(dir, ["--port", "9000"])).iss).toBe(issuer(9000));
+  expect(decodeJwt(await token(dir, [], { PORT: "9000" })).iss).toBe(issuer(9000));
+  expect(decodeJwt(await token(temporaryDirectory(), [], { PORT: "9000" })).iss).toBe(issuer(9000));
   // Where PORT is another program's, the newest is meant.
-  expect(decodeJwt((await told(dir, [], { PORT: "80" })).stdout.trim()).iss).toBe(issuer(9101));
+  expect(decodeJwt((await told(dir, [], { PORT: "80" })).stdout.trim()).iss).toBe(issuer(9100));
   await expect(told(dir, ["--port", "80"])).rejects.toMatchObject({
     code: 2,
     stderr: "error: no npm start runs at port 80, but at 9100, 9000\n",

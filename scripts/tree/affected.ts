@@ -5,9 +5,12 @@ export type TreeFile = { readonly path: string; readonly text: string };
 
 /** Programs and pages that are built or started: by the file that does so, what it runs. A folder means its files without tests. */
 const RUNS: Readonly<Record<string, readonly string[]>> = {
-  "packages/local/src/system/worker-bundle.ts": [
+  "packages/local/src/system/parts.ts": [
     "wrangler.toml",
     "worker/src",
+    "sandbox/src",
+    "sandbox/stdio-ws.ts",
+    "packages/serve/src",
     "packages/dashboard/src",
     "packages/dashboard/index.html",
   ],

@@ -5,10 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { anyFreePort } from "../../packages/local/src/base/ports.ts";
-import { ChildKeeper } from "../../packages/local/src/processes/children.ts";
+import { buildParts } from "../../packages/local/src/system/parts.ts";
 import { startSystem } from "../../packages/local/src/system/system.ts";
-import { bundleWorker } from "../../packages/local/src/system/worker-bundle.ts";
-import { workerEnv } from "../../packages/local/src/system/worker-env.ts";
 import { packAll } from "../../scripts/pack.ts";
 import { BridgeProxy } from "./support/system/bridge-proxy.ts";
 import { serveActions, startControlServer, USUAL_TOKEN_SECONDS } from "./support/system/control-server.ts";
@@ -35,8 +33,8 @@ declare module "vitest" {
     readonly system?: SystemFacts;
     /** `POST URL/N` answers with the facts of the system of vitest's worker N, `POST URL/packed` with where the packages are. */
     readonly systemsUrl?: string;
-    /** The directory of the bundled Worker, for the systems that tests start themselves. */
-    readonly workerBundle?: string;
+    /** The folder of the built parts, for the systems that tests start themselves. */
+    readonly parts?: string;
   }
 }
 
@@ -52,14 +50,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { SBX_LOAD, FUZZ_SECONDS } = process.env;
   if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.SBX_V8_FLAGS ??= "--gc-global";
   const base = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
-  const bundle = join(base, "bundle");
-  await bundleOnce(base, bundle);
+  const parts = join(base, "parts");
+  await buildParts(parts);
 
   const lent = new Map<number, Promise<LentSystem>>();
   const lend = async (worker: number): Promise<SystemFacts> => {
     const known = lent.get(worker);
     if (known !== undefined) return (await known).facts;
-    const system = startLentSystem(join(base, String(worker)), bundle, project.name);
+    const system = startLentSystem(join(base, String(worker)), parts, project.name);
     lent.set(worker, system);
     return (await system).facts;
   };
@@ -68,12 +66,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const desk = await serveActions({
     ...Object.fromEntries(workers.map((worker) => [String(worker), () => lend(worker)])),
     packed: () => {
-      packed ??= packAll(join(base, "packed"), bundle);
+      packed ??= packAll(join(base, "packed"), parts);
       return packed;
     },
   });
   project.provide("systemsUrl", desk.url);
-  project.provide("workerBundle", bundle);
+  project.provide("parts", parts);
 
   return async () => {
     await desk.close();
@@ -85,17 +83,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Wrangler takes seconds for a bundle, which is the same for every system. */
-async function bundleOnce(base: string, outDir: string): Promise<void> {
-  const keeper = new ChildKeeper();
-  try {
-    await bundleWorker(keeper, { outDir, logFile: join(base, "bundle.log"), env: workerEnv(base) });
-  } finally {
-    keeper.close();
-  }
-}
-
-async function startLentSystem(dir: string, bundle: string, projectName: string): Promise<LentSystem> {
+async function startLentSystem(dir: string, parts: string, projectName: string): Promise<LentSystem> {
   const bridgePort = await anyFreePort();
   const workerPort = await anyFreePort();
   const proxy = await BridgeProxy.listen(bridgePort);
@@ -105,7 +93,7 @@ async function startLentSystem(dir: string, bundle: string, projectName: string)
   let tokenSeconds = USUAL_TOKEN_SECONDS;
   const system = await startSystem({
     dir,
-    bundle,
+    parts,
     accessTokenLifetime: () => tokenSeconds,
     ports: { bridge: bridgePort, worker: workerPort },
     // Its log says then when it can call session objects.

@@ -1,12 +1,12 @@
 // The ground of a run: a whole local system with a proxy on either hop, or some server somewhere with one in front.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { BIN, ROOT } from "../../local/src/base/paths.ts";
 import { anyFreePort } from "../../local/src/base/ports.ts";
-import { startSystem } from "../../local/src/system/system.ts";
+import { buildAndStart } from "../../local/src/system/parts.ts";
 import type { ProxyOptions } from "./proxy.ts";
 import { ChaosProxy } from "./proxy.ts";
 import type { Hop } from "./tally.ts";
@@ -52,8 +52,6 @@ export async function localGround(
   hop: (hop: Hop) => HopOptions,
   signal?: AbortSignal,
 ): Promise<Ground> {
-  // The Worker's configuration wants a directory for the page, be there one or not.
-  mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
   const dir = mkdtempSync(join(tmpdir(), "sbx-chaos-"));
   const [bridgePort, workerPort] = [await anyFreePort(), await anyFreePort()];
   const inner = await ChaosProxy.listen({ ...hop("inner"), target: { host: "127.0.0.1", port: bridgePort } });
@@ -63,7 +61,7 @@ export async function localGround(
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const system = await startSystem({
+    const system = await buildAndStart({
       dir,
       ports: { bridge: bridgePort, worker: workerPort },
       workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),

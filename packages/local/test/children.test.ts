@@ -7,8 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Child, ChildKeeper } from "../src/processes/children.ts";
-import { RUN_MARK } from "../src/processes/proc.ts";
-import { isAlive } from "../src/system/run-record.ts";
+import { isAlive, RUN_MARK } from "../src/processes/proc.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const HANG = { timeout: 240_000 };

@@ -1,7 +1,7 @@
 // The entry of `sbx-stdio serve`. The command line imports it when it is needed.
 import { NotReadyError } from "../../local/src/processes/ready.ts";
 import { ServeError } from "./base/refusal.ts";
-import type { ServeCommand } from "./base/request.ts";
+import type { LocalRun, ServeCommand, ServerChoice } from "./base/request.ts";
 import { act } from "./run/actions.ts";
 import { serve } from "./run/serve.ts";
 
@@ -14,4 +14,19 @@ export async function run(command: ServeCommand, version: string): Promise<numbe
     if (error instanceof ServeError || error instanceof NotReadyError) return error.message;
     throw error;
   }
+}
+
+/** `npm start`. @returns What was wrong, for a person. */
+export async function runLocal(choice: ServerChoice & { state: string }, local: LocalRun): Promise<string | undefined> {
+  const none = undefined;
+  const ended = await run(
+    {
+      ...choice,
+      ...{ kind: "serve", local, dir: choice.state, bind: "localhost", origin: none, program: none, linkFile: none },
+      ...{ isReadonly: false, isOnce: false, isInsecure: false, certificate: none, key: none, proxies: [] },
+      ...{ issuer: none, exec: none, cgroup: none, limits: {}, settings: none },
+    },
+    "of this checkout",
+  );
+  return typeof ended === "string" ? ended : undefined;
 }

@@ -155,7 +155,7 @@ test("the issuer's port answers under its own name alone, and to no page's form 
 });
 
 test("the page is that of the start: a build beside a running system takes no file from under it", async () => {
-  const icon = join(inject("workerBundle") ?? "", "page/icon.svg");
+  const icon = join(inject("parts") ?? "", "worker/page/icon.svg");
   const before = readFileSync(icon, "utf8");
   onTestFinished(() => writeFileSync(icon, before));
   writeFileSync(icon, `${before}<!-- its own -->`);

@@ -5,8 +5,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { partsIn } from "../../../packages/local/src/system/installed.ts";
 import { type System, startSystem } from "../../../packages/local/src/system/system.ts";
-import { bundleFile } from "../../../packages/local/src/system/worker-bundle.ts";
 import { type CliChild, exitCode, startCli } from "../support/clients/cli.ts";
 import { namedInGroup } from "../support/system/processes.ts";
 import { fresh, type Person } from "../support/system/system.ts";
@@ -20,15 +20,15 @@ const FLOOD = Buffer.from(Array.from({ length: LINES }, (_, i) => `${i + 1}\n`).
 /** What a version says at /healthz, in the bundle's text. */
 const CHECKED = '"host", "settings"';
 const dir = mkdtempSync(join(tmpdir(), "sbx-lives-"));
-const bundle = join(dir, "bundle");
+const parts = join(dir, "parts");
 const revivals: string[] = [];
 let own: System;
 
 beforeAll(async () => {
   // Of its own: it is written to.
-  cpSync(inject("workerBundle") ?? "", bundle, { recursive: true });
+  cpSync(inject("parts") ?? "", parts, { recursive: true });
   const onRevival = (line: string) => void revivals.push(line);
-  own = await startSystem({ dir, bundle, workerVars: { TENANT_CLAIM: "org_id" }, onRevival });
+  own = await startSystem({ dir, parts, workerVars: { TENANT_CLAIM: "org_id" }, onRevival });
 });
 
 afterAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 /** Puts other code in the Worker's place, and lets it take over as the platform does: the old objects are gone at once. */
 async function deploy(version: string): Promise<void> {
-  const file = bundleFile({ outDir: bundle });
+  const file = partsIn(parts).worker;
   const code = readFileSync(file, "utf8");
   const other = code.replace(CHECKED, `"${version}", ${CHECKED}`);
   expect(other).not.toBe(code);

@@ -8,7 +8,8 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { ROOT } from "../../../local/src/base/paths.ts";
 import { buildPage } from "../../../local/src/build/builds.ts";
-import { type System, startSystem } from "../../../local/src/system/system.ts";
+import { buildAndStart } from "../../../local/src/system/parts.ts";
+import type { System } from "../../../local/src/system/system.ts";
 import { median, percentile, scaled } from "../base/numbers.ts";
 import { probed, RealBrowser, StockPage, watch } from "./browser.ts";
 import { logIn, openTerminal, PROMPT, run, shows, typeKeys } from "./person.ts";
@@ -26,7 +27,7 @@ const VARS = { LIMIT_ATTACHES_PER_MINUTE: "100000", LIMIT_SESSIONS: "100000", LI
 export async function measurePage(share: number): Promise<{ readonly browser: string; readonly rows: PageRow[] }> {
   await buildPage();
   const dir = mkdtempSync(join(tmpdir(), "bench-page-"));
-  const system = await startSystem({ dir, workerVars: VARS });
+  const system = await buildAndStart({ dir, workerVars: VARS });
   const browser = await RealBrowser.start();
   try {
     await logIn(browser.profile, system);

@@ -10,8 +10,6 @@ import { anyFreePort } from "../../../local/src/base/ports.ts";
 export type Server = {
   readonly url: string;
   readonly process: ChildProcess;
-  /** HOST:PORT where it can be profiled. */
-  readonly inspector?: string | undefined;
 };
 
 /** Where node-pty and ws are installed. @throws {Error} Where they can't be: no compiler, no registry. */

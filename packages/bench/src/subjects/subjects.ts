@@ -3,14 +3,16 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { BIN, ROOT } from "../../../local/src/base/paths.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
-import { startIssuer } from "../../../local/src/issuer/issuer.ts";
-import { tokenMinter } from "../../../local/src/issuer/tokens.ts";
+import { programs } from "../../../local/src/system/installed.ts";
+import { buildParts } from "../../../local/src/system/parts.ts";
+import { startSystem } from "../../../local/src/system/system.ts";
+import { workerdConfig } from "../../../local/src/system/workerd-config.ts";
 import { FAR } from "./ip-link.ts";
 import { findMosh, installNodePty, type Server, startSsh, startTtyd } from "./peers.ts";
 import type { TerminalSpec } from "./terminal.ts";
@@ -92,14 +94,7 @@ async function ssh(): Promise<Subject> {
 
 async function floorPath(): Promise<Subject> {
   const floor = await startListening(join(BIN, "bun"), [join(import.meta.dirname, "floors/bridge.ts")], {});
-  const dir = mkdtempSync(join(tmpdir(), "bench-floor-"));
-  buildSync({
-    entryPoints: [join(import.meta.dirname, "floors/relay.ts")],
-    outfile: join(dir, "index.js"),
-    bundle: true,
-    format: "esm",
-  });
-  const worker = await startWorkerd(dir, { BRIDGE_URL: `${floor.url}/` }, ["Relay:RELAY"]);
+  const worker = await startRelay(`${floor.url}/`);
   return subjectOf("path floor", worker.url, [worker, floor], { kind: "floor", headers: {} });
 }
 
@@ -111,42 +106,28 @@ const UNLIMITED = {
 };
 
 async function ourPath(): Promise<Subject> {
-  const bridgeToken = randomBytes(24).toString("hex");
-  const bridge = await startBridge(bridgeToken);
   const dir = mkdtempSync(join(tmpdir(), "bench-path-"));
-  const issuer = await startIssuer({ port: 0, dir, publicOrigin: "http://127.0.0.1:1" });
-  const mint = await tokenMinter({ keysDir: dir, issuerUrl: issuer.url });
-  const token = await mint({ sub: "bench", scope: "sandbox:connect sandbox:exec", expires: 36_000 });
-  bundle ??= bundleWorker();
-  cpSync(await bundle, join(dir, "index.js"));
   const port = await anyFreePort();
-  const vars = {
-    BRIDGE_URL: bridge.url,
-    STDIO_TOKEN: bridgeToken,
-    OAUTH_ISSUER: issuer.url,
-    OAUTH_AUDIENCE: "sbx-stdio-cli,sbx-stdio-web",
-    SESSION_SECRET: randomBytes(24).toString("hex"),
-    PUBLIC_ORIGIN: `http://127.0.0.1:${port}`,
-    DEFAULT_SCOPES: "sandbox:connect sandbox:exec",
-    ...UNLIMITED,
-    // `AUDIT=off npm run bench` shows the audit's cost, `RECORDING=on` that of recordings.
-    AUDIT: process.env.AUDIT ?? "",
-    RECORDING: process.env.RECORDING ?? "",
-    // A slow link in front has a port of its own.
-    ALLOWED_HOSTS: linkHosts().join(","),
-  };
-  const objects = [
-    ...["SessionObject:SESSION", "SandboxDirectory:DIRECTORY", "Sandbox:Sandbox"],
-    ...["TenantObject:TENANT", "AddressObject:ADDRESS"],
-  ];
-  const worker = await startWorkerd(dir, vars, objects, port);
+  parts ??= builtParts();
+  const system = await startSystem({
+    dir,
+    parts: await parts,
+    ports: { worker: port },
+    workerVars: {
+      ...UNLIMITED,
+      // `AUDIT=off npm run bench` shows the audit's cost, `RECORDING=on` that of recordings.
+      AUDIT: process.env.AUDIT ?? "",
+      RECORDING: process.env.RECORDING ?? "",
+      // A slow link in front has a port of its own.
+      ALLOWED_HOSTS: [`127.0.0.1:${port}`, ...linkHosts()].join(","),
+    },
+  });
+  const token = await system.mintToken({ sub: "bench", expires: 36_000 });
   const headers = { Authorization: `Bearer ${token}` };
-  const subject = subjectOf("path", worker.url, [worker, bridge], { kind: "ours", headers });
   return {
-    ...subject,
+    ...subjectOf("path", `http://127.0.0.1:${port}`, [], { kind: "ours", headers }, () => Object.values(system.pids)),
     stop: async () => {
-      await subject.stop();
-      await issuer.close();
+      await system.stop();
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -169,7 +150,9 @@ async function served(): Promise<Subject> {
   const token = execFileSync(program, ["serve", "token", ...place], { encoding: "utf8" }).trim();
   const url = `http://localhost:${port}`;
   const headers = { Authorization: `Bearer ${token}` };
-  const subject = subjectOf("serve", url, [{ name: "serve", url, process: child }], { kind: "ours", headers });
+  const { pid = 0 } = child;
+  const server = { url, process: child };
+  const subject = subjectOf("serve", url, [server], { kind: "ours", headers }, () => [pid, ...childrenOf(pid)]);
   return {
     ...subject,
     stop: async () => {
@@ -207,70 +190,43 @@ async function startListening(command: string, args: string[], env: Record<strin
   return { url, process: child };
 }
 
-/** Made once for all subjects: its file. */
-let bundle: Promise<string> | undefined;
+/** Built once for all subjects: what people install. */
+let parts: Promise<string> | undefined;
 
-/** Makes the Worker's one file, as it would be deployed. */
-async function bundleWorker(): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), "bench-bundle-"));
-  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
-  mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
-  const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
-  const args = [wrangler, "deploy", "--dry-run", "--outdir", dir, "--containers-rollout=none"];
-  const child = spawn(process.execPath, args, {
-    cwd: ROOT,
-    env: { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_LOG_PATH: join(dir, "logs") },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const code = await new Promise((resolve) => child.once("exit", resolve));
-  if (code !== 0) throw new Error(`Cannot bundle the Worker: wrangler ended with ${code}`);
-  return join(dir, "index.js");
+async function builtParts(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-parts-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  await buildParts(folder);
+  return folder;
 }
 
-/** Plain workerd, without the second one that wrangler puts in front. `objects` are CLASS:BINDING. */
-async function startWorkerd(
-  dir: string,
-  vars: Record<string, string>,
-  objects: readonly string[],
-  port?: number,
-): Promise<Server> {
-  const listen = port ?? (await anyFreePort());
-  const text = (value: string) => JSON.stringify(value);
-  mkdirSync(join(dir, "do"), { recursive: true });
-  const namespaces = objects.map((object) => object.split(":") as [string, string]);
-  const bindings = [
-    ...Object.entries(vars).map(([name, value]) => `(name = ${text(name)}, text = ${text(value)})`),
-    ...namespaces.map(([type, name]) => `(name = ${text(name)}, durableObjectNamespace = (className = ${text(type)}))`),
-  ];
-  const classes = namespaces.map(
-    ([type]) => `(className = ${text(type)}, uniqueKey = ${text(type)}, enableSql = true)`,
-  );
-  const date = /compatibility_date = "([^"]+)"/.exec(readFileSync(join(ROOT, "wrangler.toml"), "utf8"))?.[1] ?? "";
-  writeFileSync(
-    join(dir, "config.capnp"),
-    `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [
-    (name = "main", worker = (
-      modules = [(name = "index.js", esModule = embed "index.js")],
-      compatibilityDate = ${text(date)}, compatibilityFlags = ["nodejs_compat"],
-      bindings = [${bindings.join(", ")}],
-      durableObjectNamespaces = [${classes.join(", ")}],
-      durableObjectStorage = (localDisk = "disk"), globalOutbound = "net")),
-    (name = "disk", disk = (path = ${text(join(dir, "do"))}, writable = true)),
-    (name = "net", network = (allow = ["private", "local"])),
-  ],
-  sockets = [(name = "http", address = "127.0.0.1:${listen}", http = (), service = "main")],
-);
-`,
-  );
-  const workerd = join(ROOT, "node_modules/workerd/bin/workerd");
-  const child = spawn(workerd, ["serve", join(dir, "config.capnp"), "--experimental"], {
-    stdio: ["ignore", "inherit", "inherit"],
+/** A Worker with one Durable Object, which passes everything on to the bridge. */
+async function startRelay(bridgeUrl: string): Promise<Server> {
+  const dir = mkdtempSync(join(tmpdir(), "bench-floor-"));
+  const bundle = join(dir, "index.js");
+  buildSync({
+    entryPoints: [join(import.meta.dirname, "floors/relay.ts")],
+    outfile: bundle,
+    bundle: true,
+    format: "esm",
   });
-  const url = `http://127.0.0.1:${listen}`;
+  const [, date = ""] = /compatibility_date = "([^"]+)"/.exec(readFileSync(join(ROOT, "wrangler.toml"), "utf8")) ?? [];
+  const options = {
+    name: "floor",
+    compatibilityDate: date,
+    compatibilityFlags: ["nodejs_compat"],
+    bindings: { BRIDGE_URL: bridgeUrl },
+    durableObjects: { RELAY: { className: "Relay" } },
+  };
+  const address = `127.0.0.1:${await anyFreePort()}`;
+  const modules = join(ROOT, "packages/local/src/system");
+  const places = { v8Flags: [], address, bundle, page: dir, modules, objects: dir };
+  writeFileSync(join(dir, "config.capnp"), workerdConfig(options, {}, places));
+  const words = ["serve", "--import-path=/", join(dir, "config.capnp")];
+  const child = spawn(programs().workerd, words, { stdio: ["ignore", "inherit", "inherit"] });
+  const url = `http://${address}`;
   for (let attempt = 0; attempt < 200; attempt += 1) {
-    const isUp = await fetch(`${url}/healthz`).then(
+    const isUp = await fetch(url).then(
       () => true,
       () => false,
     );
@@ -285,12 +241,8 @@ function subjectOf(
   url: string,
   servers: readonly Server[],
   client: Pick<TerminalSpec, "kind" | "headers" | "ssh">,
+  pids = () => servers.flatMap((server) => withDescendants(server.process.pid ?? 0, client.kind === "ssh")),
 ): Subject {
-  const pids = () =>
-    servers.flatMap(({ process: { pid = 0 } }) => {
-      if (client.kind === "ssh") return sshTree(pid);
-      return name === "serve" ? [pid, ...childrenOf(pid)] : [pid];
-    });
   return {
     name,
     url,
@@ -311,9 +263,10 @@ function subjectOf(
 }
 
 /** OpenSSH has a process or two for each connection; programs on the terminals are not the server. */
-function sshTree(pid: number): number[] {
+function withDescendants(pid: number, isTree: boolean): number[] {
+  if (!isTree) return [pid];
   const own = childrenOf(pid).filter((child) => readFileSync(`/proc/${child}/comm`, "utf8").startsWith("sshd"));
-  return [pid, ...own.flatMap(sshTree)];
+  return [pid, ...own.flatMap((child) => withDescendants(child, true))];
 }
 
 function childrenOf(pid: number): number[] {

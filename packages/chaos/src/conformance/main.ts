@@ -1,11 +1,11 @@
 // The command: `npm run conformance`. Checks a server by its URL, or a client by its command, against PROTOCOL.md.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT } from "../../../local/src/base/paths.ts";
-import { startSystem } from "../../../local/src/system/system.ts";
+import { buildAndStart } from "../../../local/src/system/parts.ts";
 import { type Result, runChecks, tableOf } from "./check.ts";
 import { CLIENT_CHECKS } from "./client-checks.ts";
 import { INPUT_CHECKS } from "./input-checks.ts";
@@ -36,10 +36,8 @@ export const checkClient = (name: string, command: string): Promise<Result[]> =>
 
 /** A local system, and both clients of the repository. */
 async function checkOurs(signal?: AbortSignal): Promise<Result[]> {
-  // The Worker's configuration wants a directory for the page, be there one or not.
-  mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
   const dir = mkdtempSync(join(tmpdir(), "sbx-conformance-"));
-  const system = await startSystem({ dir, workerVars: { LIMIT_ATTACHES_PER_MINUTE: "100000" }, signal });
+  const system = await buildAndStart({ dir, workerVars: { LIMIT_ATTACHES_PER_MINUTE: "100000" }, signal });
   try {
     const token = await system.mintToken({ scope: "sandbox:connect sandbox:exec" });
     const server = await checkServer({ url: new URL(`${system.origin}/attach?sandbox=dev`), token });

@@ -1,14 +1,14 @@
 // The exactly-once suite on a local system of its own, which it disturbs from inside: session objects are aborted, the inner hop is
 // cut, the Worker is killed.
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { joinSockets } from "../../../local/src/base/joined-sockets.ts";
 import { ROOT } from "../../../local/src/base/paths.ts";
 import { anyFreePort } from "../../../local/src/base/ports.ts";
-import { startSystem } from "../../../local/src/system/system.ts";
+import { buildAndStart } from "../../../local/src/system/parts.ts";
 import { exactlyOnce, main } from "./main.ts";
 import type { Disturbance } from "./suite.ts";
 
@@ -36,13 +36,11 @@ async function cuttable(port: number): Promise<{ readonly port: number; cut(): v
 
 /** `npm run chaos -- programs [options]`. @returns The exit code. */
 export async function localExactlyOnce(args: readonly string[], signal?: AbortSignal): Promise<number> {
-  // The Worker's configuration wants a directory for the page, be there one or not.
-  mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
   const dir = mkdtempSync(join(tmpdir(), "sbx-exactly-once-"));
   const bridgePort = await anyFreePort();
   const inner = await cuttable(bridgePort);
   try {
-    const system = await startSystem({
+    const system = await buildAndStart({
       dir,
       ports: { bridge: bridgePort },
       workerEntry: join(ROOT, "worker/test/support/chaos-entry.ts"),

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { readTextIfPresent, writePrivateFile } from "../base/files.ts";
 import { ROOT } from "../base/paths.ts";
 
-/** Everything that the page, the command line and the Worker are built from. */
-export const CHECKOUT_SOURCES = ["package-lock.json", "wrangler.toml", "tsconfig.base.json", "packages", "worker"].map(
-  (name) => join(ROOT, name),
-);
+/** Everything that the page, the command line and a system's parts are built from. */
+export const CHECKOUT_SOURCES = [
+  ...["package-lock.json", "wrangler.toml", "tsconfig.base.json", "packages", "worker", "sandbox"],
+].map((name) => join(ROOT, name));
 
 const NOT_SOURCES = /^(node_modules|dist|test|\..*)$/;
 

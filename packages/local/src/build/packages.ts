@@ -154,15 +154,15 @@ function runtimes(): Record<string, string> {
   return Object.fromEntries([...workerd, ...bun]);
 }
 
-/** The bundles must have been built. @param staging Is made. @returns The path of the packed file. @throws {BuildError} */
-export async function packCli(staging: string, outDir: string): Promise<string> {
+/** @param staging Is made. @param serve The folder of what `serve` runs. @returns The path of the packed file. @throws {BuildError} */
+export async function packCli(staging: string, outDir: string, serve: string): Promise<string> {
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
   mkdirSync(staging, { recursive: true });
   for (const file of ["dist/sbx-stdio.js", "dist/mcp-server.js", "dist/oauth.js", "bin/sbx-stdio.js"]) {
     cpSync(join(home, file), join(staging, file));
   }
-  cpSync(join(home, "dist/serve"), join(staging, "dist/serve"), { recursive: true });
+  cpSync(serve, join(staging, "dist/serve"), { recursive: true });
   chmodSync(join(staging, "bin/sbx-stdio.js"), 0o755);
   writeJson(join(staging, "package.json"), {
     name: "sbx-stdio",

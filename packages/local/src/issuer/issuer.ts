@@ -1,4 +1,4 @@
-// The issuer: an OAuth server, on the loopback interface for `npm start` and tests, on a Unix socket for `serve`. This file is the HTTP
+// The issuer: an OAuth server, on the loopback interface for tests, on a Unix socket for `serve`. This file is the HTTP
 // shell: which callers it admits, and which requests oidc-provider does not answer itself.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -28,9 +28,9 @@ export interface IssuerOptions {
   /** Present: it listens there instead, behind a front that people reach at `publicOrigin`, which is its own address then. */
   readonly behindFront?: { readonly socketPath: string; readonly hosts: readonly string[] };
   /** Who signs in. Default: anybody. */
-  readonly admission?: Admission;
+  readonly admission?: Admission | undefined;
   /** What it remembers, and of whom. Default: until it is closed. */
-  readonly memory?: { readonly adapter: AdapterFactory; readonly people: People };
+  readonly memory?: { readonly adapter: AdapterFactory; readonly people: People } | undefined;
 }
 
 export interface Issuer {

@@ -58,6 +58,8 @@ export interface Child {
    * SIGKILL at once.
    */
   stop(graceMs: number): Promise<void>;
+  /** It is not ended with this process any more, nor does this process wait for its end. */
+  release(): void;
 }
 
 /** How a child has ended, for a report. */
@@ -174,6 +176,10 @@ export class ChildKeeper {
       },
       lastLines: (count) => lastOf(options.logFile === undefined ? stderrEnd : readLog(options.logFile), count),
       stop,
+      release: () => {
+        this.#tellGuard(`-${pid}`);
+        child.unref();
+      },
     };
   }
 

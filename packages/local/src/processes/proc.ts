@@ -1,12 +1,23 @@
 // What /proc says of programs, and ending what left its process group: programs in a sandbox make groups and sessions of their own, and outlive a bridge
 // that was killed. They are known by a variable that they inherited. Linux only: elsewhere nothing is found.
 import { constants, readdirSync, readFileSync } from "node:fs";
+import { isErrorCode } from "../base/files.ts";
 
 /** The variable that marks the processes of one run. */
 export const RUN_MARK = "SBX_RUN_ID";
 
 // A process that is forked during a look is found by the next look.
 const MAX_ROUNDS = 10;
+
+/** True while a process with this id exists. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return isErrorCode(error, "EPERM");
+  }
+}
 
 function markedProcesses(runId: string): number[] {
   const wanted = `${RUN_MARK}=${runId}`;

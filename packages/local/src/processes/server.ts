@@ -81,6 +81,13 @@ export class Server {
     return this.#end(0);
   }
 
+  /** Lets it outlive this process: from now on it counts as not running. */
+  async release(): Promise<void> {
+    const spawned = this.#spawned;
+    this.#spawned = undefined;
+    (await spawned)?.release();
+  }
+
   async #end(graceMs: number): Promise<void> {
     const spawned = this.#spawned;
     this.#spawned = undefined;

@@ -1,12 +1,15 @@
 // Which directory a run of `npm start` may keep its files in, and which ports it may choose: two at once must share neither.
-// Knows nothing of the files kept there, and of the listeners.
+// Knows nothing of the listeners.
 import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isErrorCode } from "../base/files.ts";
+import { isErrorCode, readTextIfPresent } from "../base/files.ts";
 import { isPortFree } from "../base/ports.ts";
+import { isAlive } from "../processes/proc.ts";
+
+export const DEFAULT_PORT = 8787;
 
 /** `base` itself, or where another run already holds it, `base/also-PORT`; held until this process ends. */
 export async function claimDirectory(base: string, port: number): Promise<string> {
@@ -15,6 +18,17 @@ export async function claimDirectory(base: string, port: number): Promise<string
     if (await hold(dir)) return dir;
   }
   throw new Error(`Cannot use ${base}: runs of this checkout already hold it and ${second}`);
+}
+
+/** The origins of the runs that live, the newest first: each has a file about it in its directory. */
+export function livingRuns(base: string): string[] {
+  const others = existsSync(base) ? readdirSync(base).filter((name) => name.startsWith("also-")) : [];
+  const files = ["", ...others].map((name) => join(base, name, "server.json"));
+  const living = files.flatMap((file) => {
+    const { pid, origin } = JSON.parse(readTextIfPresent(file) ?? "{}") as { pid?: number; origin?: string };
+    return origin !== undefined && isAlive(pid ?? 0) ? [{ origin, at: statSync(file).mtimeMs }] : [];
+  });
+  return living.sort((a, b) => b.at - a.at).map(({ origin }) => origin);
 }
 
 /** Whether a port is free, and ours from now on: its server may listen much later. False for another run that asks. */

@@ -1,11 +1,10 @@
-// A whole local system: bridge, issuer and Worker, on loopback ports, with its files in one directory. Used by
-// `npm start` and by the end-to-end tests; any number of systems may run at once, each in its own directory.
+// A whole system on this machine: bridge, issuer and Worker, from built parts, with its files in one directory. Used by `serve`, and so
+// `npm start`, and by the end-to-end tests; any number of systems may run at once, each in its own directory.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { childEnv } from "../base/env.ts";
 import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "../base/files.ts";
-import { BIN, ROOT } from "../base/paths.ts";
 import { anyFreePort } from "../base/ports.ts";
 import { type Issuer, startIssuer } from "../issuer/issuer.ts";
 import { type TokenMinter, tokenMinter } from "../issuer/tokens.ts";
@@ -13,12 +12,9 @@ import { ChildKeeper } from "../processes/children.ts";
 import { RUN_MARK } from "../processes/proc.ts";
 import { Revival } from "../processes/revival.ts";
 import { Server, type ServerOptions } from "../processes/server.ts";
-import { type BundleOptions, bundleFile, bundleWorker, optionsBeside, pageBeside } from "./worker-bundle.ts";
+import { partsIn, programs } from "./installed.ts";
 import { workerEnv, workerVars } from "./worker-env.ts";
 import { type Front, type WorkerOptions, workerdConfig } from "./workerd-config.ts";
-
-const WORKERD = join(BIN, "workerd");
-const WORKERD_MODULES = join(ROOT, "packages/local/src/system");
 
 /** workerd's words about a client that breaks the protocol: they are no fault of the Worker's, and would fill a log. */
 const ABOUT_CLIENTS = /Uncaught exception: .*WebSocket protocol error/;
@@ -34,10 +30,8 @@ export interface SystemOptions {
   readonly bridgeEnv?: Record<string, string>;
   /** Variables of the Worker, over the ones given here. */
   readonly workerVars?: Record<string, string>;
-  /** The outDir of {@link bundleWorker}, made before: several systems share it. Absent: this system makes its own. */
-  readonly bundle?: string;
-  /** The main module in place of the Worker's own: a test's, which adds what production must not have. */
-  readonly workerEntry?: string;
+  /** The folder of buildParts(), which several systems may share. */
+  readonly parts: string;
   /** Compatibility flags beside those of wrangler.toml, which a test's main module needs. */
   readonly workerFlags?: readonly string[];
   /** As in IssuerOptions. */
@@ -46,13 +40,13 @@ export interface SystemOptions {
   readonly deviceInterval?: number;
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;
-  /** Present for a system that others reach as well: what it has in place of the parts of a checkout's own run. */
+  /** Present for `serve`. Absent: as on Cloudflare, a Worker without a front, and an issuer elsewhere. */
   readonly served?: Served;
   /** Stops the system, in mid-start too. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The parts of a system that is installed, and kept. */
+/** What stands around a Worker that people reach, and what goes on without it. */
 export interface Served {
   /** Where people reach it: `https://HOST` or `http://HOST:PORT`. */
   readonly origin: string;
@@ -61,10 +55,12 @@ export interface Served {
   readonly front: Front;
   /** It is running, and is closed with the system. */
   readonly issuer: Issuer;
-  /** It is running, and is left alone. */
-  readonly bridge: { readonly url: string; readonly token: string };
-  /** The program, and the folder of asset-worker.mjs and worker-entry.mjs. */
-  readonly workerd: { readonly program: string; readonly modules: string };
+  /** One that is running, and is left alone. */
+  readonly bridge: { readonly url: string; readonly token: string } | undefined;
+  /** Present: a bridge that is started here outlives this process. Told once it is up. */
+  readonly keepBridge:
+    | ((bridge: { readonly pid: number; readonly port: number; readonly token: string }) => void)
+    | undefined;
 }
 
 export interface System {
@@ -94,7 +90,7 @@ export interface System {
 }
 
 /**
- * Starts a system and waits until all of it answers. The page must have been built before.
+ * Starts a system and waits until all of it answers.
  *
  * @throws {unknown} The reason of `signal`, once it is aborted.
  * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
@@ -142,7 +138,6 @@ class LocalSystem implements System {
   readonly #options: SystemOptions;
   readonly #places: Places;
   readonly #keeper = new ChildKeeper();
-  readonly #bundle: BundleOptions;
   readonly #configFile: string;
   #reportFailure: (message: string) => void = () => undefined;
   #issuer: Issuer | undefined;
@@ -157,34 +152,31 @@ class LocalSystem implements System {
     this.dir = dir;
     this.sandboxesDir = join(dir, "sandboxes");
     this.origin = served?.origin ?? `http://localhost:${places.port}`;
-    this.bridgeUrl = served?.bridge.url ?? `http://127.0.0.1:${places.bridgePort}`;
-    this.bridgeToken = served?.bridge.token ?? newSecret();
+    this.bridgeUrl = served?.bridge?.url ?? `http://127.0.0.1:${places.bridgePort}`;
+    this.bridgeToken = served?.bridge?.token ?? newSecret();
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
+    const { workerd, bun } = programs();
+    const inner = served === undefined ? this.origin : `http://${served.front.innerAddress}`;
     const mark = { [RUN_MARK]: this.#keeper.runId };
     const bridgeEnv = {
       HOST: "127.0.0.1",
       PORT: String(places.bridgePort),
-      SANDBOX_ROOT: this.sandboxesDir,
-      STDIO_BELL_URL: `${this.origin}/internal/bell`,
-      ...mark,
+      // Else all of them are in one.
+      ...(options.bridgeEnv?.STDIO_WORKSPACE === undefined && { SANDBOX_ROOT: this.sandboxesDir }),
+      STDIO_BELL_URL: `${inner}/internal/bell`,
+      // What has it is ended with this process.
+      ...(served?.keepBridge === undefined && mark),
       ...options.bridgeEnv,
     };
-    const bridge = bridgeServer(dir, this.bridgeUrl, this.bridgeToken, bridgeEnv);
+    const bridgeProgram = [bun, partsIn(options.parts).bridge] as const;
+    const bridge = bridgeServer(dir, this.bridgeUrl, this.bridgeToken, bridgeProgram, bridgeEnv);
     this.bridge = new Server(this.#keeper, bridge, (message) => this.#reportFailure(message));
     this.#configFile = join(dir, "worker.capnp");
-    this.#bundle = {
-      outDir: options.bundle ?? join(dir, "bundle"),
-      logFile: join(dir, "logs/bundle.log"),
-      entry: options.workerEntry,
-      env: workerEnv(dir),
-    };
     // Flags of tests are such as workerd has not released.
     const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
-    const healthOrigin = served === undefined ? this.origin : `http://${served.front.innerAddress}`;
-    const program = served?.workerd.program ?? WORKERD;
-    this.worker = new Server(this.#keeper, workerServer({ dir, mark, healthOrigin, program, args }), (message) =>
+    this.worker = new Server(this.#keeper, workerServer({ dir, mark, inner, workerd, args }), (message) =>
       this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
     );
   }
@@ -211,7 +203,7 @@ class LocalSystem implements System {
   }
 
   async start(): Promise<void> {
-    const { ports, bundle, onRevival, workerVars: moreVars, workerFlags = [], served, ...options } = this.#options;
+    const { ports, onRevival, workerVars: moreVars, workerFlags = [], served, ...options } = this.#options;
     const { keysDir, sessionSecret, pushKey } = this.#places;
     this.#issuer =
       served?.issuer ??
@@ -232,13 +224,8 @@ class LocalSystem implements System {
       STDIO_TRACE: process.env.STDIO_TRACE ?? "",
       ...moreVars,
     };
-    const bundled = bundle === undefined ? bundleWorker(this.#keeper, this.#bundle) : Promise.resolve();
-    const startWorker = async (): Promise<void> => {
-      await bundled;
-      this.#configure(vars, workerFlags);
-      await this.worker.start();
-    };
-    await Promise.all([served === undefined ? this.bridge.start() : undefined, startWorker()]);
+    this.#configure(vars, workerFlags);
+    await Promise.all([served?.bridge === undefined ? this.#startBridge() : undefined, this.worker.start()]);
     // Not before: one that crashes in its first start would do so in every other.
     if (onRevival !== undefined) {
       this.#revival = new Revival({
@@ -251,9 +238,17 @@ class LocalSystem implements System {
     }
   }
 
+  async #startBridge(): Promise<void> {
+    await this.bridge.start();
+    const { keepBridge } = this.#options.served ?? {};
+    if (keepBridge === undefined) return;
+    keepBridge({ pid: this.bridge.pid, port: this.#places.bridgePort, token: this.bridgeToken });
+    await this.bridge.release();
+  }
+
   #configure(vars: Record<string, string>, flags: readonly string[]): void {
-    const bundle = bundleFile(this.#bundle);
-    const options = JSON.parse(readFileSync(optionsBeside(bundle), "utf8")) as WorkerOptions;
+    const { options: optionsFile, worker, page, modules } = partsIn(this.#options.parts);
+    const options = JSON.parse(readFileSync(optionsFile, "utf8")) as WorkerOptions;
     const objects = join(this.dir, "state/objects");
     makePrivateDirectory(objects);
     const flagged = { ...options, compatibilityFlags: [...options.compatibilityFlags, ...flags] };
@@ -261,9 +256,7 @@ class LocalSystem implements System {
     const address = served?.address ?? `127.0.0.1:${this.#places.port}`;
     // Tests of memory have it collect garbage at once.
     const v8Flags = (process.env.SBX_V8_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
-    const modules = served?.workerd.modules ?? WORKERD_MODULES;
-    const front = served?.front;
-    const places = { v8Flags, address, bundle, page: pageBeside(bundle), modules, objects, front };
+    const places = { v8Flags, address, bundle: worker, page, modules, objects, front: served?.front };
     // It holds secrets: a private file.
     writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }
@@ -282,12 +275,19 @@ class LocalSystem implements System {
   }
 }
 
-function bridgeServer(dir: string, url: string, token: string, env: Record<string, string>): ServerOptions {
+function bridgeServer(
+  dir: string,
+  url: string,
+  token: string,
+  [bun, script]: readonly [string, string],
+  env: Record<string, string>,
+): ServerOptions {
   return {
     name: "bridge",
-    command: join(BIN, "bun"),
-    args: [join(ROOT, "sandbox/stdio-ws.ts")],
-    cwd: ROOT,
+    command: bun,
+    args: [script],
+    // Bun reads settings from where it is started.
+    cwd: "/",
     env: childEnv({ STDIO_TOKEN_FD: "3", ...env }),
     secret: token,
     logFile: join(dir, "logs/bridge.log"),
@@ -301,21 +301,21 @@ function bridgeServer(dir: string, url: string, token: string, env: Record<strin
 function workerServer(of: {
   dir: string;
   mark: Record<string, string>;
-  healthOrigin: string;
-  program: string;
+  inner: string;
+  workerd: string;
   args: string[];
 }): ServerOptions {
-  const { dir, mark, healthOrigin, program, args } = of;
+  const { dir, mark, inner, workerd, args } = of;
   return {
     name: "Worker",
-    command: program,
+    command: workerd,
     args: ["serve", ...args],
     cwd: dir,
     // One that was just started when this process was killed is found by it.
     env: workerEnv(dir, mark),
     logFile: join(dir, "logs/worker.log"),
     leavesOut: ABOUT_CLIENTS,
-    healthUrl: `${healthOrigin}/healthz`,
+    healthUrl: `${inner}/healthz`,
     readyWithinMs: 120_000,
     // It waits for clients to leave; the objects' state is safe from a kill.
     graceMs: 0,

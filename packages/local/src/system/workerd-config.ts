@@ -14,7 +14,7 @@ export interface Front {
   /** Its default export answers at the Worker's address, its `inner` at `innerAddress`. Absolute. */
   readonly module: string;
   readonly innerAddress: string;
-  /** The Unix socket where the issuer listens. */
+  /** The Unix socket where the issuer listens; relative to where workerd starts. */
   readonly issuerSocket: string;
   /** What the module finds as `FRONT`: JSON. */
   readonly settings: object;

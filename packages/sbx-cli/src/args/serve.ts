@@ -38,6 +38,7 @@ type ServeFlags = {
   exec?: string;
   cgroup?: string;
   limit?: string[];
+  settings?: string;
 };
 
 export function addServe(program: Command, words: Words, done: Done): void {
@@ -69,6 +70,7 @@ export function addServe(program: Command, words: Words, done: Done): void {
     .option("--issuer <url>", "an OpenID Connect issuer: its people sign in whom 'serve user' has listed")
     .option("--client-id <id>", "of this server at the issuer, which sends people to ORIGIN/oauth/back")
     .option("--client-secret-file <file>", "its secret, if it has one")
+    .option("--settings <file>", "NAME=value lines for AUDIT…, RECORDING…, LIMIT_…, METRICS_…, as for deploy")
     .option("--insecure", "plain HTTP beyond this machine")
     .option("--link-file <file>", "write the link there")
     .addOption(
@@ -141,6 +143,7 @@ function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined):
     issuer: issuerOf(flags),
     exec: flags.exec === undefined ? undefined : execWords(flags.exec),
     cgroup: flags.cgroup,
+    settings: flags.settings,
     limits: Object.fromEntries((flags.limit ?? []).map(limitOf)),
   };
 }

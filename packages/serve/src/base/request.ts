@@ -36,8 +36,20 @@ export type ServeRequest = ServerChoice & {
   /** Of root: a cgroup in which each user gets one, and what is written into its files. */
   readonly cgroup: string | undefined;
   readonly limits: Readonly<Record<string, string>>;
+  /** A file with variables of the Worker. */
+  readonly settings: string | undefined;
   /** Where the link is written, for its owner alone, if standard output is no terminal. */
   readonly linkFile: string | undefined;
+  /** A checkout's own run, `npm start`: anybody may be anybody, each sandbox has a folder in the state, and nothing outlives it. */
+  readonly local?: LocalRun;
+};
+
+export type LocalRun = {
+  /** Of the issuer's key, and what logins rest on: several runs share it. */
+  readonly keysDir: string;
+  readonly accessTokens: "jwt" | "opaque";
+  /** What is said in place of a link. */
+  readonly welcome: (origin: string) => string;
 };
 
 export type Role = "viewer" | "driver" | "admin";

@@ -1,7 +1,7 @@
 // The folder of one server's state, for its owner alone: what it is, and which ports this server has beside its own.
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { makePrivateDirectory, readTextIfPresent, writePrivateFile } from "../../../local/src/base/files.ts";
 import { ServeError } from "./refusal.ts";
 import type { ServerChoice } from "./request.ts";
@@ -44,7 +44,9 @@ export function openState({ port, state }: ServerChoice): State {
   const { mode, uid } = statSync(dir);
   if (uid !== process.getuid?.()) throw new ServeError(`Cannot use ${dir}: it belongs to another user`);
   if ((mode & 0o077) !== 0) throw new ServeError(`Cannot use ${dir}: others may read it. Say: chmod 700 ${dir}`);
-  const issuerSocket = join(dir, "issuer.sock");
+  const socket = join(dir, "issuer.sock");
+  // From here its name may be shorter.
+  const issuerSocket = [socket, relative("", socket)].sort((a, b) => a.length - b.length)[0] ?? socket;
   if (Buffer.byteLength(issuerSocket) > MOST_BYTES)
     throw new ServeError(`Cannot use ${dir}: a socket's path is at most ${MOST_BYTES} bytes. Choose a shorter --state`);
   return {

@@ -19,10 +19,10 @@ const FORWARDING =
 const addressOf = (peer = "") => peer.replace(/^\[?(?:::ffff:)?(.*?)\]?:\d+$/, "$1");
 
 /** The address that the nearest proxy has added, where that is ours. Those before it are the caller's own words. */
-function clientOf(request, proxies) {
+function clientOf(request, { proxies, addressHeader }) {
   const peer = addressOf(request.cf?.clientIp);
   if (!proxies.includes(peer)) return peer;
-  const last = request.headers.get("X-Forwarded-For")?.split(",").pop()?.trim() ?? "";
+  const last = request.headers.get(addressHeader)?.split(",").pop()?.trim() ?? "";
   return /^[\da-fA-F.:]{2,45}$/.test(last) ? last : peer;
 }
 
@@ -41,7 +41,7 @@ function askIssuer(request, url, headers, { ISSUER: issuer, FRONT: { origin } })
 const fetch = (request, env, ctx) => {
   const url = new URL(request.url);
   const headers = cleaned(request);
-  headers.set("CF-Connecting-IP", clientOf(request, env.FRONT.proxies));
+  headers.set("CF-Connecting-IP", clientOf(request, env.FRONT));
   if (ISSUER.test(url.pathname)) return askIssuer(request, url, headers, env);
   return worker.fetch(new Request(request, { headers }), env, ctx);
 };

@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Person, tokenMinter } from "../../../local/src/issuer/tokens.ts";
-import { isAlive } from "../../../local/src/system/run-record.ts";
+import { isAlive } from "../../../local/src/processes/proc.ts";
 import { bridgeBuild } from "../base/installed.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeCommand } from "../base/request.ts";
 import { openState, readJson, type ServerFacts, type State } from "../base/state.ts";
 import { AccountFile, isRoot, owner, personOf, ROLES } from "../logins/accounts.ts";
 import { askPassword, confirm } from "./ask.ts";
-import { findBridge, stopBridge } from "./bridge.ts";
+import { findBridge, installedBridge, stopBridge } from "./bridge.ts";
 import { install } from "./install.ts";
 import { tellLink } from "./link.ts";
 import { endRemoved, noteRemoved } from "./removed.ts";
@@ -80,7 +80,7 @@ function required(state: State, port: number): ServerFacts {
 async function status(state: State, say: Say): Promise<number> {
   const server = serverOf(state);
   const bridge = await findBridge(state);
-  const installed = bridgeBuild();
+  const installed = installedBridge();
   const change = bridge?.build === installed ? "" : `; ${installed} is installed, and follows once nothing runs`;
   say(
     server === undefined

@@ -2,16 +2,18 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import * as util from "node:util";
 import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts";
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
+import { anybody } from "../../../local/src/issuer/anybody.ts";
 import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
 import { NotReadyError } from "../../../local/src/processes/ready.ts";
 import { answers } from "../../../local/src/system/claim.ts";
+import { partsIn } from "../../../local/src/system/installed.ts";
 import { type System, startSystem } from "../../../local/src/system/system.ts";
-import { MODULES, programs, WORKER } from "../base/installed.ts";
 import { type Reach, reachOf } from "../base/reach.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeRequest } from "../base/request.ts";
@@ -20,13 +22,25 @@ import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
 import { OtherIssuer } from "../logins/other-issuer.ts";
-import { findBridge, keepBridge, stopBridge } from "./bridge.ts";
+import { findBridge, installedBridge, PARTS, reusableBridge, stopBridge, urlOf } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 import { endRemoved } from "./removed.ts";
 
 const LOGIN_SCOPE = `openid profile email offline_access ${ROLES.admin.join(" ")}`;
-/** Of the Worker's variables, those that may be set in the environment. None of them decides who comes in. */
+// What people have stays theirs under another address: TENANT_ISSUER.
+const SERVED_VARS = {
+  OAUTH_LOGIN_SCOPE: LOGIN_SCOPE,
+  DEFAULT_SCOPES: "",
+  TENANT_ISSUER: "serve",
+  TENANT_CLAIM: "org_id",
+  HOME_SANDBOX: SANDBOX,
+};
+/** Programs that try a checkout's own run may play people elsewhere. */
+const LOCAL_CALLERS = { proxies: ["127.0.0.1"], addressHeader: "CF-Connecting-IP" };
+// The address that the issuer of `npm start` once had.
+const LOCAL_VARS = { TENANT_ISSUER: "http://127.0.0.1:8710", HOME_SANDBOX: "dev" };
+/** Of the Worker's variables, those that the environment and the file of settings may set. None of them decides who comes in. */
 const TAKEN_OVER =
   /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
 /** Longer than guard.ts waits. */
@@ -37,6 +51,7 @@ const NOTHING = "/dev/null/nothing";
 
 /** @returns The exit code. @throws {ServeError} */
 export async function serve(request: ServeRequest, version: string, say: (text: string) => void): Promise<number> {
+  const { local, proxies } = request;
   const startedAt = performance.now();
   const isTerminal = process.stdout.isTTY === true;
   const signal = stopSignal();
@@ -44,7 +59,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   const reach = reachOf(request, { addresses: ownAddresses(), certified: tls?.names ?? [] });
   if (!statSync(request.dir, { throwIfNoEntry: false })?.isDirectory())
     throw new ServeError(`--dir ${request.dir} is no folder`);
-  if (request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
+  if (local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
   const hasCrashed = existsSync(state.serverFile);
   const { issuer, release } = await takeState(state, request, reach);
@@ -52,16 +67,16 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   try {
     if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
-    const { workerd, bun } = programs();
-    const found = await findBridge(state);
+    const settings = bridgeSettings(request, state);
+    const found = await reusableBridge(state, settings);
     const innerPort = found?.innerPort ?? (await anyFreePort());
-    const bridge = await keepBridge(state, found, { settings: bridgeSettings(request, state), bun, innerPort });
-    const { port, token } = bridge.facts;
     const innerHost = `127.0.0.1:${innerPort}`;
+    const build = installedBridge();
     system = await startSystem({
       dir: state.dir,
       keysDir: secretsOf(state, request),
-      bundle: WORKER,
+      parts: PARTS,
+      bridgeEnv: settings,
       workerVars: workerVars(request, reach, innerHost),
       onRevival: say,
       signal,
@@ -69,18 +84,24 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         origin: reach.origin,
         address: reach.address,
         issuer,
-        bridge: { url: `http://127.0.0.1:${port}`, token },
-        workerd: { program: workerd, modules: MODULES },
+        bridge: found && { url: urlOf(found), token: found.token },
+        keepBridge: local
+          ? undefined
+          : (facts) => writeJson(state.bridgeFile, { ...facts, innerPort, build, settings }),
         front: {
-          module: join(MODULES, "front-entry.mjs"),
+          module: join(partsIn(PARTS).modules, "front-entry.mjs"),
           innerAddress: innerHost,
-          issuerSocket: state.issuerSocket,
-          settings: { origin: reach.origin, innerHost, proxies: request.proxies },
+          // Relative to the folder where workerd starts, since its length is limited.
+          issuerSocket: basename(state.issuerSocket),
+          settings: {
+            origin: reach.origin,
+            innerHost,
+            ...(local ? LOCAL_CALLERS : { proxies, addressHeader: "X-Forwarded-For" }),
+          },
           tls: tls?.pair,
         },
       },
     });
-    await bridge.ready;
     return await attend({ request, version, reach, state, system, innerHost, signal, say, startedAt });
   } catch (error) {
     throw signal.aborted ? new ServeError("Stopped before everything was up") : error;
@@ -110,7 +131,7 @@ type Running = {
 /** Tells the link, and waits for the end. */
 async function attend(running: Running): Promise<number> {
   const { request, version, reach, state, system, innerHost, signal, say, startedAt } = running;
-  const { program, isReadonly, isOnce, linkFile } = request;
+  const { program, isReadonly, isOnce, linkFile, local } = request;
   const api: Api = {
     url: `http://${innerHost}`,
     token: () => system.mintToken({ ...owner(), scope: ROLES.admin.join(" ") }),
@@ -130,8 +151,8 @@ async function attend(running: Running): Promise<number> {
   const facts: ServerFacts = { origin, path, pid: process.pid, version, secretsDir, isShared: isShared(request) };
   writeJson(state.serverFile, facts);
   await endRemoved(state, facts);
-  const link = tellLink(origin, path, owner(), place);
-  say(`sbx-stdio serves ${reach.origin} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)\n${link}`);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  say(local?.welcome(origin) ?? `sbx-stdio serves ${origin} (${seconds} s)\n${tellLink(origin, path, owner(), place)}`);
   if (reach.isPlain) say("  Without TLS: others in this network can read what passes, passwords too.");
 
   const exited = isOnce && session !== undefined ? exitOf(api, session, signal) : new Promise<never>(() => undefined);
@@ -147,25 +168,26 @@ async function takeState(
   reach: Reach,
 ): Promise<{ readonly issuer: Issuer; readonly release: () => void }> {
   const { issuerSocket: socketPath, keysDir, accountsFile } = state;
-  const secretsDir = secretsOf(state, request);
-  const scopes = mostScopes(request);
-  const { origin } = reach;
-  const accounts = new AccountFile(accountsFile, { isShared: isShared(request) });
-  const admission = new KeyOrPassword({
-    keysDir,
-    options: state.options,
-    accounts,
-    scopes,
-    origin,
-    otherIssuer: issuerOf(request, origin),
-  });
+  const { local } = request;
+  const dir = secretsOf(state, request);
+  const { origin, hosts } = reach;
+  const login = (): KeyOrPassword =>
+    new KeyOrPassword({
+      keysDir,
+      options: state.options,
+      accounts: new AccountFile(accountsFile, { isShared: isShared(request) }),
+      scopes: mostScopes(request),
+      origin,
+      otherIssuer: issuerOf(request, origin),
+    });
   const options = {
     port: 0,
-    dir: secretsDir,
-    publicOrigin: reach.origin,
-    behindFront: { socketPath, hosts: reach.hosts },
-    admission,
-    memory: new KeptLogins(join(secretsDir, "logins.json")),
+    dir,
+    publicOrigin: origin,
+    behindFront: { socketPath, hosts },
+    accessTokens: local?.accessTokens,
+    admission: local ? anybody : login(),
+    memory: local ? undefined : new KeptLogins(join(dir, "logins.json")),
   };
   const release = (): void => rmSync(state.serverFile, { force: true });
   try {
@@ -201,6 +223,7 @@ const isShared = ({ program, isReadonly, isOnce }: ServeRequest): boolean =>
 
 /** Who may less has nothing from when they might more: no login, token or link of one kind of server is good for another. */
 function secretsOf({ dir }: State, request: ServeRequest): string {
+  if (request.local) return request.local.keysDir;
   if (mostScopes(request) === ROLES.admin) return dir;
   return join(dir, request.isReadonly ? "viewers" : "drivers");
 }
@@ -216,26 +239,24 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
   const back = `http://${innerHost}`;
   const host = new URL(origin).host;
   return {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => TAKEN_OVER.test(name))),
+    ...Object.fromEntries(
+      Object.entries({ ...readSettings(request.settings), ...process.env }).filter(([name]) => TAKEN_OVER.test(name)),
+    ),
     OAUTH_JWKS_URI: `${back}/.well-known/jwks.json`,
     OAUTH_TOKEN_URI: `${back}/oauth/token`,
     OAUTH_INTROSPECTION_URI: `${back}/oauth/introspect`,
-    OAUTH_LOGIN_SCOPE: LOGIN_SCOPE,
-    DEFAULT_SCOPES: "",
-    // What people have stays theirs under another address.
-    TENANT_ISSUER: "serve",
-    TENANT_CLAIM: "org_id",
-    HOME_SANDBOX: SANDBOX,
     ALLOWED_HOSTS: hosts.join(","),
     // Browsers lead all names below localhost to this machine, and no others.
     PREVIEW_HOST: host.startsWith("localhost:") && !(request.program ?? request.exec) ? `*.${host}` : "",
+    ...(request.local ? LOCAL_VARS : SERVED_VARS),
     ...(isPlain && { PLAIN_HTTP: "1" }),
     ...(request.program !== undefined && { COMMAND_ALLOW: NOTHING, COMMAND_ALLOW_ADMIN: "*" }),
   };
 }
 
 /** What the bridge is told of what it runs. */
-function bridgeSettings({ dir, exec, cgroup, limits }: ServeRequest, state: State): Record<string, string> {
+function bridgeSettings({ dir, exec, cgroup, limits, local }: ServeRequest, state: State): Record<string, string> {
+  if (local) return {};
   if (cgroup !== undefined && !isRoot()) throw new ServeError("--cgroup is for a server that root runs");
   return {
     STDIO_WORKSPACE: dir,
@@ -258,6 +279,13 @@ function tlsOf({ certificate, key }: ServeRequest) {
     if (error instanceof ServeError) throw error;
     throw new ServeError(`${certificate} and ${key} are no certificate and key in PEM`);
   }
+}
+
+/** The lines NAME=value that `npm run deploy -- --settings` reads too. */
+function readSettings(file: string | undefined): NodeJS.Dict<string> {
+  if (file === undefined) return {};
+  if (util.parseEnv === undefined) throw new ServeError("--settings needs Node 20.12 or later");
+  return util.parseEnv(readFile(file));
 }
 
 function readFile(file: string): string {

@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import { childEnv } from "../../../../packages/local/src/base/env.ts";
 import { BIN } from "../../../../packages/local/src/base/paths.ts";
 import { anyFreePort } from "../../../../packages/local/src/base/ports.ts";
-import { isAlive } from "../../../../packages/local/src/system/run-record.ts";
+import { isAlive } from "../../../../packages/local/src/processes/proc.ts";
 import { freshProject, packed, type Ran, run } from "./installed.ts";
 import { until } from "./wait.ts";
 
