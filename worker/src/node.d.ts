@@ -23,5 +23,9 @@ declare module "node:crypto" {
 }
 
 declare module "node:zlib" {
-  export function gzipSync(bytes: Uint8Array, options: { level: number }): Uint8Array;
+  type Limited = (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;
+  export const constants: { readonly ZSTD_c_compressionLevel: number };
+  export function zstdCompressSync(bytes: Uint8Array, options: { params: Record<number, number> }): Uint8Array;
+  export const gunzipSync: Limited;
+  export const zstdDecompressSync: Limited;
 }

@@ -1,20 +1,12 @@
 // Reads a recording in the Worker, apart from its session's object, which has other things to do: the index from the object, each
 // segment from where it is kept.
 
-import {
-  decodeSegment,
-  isLossyOutput,
-  offsetAt,
-  type Segment,
-  type SegmentFacts,
-  segmentAt,
-  timeAt,
-} from "sandbox-stdio/recording";
+import { decodeSegment, offsetAt, type Segment, type SegmentFacts, segmentAt, timeAt } from "sandbox-stdio/recording";
 import type { RecordingIndex, RecordingReader, StoredSegment, TellRecording } from "../attach/recording-calls.ts";
 import type { SessionCalls } from "../attach/session-calls.ts";
 import { log } from "../base/log.ts";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
-import { unpackSegment } from "./stored-bytes.ts";
+import { factsOf, unpackSegment } from "./stored-bytes.ts";
 
 export type ReadingEnv = { readonly RECORDINGS?: R2Bucket };
 type Session = DurableObjectStub<SessionCalls>;
@@ -37,7 +29,7 @@ export class RecordingReading {
     this.index = index;
     const stored = index.segments.map((segment) => ({ facts: segment, stored: segment }));
     const open = index.open.map(decodeSegment).filter((segment) => segment !== undefined);
-    this.#entries = [...stored, ...open.map((segment) => ({ facts: factsOf(segment, index), segment }))];
+    this.#entries = [...stored, ...open.map((segment) => ({ facts: factsOf(segment, index.startedAtMs), segment }))];
     this.segments = this.#entries.map(({ facts }) => facts);
   }
 
@@ -81,7 +73,7 @@ export class RecordingReading {
         ? await this.#session.recordingSegment(incarnation, from)
         : await (await this.#env.RECORDINGS?.get(key))?.arrayBuffer();
     if (bytes === undefined) return undefined;
-    const segment = await unpackSegment(new Uint8Array(bytes), sha256);
+    const segment = unpackSegment(new Uint8Array(bytes), sha256);
     const isOwn = segment?.incarnation === incarnation && segment.from === from && segment.to === to;
     if (!isOwn) log.warn("a segment of a recording is not what was stored:", key ?? from);
     return isOwn ? segment : undefined;
@@ -113,13 +105,4 @@ export class RecordingReading {
 export function absent(kind: "none" | "removed"): ProgramAnswer {
   if (kind === "removed") return refused(410, "recording_removed", "the recording was removed, or has expired");
   return refused(404, "not_recorded", "there is no recording of this process");
-}
-
-function factsOf({ from, to, times, frames, bytes, exit }: Segment, { startedAtMs }: Found): SegmentFacts {
-  const [fromMs, toMs] = [times[0]?.[1] ?? exit?.atMs, times.at(-1)?.[1] ?? exit?.atMs];
-  return {
-    ...{ from, to, fromMs: fromMs ?? startedAtMs, toMs: toMs ?? startedAtMs },
-    frames: frames.map(({ offset }) => offset),
-    ...(isLossyOutput(bytes) ? { isLossy: true } : {}),
-  };
 }

@@ -83,7 +83,7 @@ export class Recordings {
     const { store, bucket, prefix } = ports;
     this.#writer = new SegmentWriter({
       ...{ store, bucket, prefix },
-      stored: (facts, segment) => this.#stored(facts, segment),
+      stored: (facts, segments) => this.#stored(facts, segments),
       idle: () => {
         ports.changed();
         ports.alarm();
@@ -153,7 +153,7 @@ export class Recordings {
   #recorderOf({ incarnation, to, framedAt, hasHidden }: RecordingFacts): Recorder {
     const { patterns } = this.#ports.settings;
     const redactor = patterns.length === 0 ? undefined : new Redactor(patterns);
-    return new Recorder(Math.max(to, this.#writer.waiting(incarnation).at(-1)?.to ?? 0), redactor, framedAt, hasHidden);
+    return new Recorder(Math.max(to, this.#writer.state(incarnation).end), redactor, framedAt, hasHidden);
   }
 
   /** With every frame of output. */
@@ -180,14 +180,17 @@ export class Recordings {
     const hasRoom = this.#writer.hasRoom && !this.#isFull;
     if (current === undefined || !(hasRoom || exit !== undefined)) return;
     const { incarnation, isTty, recorder } = current;
-    const batches: Batch[] = [];
-    for (let next = recorder.take(output, isAll).batch; next; next = recorder.take(output, isAll).batch)
-      batches.push(next);
-    const facts = recorder.hasHidden ? this.#ports.store.get(incarnation) : undefined;
-    if (facts?.hasHidden === false) this.#ports.store.put({ ...facts, hasHidden: true });
-    if (exit !== undefined && batches.length === 0) batches.push(nothingAt(output));
-    for (const batch of batches)
-      this.#writer.add({ incarnation, isTty, batch, ...(exit && batch === batches.at(-1) ? { exit } : {}) });
+    const { store } = this.#ports;
+    const facts = store.get(incarnation);
+    const add = (batch: Batch) => {
+      const isLast = exit !== undefined && batch.to === output.endOffset;
+      const segment = { incarnation, isTty, ...batch, ...(isLast ? { exit } : {}) };
+      this.#writer.add(segment, facts?.startedAtMs ?? 0);
+    };
+    let batch = recorder.take(output, isAll).batch;
+    if (batch === undefined && exit !== undefined) add(nothingAt(output));
+    for (; batch !== undefined; batch = recorder.take(output, isAll).batch) add(batch);
+    if (recorder.hasHidden && facts?.hasHidden === false) store.put({ ...facts, hasHidden: true });
     if (isTty && exit === undefined && recorder.wantsFrame) this.#askFrame(recorder);
   }
 
@@ -212,8 +215,7 @@ export class Recordings {
     const { store } = this.#ports;
     const facts = store.get(incarnation);
     if (facts === undefined || facts.removedAtMs !== undefined || facts.endedAtMs !== undefined) return;
-    const isWaiting = this.#writer.waiting(incarnation).some((segment) => segment.exit !== undefined);
-    if (isWaiting) return;
+    if (this.#writer.state(incarnation).hasExit) return;
     if (this.#current?.incarnation !== incarnation) {
       this.#current = { incarnation, isTty: facts.isTty, recorder: this.#recorderOf(facts) };
       this.#current.recorder.came(output.endOffset, output, nowMs);
@@ -277,9 +279,10 @@ export class Recordings {
 
   // ---- What is stored ----------------------------------------------------------------------------------------------
 
-  #stored(facts: RecordingFacts, { from, to, sha256 }: StoredSegment): void {
+  #stored(facts: RecordingFacts, segments: readonly StoredSegment[]): void {
     const { audit, bucket, settings } = this.#ports;
-    audit?.note({ type: "recorded", incarnation: facts.incarnation, from, to, sha256 });
+    const { incarnation } = facts;
+    for (const { from, to, sha256 } of segments) audit?.note({ type: "recorded", incarnation, from, to, sha256 });
     if (bucket === undefined) this.#isFull = makeRoom(this.#ports.store, settings.maxBytes);
     this.#report(facts);
   }

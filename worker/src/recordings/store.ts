@@ -32,6 +32,8 @@ export type RecordingFacts = {
   readonly removedAtMs?: number;
 };
 
+export type SegmentEntry = Omit<StoredSegment, "seq" | "hash">;
+
 const FACTS = "recording/facts/";
 const SEGMENT = "recording/segment/";
 const BLOB = "recording/blob/";
@@ -43,6 +45,9 @@ export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000;
 
 export class RecordingStore {
   readonly #storage: DurableObjectStorage;
+  /** What is asked for with every segment is kept in memory, too: of each recording its facts, and its oldest segment. */
+  #facts: Map<string, RecordingFacts> | undefined;
+  readonly #oldest = new Map<string, StoredSegment | undefined>();
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -50,15 +55,22 @@ export class RecordingStore {
 
   /** Newest first, those that were removed included. */
   all(): RecordingFacts[] {
-    const all = [...this.#storage.kv.list<RecordingFacts>({ prefix: FACTS })].map(([, facts]) => facts);
-    return all.sort((a, b) => b.startedAtMs - a.startedAtMs);
+    return [...this.#known.values()].sort((a, b) => b.startedAtMs - a.startedAtMs);
+  }
+
+  get #known(): Map<string, RecordingFacts> {
+    this.#facts ??= new Map(
+      [...this.#storage.kv.list<RecordingFacts>({ prefix: FACTS })].map(([, facts]) => [facts.incarnation, facts]),
+    );
+    return this.#facts;
   }
 
   get(incarnation: string): RecordingFacts | undefined {
-    return this.#storage.kv.get<RecordingFacts>(FACTS + incarnation);
+    return this.#known.get(incarnation);
   }
 
   put(facts: RecordingFacts): void {
+    this.#known.set(facts.incarnation, facts);
     void this.#storage.put(FACTS + facts.incarnation, facts, UNCONFIRMED);
   }
 
@@ -69,24 +81,37 @@ export class RecordingStore {
   }
 
   oldest(incarnation: string): StoredSegment | undefined {
-    const [first] = this.#storage.kv.list<StoredSegment>({ prefix: `${SEGMENT}${incarnation}/`, limit: 1 });
-    return first?.[1];
+    if (!this.#oldest.has(incarnation)) {
+      const [first] = this.#storage.kv.list<StoredSegment>({ prefix: `${SEGMENT}${incarnation}/`, limit: 1 });
+      this.#oldest.set(incarnation, first?.[1]);
+    }
+    return this.#oldest.get(incarnation);
   }
 
-  /** Stores a segment, its facts, and those of its recording, all or nothing. @param blob Its bytes, unless they are in the bucket. */
+  /** Stores segments, and the facts of their recording, all or nothing. @param parts `blob` is not in the bucket. */
   add(
     facts: RecordingFacts,
-    segment: Omit<StoredSegment, "seq" | "hash">,
-    blob?: Uint8Array,
-  ): { readonly facts: RecordingFacts; readonly stored: Promise<void> } {
-    const key = `${facts.incarnation}/${padded(segment.from)}`;
-    const link = chained(facts.chain, segment);
-    const chain = { seq: link.seq, hash: link.hash };
-    const now = { ...facts, chain, to: Math.max(facts.to, segment.to), bytes: facts.bytes + segment.bytes };
-    const entries: Record<string, unknown> = { [FACTS + facts.incarnation]: now, [SEGMENT + key]: link };
-    if (blob !== undefined) entries[BLOB + key] = blob;
+    parts: readonly { readonly entry: SegmentEntry; readonly blob?: Uint8Array }[],
+  ): { readonly facts: RecordingFacts; readonly segments: readonly StoredSegment[]; readonly stored: Promise<void> } {
+    const { incarnation } = facts;
+    const entries: Record<string, unknown> = {};
+    const segments: StoredSegment[] = [];
+    let [last, { bytes }] = [facts.chain, facts];
+    for (const { entry, blob } of parts) {
+      const link = chained(last, entry);
+      last = { seq: link.seq, hash: link.hash };
+      bytes += entry.bytes;
+      segments.push(link);
+      const key = `${incarnation}/${padded(entry.from)}`;
+      entries[SEGMENT + key] = link;
+      if (blob !== undefined) entries[BLOB + key] = blob;
+    }
+    const now = { ...facts, chain: last, bytes };
+    entries[FACTS + incarnation] = now;
+    this.#known.set(incarnation, now);
+    if (this.#oldest.get(incarnation) === undefined) this.#oldest.delete(incarnation);
     const stored = this.#storage.put(entries, UNCONFIRMED).then(() => this.#storage.sync());
-    return { facts: now, stored };
+    return { facts: now, segments, stored };
   }
 
   blob(incarnation: string, from: number): Uint8Array | undefined {
@@ -95,7 +120,8 @@ export class RecordingStore {
 
   /** Drops a recording's oldest segments. @returns What is left of its bytes. */
   drop(facts: RecordingFacts, segments: readonly StoredSegment[]): RecordingFacts {
-    return this.#storage.transactionSync(() => {
+    this.#oldest.delete(facts.incarnation);
+    const left = this.#storage.transactionSync(() => {
       let { bytes } = facts;
       for (const segment of segments) {
         const key = `${facts.incarnation}/${padded(segment.from)}`;
@@ -108,6 +134,8 @@ export class RecordingStore {
       this.#storage.kv.put(FACTS + facts.incarnation, left);
       return left;
     });
+    this.#known.set(facts.incarnation, left);
+    return left;
   }
 
   /** Removes all of a recording but the fact that it was there. */
@@ -122,10 +150,11 @@ export class RecordingStore {
       chain: CHAIN_START,
       removedAtMs: nowMs,
     };
-    this.#storage.kv.put(FACTS + incarnation, { incarnation, startedAtMs, isTty, by, homeKey, ...nothing });
+    this.put({ incarnation, startedAtMs, isTty, by, homeKey, ...nothing });
   }
 
   forget(incarnation: string): void {
+    this.#known.delete(incarnation);
     this.#storage.kv.delete(FACTS + incarnation);
   }
 

@@ -1,13 +1,17 @@
-// Writes the segments of one object's recordings: one after the other, tried again while the storage fails. What it can't store in time is given up: a gap in the recording, which tells it.
+// Writes the segments of one object's recordings, several at once, tried again while the storage fails. What it can't store in time
+// is given up: a gap in the recording, which tells it.
 
-import { type Batch, isLossyOutput, type RecordedExit, type Segment } from "sandbox-stdio/recording";
+import type { RecordedExit, Segment } from "sandbox-stdio/recording";
 import type { StoredSegment } from "../attach/recording-calls.ts";
 import { log } from "../base/log.ts";
-import type { RecordingFacts, RecordingStore } from "./store.ts";
-import { type Packed, packSegment } from "./stored-bytes.ts";
+import type { RecordingFacts, RecordingStore, SegmentEntry } from "./store.ts";
+import { factsOf, type Packed, packSegment, unpackSegment } from "./stored-bytes.ts";
 
 /** Output that waits to be stored. Beyond, nothing is taken from the log, which drops its oldest. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** A disk is waited for with each write: after one, segments wait so long for others, or until there are so many bytes. */
+const GATHER_MS = 100;
+const ENOUGH_BYTES = 4 * 1024 * 1024;
 const FIRST_RETRY_MS = 500;
 const MOST_RETRY_MS = 30_000;
 /** After so long a segment is given up. */
@@ -20,23 +24,26 @@ export interface WriterPorts {
   readonly bucket: R2Bucket | undefined;
   /** Names the object's recordings in the bucket. */
   readonly prefix: string;
-  /** A segment is stored, and of which recording. */
-  stored(facts: RecordingFacts, segment: StoredSegment): void;
+  /** Segments are stored, and of which recording. */
+  stored(facts: RecordingFacts, segments: readonly StoredSegment[]): void;
   /** Nothing waits any more. */
   idle(): void;
 }
 
 type Waiting = {
   readonly incarnation: string;
-  readonly isTty: boolean;
-  readonly batch: Batch;
-  readonly exit?: RecordedExit;
+  readonly entry: SegmentEntry;
+  readonly packed: Packed;
+  readonly exit?: RecordedExit | undefined;
 };
 
 export class SegmentWriter {
   readonly #ports: WriterPorts;
   #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
+  #storedMs = 0;
+  /** Ends the wait for more. */
+  #enough = (): void => undefined;
 
   constructor(ports: WriterPorts) {
     this.#ports = ports;
@@ -47,16 +54,31 @@ export class SegmentWriter {
   }
 
   get hasRoom(): boolean {
-    return this.#waiting.reduce((sum, { batch }) => sum + batch.bytes.length, 0) < MAX_WAITING_BYTES;
+    return this.#waitingBytes < MAX_WAITING_BYTES;
+  }
+
+  get #waitingBytes(): number {
+    return this.#waiting.reduce((sum, { entry }) => sum + entry.to - entry.from, 0);
+  }
+
+  /** Where the segments end that are not stored yet, and whether the exit is among them. */
+  state(incarnation: string): { readonly end: number; readonly hasExit: boolean } {
+    const last = this.#waiting.findLast((one) => one.incarnation === incarnation);
+    return { end: last?.entry.to ?? 0, hasExit: last?.exit !== undefined };
   }
 
   /** The segments that are not stored yet. */
   waiting(incarnation: string): Segment[] {
-    return this.#waiting.filter((one) => one.incarnation === incarnation).map(segmentOf);
+    const own = this.#waiting.filter((one) => one.incarnation === incarnation);
+    return own.map(({ packed }) => unpackSegment(packed.bytes, packed.sha256)).filter((one) => one !== undefined);
   }
 
-  add(one: Waiting): void {
-    this.#waiting.push(one);
+  add(segment: Segment, startedAtMs: number): void {
+    const { incarnation, exit } = segment;
+    const packed = packSegment(segment);
+    const entry = { ...factsOf(segment, startedAtMs), bytes: packed.bytes.length, sha256: packed.sha256 };
+    this.#waiting.push({ incarnation, entry, packed, exit });
+    if (this.#waitingBytes >= ENOUGH_BYTES) this.#enough();
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
       this.#ports.idle();
@@ -74,51 +96,61 @@ export class SegmentWriter {
   }
 
   async #write(): Promise<void> {
-    // Not in the turn in which output came.
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      const segment = segmentOf(next);
+    for (await this.#gather(); this.#waiting.length > 0; await this.#gather()) {
+      const incarnation = this.#waiting[0]?.incarnation ?? "";
+      const group = this.#waiting.filter((one) => one.incarnation === incarnation);
       try {
-        await this.#store(segment, await packSegment(segment));
+        await this.#store(incarnation, group);
       } catch (error) {
-        log.error("a segment of a recording was given up:", error);
-        const facts = this.#ports.store.get(next.incarnation);
-        if (facts !== undefined && facts.removedAtMs === undefined) this.#ports.store.put({ ...facts, to: segment.to });
+        log.error("segments of a recording were given up:", error);
       }
-      this.#waiting = this.#waiting.filter((one) => one !== next);
+      this.#storedMs = Date.now();
+      this.#waiting = this.#waiting.filter((one) => !group.includes(one));
     }
   }
 
-  async #store(segment: Segment, packed: Packed): Promise<void> {
+  /** At least not in the turn in which output came. */
+  #gather(): Promise<void> {
+    const waitMs = this.#waitingBytes < ENOUGH_BYTES ? Math.max(0, this.#storedMs + GATHER_MS - Date.now()) : 0;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#enough = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #store(incarnation: string, group: readonly Waiting[]): Promise<void> {
     const { store, bucket, prefix } = this.#ports;
     // By its content: an answer that comes late, or twice, never replaces another segment.
-    const key = `${prefix}/${segment.incarnation}/${segment.from}-${packed.sha256.slice(0, 16)}`;
-    if (bucket !== undefined) await persistently(() => putOnce(bucket, key, packed));
-    const facts = store.get(segment.incarnation);
+    const keyOf = ({ entry }: Waiting) => `${prefix}/${incarnation}/${entry.from}-${entry.sha256.slice(0, 16)}`;
+    const put = (one: Waiting) => bucket && persistently(() => putOnce(bucket, keyOf(one), one.packed));
+    const results = await Promise.allSettled(group.map(put));
+    const kept = group.filter((_, i) => results[i]?.status === "fulfilled");
+    for (const result of results)
+      if (result.status === "rejected") log.error("a segment of a recording was given up:", result.reason);
+    const facts = store.get(incarnation);
     if (facts === undefined || facts.removedAtMs !== undefined) {
-      if (bucket !== undefined) store.discard(key);
+      if (bucket !== undefined) for (const one of kept) store.discard(keyOf(one));
       return;
     }
-    const { from, to, times, bytes, frames } = segment;
-    const [fromMs, toMs] = [times[0]?.[1] ?? segment.exit?.atMs, times.at(-1)?.[1] ?? segment.exit?.atMs];
-    const entry: Omit<StoredSegment, "seq" | "hash"> = {
-      ...{ from, to, fromMs: fromMs ?? facts.startedAtMs, toMs: toMs ?? facts.startedAtMs },
-      frames: frames.map(({ offset }) => offset),
-      ...(isLossyOutput(bytes) ? { isLossy: true } : {}),
-      ...{ bytes: packed.bytes.length, sha256: packed.sha256 },
-      ...(bucket === undefined ? {} : { key }),
+    const last = group.at(-1);
+    const framedAt = kept.findLast(({ entry }) => entry.frames.length > 0)?.entry.frames.at(-1);
+    const changed = {
+      ...{ ...facts, to: Math.max(facts.to, last?.entry.to ?? 0) },
+      ...(framedAt === undefined ? {} : { framedAt }),
+      ...(last?.exit === undefined ? {} : { endedAtMs: last.exit.atMs }),
     };
-    const framedAt = frames.at(-1)?.offset ?? facts.framedAt;
-    const exit = segment.exit === undefined ? {} : { endedAtMs: segment.exit.atMs };
-    const changed = { ...facts, ...exit, ...(framedAt === undefined ? {} : { framedAt }) };
-    const added = store.add(changed, entry, bucket === undefined ? packed.bytes : undefined);
+    const parts = kept.map((one) =>
+      bucket === undefined
+        ? { entry: one.entry, blob: one.packed.bytes }
+        : { entry: { ...one.entry, key: keyOf(one) } },
+    );
+    const added = store.add(changed, parts);
     await added.stored;
-    this.#ports.stored(added.facts, { ...entry, ...added.facts.chain });
+    this.#ports.stored(added.facts, added.segments);
   }
-}
-
-function segmentOf({ incarnation, isTty, batch, exit }: Waiting): Segment {
-  return { incarnation, isTty, ...batch, ...(exit === undefined ? {} : { exit }) };
 }
 
 async function putOnce(bucket: R2Bucket, key: string, { bytes, sha256 }: Packed): Promise<void> {

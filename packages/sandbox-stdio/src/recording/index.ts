@@ -10,7 +10,6 @@ export { Redactor } from "./redaction.ts";
 export {
   decodeSegment,
   encodeSegment,
-  isLossyOutput,
   type KeyFrame,
   MAX_SEGMENT_BYTES,
   type RecordedExit,

@@ -3,7 +3,7 @@
 
 import type { SizeMark } from "../output/output-log.ts";
 import type { TimeMark } from "../output/time-index.ts";
-import { decodeUtf8, encodeUtf8, isLossy, unfinishedBytes } from "../text/utf8-text.ts";
+import { decodeUtf8, encodeUtf8 } from "../text/utf8-text.ts";
 import { MIB } from "../wire/constants.ts";
 
 /** A drawing of the whole screen, pinned to an offset: it says what the terminal shows before the byte there. */
@@ -81,12 +81,4 @@ export function decodeSegment(encoded: Uint8Array): Segment | undefined {
     return [offset, atMs];
   });
   return { ...header, times, frames, bytes: encoded.subarray(at) };
-}
-
-/** Whether output has bytes that are not UTF-8. A character that is cut at its start or its end is none of them. */
-export function isLossyOutput(bytes: Uint8Array): boolean {
-  let start = 0;
-  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  const whole = bytes.subarray(start, bytes.length - unfinishedBytes(bytes));
-  return isLossy(decodeUtf8(whole), whole);
 }
