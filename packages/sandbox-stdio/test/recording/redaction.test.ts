@@ -129,7 +129,7 @@ test("G1: no word is on the screen that a pattern hides, whatever a program draw
   }
 });
 
-test("G1: a secret that is drawn in any order is never on the screen, and not in the bytes, wherever it is taken", () => {
+test("G1: a secret drawn in any order is neither on the screen at any offset nor in the bytes", () => {
   const secret = "sk-0123456789";
   for (let seed = SEED; seed < SEED + 40; seed += 1) {
     const random = randomOf(seed);
