@@ -122,11 +122,14 @@ async function carryOut(command: CliCommand, env: Environment, childEnv: Environ
       return print(sshConfig(command));
     case "kill":
       return (await import("./programs/kill.ts")).kill(command, await token(command)());
+    case "recordings":
     case "share":
     case "tickets":
     case "revoke": {
-      const { runSharing } = await import("./programs/sharing.ts");
-      const { out, notice } = await runSharing(command, await token(command)());
+      const { out, notice } =
+        command.kind === "recordings"
+          ? await (await import("./programs/recordings.ts")).runRecordings(command, await token(command)())
+          : await (await import("./programs/sharing.ts")).runSharing(command, await token(command)());
       const outcome = await print(out);
       if (notice !== undefined) notify(notice);
       return outcome;

@@ -54,7 +54,7 @@ test("record --stored and replay: the server's recording, from its beginning, fr
   const asked = { session, cmd: "sh", arg: ["-c", script], tty: 1, cols: 70, rows: 20, record: 1 };
   const creator = await connect(alice, asked);
   const hello = await creator.hello();
-  expect(hello.recording).toMatchObject({ redacted: false });
+  expect(hello.recording).toMatchObject({ redacted: true });
   creator.type("first\n");
   await creator.output("first");
   const child = startCli(alice, ["--session", session, "--stored", "-f", "-o", path], "record");
@@ -108,4 +108,32 @@ test("record: Ctrl+C ends it with a whole recording; the session goes on, and on
   const none = await runCli(alice, ["--session", fresh("none")], "", "record");
   expect(none).toMatchObject({ code: 255, stdout: "" });
   expect(none.stderr).toMatch(/no session "none-\w+"/);
+});
+
+test("recordings: list, hold, release; remove one, all of a session, or all of a person", async () => {
+  const admin = await person({ scope: "sandbox:admin sandbox:exec sandbox:connect" });
+  const alice = await person({ org: admin.org });
+  const session = fresh("s");
+  const creator = await connect(alice, { session, cmd: "echo", arg: ["recorded"], record: 1 });
+  await creator.end();
+  const ask = (who: typeof alice, action: string, ...words: string[]) => runCli(who, words, "", `recordings ${action}`);
+  const of = ["--session", session];
+  const listed = await ask(admin, "list", ...of);
+  expect(listed.stdout).toMatch(/^INCARNATION +STARTED +ENDED +SECONDS +BYTES +HELD\n\S+ +\S+Z +\S+ +\d+ +\d+\n$/);
+  const { recordings } = JSON.parse((await ask(admin, "list", ...of, "--json")).stdout);
+  const one = [...of, "--incarnation", recordings[0].incarnation];
+  expect(await ask(alice, "hold", ...of, "--reason", "mine")).toMatchObject({ code: 255 });
+  expect(await ask(admin, "hold", ...of, "--reason", "case 12")).toMatchObject({ code: 0 });
+  expect((await ask(admin, "list", ...of)).stdout).toContain("case 12");
+  const held = await ask(alice, "remove", ...one);
+  expect([held.code, held.stderr]).toEqual([255, expect.stringContaining("the recording is held: case 12")]);
+  expect(await ask(admin, "release", ...one)).toMatchObject({ code: 0 });
+  expect(await ask(alice, "remove", ...one)).toMatchObject({ code: 0 });
+  expect((await ask(admin, "list", ...of)).stdout).toBe("INCARNATION  STARTED  ENDED  SECONDS  BYTES  HELD\n");
+  const again = await ask(alice, "remove", ...of, "--all");
+  expect(again.stderr).toContain("removed");
+  const persons = await ask(admin, "remove", "--of", alice.sub);
+  expect([persons.code, JSON.parse(persons.stdout)]).toEqual([0, { count: expect.any(Number) }]);
+  const both = await ask(admin, "remove", ...one, "--all");
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("one of --incarnation, --all and --of")]);
 });

@@ -1,6 +1,7 @@
 // Recordings over HTTP (G1 to G6, G8): real programs, read back as screens, as an asciicast and by search; and who may.
 
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { recordingSchemas } from "@sbx/api";
 import { expect, test } from "vitest";
 import { type AuditRecord, recordsAt } from "../support/clients/audit.ts";
@@ -135,7 +136,7 @@ test("G3: the asciicast has each event once with its time, from anywhere on, and
     cols: 90,
     rows: 25,
   });
-  expect((await client.hello()).recording).toMatchObject({ redacted: false });
+  expect((await client.hello()).recording).toMatchObject({ redacted: true });
   await client.output("one");
   client.say({ type: "resize", cols: 100, rows: 30 });
   await until("the size", async () => (await get(alice, session, "")).body.cols === 100);
@@ -229,7 +230,7 @@ test("G6, G8: a recording is listed, held, released and removed by whom it belon
     await person({ ...again, scope: "sandbox:admin sandbox:exec" }),
     await person(),
   ];
-  expect((await get(alice, session, "")).body.recording).toMatchObject({ redacted: false });
+  expect((await get(alice, session, "")).body.recording).toMatchObject({ redacted: true });
   const { body } = await get(bob, session, "recordings");
   expect(recordingSchemas.recordingsAnswer.safeParse(body).success).toBe(true);
   const [listed] = body.recordings as { incarnation: string }[];
@@ -362,4 +363,44 @@ test("G1: a session that its start did not ask to record is not, and pipes have 
   expect(outputOf(castOf(read).events)).toBe(output);
   const screen = await get(alice, session, "recording/screen?offset=0");
   expect([screen.status, screen.body.error]).toEqual([409, "no_screen"]);
+});
+
+test.each([
+  ["bash", ".bashrc"],
+  ["zsh", ".zshrc"],
+  // Without this folder the first fish reads all manuals of the machine.
+  ["fish", ".local/share/fish/generated_completions/none"],
+])("G1: a secret typed in %s over the edge of a terminal is nowhere in the recording", async (cmd, file) => {
+  const alice = await person();
+  const session = fresh("typed");
+  const size = { cols: 40, rows: 10 };
+  const home = mkdtempSync(join(system.dir, "home-"));
+  mkdirSync(dirname(join(home, file)), { recursive: true });
+  writeFileSync(join(home, file), "");
+  const client = await connect(alice, { session, cmd, env: [`HOME=${home}`], tty: 1, record: 1, ...size });
+  await client.output("\x1b]133;B");
+  const secret = "sk-aaaabbbb;ccccdddd";
+  for (const key of `echo xxxxxxxxxxxxxxxxxxx '${secret}'`) {
+    const before = client.bytes().length;
+    client.type(key);
+    await until("its echo", () => client.bytes().length > before);
+  }
+  client.type("\r");
+  await client.output(`xxx ${secret}\r\n`);
+  client.type("exit\r");
+  await client.end();
+  const { events } = await until("the exit in it", async () => {
+    const read = await cast(alice, session);
+    return read.events.some(([, code]) => code === "x") && read;
+  });
+  const output = outputOf(events);
+  expect(Buffer.from(output).length).toBe(client.bytes().length);
+  const played = new Played(Buffer.from(output), size);
+  for (let at = 0; at <= output.length; at += 1) {
+    const screen = JSON.stringify((await played.at(at)).lines.join(""));
+    expect(screen, `at ${at}`).not.toMatch(/sk-|aabb|bb;c|ccdd/);
+  }
+  const marks = events.flatMap(([, code, data]) => (code === "m" ? [data] : []));
+  expect(marks.join("\n")).toContain("*****");
+  expect(marks.join("\n")).not.toContain("aabb");
 });

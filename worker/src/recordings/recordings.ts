@@ -102,7 +102,7 @@ export class Recordings {
     const nothing = { to: 0, bytes: 0, chain: CHAIN_START, hasHidden: false };
     const redacted = settings.patterns.length;
     const command = new TextEncoder().encode(cmd.join(" "));
-    new Redactor(settings.patterns).redact(command);
+    if (redacted > 0) new Redactor(settings.patterns).redact(command);
     const begun = {
       incarnation,
       startedAtMs,
@@ -150,9 +150,9 @@ export class Recordings {
     this.#tellWaiters();
   }
 
-  #recorderOf({ incarnation, to, framedAt, hasHidden }: RecordingFacts): Recorder {
+  #recorderOf({ incarnation, to, framedAt, hasHidden, isTty }: RecordingFacts): Recorder {
     const { patterns } = this.#ports.settings;
-    const redactor = patterns.length === 0 ? undefined : new Redactor(patterns);
+    const redactor = patterns.length === 0 ? undefined : new Redactor(patterns, isTty);
     return new Recorder(Math.max(to, this.#writer.state(incarnation).end), redactor, framedAt, hasHidden);
   }
 
@@ -272,7 +272,7 @@ export class Recordings {
   tick(nowMs: number): void {
     if (this.#letGoMs <= nowMs) this.#letGoMs = Number.POSITIVE_INFINITY;
     if (this.#batchDueMs > nowMs) return;
-    this.flush();
+    if (this.#session !== undefined) this.#take(this.#session.log, this.#current?.recorder.isOld(nowMs) === true);
     // Without room nothing is taken.
     this.#notBeforeMs = nowMs + BATCH_MS;
   }

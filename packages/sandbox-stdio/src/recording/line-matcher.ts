@@ -34,4 +34,20 @@ export class LineMatcher {
     const match = machine.matchHere(machine.at < to ? text.codePointAt(machine.at) : undefined);
     return match && { start: match.slots[0] ?? 0, end: match.end };
   }
+
+  /** All matches in a line, from left to right. */
+  *findAll(text: string): Generator<{ readonly start: number; readonly end: number }, void> {
+    let match = this.find(text, 0, text.length);
+    while (match !== undefined) {
+      yield match;
+      const at = Math.max(match.end, match.start + 1);
+      match = at < text.length ? this.find(text, 0, text.length, at) : undefined;
+    }
+  }
+
+  /** Where a match begins that more text may complete. */
+  openAt(text: string): number | undefined {
+    const from = [...this.findAll(text)].at(-1)?.end ?? 0;
+    return this.find(text, 0, text.length, from) === undefined ? this.#machine?.oldestStart : from;
+  }
 }

@@ -13,9 +13,8 @@ export const BATCH_MS = 30_000;
 const BATCH_SHARE = 1 / 2;
 /** A screen is wanted again after so much output. */
 const FRAME_EVERY_BYTES = 512 * 1024;
-/** A line that is longer is not waited for (see {@link Redactor}). */
-const MAX_WAITED_LINE = 16_384;
-const LINE_FEED = 0x0a;
+/** What may still become a part of a match is not held back for longer. */
+const MAX_HELD_MS = 4 * BATCH_MS;
 
 /** A stretch of output, ready to be stored; `from` equals `to` where nothing was written. */
 export type Batch = Omit<Segment, "incarnation" | "isTty" | "exit">;
@@ -58,6 +57,11 @@ export class Recorder {
     return this.#waitsSinceMs === undefined ? undefined : this.#waitsSinceMs + BATCH_MS;
   }
 
+  /** Whether nothing is held back any more. */
+  isOld(nowMs: number): boolean {
+    return this.#waitsSinceMs !== undefined && this.#waitsSinceMs + MAX_HELD_MS <= nowMs;
+  }
+
   /** The log has output up to `end`. Called with every frame. @returns Whether a batch is to be taken now. */
   came(end: number, log: OutputLog, nowMs: number): boolean {
     if (end <= this.#seen) return false;
@@ -91,7 +95,7 @@ export class Recorder {
 
   /**
    * Takes what has come, or as much as a segment holds.
-   * @param isAll Also the line that is not finished, which redaction would rather see whole.
+   * @param isAll Also what redaction holds back, because it may still become a part of a match.
    */
   take(log: OutputLog, isAll: boolean): Taken {
     const taken = this.peek(log, isAll, 0, MAX_SEGMENT_BYTES);
@@ -101,6 +105,7 @@ export class Recorder {
     this.#frames = this.#frames.filter(({ offset }) => offset > to);
     this.#waitsSinceMs = to < this.#seen ? (this.#times[0]?.[1] ?? this.#waitsSinceMs) : undefined;
     this.#taken = to;
+    this.#redactor?.dropBefore(to);
     return taken;
   }
 
@@ -110,12 +115,12 @@ export class Recorder {
     const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
     const bytes = new Uint8Array(Math.min(most, Math.max(0, log.endOffset - from)));
     log.copy(from, bytes.length, bytes, 0);
-    const isWhole = this.#redactor === undefined || (isAll && from + bytes.length === log.endOffset);
-    const length = isWhole ? bytes.length : linesLength(bytes);
+    const held = this.#redact(log, from, bytes);
+    const length = isAll ? bytes.length : Math.max(0, Math.min(bytes.length, held - from));
     const to = from + length;
     if (length === 0) return gap;
     const whole = bytes.subarray(0, length);
-    const hidesMore = this.#redactor?.redact(whole) === true;
+    const hidesMore = this.#redactor?.hasHidden === true;
     const isClean = !hidesMore && !this.#hasHidden;
     const times = this.#timesFrom(from).filter(([offset]) => offset < to);
     return {
@@ -129,16 +134,25 @@ export class Recorder {
     };
   }
 
+  /** Redacts output from an offset on. @returns Where that begins which may still become a part of a match. */
+  #redact(log: OutputLog, from: number, bytes: Uint8Array): number {
+    const redactor = this.#redactor;
+    if (redactor === undefined) return log.endOffset;
+    for (let at = Math.max(redactor.end, this.#taken, log.startOffset); at < log.endOffset; at = redactor.end) {
+      const next = log.changes.find(({ offset }) => offset > at)?.offset ?? log.endOffset;
+      const piece = new Uint8Array(Math.min(next, log.endOffset) - at);
+      log.copy(at, piece.length, piece, 0);
+      redactor.push(piece, at, log.sizeAt(at));
+    }
+    const held = redactor.settle();
+    redactor.read(from, bytes);
+    return held;
+  }
+
   /** The marks for output from `from` on, of which the first stands there. */
   #timesFrom(from: number): TimeMark[] {
     const first = this.#times.findLast(([offset]) => offset <= from);
     const later = this.#times.filter(([offset]) => offset > from);
     return first === undefined || from >= this.#seen ? later : [[from, first[1]], ...later];
   }
-}
-
-/** How many of the bytes are whole lines, or are so many that their line is not waited for. */
-function linesLength(bytes: Uint8Array): number {
-  const lines = bytes.lastIndexOf(LINE_FEED) + 1;
-  return bytes.length - lines > MAX_WAITED_LINE ? bytes.length : lines;
 }

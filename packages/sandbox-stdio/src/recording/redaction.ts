@@ -1,159 +1,183 @@
-// Replaces what patterns match in output by asterisks, as many as there were bytes (G1). A pattern sees each line by itself, three
-// times: as `plain` has it, as its characters came before anything was overwritten, and each text in its control sequences, such as
-// a title or the line of a command. A line that was cut before is matched in its two parts.
+// Replaces what patterns match in output by asterisks, as many as there were bytes (G1). A pattern sees each line by itself, as it stands on
+// the screen, however it was drawn; and as it came: text that no movement interrupts, and the texts of control sequences.
 
 import type { PatternProgram } from "../programs/pattern.ts";
-import { PlainMap } from "../programs/plain-runs.ts";
-import { PlainText } from "../programs/plain-text.ts";
-import { Utf8Reader } from "../programs/utf8-reader.ts";
-import { C1_LEAD, ESC, VtParser } from "../terminal/vt-parser.ts";
-import { cloneBytes } from "../text/utf8-text.ts";
+import { asidesOf, textOf } from "../terminal/sequence-text.ts";
+import { cloneBytes, decodeUtf8, encodeUtf8, isLossy, joined, unfinishedBytes } from "../text/utf8-text.ts";
 import { characters, lineOf, unescaped } from "./command-marks.ts";
 import { LineMatcher } from "./line-matcher.ts";
+import { type PlacedText, placeOf, TracedScreen } from "./traced-screen.ts";
 
 const ASTERISK = 0x2a;
-const SPACE = 0x20;
-const DEL = 0x7f;
-const LF = 0x0a;
-const FF = 0x0c;
-const CR = 0x0d;
-/** The line of a command in OSC 633 and in fish's OSC 133, and what OSC 52 copies. */
-const TEXT = "([^\\x07\\x1b;]*)";
-const ENCODED = new RegExp(
-  `\\x1b\\](?:633;E;${TEXT}|133;C[^\\x07\\x1b]*?;cmdline_url=${TEXT}|52;[^\\x07\\x1b;]*;${TEXT})`,
-  "dg",
+/** A longer line is matched in parts, and output that is older than so many bytes is not held back. */
+const MAX_HELD = 16_384;
+/** The next piece of output, a character for each byte. Without a match its end has not come yet. */
+const PIECE = new RegExp(
+  [
+    "(?<text>(?:[ -~\\x80-\\xc1\\xc3-\\xff]|\\xc2(?![\\x80-\\x9f]))+)",
+    "(?<csi>(?:\\x1b\\[|\\xc2\\x9b)[^@-~\\x18\\x1a\\x1b]*[@-~])",
+    "(?:\\x1b[P\\]X^_]|\\xc2[\\x90\\x98\\x9d-\\x9f])(?<string>(?:[^\\x07\\x18\\x1a\\x1b\\xc2]|\\xc2(?!\\x9c))*)(?:[\\x07\\x18\\x1a]|\\xc2\\x9c|\\x1b\\\\|(?=\\x1b[^\\\\]))",
+    "\\x1b(?<esc>[ -/]*[0-OQ-WYZ\\\\`-~])",
+    "(?<control>[\\0-\\x1a\\x1c-\\x1f\\x7f]|\\xc2[\\x80-\\x8f\\x91-\\x97\\x99\\x9a\\x9c])",
+    // Another character than expected ends these.
+    "(?:\\x1b\\[|\\xc2\\x9b)[^@-~\\x18\\x1a\\x1b]*(?=[\\x18\\x1a\\x1b])|\\x1b[ -/]*(?=[^ -~])",
+  ].join("|"),
+  "y",
 );
-/** fish ends each redraw of a line that is wrapped so: up to its first row, and down again. */
-const CSI = "\\x1b\\[";
-const AND_BACK = new RegExp(`${CSI}(\\d*)A\\r*(\\n+)`, "g");
+/** The line of a command in OSC 633 and in fish's OSC 133, and what OSC 52 copies. */
+const ENCODED = /^(?:633;E;([^;]*)|133;C.*?;cmdline_url=([^;]*)|52;[^;]*;(.*))/ds;
 
-/** Where the characters of a text lie: of each UTF-16 unit the first byte and how many. */
-type Placed = { text: string; start(unit: number): number; end(unit: number): number };
+type Size = { readonly cols: number; readonly rows: number };
 
 export class Redactor {
   readonly #matchers: readonly LineMatcher[];
+  readonly #screen: TracedScreen;
+  /** The characters since the cursor was moved in any other way. */
+  #run = { text: "", places: [] as number[] };
+  /** The output from `#base` on, redacted; from `#next` on it has not been looked at. */
+  #bytes = new Uint8Array(0);
+  #base = 0;
+  #next = 0;
+  /** How the piece began that goes on at `#next`. */
+  #begun = "";
+  #hasHidden = false;
 
-  constructor(programs: readonly PatternProgram[]) {
+  /** @param isTty On pipes a line feed begins the next line at its left edge. */
+  constructor(programs: readonly PatternProgram[], isTty = true) {
     this.#matchers = programs.map((program) => new LineMatcher({ kind: "pattern", program }));
+    this.#screen = new TracedScreen((line) => this.#match(line), !isTty);
   }
 
-  /** Redacts in place. @returns Whether anything was hidden. */
-  redact(bytes: Uint8Array): boolean {
-    const original = cloneBytes(bytes);
-    let hasHidden = false;
-    for (const lines of [plainLines(original), linesAsTheyCame(original)]) {
-      for (let from = 0; from < lines.text.length; ) {
-        const found = lines.text.indexOf("\n", from);
-        const to = found < 0 ? lines.text.length : found;
-        for (const matcher of this.#matchers) if (redactLine(matcher, lines, from, to, bytes)) hasHidden = true;
-        from = to + 1;
+  /** Whether anything was hidden. */
+  get hasHidden(): boolean {
+    return this.#hasHidden;
+  }
+
+  /** Output before this was taken in. */
+  get end(): number {
+    return this.#base + this.#bytes.length;
+  }
+
+  /** Redacts a whole text in place. */
+  redact(bytes: Uint8Array, size?: Size): void {
+    this.push(bytes, 0, size);
+    this.settle();
+    this.read(0, bytes);
+  }
+
+  /** Takes in output. Earlier output is given up unless this follows it. @param size Of the terminal from there on. */
+  push(bytes: Uint8Array, offset: number, size?: Size): void {
+    if (size !== undefined) this.#screen.resize(size);
+    if (offset !== this.end)
+      [this.#base, this.#next, this.#bytes, this.#begun] = [offset, offset, new Uint8Array(0), ""];
+    this.#bytes = joined([this.#bytes, bytes]);
+    const held = this.#bytes.subarray(this.#next - this.#base, this.#bytes.length - unfinishedBytes(bytes));
+    const text = this.#begun + characters(held);
+    const from = this.#next - this.#begun.length;
+    PIECE.lastIndex = 0;
+    for (let piece = PIECE.exec(text); piece !== null; piece = PIECE.exec(text)) {
+      this.#piece(piece, from + piece.index);
+      this.#next = from + PIECE.lastIndex;
+      this.#begun = "";
+    }
+  }
+
+  /** Copies redacted output from an offset on. */
+  read(from: number, into: Uint8Array): void {
+    into.set(this.#bytes.subarray(from - this.#base, from - this.#base + into.length));
+  }
+
+  /** Output before this is not read any more. */
+  dropBefore(offset: number): void {
+    if (offset > this.#next) {
+      this.#begun ||= characters(this.#bytes.subarray(this.#next - this.#base).subarray(0, 2));
+      this.#next = offset;
+    }
+    this.#bytes = cloneBytes(this.#bytes.subarray(offset - this.#base));
+    this.#base = offset;
+  }
+
+  /** Matches the lines as they are now. @returns Where the output begins that may still become a part of a match. */
+  settle(): number {
+    let held = this.#next;
+    if (held < this.end) this.#string(held, this.end);
+    this.#screen.settle();
+    this.#match(this.#run);
+    for (const line of [...this.#screen.cursorTexts, this.#run]) {
+      const starts = this.#matchers.flatMap((matcher) => matcher.openAt(line.text) ?? []);
+      if (starts.length === 0) continue;
+      for (const place of line.places.slice(Math.min(...starts)))
+        if (place > 0) held = Math.min(held, Math.floor(place / 8));
+    }
+    return held < this.end - MAX_HELD ? this.end : Math.max(held, this.#base);
+  }
+
+  #piece({ groups = {} }: RegExpExecArray, at: number): void {
+    const { text, csi, string, esc, control } = groups;
+    if (string !== undefined) this.#string(at + 2, at + 2 + string.length);
+    if (text !== undefined) {
+      const { text: line, places } = this.#placed(at, at + text.length);
+      let unit = 0;
+      for (const character of line) {
+        this.#screen.put(character.codePointAt(0) ?? 0, places[unit] ?? 0);
+        unit += character.length;
       }
+      this.#run.text += line;
+      for (const place of places) this.#run.places.push(place);
     }
-    return this.#redactEncoded(original, bytes) || hasHidden;
-  }
-
-  /** The lines of commands are as escaped as the shell tells them, and what is copied is base64, which no pattern can match. */
-  #redactEncoded(original: Uint8Array, bytes: Uint8Array): boolean {
-    let hasHidden = false;
-    for (const { 1: line, 2: url, indices } of characters(original).matchAll(ENCODED)) {
-      const text = line === undefined ? url && lineOf(`;cmdline_url=${url}`) : unescaped(line);
-      // What is not escaped has been matched as it is.
-      const isKept =
-        text === (line ?? url ?? "") ||
-        (text !== undefined && !this.#matchers.some((matcher) => matcher.find(text, 0, text.length)));
-      const [start, end] = indices?.[1] ?? indices?.[2] ?? indices?.[3] ?? [0, 0];
-      if (isKept || start === end) continue;
-      bytes.fill(ASTERISK, start, end);
-      hasHidden = true;
+    const isMove = (csi !== undefined && !csi.endsWith("m")) || esc !== undefined || control !== undefined;
+    if (isMove || this.#run.places.length > MAX_HELD) {
+      this.#match(this.#run);
+      this.#run = { text: "", places: [] };
     }
-    return hasHidden;
+    for (const aside of asidesOf(csi ?? control ?? "")) this.#screen.control(aside.charCodeAt(0));
+    if (csi !== undefined) this.#screen.csi(textOf("csi", csi));
+    if (esc !== undefined) this.#screen.escape(esc);
+    if (control?.length === 2) this.#screen.escape(String.fromCharCode(control.charCodeAt(1) - 0x40));
   }
-}
 
-function redactLine(matcher: LineMatcher, { text, start, end }: Placed, from: number, to: number, bytes: Uint8Array) {
-  let hasHidden = false;
-  for (let at = from; at < to; ) {
-    const match = matcher.find(text, from, to, at);
-    if (match === undefined) break;
-    hasHidden ||= match.end > match.start;
-    for (let unit = match.start; unit < match.end; unit += 1) bytes.fill(ASTERISK, start(unit), end(unit));
-    at = Math.max(match.end, match.start + 1);
+  /** Matches a title, the line of a command, or what else is not drawn. */
+  #string(from: number, to: number): void {
+    const line = this.#placed(from, to);
+    this.#match(line);
+    const found = ENCODED.exec(line.text);
+    if (found === null) return;
+    const { 1: told, 2: url, indices } = found;
+    const text = told === undefined ? url && lineOf(`;cmdline_url=${url}`) : unescaped(characters(encodeUtf8(told)));
+    // What is not escaped has been matched as it is.
+    if (text === (told ?? url ?? "")) return;
+    if (text !== undefined && !this.#matchers.some((matcher) => matcher.find(text, 0, text.length))) return;
+    this.#hide(line.places.slice(...(indices?.[1] ?? indices?.[2] ?? indices?.[3] ?? [])));
   }
-  return hasHidden;
-}
 
-function plainLines(bytes: Uint8Array): Placed {
-  const plain = new PlainText();
-  plain.push(bytes, 0);
-  plain.finish();
-  const { text, runs } = plain.drain();
-  const map = new PlainMap();
-  map.replace(0, runs);
-  return { text, start: (unit) => map.startOf(unit), end: (unit) => map.endOf(unit + 1) };
-}
-
-/** The characters between the control sequences, and those within strings such as OSC as lines of their own. */
-function linesAsTheyCame(bytes: Uint8Array): Placed {
-  const outside = new Characters();
-  const inside = new Characters();
-  const parser = new VtParser();
-  const endings = new Map<number, number>();
-  for (const { 0: whole, 1: rows, 2: feeds = "", index } of characters(bytes).matchAll(AND_BACK))
-    if (feeds.length === Number(rows || 1)) endings.set(index, index + whole.length);
-  for (let i = 0; i < bytes.length; i += 1) {
-    if (parser.isGround) i = endings.get(i) ?? i;
-    const byte = bytes[i] ?? 0;
-    if (parser.isGround) {
-      if (byte === ESC) parser.begin(ESC);
-      else if (byte === C1_LEAD && ((bytes[i + 1] ?? 0) & 0xe0) === 0x80) parser.begin(C1_LEAD);
-      else if (byte === CR || (byte >= LF && byte <= FF)) outside.endLine();
-      else if (byte >= SPACE && byte !== DEL) outside.push(byte, i);
-      continue;
+  /** The characters of a part of the output, without controls. */
+  #placed(from: number, to: number): PlacedText {
+    const bytes = this.#bytes.subarray(Math.max(0, from - this.#base), Math.max(0, to - this.#base));
+    const decoded = decodeUtf8(bytes);
+    const isText = !isLossy(decoded, bytes);
+    const places: number[] = [];
+    let text = "";
+    let at = to - bytes.length;
+    for (const character of isText ? decoded : characters(bytes)) {
+      const width = !isText || character < "\x80" ? 1 : encodeUtf8(character).length;
+      for (let i = 0; i < character.length && character >= " "; i += 1) places.push(placeOf(at, width));
+      if (character >= " ") text += character;
+      at += width;
     }
-    const { kind } = parser;
-    parser.push(byte);
-    const isString = kind !== "escape" && kind !== "csi" && byte >= SPACE;
-    if (isString && !parser.isGround && parser.kind === kind) inside.push(byte, i);
-    else inside.endLine();
-  }
-  outside.endLine();
-  return outside.with(inside);
-}
-
-class Characters {
-  #text = "";
-  readonly #starts: number[] = [];
-  readonly #widths: number[] = [];
-  readonly #utf8 = new Utf8Reader();
-
-  push(byte: number, at: number): void {
-    const isPlain = byte < 0x80 && !this.#utf8.isInCharacter;
-    const code = isPlain ? byte : this.#utf8.push(byte, at);
-    if (code === Utf8Reader.CUT) {
-      this.#add(0xfffd, this.#utf8.startOffset, this.#utf8.width);
-      this.push(byte, at);
-    } else if (code >= 0) this.#add(code, isPlain ? at : this.#utf8.startOffset, isPlain ? 1 : this.#utf8.width);
+    return { text, places };
   }
 
-  endLine(): void {
-    if (this.#utf8.isInCharacter) this.#add(0xfffd, this.#utf8.startOffset, this.#utf8.cut());
-    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#add(LF, 0, 0);
+  #match(line: PlacedText): void {
+    for (const matcher of this.#matchers)
+      for (const { start, end } of matcher.findAll(line.text)) this.#hide(line.places.slice(start, end));
   }
 
-  with(other: Characters): Placed {
-    const text = this.#text + other.#text;
-    const starts = [...this.#starts, ...other.#starts];
-    const widths = [...this.#widths, ...other.#widths];
-    const start = (unit: number) => starts[unit] ?? 0;
-    return { text, start, end: (unit) => start(unit) + (widths[unit] ?? 0) };
-  }
-
-  #add(code: number, start: number, width: number): void {
-    const text = String.fromCodePoint(code);
-    this.#text += text;
-    for (const _ of text.length === 2 ? [0, 1] : [0]) {
-      this.#starts.push(start);
-      this.#widths.push(width);
+  #hide(places: readonly number[]): void {
+    for (const place of places) {
+      const at = Math.floor(place / 8) - this.#base;
+      // What is stored is not hidden any more.
+      if (place > 0 && at >= 0) this.#bytes.fill(ASTERISK, at, at + (place % 8));
     }
+    this.#hasHidden ||= places.length > 0;
   }
 }

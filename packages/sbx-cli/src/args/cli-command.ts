@@ -160,7 +160,16 @@ export type ShareCommand =
   | ({ readonly kind: "tickets"; readonly isJson: boolean } & SessionTarget)
   | ({ readonly kind: "revoke"; readonly id: string } & SessionTarget);
 
+/** @property session Absent: `person` has all recordings removed that are that person's. */
+export type RecordingsCommand = Target & {
+  readonly kind: "recordings";
+  readonly action: "list" | "hold" | "release" | "remove";
+  readonly session?: string;
+  readonly options: { readonly incarnation?: string; reason?: string; all?: boolean; of?: string; json?: boolean };
+};
+
 export type CliCommand =
+  | RecordingsCommand
   | AttachCommand
   | { readonly kind: "serve"; readonly command: ServeCommand }
   | {

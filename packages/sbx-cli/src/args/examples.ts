@@ -61,6 +61,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "sbx-stdio record https://host --session build -o build.cast     # from now on, until it ends or Ctrl+C",
     "sbx-stdio record web --stored -o web.cast                       # what the server has recorded",
   ],
+  recordings: [
+    "sbx-stdio recordings list https://host --session web",
+    "sbx-stdio recordings hold web --reason 'case 12'",
+    "sbx-stdio recordings remove web --all",
+  ],
   replay: [
     "sbx-stdio replay build.cast --speed 4 --idle-limit 2",
     "sbx-stdio replay https://host --session web --from 14:03        # the server's recording",

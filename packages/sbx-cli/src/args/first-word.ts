@@ -5,7 +5,7 @@ import { usage } from "../base/outcome.ts";
 
 /** Every verb, for a run that does not describe them. */
 export const VERBS: readonly string[] =
-  `attach exec run read write wait ask screen commands signal ls sessions logs record replay kill whoami doctor share tickets revoke login logout
+  `attach exec run read write wait ask screen commands signal ls sessions logs record recordings replay kill whoami doctor share tickets revoke login logout
    context mcp codex serve ssh-proxy ssh-config cp forward completion man version`.split(/\s+/);
 
 /** A word that is no address. */

@@ -3,11 +3,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { defined } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
-import type { Defaults, Since } from "./cli-command.ts";
+import type { Defaults, RecordingsCommand, Since } from "./cli-command.ts";
 import { readWhole } from "./readers.ts";
 import { readShareLink } from "./share-link.ts";
 import { addSessionTarget, sessionTargetOf, type TargetFlags, targetOf } from "./target.ts";
-import { type Done, withIncarnation } from "./verb-options.ts";
+import { type Done, withIncarnation, withJson } from "./verb-options.ts";
 
 type RecordFlags = TargetFlags & {
   output?: string;
@@ -23,6 +23,7 @@ const PLACE = "an offset or a time (14:03)";
 const readIdle = readWhole(1, 86_400, " of seconds");
 
 export function addRecordings(program: Command, defaults: Defaults, done: Done): void {
+  addManagement(program, defaults, done);
   withIncarnation(addSessionTarget(program.command("record [url]")))
     .usage("[URL | NAME] -o FILE [options]")
     .description("record a session from now on, as an asciicast")
@@ -57,6 +58,26 @@ export function addRecordings(program: Command, defaults: Defaults, done: Done):
         throw usage("--from and --incarnation are about a session's recording, not about a file");
       } else done({ ...common, file: what });
     });
+}
+
+function addManagement(program: Command, defaults: Defaults, done: Done): void {
+  const group = program.command("recordings").description("list, hold, release and remove the server's recordings");
+  const add = (action: RecordingsCommand["action"], what: string) =>
+    addSessionTarget(group.command(`${action} [url]`))
+      .description(what)
+      .action((url: string | undefined, flags: TargetFlags & RecordingsCommand["options"]) => {
+        const { incarnation, reason, all, of, json } = flags;
+        if (action === "remove" && [incarnation, all, of].filter((one) => one !== undefined).length !== 1)
+          throw usage("remove needs one of --incarnation, --all and --of");
+        const target = of === undefined ? sessionTargetOf(url, flags, defaults) : targetOf(url, flags, defaults);
+        done({ kind: "recordings", ...target, action, options: defined({ incarnation, reason, all, of, json }) });
+      });
+  withJson(add("list", "list a session's recordings, newest first"));
+  withIncarnation(add("hold", "keep a recording (admin)")).requiredOption("--reason <text>", "why it is kept");
+  withIncarnation(add("release", "end a hold (admin)"));
+  withIncarnation(add("remove", "remove recordings"))
+    .option("--all", "all of the session")
+    .option("--of <sub>", "all of this person, in every session (admin)");
 }
 
 /** @param word An address, a share link or a session's name. @throws {CliError} */

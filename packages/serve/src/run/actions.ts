@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Person, tokenMinter } from "../../../local/src/issuer/tokens.ts";
 import { isAlive } from "../../../local/src/processes/proc.ts";
-import { bridgeBuild } from "../base/installed.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeCommand } from "../base/request.ts";
 import { openState, readJson, type ServerFacts, type State } from "../base/state.ts";

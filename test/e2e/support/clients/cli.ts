@@ -39,7 +39,7 @@ export function startCli(
   origin = system.origin,
 ): CliChild {
   const address = subcommand === "logout" ? [] : [origin];
-  const args = [CLI, ...(subcommand === undefined ? [] : [subcommand]), ...address, ...words];
+  const args = [CLI, ...(subcommand?.split(" ") ?? []), ...address, ...words];
   const child = spawn(process.execPath, args, { env: cliEnv(who), stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => undefined); // It may end without reading all.
   return child;

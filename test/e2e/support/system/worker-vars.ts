@@ -10,6 +10,7 @@ export const WORKER_VARS = {
   LIMIT_SESSIONS: "10000",
   // Those whose start says so are recorded.
   RECORDING: "ask",
+  RECORDING_REDACT: "sk-[a-z0-9;]{6,}",
   // A webhook's receiver is on this machine.
   WEBHOOK_LOOPBACK: "1",
   METRICS_TOKEN: "the metrics token of tests",

@@ -1,0 +1,358 @@
+// The screen of a recorded terminal, as redaction needs it (G1): the character of each cell, and the bytes that wrote it. Moves text as
+// xterm.js does; knows neither colours nor scrollback. Reports each line before any of its text is lost.
+
+/** Text, and the place of each UTF-16 unit: eight times the offset of its character plus the character's bytes; 0 for none. */
+export type PlacedText = { readonly text: string; readonly places: readonly number[] };
+type Size = { readonly cols: number; readonly rows: number };
+type Point = readonly [x: number, y: number];
+
+/** The second half of a wide character, which is no character. 0: nothing was written. */
+const REST = 0x10ffff;
+const TAB = 8;
+const MAX_COUNT = 0xffff;
+/** Characters that may be looked at again for each that comes, and how many of them can be saved up: bounds the work. */
+const ALLOWANCE = 256;
+const MAX_ALLOWANCE = 1_000_000;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4c6\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f320}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+class Row {
+  readonly codes: Uint32Array;
+  readonly places: Float64Array;
+  /** The row above is full, and its line goes on here. */
+  continues = false;
+  /** Text was written since its line was reported. */
+  isNew = false;
+
+  constructor(cols: number) {
+    this.codes = new Uint32Array(cols);
+    this.places = new Float64Array(cols);
+  }
+}
+
+type Buffer = { lines: Row[]; top: number; bottom: number; saved: Point };
+type Bounds = Pick<Buffer, "top" | "bottom"> & { readonly rows: number };
+
+/** Where a CSI puts the cursor, by its final byte. */
+const MOVES: Readonly<Record<string, (x: number, y: number, n: number, second: number, bounds: Bounds) => Point>> = {
+  A: (x, y, n, _, { top }) => [x, Math.max(y - n, y < top ? 0 : top)],
+  B: (x, y, n, _, { bottom, rows }) => [x, Math.min(y + n, y > bottom ? rows : bottom)],
+  C: (x, y, n) => [x + n, y],
+  D: (x, y, n) => [x - n, y],
+  E: (_, y, n, __, { bottom, rows }) => [0, Math.min(y + n, y > bottom ? rows : bottom)],
+  F: (_, y, n, __, { top }) => [0, Math.max(y - n, y < top ? 0 : top)],
+  G: (_, y, n) => [n - 1, y],
+  H: (_, __, n, second) => [second - 1, n - 1],
+  d: (x, _, n) => [x, n - 1],
+  e: (x, y, n) => [x, y + n],
+};
+const SAME: Readonly<Record<string, string>> = { a: "C", f: "H", "`": "G" };
+
+export class TracedScreen {
+  /** Takes a line, with all its rows. */
+  readonly #report: (line: PlacedText) => void;
+  readonly #isNewLine: boolean;
+  #cols = 80;
+  #rows = 24;
+  #x = 0;
+  #y = 0;
+  #main = this.#blank();
+  #buffer = this.#main;
+  #inserts = false;
+  #wraps = true;
+  #allowance = MAX_ALLOWANCE;
+  /** The last character replaced another, and the next one follows it: of that line is not reported again. */
+  #replaces = false;
+  #last: readonly [code: number, place: number] | undefined;
+
+  /** @param isNewLine Whether a line feed also returns to the left edge, as on pipes. */
+  constructor(report: (line: PlacedText) => void, isNewLine: boolean) {
+    this.#report = report;
+    this.#isNewLine = isNewLine;
+  }
+
+  /** The cursor's line, and its part before the cursor. */
+  get cursorTexts(): PlacedText[] {
+    const [from, to] = this.#span(this.#y);
+    const line = this.#buffer.lines.slice(from, to);
+    return [textOf(line), textOf(line, (this.#y - from) * this.#cols + this.#x)];
+  }
+
+  /** Begins an empty screen: programs draw again what is on theirs. */
+  resize({ cols, rows }: Size): void {
+    if (cols === this.#cols && rows === this.#rows) return;
+    this.settle();
+    [this.#cols, this.#rows] = [cols, rows];
+    const isMain = this.#buffer === this.#main;
+    this.#main = this.#blank();
+    this.#buffer = isMain ? this.#main : this.#blank();
+    this.#restrict();
+  }
+
+  /** Reports all lines with new text. */
+  settle(): void {
+    this.#allowance = Math.max(0, this.#allowance);
+    this.#losing(0, this.#rows);
+  }
+
+  put(code: number, place: number): void {
+    const width = widthOf(code);
+    if (width === 0) return;
+    this.#goOn([code, place]);
+    if (this.#x + width > this.#cols) {
+      if (this.#wraps) {
+        this.#feed();
+        this.#x = 0;
+        this.#row.continues = true;
+        this.#replaces = false;
+      } else this.#x = Math.max(0, this.#cols - width);
+    }
+    const [row, x] = [this.#row, this.#x];
+    if (this.#inserts) this.#shift(width);
+    const replaces = row.codes[x] !== 0 || (width > 1 && row.codes[x + 1] !== 0);
+    if (replaces && !this.#replaces) this.#losing(this.#y);
+    this.#replaces = replaces;
+    row.codes.fill(REST, x, x + width);
+    row.places.fill(place, x, x + width);
+    row.codes[x] = code;
+    row.isNew = true;
+    this.#x += width;
+  }
+
+  control(byte: number): void {
+    this.#goOn();
+    if (byte === 0x0d) this.#x = 0;
+    else if (byte === 0x09) this.#tab(1);
+    else if (byte === 0x08) {
+      this.#restrict();
+      this.#x = Math.max(0, this.#x - 1);
+    } else if (byte >= 0x0a && byte <= 0x0c) {
+      this.#feed();
+      this.#x = this.#isNewLine ? 0 : Math.min(this.#x, this.#cols - 1);
+    }
+  }
+
+  /** @param final The character after ESC. */
+  escape(final: string): void {
+    this.#goOn();
+    if (final === "7") this.#buffer.saved = [this.#x, this.#y];
+    else if (final === "8") this.#restore();
+    else if (final === "D" || final === "E") {
+      this.#feed();
+      this.#x = final === "E" ? 0 : Math.min(this.#x, this.#cols - 1);
+    } else if (final === "M") {
+      this.#restrict();
+      if (this.#y === this.#buffer.top) this.#scroll(this.#y, -1);
+      else this.#y = Math.max(0, this.#y - 1);
+    } else if (final === "c") {
+      this.settle();
+      this.#main = this.#blank();
+      this.#buffer = this.#main;
+      [this.#x, this.#y] = [0, 0];
+      [this.#inserts, this.#wraps] = [false, true];
+    }
+  }
+
+  /** @param text What follows CSI. */
+  csi(text: string): void {
+    const [, marker = "", list = "", final = ""] = /^([<-?]?)([\d;:]*)([^\d;:]*)$/.exec(text) ?? [];
+    const params = list.split(";").map((param) => Math.min(Number.parseInt(param, 10) || 0, MAX_COUNT));
+    const last = this.#last;
+    if (final !== "m") this.#goOn();
+    if (final === "h" || final === "l") for (const mode of params) this.#set(`${marker}${mode}`, final === "h");
+    else if (marker === "" || (marker === "?" && (final === "J" || final === "K"))) {
+      const [first = 0, second = 0] = params;
+      const count = Math.max(1, first);
+      const { top, bottom } = this.#buffer;
+      const move = MOVES[SAME[final] ?? final];
+      if (move !== undefined) {
+        this.#restrict();
+        this.#goTo(...move(this.#x, this.#y, count, Math.max(1, second), { top, bottom, rows: this.#rows }));
+      } else if (final === "b" && last !== undefined) for (let i = 0; i < count; i += 1) this.put(...last);
+      else if (final === "J" || final === "K") this.#clear(final === "J", first);
+      else if (final === "r") this.#setMargins(first, second);
+      else this.#edit(final, count);
+      this.#last = undefined;
+    }
+  }
+
+  #clear(isScreen: boolean, part: number): void {
+    const [y, cols] = [this.#y, this.#cols];
+    // Where the rest of its line is erased, a wrapped line goes on: so zsh wraps what is typed.
+    if (part === 0) this.#erase(y, this.#x, cols);
+    else if (part === 1) this.#erase(y, 0, Math.min(this.#x, cols - 1) + 1);
+    else if (part > 2) return;
+    const [first, end] = [part === 0 ? y + 1 : 0, part === 1 ? y : this.#rows];
+    for (let at = isScreen ? first : y; at < (isScreen ? end : y + Number(part === 2)); at += 1) {
+      this.#erase(at, 0, cols);
+      (this.#buffer.lines[at] as Row).continues = false;
+    }
+  }
+
+  #edit(final: string, count: number): void {
+    const { top, bottom } = this.#buffer;
+    if (final === "I" || final === "Z") this.#tab(final === "I" ? count : -count);
+    else if (final === "S" || final === "T") this.#scroll(top, final === "S" ? count : -count);
+    else if (final === "s") this.#buffer.saved = [this.#x, this.#y];
+    else if (final === "u") this.#restore();
+    else if ("X@PLM".includes(final)) {
+      this.#restrict();
+      const isInside = this.#y >= top && this.#y <= bottom;
+      if (final === "X") this.#erase(this.#y, this.#x, this.#x + count);
+      else if (final === "@") this.#shift(count);
+      else if (final === "P") this.#shift(-count);
+      else if (isInside) {
+        this.#scroll(this.#y, final === "L" ? -count : count);
+        this.#x = 0;
+      }
+    }
+  }
+
+  #set(mode: string, isOn: boolean): void {
+    if (mode === "4") this.#inserts = isOn;
+    else if (mode === "?7") this.#wraps = isOn;
+    else if (mode === "?47" || mode === "?1047" || mode === "?1049") {
+      this.settle();
+      if (isOn && mode === "?1049") this.#buffer.saved = [this.#x, this.#y];
+      if (!isOn) this.#buffer = this.#main;
+      else if (this.#buffer === this.#main) this.#buffer = this.#blank();
+      if (!isOn && mode === "?1049") this.#restore();
+    }
+  }
+
+  #setMargins(first: number, second: number): void {
+    const top = Math.max(1, first) - 1;
+    const bottom = (second === 0 || second > this.#rows ? this.#rows : second) - 1;
+    if (bottom <= top) return;
+    Object.assign(this.#buffer, { top, bottom });
+    this.#goTo(0, 0);
+  }
+
+  get #row(): Row {
+    return this.#buffer.lines[this.#y] as Row;
+  }
+
+  #blank(): Buffer {
+    const lines = Array.from({ length: this.#rows }, () => new Row(this.#cols));
+    return { lines, top: 0, bottom: this.#rows - 1, saved: [0, 0] };
+  }
+
+  #goOn(last?: readonly [code: number, place: number]): void {
+    this.#last = last;
+    this.#replaces &&= last !== undefined;
+    this.#allowance = Math.min(this.#allowance + ALLOWANCE, MAX_ALLOWANCE);
+  }
+
+  #restore(): void {
+    [this.#x, this.#y] = this.#buffer.saved;
+    this.#restrict();
+  }
+
+  #goTo(x: number, y: number): void {
+    [this.#x, this.#y] = [x, y];
+    this.#restrict();
+  }
+
+  #restrict(): void {
+    this.#x = Math.max(0, Math.min(this.#x, this.#cols - 1));
+    this.#y = Math.max(0, Math.min(this.#y, this.#rows - 1));
+  }
+
+  #tab(count: number): void {
+    if (this.#x >= this.#cols) return;
+    const stop = count > 0 ? Math.floor(this.#x / TAB) : Math.ceil(this.#x / TAB);
+    this.#x = Math.max(0, Math.min((stop + count) * TAB, this.#cols - 1));
+  }
+
+  #feed(): void {
+    if (this.#y === this.#buffer.bottom) this.#scroll(this.#buffer.top, 1);
+    else this.#y = Math.min(this.#y + 1, this.#rows - 1);
+  }
+
+  /** Moves the rows from `top` to the lower margin up, or down. */
+  #scroll(top: number, by: number): void {
+    const { lines, bottom } = this.#buffer;
+    const count = Math.min(Math.abs(by), bottom - top + 1);
+    const first = by > 0 ? top : bottom - count + 1;
+    this.#losing(first, first + count);
+    const gone = lines.splice(first, count);
+    for (const row of gone) {
+      row.codes.fill(0);
+      [row.continues, row.isNew] = [false, false];
+    }
+    lines.splice(by > 0 ? bottom + 1 - count : top, 0, ...gone);
+  }
+
+  /** Moves the cells from the cursor on; what leaves the row is lost. */
+  #shift(columns: number): void {
+    this.#losing(this.#y);
+    const room = this.#cols - this.#x;
+    const by = Math.max(-room, Math.min(columns, room));
+    const row = this.#row;
+    for (const cells of [row.codes, row.places])
+      cells.copyWithin(this.#x + Math.max(0, by), this.#x + Math.max(0, -by));
+    if (by > 0) row.codes.fill(0, this.#x, this.#x + by);
+    else row.codes.fill(0, this.#cols + by);
+    row.isNew = true;
+  }
+
+  #erase(y: number, from: number, to: number): void {
+    this.#losing(y);
+    this.#buffer.lines[y]?.codes.fill(0, from, to);
+  }
+
+  /** The rows of the line that a row is in. */
+  #span(y: number): readonly [from: number, to: number] {
+    const { lines } = this.#buffer;
+    let [from, to] = [y, y + 1];
+    while (from > 0 && lines[from]?.continues === true) from -= 1;
+    while (lines[to]?.continues === true) to += 1;
+    return [from, to];
+  }
+
+  #losing(first: number, end = first + 1): void {
+    for (let y = first; y < end; y += 1) {
+      const line = this.#buffer.lines.slice(...this.#span(y));
+      if (!line.some(({ isNew }) => isNew)) continue;
+      if (this.#allowance < 0) return;
+      for (const row of line) row.isNew = false;
+      const text = textOf(line);
+      this.#allowance -= text.text.length;
+      this.#report(text);
+    }
+  }
+}
+
+export function placeOf(offset: number, bytes: number): number {
+  return 8 * offset + bytes;
+}
+
+/** The text of rows that were wrapped, without what was never written behind it. @param cells As many of their cells. */
+function textOf(rows: readonly Row[], cells = Number.POSITIVE_INFINITY): PlacedText {
+  const counts = rows.map(({ codes }, i) => Math.max(0, Math.min(cells - i * codes.length, codes.length)));
+  const all = rows.map(({ codes }, i) => String.fromCodePoint(...codes.subarray(0, counts[i]))).join("");
+  let end = all.length;
+  while (all.charCodeAt(end - 1) === 0) end -= 1;
+  const text = all.slice(0, end).replaceAll("\0", " ").replaceAll(String.fromCodePoint(REST), "");
+  return {
+    text,
+    get places() {
+      return rows.flatMap(({ codes, places }, i) =>
+        Array.from(codes.subarray(0, counts[i])).flatMap((code, x) => {
+          if (code === REST) return [];
+          const place = code === 0 ? 0 : (places[x] ?? 0);
+          return code > 0xffff ? [place, place] : [place];
+        }),
+      );
+    },
+  };
+}
+
+/** As of Unicode 11, but for rare characters. */
+function widthOf(code: number): 0 | 1 | 2 {
+  if (code < 0x300) return 1;
+  const character = String.fromCodePoint(code);
+  if (NO_WIDTH.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
