@@ -211,7 +211,7 @@ function keyOf(attributes: Attributes): string {
 }
 
 function modeText(core: Core, terminal: Terminal, beforeShape: string): string {
-  const { coreService, coreMouseService } = core;
+  const { coreService, mouseStateService } = core;
   const modes = coreService.decPrivateModes;
   let text = "";
   if (modes.applicationCursorKeys) text += "\x1b[?1h";
@@ -220,9 +220,9 @@ function modeText(core: Core, terminal: Terminal, beforeShape: string): string {
   if (modes.reverseWraparound) text += "\x1b[?45h";
   if (coreService.modes.insertMode) text += "\x1b[4h";
   if (terminal.options.convertEol === true) text += "\x1b[20h";
-  const mouse = MOUSE_MODES[coreMouseService.activeProtocol];
+  const mouse = MOUSE_MODES[mouseStateService.activeProtocol];
   if (mouse !== undefined) text += `\x1b[?${mouse}h`;
-  const encoding = MOUSE_ENCODINGS[coreMouseService.activeEncoding];
+  const encoding = MOUSE_ENCODINGS[mouseStateService.activeEncoding];
   if (encoding !== undefined) text += `\x1b[?${encoding}h`;
   if (modes.sendFocus) text += "\x1b[?1004h";
   if (modes.bracketedPasteMode) text += "\x1b[?2004h";

@@ -1,4 +1,4 @@
-// The members of the emulator (@xterm/headless 6.0.0, pinned) that its API does not offer. To follow them by parser hooks would take
+// The members of the emulator (@xterm/headless 6.1.0-beta.303, pinned) that its API does not offer. To follow them by parser hooks would take
 // a second emulator. They are checked when a terminal is made, so that another version of the package fails at once instead of
 // drawing something else.
 
@@ -49,7 +49,7 @@ export type Core = Omit<XtermCore, "buffers"> & {
       readonly wraparound: boolean;
     };
   };
-  readonly coreMouseService: { readonly activeEncoding: string };
+  readonly mouseStateService: { readonly activeEncoding: string };
   readonly _charsetService: {
     readonly charset: Charset;
     readonly glevel: number;
@@ -85,7 +85,7 @@ export type Core = Omit<XtermCore, "buffers"> & {
 /** @throws {Error} If the emulator is not the version that this was written for. */
 export function coreOf(terminal: Terminal): Core {
   const core: unknown = Reflect.get(terminal, "_core");
-  if (!hasPaths<Core>(core, PATHS)) throw new Error("Cannot read the screen: need @xterm/headless 6.0.0");
+  if (!hasPaths<Core>(core, PATHS)) throw new Error("Cannot read the screen: need @xterm/headless 6.1.0-beta.303");
   return core;
 }
 
@@ -96,7 +96,7 @@ const PATHS = [
   "buffers.active.ybase",
   "coreService.modes.insertMode",
   "coreService.decPrivateModes.wraparound",
-  "coreMouseService.activeProtocol",
+  "mouseStateService.activeProtocol",
   "_charsetService.glevel",
   "_charsetService._charsets",
   "_oscLinkService.getLinkData",

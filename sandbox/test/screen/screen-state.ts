@@ -124,7 +124,7 @@ export class Viewer {
   state(scrollback: number, isStrict = true): object {
     const { core } = this;
     const { normal, alt, active } = core.buffers;
-    const { _inputHandler: input, _charsetService: charsets, coreService, coreMouseService } = core;
+    const { _inputHandler: input, _charsetService: charsets, coreService, mouseStateService } = core;
     return {
       size: [this.#terminal.cols, this.#terminal.rows],
       title: [input._windowTitle, input._iconName],
@@ -140,7 +140,7 @@ export class Viewer {
         sgr(currentAttributes(input._curAttrData)) +
         linkOf(isStrict ? core : undefined, input._curAttrData.extended.urlId),
       modes: { ...coreService.decPrivateModes, ...coreService.modes, isHidden: coreService.isCursorHidden },
-      mouse: [coreMouseService.activeProtocol, coreMouseService.activeEncoding],
+      mouse: [mouseStateService.activeProtocol, mouseStateService.activeEncoding],
       options: [this.#terminal.options.convertEol, this.#terminal.options.cursorBlink],
       charset: [charsets.glevel, charsets.charset, [0, 1, 2, 3].map((level) => charsets._charsets[level])],
     };

@@ -1,4 +1,4 @@
-// Fixes faults of xterm.js 6.0 where this project uses it: in the bridge's emulator and on the page. Knows only the internals
+// Fixes faults of xterm.js 6.1 where this project uses it: in the bridge's emulator and on the page. Knows only the internals
 // that it calls, and works with any build.
 
 /** The members used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
@@ -61,6 +61,6 @@ export function inputHandlerOf(terminal: XtermTerminal): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const input = core?._inputHandler;
   if (input?.eraseInDisplay === undefined || input.parse === undefined)
-    throw new Error("Cannot mend the terminal: need xterm.js 6.0.0");
+    throw new Error("Cannot mend the terminal: need xterm.js 6.1.0-beta.303");
   return input as InputHandler;
 }

@@ -1,4 +1,4 @@
-// Limits the time and memory that one sequence costs xterm.js 6.0, in the bridge's emulator and on the page. A program may print
+// Limits the time and memory that one sequence costs xterm.js 6.1, in the bridge's emulator and on the page. A program may print
 // any number and length, and xterm.js works through all of it before it returns.
 
 import { COUNTS, maxCountOf } from "./counts.ts";
@@ -135,6 +135,6 @@ function coreOf(terminal: XtermTerminal): Core {
     parser?._oscParser?._state !== undefined &&
     parser._dcsParser?.hook !== undefined &&
     core?._oscLinkService?._dataByLinkId !== undefined;
-  if (core === undefined || !isKnown) throw new Error("Cannot limit the terminal: need xterm.js 6.0.0");
+  if (core === undefined || !isKnown) throw new Error("Cannot limit the terminal: need xterm.js 6.1.0-beta.303");
   return core;
 }

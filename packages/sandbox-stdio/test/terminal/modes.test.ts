@@ -30,7 +30,7 @@ type Internals = {
       readonly decPrivateModes: object;
       readonly isCursorHidden: boolean;
     };
-    readonly coreMouseService: { readonly activeProtocol: string; readonly activeEncoding: string };
+    readonly mouseStateService: { readonly activeProtocol: string; readonly activeEncoding: string };
     readonly _charsetService: { readonly charset: unknown; readonly glevel: number };
     readonly buffer: {
       readonly tabs: { readonly [column: number]: boolean | undefined };
@@ -79,7 +79,7 @@ class Oracle {
       modes: { ...core.coreService.modes, ...core.coreService.decPrivateModes },
       isCursorHidden: core.coreService.isCursorHidden,
       options: [options.convertEol, options.cursorBlink],
-      mouse: [core.coreMouseService.activeProtocol, core.coreMouseService.activeEncoding],
+      mouse: [core.mouseStateService.activeProtocol, core.mouseStateService.activeEncoding],
       charset: [core._charsetService.glevel, core._charsetService.charset],
       buffer: buffer.active.type,
       margins: [core.buffer.scrollTop, core.buffer.scrollBottom],

@@ -38,8 +38,8 @@ test("erasing up to a cursor that stands elsewhere leaves what is behind it", as
 test("what is no terminal of the version that this was written for is refused at once", () => {
   const buffer = { active: { cursorX: 0, cursorY: 0 } };
   const other = { cols: 1, rows: 1, markers: [], buffer, parser: { registerCsiHandler: () => 0 } };
-  expect(() => mendEraseToCursor(other)).toThrow("Cannot mend the terminal: need xterm.js 6.0.0");
-  expect(() => limitWork(other)).toThrow("Cannot limit the terminal: need xterm.js 6.0.0");
+  expect(() => mendEraseToCursor(other)).toThrow("Cannot mend the terminal: need xterm.js 6.1.0-beta.303");
+  expect(() => limitWork(other)).toThrow("Cannot limit the terminal: need xterm.js 6.1.0-beta.303");
 });
 
 test("an exception in the emulator is told, and what is written next is drawn", async () => {
