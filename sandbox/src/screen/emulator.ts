@@ -7,7 +7,15 @@
 
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
-import { defined, limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "sandbox-stdio/core";
+import {
+  defined,
+  limitWork,
+  mendFaults,
+  QueryFilter,
+  type Snapshot,
+  worstNsPerByte,
+  XTERM_OPTIONS,
+} from "sandbox-stdio/core";
 import { Appearance } from "./appearance.ts";
 import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
@@ -91,6 +99,7 @@ export class Emulator {
       cols: size.cols,
       rows: size.rows,
       scrollback: SCROLLBACK_LINES,
+      ...XTERM_OPTIONS,
       allowProposedApi: true,
       logLevel: "off",
     });
@@ -105,7 +114,7 @@ export class Emulator {
       this.#isExact = true;
       return false;
     });
-    mendEraseToCursor(this.#terminal);
+    mendFaults(this.#terminal);
     limitWork(this.#terminal);
     this.#appearance = new Appearance(this.#terminal, (text) => this.#answer(text));
   }

@@ -1,6 +1,7 @@
 // Colours and fonts of the terminal.
 
 import type { ITerminalOptions, ITheme } from "@xterm/xterm";
+import { XTERM_OPTIONS } from "sandbox-stdio/core";
 
 export type Scheme = "dark" | "light" | "contrast";
 
@@ -148,4 +149,5 @@ export const TERMINAL_OPTIONS: ITerminalOptions = {
   minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,
   scrollback: DEFAULT_SCROLLBACK,
+  ...XTERM_OPTIONS,
 };

@@ -22,7 +22,7 @@ const MAX_CELL_LENGTH = 32;
 /** Most hyperlinks on screen and scrollback, since every scroll visits each. Later text is drawn without its link. */
 const MAX_LINKS = 10_000;
 /** Sequences for which xterm.js loops or allocates by count. The others cost the same for any number. */
-const COUNTED_IN_LOOPS = ["I", "Z", "L", "M", "S", "T", "b"] as const;
+const COUNTED_IN_LOOPS = ["I", "Z", "L", "M", "S", "T", "^", "b"] as const;
 /** xterm.js allocates memory for the whole cell this many times. */
 const MAX_REPEATS = 65_536;
 /** State of xterm.js' OSC parser in which the rest of the payload is ignored. */

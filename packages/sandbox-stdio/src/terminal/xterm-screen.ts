@@ -106,10 +106,10 @@ export function hasPaths<T>(value: unknown, paths: readonly string[]): value is 
   return paths.every((path) => {
     let at: unknown = value;
     for (const name of path.split(".")) {
-      if (typeof at !== "object" || at === null) return false;
+      if (typeof at !== "object" || at === null || !Reflect.has(at, name)) return false;
       at = Reflect.get(at, name);
     }
-    return at !== undefined;
+    return true;
   });
 }
 

@@ -3,7 +3,7 @@
 import { Terminal } from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { QueryFilter, TerminalModes } from "../../src/index.ts";
+import { QueryFilter, TerminalModes, XTERM_OPTIONS } from "../../src/index.ts";
 import { KeyboardStack } from "../../src/terminal/keyboard-stacks.ts";
 import { inputHandlerOf } from "../../src/terminal/xterm-fault.ts";
 import { ANY_MODES } from "../support/mode-sequences.ts";
@@ -49,7 +49,7 @@ type Internals = {
 
 /** A terminal, and all that says how it draws and types what comes next. */
 class Oracle {
-  readonly #terminal = new Terminal({ ...SIZE, allowProposedApi: true, logLevel: "off" });
+  readonly #terminal = new Terminal({ ...SIZE, ...XTERM_OPTIONS, allowProposedApi: true, logLevel: "off" });
   readonly #input = inputHandlerOf(this.#terminal) as ReturnType<typeof inputHandlerOf> & {
     onColor(hear: (requests: readonly { type: number; index?: number }[]) => void): void;
   };
