@@ -17,7 +17,7 @@ const QUERIES =
   "\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[4$p\x1b[?2026$p\x1bP$qm\x1b\\\x1b]10;?\x07\x1b]11;?\x1b\\\x1b[>q\x1b[?1004h";
 const ANSWERS = [
   ...["\x1b[?62;4;9;22c", "\x1b[>0;276;0c", "\x1b[0n", "\x1b[1;1R", "\x1b[4;2$y", "\x1b[?2026;2$y", "\x1bP1$r0m\x1b\\"],
-  ...["\x1b]10;rgb:e3e3/e4e4/e9e9\x1b\\", "\x1b]11;rgb:1717/1818/1c1c\x1b\\", "\x1bP>|xterm.js(6.0.0)\x1b\\"],
+  ...["\x1b]10;rgb:e3e3/e4e4/e9e9\x1b\\", "\x1b]11;rgb:1717/1818/1c1c\x1b\\", "\x1bP>|xterm.js(6.1.0-beta.303)\x1b\\"],
 ].join("");
 
 /** Has the tab's shell record: what is typed from then on, and how something is printed. */

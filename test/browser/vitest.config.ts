@@ -10,7 +10,11 @@ export default defineConfig({
   test: {
     name: "browser",
     // Pictures are taken where somebody asks for them.
-    include: ["*.test.ts", ...(process.env.SBX_SCREENSHOTS === "1" ? ["pictures/*.test.ts"] : [])],
+    include: [
+      "*.test.ts",
+      "keyboard/*.test.ts",
+      ...(process.env.SBX_SCREENSHOTS === "1" ? ["pictures/*.test.ts"] : []),
+    ],
     globalSetup: ["../e2e/global-setup.ts"],
     environment: "node",
     // The modules are loaded once a worker.

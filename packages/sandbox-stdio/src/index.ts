@@ -126,12 +126,13 @@ export {
   type PredictionMode,
 } from "./terminal/echo-prediction.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
+export { KeyboardStack } from "./terminal/keyboard-stacks.ts";
 export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
 export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
-export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
+export { mendFaults, parseOnAfterFaults, XTERM_OPTIONS } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
 export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
 export {

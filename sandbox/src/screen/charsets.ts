@@ -28,7 +28,7 @@ function learnLetters(): Map<Charset, string> {
   const found = new Map<Charset, string>();
   for (const letter of LETTERS) {
     core._inputHandler.parse(encoder.encode(`\x1b(${letter}`));
-    found.set(core._charsetService.charset, letter);
+    found.set(core._charsetService._charsets[0], letter);
   }
   terminal.dispose();
   return found;

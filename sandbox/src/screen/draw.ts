@@ -86,7 +86,7 @@ function bufferState(core: Core, buffer: ScreenBuffer, terminal: Terminal): stri
   const { scrollTop, scrollBottom } = buffer;
   const isWhole = scrollTop === 0 && scrollBottom === terminal.rows - 1;
   const region = isWhole ? "" : `\x1b[${scrollTop + 1};${scrollBottom + 1}r`;
-  return tabStops(buffer, terminal.cols) + region + savedCursor(core, buffer, terminal);
+  return tabStops(buffer, terminal.cols) + savedCursor(core, buffer, terminal) + region;
 }
 
 /** While the alternate screen is hidden it is blank, but keeps its saved cursor and its keyboard's flags. */
@@ -112,13 +112,21 @@ function savedCursor(core: Core, buffer: ScreenBuffer, terminal: Terminal): stri
   const column = Math.min(buffer.savedX, terminal.cols - 1);
   const { fg, bg } = buffer.savedCurAttrData;
   const attributes = sgr({ fg, bg, extended: PLAIN.extended });
-  const charset = buffer.savedCharset;
-  if (row === 0 && column === 0 && attributes === PLAIN_SGR && charset === undefined) return "";
-  const [before, after] = charset === undefined ? ["", ""] : [designate(0, charset), designate(0, undefined)];
+  const { savedCharsets: sets, savedGlevel, savedOriginMode, savedWraparoundMode } = buffer;
+  const [modes, undone] = [
+    (savedOriginMode ? "\x1b[?6h" : "") + (savedWraparoundMode ? "" : "\x1b[?7l"),
+    (savedOriginMode ? "\x1b[?6l" : "") + (savedWraparoundMode ? "" : "\x1b[?7h"),
+  ];
+  const isUsual = sets.length === 0 && savedGlevel === 0 && modes === "";
+  if (row === 0 && column === 0 && attributes === PLAIN_SGR && isUsual) return "";
+  const designated = Array.from(sets, (set, level) => designate(level, set)).join("");
+  const before = designated + (savedGlevel === 0 ? "" : shift(savedGlevel));
+  const after =
+    Array.from(sets, (_, level) => designate(level, undefined)).join("") + (savedGlevel === 0 ? "" : shift(0));
   // A cursor about to wrap is behind the last column, and only a character gets it there: then that cell is drawn again.
   const isWrapping = buffer.savedX === terminal.cols;
   const [blank, redrawn] = isWrapping ? [" ", lastCell(core, buffer, row, terminal.cols)] : ["", ""];
-  return `${goTo(column, row)}${attributes}${before}${blank}\x1b7${after}${PLAIN_SGR}${redrawn}`;
+  return `${modes}${goTo(column, row)}${attributes}${blank}${before}\x1b7${after}${undone}${PLAIN_SGR}${redrawn}`;
 }
 
 /** Draws the last cell of a row. Leaves nothing set. */
@@ -140,7 +148,7 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
   const originText = origin ? "\x1b[?6h" : "";
   const top = origin ? buffer.scrollTop : 0;
   const modes = modeText(core, terminal, remembered.beforeShape) + remembered.text;
-  const charsets = charsetText(core, buffer);
+  const charsets = charsetText(core);
   const attributes = sgr(current) + (current.extended.urlId === 0 ? "" : hyperlink(core, current.extended.urlId));
   const last = lastCharacter(core, buffer, terminal.cols);
   const isJoinable =
@@ -157,12 +165,9 @@ function cursorAndModes(core: Core, buffer: ScreenBuffer, terminal: Terminal, re
     x === terminal.cols && last !== undefined
       ? (aboutToWrapOnBlank(buffer, y - top, terminal.cols) ?? goTo(last.column, y - top) + last.drawn)
       : goTo(Math.min(x, terminal.cols - 1), y - top);
-  // A character set would change the character that is drawn again. Restoring a cursor moves it, so that comes first.
-  const [before, after] = charsets.endsWith(RESTORE_CURSOR) ? [charsets, ""] : ["", charsets];
-  return originText + before + wrapping + after + modes + attributes;
+  // A character set would change the character that is drawn again.
+  return originText + wrapping + charsets + modes + attributes;
 }
-
-const RESTORE_CURSOR = "\x1b8";
 
 type LastCharacter = {
   readonly column: number;
@@ -211,7 +216,7 @@ function keyOf(attributes: Attributes): string {
 }
 
 function modeText(core: Core, terminal: Terminal, beforeShape: string): string {
-  const { coreService, coreMouseService } = core;
+  const { coreService, mouseStateService } = core;
   const modes = coreService.decPrivateModes;
   let text = "";
   if (modes.applicationCursorKeys) text += "\x1b[?1h";
@@ -220,9 +225,9 @@ function modeText(core: Core, terminal: Terminal, beforeShape: string): string {
   if (modes.reverseWraparound) text += "\x1b[?45h";
   if (coreService.modes.insertMode) text += "\x1b[4h";
   if (terminal.options.convertEol === true) text += "\x1b[20h";
-  const mouse = MOUSE_MODES[coreMouseService.activeProtocol];
+  const mouse = MOUSE_MODES[mouseStateService.activeProtocol];
   if (mouse !== undefined) text += `\x1b[?${mouse}h`;
-  const encoding = MOUSE_ENCODINGS[coreMouseService.activeEncoding];
+  const encoding = MOUSE_ENCODINGS[mouseStateService.activeEncoding];
   if (encoding !== undefined) text += `\x1b[?${encoding}h`;
   if (modes.sendFocus) text += "\x1b[?1004h";
   if (modes.bracketedPasteMode) text += "\x1b[?2004h";
@@ -234,15 +239,12 @@ function modeText(core: Core, terminal: Terminal, beforeShape: string): string {
   return text;
 }
 
-function charsetText(core: Core, buffer: ScreenBuffer): string {
-  const { charset, glevel, _charsets: sets } = core._charsetService;
+function charsetText(core: Core): string {
+  const { glevel, _charsets: sets } = core._charsetService;
   let text = "";
   for (let level = 0; level < 4; level += 1) {
     const set: Charset = sets[level];
     if (set !== undefined) text += designate(level, set);
   }
-  if (glevel !== 0) text += shift(glevel);
-  // A restored cursor restores its character set without designating it.
-  if (charset !== sets[glevel] && charset === buffer.savedCharset) text += RESTORE_CURSOR;
-  return text;
+  return glevel === 0 ? text : text + shift(glevel);
 }

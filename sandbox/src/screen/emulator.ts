@@ -1,13 +1,21 @@
 // One session's screen in a headless terminal, at a known offset of its output. Knows nothing of logs, threads or clocks.
 //
-// @xterm/headless 6.0.0, as on the page: both then count widths and wrap rows alike. Of MB/s, warm, on two cores of 2026:
+// @xterm/headless 6.1.0-beta.303, as on the page: both then count widths and wrap rows alike. Of MB/s, warm, on two cores of 2026:
 // text 104, a coloured build log 69, top 48, vim 25, tmux 24, wide characters 31; cold, a quarter of that or less. Ghostty
 // as WebAssembly (ghostty-web 0.4.0) 59, 39, 32, 33, 30, 27. It offers neither the saved cursor nor the scroll region,
 // the tab stops, the character sets or where a hyperlink leads.
 
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
-import { defined, limitWork, mendEraseToCursor, QueryFilter, type Snapshot, worstNsPerByte } from "sandbox-stdio/core";
+import {
+  defined,
+  limitWork,
+  mendFaults,
+  QueryFilter,
+  type Snapshot,
+  worstNsPerByte,
+  XTERM_OPTIONS,
+} from "sandbox-stdio/core";
 import { Appearance } from "./appearance.ts";
 import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
@@ -91,6 +99,7 @@ export class Emulator {
       cols: size.cols,
       rows: size.rows,
       scrollback: SCROLLBACK_LINES,
+      ...XTERM_OPTIONS,
       allowProposedApi: true,
       logLevel: "off",
     });
@@ -105,7 +114,7 @@ export class Emulator {
       this.#isExact = true;
       return false;
     });
-    mendEraseToCursor(this.#terminal);
+    mendFaults(this.#terminal);
     limitWork(this.#terminal);
     this.#appearance = new Appearance(this.#terminal, (text) => this.#answer(text));
   }

@@ -1,4 +1,4 @@
-// The members of the emulator (@xterm/headless 6.0.0, pinned) that its API does not offer. To follow them by parser hooks would take
+// The members of the emulator (@xterm/headless 6.1.0-beta.303, pinned) that its API does not offer. To follow them by parser hooks would take
 // a second emulator. They are checked when a terminal is made, so that another version of the package fails at once instead of
 // drawing something else.
 
@@ -32,7 +32,11 @@ export type ScreenBuffer = Omit<XtermBuffer, "lines"> & {
   /** Counted as lines are, not as visible rows. */
   readonly savedY: number;
   readonly savedCurAttrData: Attributes;
-  readonly savedCharset: Charset;
+  /** G0 to G3, as far as any was designated. */
+  readonly savedCharsets: readonly Charset[];
+  readonly savedGlevel: number;
+  readonly savedOriginMode: boolean;
+  readonly savedWraparoundMode: boolean;
 };
 
 export type Core = Omit<XtermCore, "buffers"> & {
@@ -49,9 +53,8 @@ export type Core = Omit<XtermCore, "buffers"> & {
       readonly wraparound: boolean;
     };
   };
-  readonly coreMouseService: { readonly activeEncoding: string };
+  readonly mouseStateService: { readonly activeEncoding: string };
   readonly _charsetService: {
-    readonly charset: Charset;
     readonly glevel: number;
     readonly _charsets: readonly Charset[];
   };
@@ -85,21 +88,30 @@ export type Core = Omit<XtermCore, "buffers"> & {
 /** @throws {Error} If the emulator is not the version that this was written for. */
 export function coreOf(terminal: Terminal): Core {
   const core: unknown = Reflect.get(terminal, "_core");
-  if (!hasPaths<Core>(core, PATHS)) throw new Error("Cannot read the screen: need @xterm/headless 6.0.0");
-  return core;
+  if (hasPaths<Core>(core, PATHS) && hasPaths<ScreenLine>(core.buffers.normal.lines.get(0), LINE_PATHS)) return core;
+  throw new Error("Cannot read the screen: need @xterm/headless 6.1.0-beta.303");
 }
 
-const PATHS = [
-  "buffers.normal.savedCurAttrData.fg",
-  "buffers.normal.tabs",
-  "buffers.alt.savedY",
+/** Each member above. */
+export const PATHS: readonly string[] = [
+  ...["x", "y", "ybase", "scrollTop", "scrollBottom", "tabs", "lines.length", "lines.get"].flatMap(ofBuffer),
+  ...["savedX", "savedY", "savedCurAttrData.fg", "savedCurAttrData.bg"].flatMap(ofBuffer),
+  ...["savedCharsets", "savedGlevel", "savedOriginMode", "savedWraparoundMode"].flatMap(ofBuffer),
   "buffers.active.ybase",
+  "coreService.isCursorHidden",
   "coreService.modes.insertMode",
-  "coreService.decPrivateModes.wraparound",
-  "coreMouseService.activeProtocol",
+  ...[
+    ...["applicationCursorKeys", "applicationKeypad", "bracketedPasteMode", "origin", "reverseWraparound"],
+    ...["sendFocus", "synchronizedOutput", "wraparound", "cursorBlink", "cursorStyle"],
+  ].map((mode) => `coreService.decPrivateModes.${mode}`),
+  "mouseStateService.activeProtocol",
+  "mouseStateService.activeEncoding",
   "_charsetService.glevel",
   "_charsetService._charsets",
   "_oscLinkService.getLinkData",
+  "_inputHandler._curAttrData.fg",
+  "_inputHandler._curAttrData.bg",
+  "_inputHandler._curAttrData.extended._ext",
   "_inputHandler._curAttrData.extended.urlId",
   "_inputHandler._windowTitle",
   "_inputHandler._iconName",
@@ -109,3 +121,18 @@ const PATHS = [
   "_inputHandler.onColor",
   "unicodeService.getStringCellWidth",
 ];
+
+export const LINE_PATHS = [
+  "getWidth",
+  "getString",
+  "hasContent",
+  "getFg",
+  "getBg",
+  "isWrapped",
+  "_data",
+  "_extendedAttrs",
+];
+
+function ofBuffer(member: string): string[] {
+  return [`buffers.normal.${member}`, `buffers.alt.${member}`];
+}

@@ -9,7 +9,7 @@ const EMULATED_ANSI = new Set([4, 20]);
 /** A terminal sends a report as soon as this mode is set. */
 const SIZE_REPORTS = 2048;
 /** The sequences that the ledger needs: private marker, intermediates and final byte. */
-const FOLLOWED = [...REPORTING_CSI, "h", "l", " q", ">m", ">n", ">f", "=u", ">u", "<u"];
+const FOLLOWED = [...REPORTING_CSI, "h", "l", " q", ">m", ">n", ">f"];
 
 export class RememberedModes {
   readonly #modes = new TerminalModes();

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless";
-import type { Snapshot } from "sandbox-stdio/core";
+import { mendFaults, type Snapshot, XTERM_OPTIONS } from "sandbox-stdio/core";
 import { expect } from "vitest";
 import {
   attributesOf,
@@ -62,11 +62,13 @@ export class Viewer {
       cols: size.cols,
       rows: size.rows,
       scrollback,
+      ...XTERM_OPTIONS,
       allowProposedApi: true,
       logLevel: "off",
     });
     this.#terminal.loadAddon(new Unicode11Addon());
     this.#terminal.unicode.activeVersion = "11";
+    mendFaults(this.#terminal);
     this.core = coreOf(this.#terminal);
     this.#terminal.onData((text) => this.answers.push(text));
     this.core._inputHandler.onColor((requests) => {
@@ -124,7 +126,7 @@ export class Viewer {
   state(scrollback: number, isStrict = true): object {
     const { core } = this;
     const { normal, alt, active } = core.buffers;
-    const { _inputHandler: input, _charsetService: charsets, coreService, coreMouseService } = core;
+    const { _inputHandler: input, _charsetService: charsets, coreService, mouseStateService } = core;
     return {
       size: [this.#terminal.cols, this.#terminal.rows],
       title: [input._windowTitle, input._iconName],
@@ -140,9 +142,9 @@ export class Viewer {
         sgr(currentAttributes(input._curAttrData)) +
         linkOf(isStrict ? core : undefined, input._curAttrData.extended.urlId),
       modes: { ...coreService.decPrivateModes, ...coreService.modes, isHidden: coreService.isCursorHidden },
-      mouse: [coreMouseService.activeProtocol, coreMouseService.activeEncoding],
+      mouse: [mouseStateService.activeProtocol, mouseStateService.activeEncoding],
       options: [this.#terminal.options.convertEol, this.#terminal.options.cursorBlink],
-      charset: [charsets.glevel, charsets.charset, [0, 1, 2, 3].map((level) => charsets._charsets[level])],
+      charset: [charsets.glevel, [0, 1, 2, 3].map((level) => charsets._charsets[level])],
     };
   }
 }
@@ -154,7 +156,8 @@ function savedState(buffer: ScreenBuffer, terminal: Terminal): object {
       buffer.savedX > terminal.cols ? terminal.cols - 1 : buffer.savedX,
       Math.min(terminal.rows - 1, Math.max(0, buffer.savedY - buffer.ybase)),
       sgr({ ...buffer.savedCurAttrData, extended: { _ext: 0, urlId: 0 } }),
-      buffer.savedCharset,
+      [0, 1, 2, 3].map((level) => buffer.savedCharsets[level]),
+      [buffer.savedGlevel, buffer.savedOriginMode, buffer.savedWraparoundMode],
     ],
   };
 }

@@ -252,7 +252,7 @@ test("after a flood with other sequences modes, alternate screen and title are r
   const late = Viewer.of(snapshot);
   expect(late.core._inputHandler._windowTitle).toBe("new title");
   expect(late.core.buffers.active).toBe(late.core.buffers.alt);
-  expect(late.core.coreMouseService).toMatchObject({ activeProtocol: "VT200", activeEncoding: "SGR" });
+  expect(late.core.mouseStateService).toMatchObject({ activeProtocol: "VT200", activeEncoding: "SGR" });
   expect(late.core.coreService.isCursorHidden).toBe(true);
   expect(late.core.coreService.decPrivateModes.applicationKeypad).toBe(true);
   expect(lastLines(late, 1)[0]).toMatch(/^last/);

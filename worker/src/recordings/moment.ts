@@ -5,7 +5,7 @@ import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
 import { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
 import {
   limitWork,
-  mendEraseToCursor,
+  mendFaults,
   screenFacts,
   textsOf,
   visibleRuns,
@@ -138,7 +138,7 @@ function terminalOf(cols: number, rows: number): Terminal {
   const terminal = new Terminal({ cols, rows, scrollback: MOST_ABOVE, allowProposedApi: true, logLevel: "off" });
   terminal.loadAddon(new Unicode11Addon());
   terminal.unicode.activeVersion = "11";
-  mendEraseToCursor(terminal);
+  mendFaults(terminal);
   limitWork(terminal);
   return terminal;
 }

@@ -204,7 +204,7 @@ export class TerminalSession {
       flash: () => flash(stage),
     });
     const now = () => performance.now();
-    this.echo = new EchoOverlay(terminal, now);
+    this.echo = new EchoOverlay(terminal, now, () => this.screen.keyboard.flags !== 0);
     this.latency = new Latency(this.connection, now, (ms) => this.echo.measured(ms));
     this.tools = new TerminalTools(terminal, {
       words: texts.command,

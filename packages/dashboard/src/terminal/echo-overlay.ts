@@ -9,6 +9,7 @@ const CHECK_MS = 100;
 export class EchoOverlay {
   mode: PredictionMode = "auto";
   readonly #terminal: Terminal;
+  readonly #isEncoded: () => boolean;
   readonly #prediction = new EchoPrediction();
   readonly #layer: HTMLElement;
   readonly #disposables: IDisposable[];
@@ -16,9 +17,10 @@ export class EchoOverlay {
   readonly #rows: NumberedRows;
   #timer = 0;
 
-  /** @param terminal Already opened. */
-  constructor(terminal: Terminal, now: () => number) {
+  /** @param terminal Already opened. @param isEncoded Whether keys are sent in another form than text. */
+  constructor(terminal: Terminal, now: () => number, isEncoded: () => boolean) {
     this.#terminal = terminal;
+    this.#isEncoded = isEncoded;
     this.#now = now;
     this.#rows = new NumberedRows(terminal, () => this.#prediction.reset());
     this.#layer = document.createElement("div");
@@ -48,7 +50,8 @@ export class EchoOverlay {
   /** Text was typed and is about to be sent. */
   typed(text: string): void {
     if (!this.#isOn) return;
-    this.#prediction.typed(text, this.#rows.screen, this.#now());
+    if (this.#isEncoded()) this.reset();
+    else this.#prediction.typed(text, this.#rows.screen, this.#now());
     this.#check();
   }
 

@@ -1,4 +1,4 @@
-// All sequences that xterm.js 6.0 or images.ts answer while parsing, taken from xterm.js's InputHandler. The page must catch the answers,
+// All sequences that xterm.js 6.1 or images.ts answer while parsing, taken from xterm.js's InputHandler. The page must catch the answers,
 // so that nothing reaches the process that no person typed.
 
 import type { IDisposable, IFunctionIdentifier, Terminal } from "@xterm/xterm";

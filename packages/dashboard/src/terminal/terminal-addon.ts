@@ -30,9 +30,9 @@ type Step = Chunk | { readonly kind: "size"; readonly cols: number; readonly row
 const CAN = 0x18;
 /** Ends a torn sequence, then resets screen, scrollback and modes (RIS). */
 const START_OVER = Uint8Array.of(CAN, 0x1b, 0x63);
-/** Mouse and focus reports: sent without the person typing. */
+/** Reports of mouse, focus and colours: sent without the person typing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal sequences
-const REPORT = /^\x1b\[(?:[IO]$|M|<|\d+;\d+;\d+M)/;
+const REPORT = /^\x1b\[(?:[IO]$|M|<|\?997;|\d+;\d+;\d+M)/;
 
 export class StdioAddon implements ITerminalAddon {
   readonly #link: TerminalLink;

@@ -7,7 +7,9 @@ import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
-import { limitWork, mendEraseToCursor, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
+import { limitWork, mendFaults, parseInSlices, parseOnAfterFaults } from "sandbox-stdio/core";
+import { KeyboardProtocol } from "../keys/keyboard-protocol.ts";
+import { ALL_KEYS, DISAMBIGUATE } from "../keys/kitty-keys.ts";
 import { clustersIn } from "../ui/clusters.ts";
 import { drawImages, MAX_IMAGE_LENGTH } from "./images.ts";
 import { InputMethod } from "./input-method.ts";
@@ -46,8 +48,6 @@ export type TerminalViewEvents = {
   followText(link: TextLink): void;
 };
 
-/** The answer to XTVERSION. */
-const NAME_AND_VERSION = "\x1bP>|xterm.js(6.0.0)\x1b\\";
 /** Width that xterm.js reserves for its scrollbar. */
 const SCROLLBAR_PX = 14;
 /** A PTY follows the window within a round trip: only a lasting difference is framed. */
@@ -70,6 +70,7 @@ export function joinTabOrder(isIn: boolean): void {
 
 export class TerminalView {
   readonly terminal: Terminal;
+  readonly keyboard: KeyboardProtocol;
   readonly #stage: HTMLElement;
   readonly #events: TerminalViewEvents;
   readonly #isSized: boolean;
@@ -122,17 +123,14 @@ export class TerminalView {
     const follow = (link: TextLink) => events.followText(link);
     this.#disposables.push({ dispose: findLinksAgain(terminal, stage) });
     terminal.registerLinkProvider(textLinkProvider(terminal, { follow, hover: (words) => events.link(words) }));
-    mendEraseToCursor(terminal);
+    mendFaults(terminal);
     limitWork(terminal, MAX_IMAGE_LENGTH);
     this.#disposables.push(drawImages(terminal));
     parseOnAfterFaults(terminal, reportError);
     parseInSlices(terminal, () => performance.now());
     parseUnseen(terminal);
-    // Programs ask for the terminal's name, and xterm.js does not answer.
-    terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
-      if (params[0] === 0) terminal.input(NAME_AND_VERSION, false);
-      return true;
-    });
+    this.keyboard = new KeyboardProtocol(terminal);
+    this.#disposables.push(this.keyboard);
     terminal.open(stage);
     const method = new InputMethod(terminal);
     this.#disposables.push(method);
@@ -219,8 +217,9 @@ export class TerminalView {
 
   /** Types a key's sequence of normal mode. */
   press(text: string): void {
-    const isCursorKey = this.terminal.modes.applicationCursorKeysMode && text.startsWith("\x1b[");
-    this.terminal.input(isCursorKey ? text.replace("[", "O") : text);
+    const isKitty = (this.keyboard.flags & (DISAMBIGUATE | ALL_KEYS)) !== 0;
+    const isCursorKey = !isKitty && this.terminal.modes.applicationCursorKeysMode && text.startsWith("\x1b[");
+    this.terminal.input(isCursorKey ? text.replace("[", "O") : isKitty && text === "\x1b" ? "\x1b[27u" : text);
   }
 
   dispose(): void {

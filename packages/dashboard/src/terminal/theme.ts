@@ -1,6 +1,7 @@
 // Colours and fonts of the terminal.
 
 import type { ITerminalOptions, ITheme } from "@xterm/xterm";
+import { XTERM_OPTIONS } from "sandbox-stdio/core";
 
 export type Scheme = "dark" | "light" | "contrast";
 
@@ -132,7 +133,7 @@ export const FONT_FAMILY = [
   '"Noto Color Emoji"',
 ].join(", ");
 
-/** Minimum contrast by renderer. The DOM renderer of xterm.js 6.0 would turn inverse text grey, so it has none. */
+/** Minimum contrast by renderer. The DOM renderer of xterm.js 6.1 would turn inverse text grey, so it has none. */
 export const MINIMUM_CONTRAST = { webgl: 3, dom: 1 } as const;
 
 export const DEFAULT_SCROLLBACK = 10_000;
@@ -143,9 +144,10 @@ export const TERMINAL_OPTIONS: ITerminalOptions = {
   drawBoldTextInBrightColors: false,
   logLevel: "off", // Else each byte that means nothing is a line in the console: a binary file costs thousands.
   // As wide as the scroll bar, for marks of matches and failures in it.
-  overviewRuler: { width: 14 },
+  scrollbar: { width: 14 },
   macOptionIsMeta: true,
   minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,
   scrollback: DEFAULT_SCROLLBACK,
+  ...XTERM_OPTIONS,
 };

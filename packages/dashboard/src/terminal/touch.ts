@@ -1,4 +1,4 @@
-// Touch on the terminal: dragging scrolls and pans, two fingers zoom, a long press selects words, a tap focuses. xterm.js 6.0 does none of it.
+// Touch on the terminal: dragging scrolls and pans, two fingers zoom, a long press selects words, a tap focuses. xterm.js 6.1 does none of it.
 
 import type { Terminal } from "@xterm/xterm";
 

@@ -271,7 +271,7 @@ export const ENGLISH = {
       `${line === "" ? "The command" : line}: ${exit === undefined ? "ended" : `exit ${exit}`}`,
     copied: (lines: number) => `Copied ${count(lines, "line")} of output`,
     notCopied: "The browser blocked copying",
-    leftOn: "The ended program left mouse reports on: they are off again",
+    leftOn: "The ended program left the mouse or its own keys on: they are off again",
     nothingToCopy: "No command output to copy here",
     unmarked: "This shell has no shell integration",
     first: "This is the first command in the scrollback",

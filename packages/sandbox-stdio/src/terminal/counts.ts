@@ -24,6 +24,7 @@ export const COUNTS: ReadonlyMap<string, CountUnit> = new Map<string, CountUnit>
   ["M", "rows"], // DL
   ["S", "rows"], // SU: scroll
   ["T", "rows"], // SD
+  ["^", "rows"], // SD, as ECMA-48 has it
   ["@", "cols"], // ICH: characters
   ["P", "cols"], // DCH
   ["X", "cols"], // ECH

@@ -36,6 +36,10 @@ export class KeyboardStack {
     this.#below = [];
   }
 
+  get flags(): number {
+    return this.#flags;
+  }
+
   /** The sequence that undoes everything on the current screen; "" if nothing was changed. */
   get undo(): string {
     const base = this.#below[0] ?? this.#flags;

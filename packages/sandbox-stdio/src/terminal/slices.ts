@@ -41,7 +41,7 @@ export class Slices {
 }
 
 /**
- * Most nanoseconds that a byte can cost xterm.js 6.0 with {@link limitWork}. Four bytes erase or scroll the whole screen, and
+ * Most nanoseconds that a byte can cost xterm.js 6.1 with {@link limitWork}. Four bytes erase or scroll the whole screen, and
  * each scrolled line visits every marker.
  */
 export function worstNsPerByte({ cols, rows, markers }: Pick<XtermTerminal, "cols" | "rows" | "markers">): number {

@@ -1,4 +1,4 @@
-// Fixes faults of xterm.js 6.0 where this project uses it: in the bridge's emulator and on the page. Knows only the internals
+// Fixes faults of xterm.js 6.1 where this project uses it: in the bridge's emulator and on the page. Knows only the internals
 // that it calls, and works with any build.
 
 /** The members used of a terminal of `@xterm/xterm` or `@xterm/headless`. */
@@ -16,18 +16,28 @@ export type XtermTerminal = {
   };
 };
 
+/** Options of every terminal that draws a session: what a program may switch on, and DECSET 12, which 6.1 ignores by itself. */
+export const XTERM_OPTIONS = {
+  vtExtensions: { kittyKeyboard: true, win32InputMode: true },
+  quirks: { allowSetCursorBlink: true },
+} as const;
+
 type InputHandler = {
   eraseInDisplay(parameters: { readonly params: readonly number[] }, isSelective: boolean): boolean;
   parse(data: string | Uint8Array, promiseResult?: boolean): unknown;
+  readonly _charsetService: { readonly _charsets: readonly unknown[] };
 };
 
 /**
- * Works around an exception in xterm.js: erasing up to the cursor (ED 1) throws if that is the last cell and no line follows, and
- * later writes are never parsed. Erases the whole screen instead, which is the same.
+ * Works around two faults of xterm.js. Erasing up to the cursor (ED 1) throws if that is the last cell and no line follows, and later
+ * writes are never parsed: erases the whole screen instead, which is the same. And a saved cursor leaves out the character sets that
+ * were never designated, so that restoring it does not end line drawing: saves all four.
  * @throws {Error} If the terminal is not the version that this was written for.
  */
-export function mendEraseToCursor(terminal: XtermTerminal): void {
+export function mendFaults(terminal: XtermTerminal): void {
   const input = inputHandlerOf(terminal);
+  const { _charsetService: sets } = input;
+  Object.defineProperty(sets, "charsets", { get: () => [0, 1, 2, 3].map((level) => sets._charsets[level]) });
   const mend = (isSelective: boolean) => (params: readonly (number | number[])[]) => {
     if (params[0] !== 1) return false;
     const { cursorX, cursorY } = terminal.buffer.active;
@@ -41,7 +51,7 @@ export function mendEraseToCursor(terminal: XtermTerminal): void {
 /**
  * Keeps an exception during a write from blocking the queue of write() for good: calls `failed`, drops the rest of that write,
  * and parses the next one.
- * @throws {Error} As {@link mendEraseToCursor}.
+ * @throws {Error} As {@link mendFaults}.
  */
 export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unknown) => void): void {
   const input = inputHandlerOf(terminal);
@@ -60,7 +70,11 @@ export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unkn
 export function inputHandlerOf(terminal: XtermTerminal): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const input = core?._inputHandler;
-  if (input?.eraseInDisplay === undefined || input.parse === undefined)
-    throw new Error("Cannot mend the terminal: need xterm.js 6.0.0");
+  if (
+    input?.eraseInDisplay === undefined ||
+    input.parse === undefined ||
+    input._charsetService?._charsets === undefined
+  )
+    throw new Error("Cannot mend the terminal: need xterm.js 6.1.0-beta.303");
   return input as InputHandler;
 }

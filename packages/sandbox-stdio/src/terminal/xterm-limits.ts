@@ -1,4 +1,4 @@
-// Limits the time and memory that one sequence costs xterm.js 6.0, in the bridge's emulator and on the page. A program may print
+// Limits the time and memory that one sequence costs xterm.js 6.1, in the bridge's emulator and on the page. A program may print
 // any number and length, and xterm.js works through all of it before it returns.
 
 import { COUNTS, maxCountOf } from "./counts.ts";
@@ -22,7 +22,7 @@ const MAX_CELL_LENGTH = 32;
 /** Most hyperlinks on screen and scrollback, since every scroll visits each. Later text is drawn without its link. */
 const MAX_LINKS = 10_000;
 /** Sequences for which xterm.js loops or allocates by count. The others cost the same for any number. */
-const COUNTED_IN_LOOPS = ["I", "Z", "L", "M", "S", "T", "b"] as const;
+const COUNTED_IN_LOOPS = ["I", "Z", "L", "M", "S", "T", "^", "b"] as const;
 /** xterm.js allocates memory for the whole cell this many times. */
 const MAX_REPEATS = 65_536;
 /** State of xterm.js' OSC parser in which the rest of the payload is ignored. */
@@ -135,6 +135,6 @@ function coreOf(terminal: XtermTerminal): Core {
     parser?._oscParser?._state !== undefined &&
     parser._dcsParser?.hook !== undefined &&
     core?._oscLinkService?._dataByLinkId !== undefined;
-  if (core === undefined || !isKnown) throw new Error("Cannot limit the terminal: need xterm.js 6.0.0");
+  if (core === undefined || !isKnown) throw new Error("Cannot limit the terminal: need xterm.js 6.1.0-beta.303");
   return core;
 }

@@ -15,9 +15,9 @@ type ParsingTerminal = {
   };
 };
 
-/** Modes in which a terminal sends input by itself. Others may be the shell's, which sets them again before its prompt. */
-const REPORTS = ["mouse", "reports"] as const;
-export const REPORTING_CSI: readonly string[] = ["?h", "?l", "'z"];
+/** Modes in which a terminal sends input by itself, or keys in a form that a shell can't read. A shell sets its own after the mark. */
+const REPORTS = ["mouse", "reports", "keys"] as const;
+export const REPORTING_CSI: readonly string[] = ["?h", "?l", "'z", "=u", ">u", "<u"];
 const SHELL_MARK = 133;
 
 /**

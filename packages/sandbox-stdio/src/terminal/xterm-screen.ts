@@ -1,4 +1,4 @@
-// Reads the screen of xterm.js 6.0 for programs (S1): lines without trailing blanks, cursor, modes and styled runs. Shared by the
+// Reads the screen of xterm.js 6.1 for programs (S1): lines without trailing blanks, cursor, modes and styled runs. Shared by the
 // bridge's emulator and the Worker's redrawing. Knows only the internals that it reads.
 
 /** A line of cells. Each cell packs colours and flags into two numbers. */
@@ -30,14 +30,14 @@ export type XtermCore = {
       readonly bracketedPasteMode: boolean;
     };
   };
-  readonly coreMouseService: { readonly activeProtocol: string };
+  readonly mouseStateService: { readonly activeProtocol: string };
   readonly _inputHandler: { readonly _windowTitle: string };
 };
 
 const PATHS = [
   "buffers.active.ybase",
   "coreService.decPrivateModes.bracketedPasteMode",
-  "coreMouseService.activeProtocol",
+  "mouseStateService.activeProtocol",
   "_inputHandler._windowTitle",
 ];
 
@@ -97,7 +97,7 @@ const BG_FLAGS = [
 /** @throws {Error} If the terminal is not the version that this was written for. */
 export function xtermCoreOf(terminal: object): XtermCore {
   const core: unknown = Reflect.get(terminal, "_core");
-  if (!hasPaths<XtermCore>(core, PATHS)) throw new Error("Cannot read the screen: need xterm.js 6.0.0");
+  if (!hasPaths<XtermCore>(core, PATHS)) throw new Error("Cannot read the screen: need xterm.js 6.1.0-beta.303");
   return core;
 }
 
@@ -106,10 +106,10 @@ export function hasPaths<T>(value: unknown, paths: readonly string[]): value is 
   return paths.every((path) => {
     let at: unknown = value;
     for (const name of path.split(".")) {
-      if (typeof at !== "object" || at === null) return false;
+      if (typeof at !== "object" || at === null || !Reflect.has(at, name)) return false;
       at = Reflect.get(at, name);
     }
-    return at !== undefined;
+    return true;
   });
 }
 
@@ -128,7 +128,7 @@ export function screenFacts(core: XtermCore, { cols, rows, options }: Terminal):
       applicationCursor: modes.applicationCursorKeys,
       applicationKeypad: modes.applicationKeypad,
       newLine: options.convertEol === true,
-      mouse: core.coreMouseService.activeProtocol !== "NONE",
+      mouse: core.mouseStateService.activeProtocol !== "NONE",
     },
   };
 }

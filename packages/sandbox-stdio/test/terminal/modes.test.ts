@@ -3,7 +3,7 @@
 import { Terminal } from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { QueryFilter, TerminalModes } from "../../src/index.ts";
+import { QueryFilter, TerminalModes, XTERM_OPTIONS } from "../../src/index.ts";
 import { KeyboardStack } from "../../src/terminal/keyboard-stacks.ts";
 import { inputHandlerOf } from "../../src/terminal/xterm-fault.ts";
 import { ANY_MODES } from "../support/mode-sequences.ts";
@@ -30,7 +30,7 @@ type Internals = {
       readonly decPrivateModes: object;
       readonly isCursorHidden: boolean;
     };
-    readonly coreMouseService: { readonly activeProtocol: string; readonly activeEncoding: string };
+    readonly mouseStateService: { readonly activeProtocol: string; readonly activeEncoding: string };
     readonly _charsetService: { readonly charset: unknown; readonly glevel: number };
     readonly buffer: {
       readonly tabs: { readonly [column: number]: boolean | undefined };
@@ -49,7 +49,7 @@ type Internals = {
 
 /** A terminal, and all that says how it draws and types what comes next. */
 class Oracle {
-  readonly #terminal = new Terminal({ ...SIZE, allowProposedApi: true, logLevel: "off" });
+  readonly #terminal = new Terminal({ ...SIZE, ...XTERM_OPTIONS, allowProposedApi: true, logLevel: "off" });
   readonly #input = inputHandlerOf(this.#terminal) as ReturnType<typeof inputHandlerOf> & {
     onColor(hear: (requests: readonly { type: number; index?: number }[]) => void): void;
   };
@@ -79,7 +79,7 @@ class Oracle {
       modes: { ...core.coreService.modes, ...core.coreService.decPrivateModes },
       isCursorHidden: core.coreService.isCursorHidden,
       options: [options.convertEol, options.cursorBlink],
-      mouse: [core.coreMouseService.activeProtocol, core.coreMouseService.activeEncoding],
+      mouse: [core.mouseStateService.activeProtocol, core.mouseStateService.activeEncoding],
       charset: [core._charsetService.glevel, core._charsetService.charset],
       buffer: buffer.active.type,
       margins: [core.buffer.scrollTop, core.buffer.scrollBottom],

@@ -3,14 +3,14 @@
 import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
 import { expect, test } from "vitest";
-import { limitWork, mendEraseToCursor, parseOnAfterFaults } from "../../src/index.ts";
+import { limitWork, mendFaults, parseOnAfterFaults } from "../../src/index.ts";
 
 /** What a mended terminal of 10x3 shows after these writes. */
 async function draw(...writes: string[]): Promise<string> {
   const terminal = new headless.Terminal({ cols: 10, rows: 3, scrollback: 5, allowProposedApi: true });
   const serialize = new SerializeAddon();
   terminal.loadAddon(serialize);
-  mendEraseToCursor(terminal);
+  mendFaults(terminal);
   for (const text of writes) await new Promise<void>((resolve) => terminal.write(text, resolve));
   const { cursorX, cursorY } = terminal.buffer.active;
   const shown = `${serialize.serialize()} ${cursorX},${cursorY}`;
@@ -38,8 +38,8 @@ test("erasing up to a cursor that stands elsewhere leaves what is behind it", as
 test("what is no terminal of the version that this was written for is refused at once", () => {
   const buffer = { active: { cursorX: 0, cursorY: 0 } };
   const other = { cols: 1, rows: 1, markers: [], buffer, parser: { registerCsiHandler: () => 0 } };
-  expect(() => mendEraseToCursor(other)).toThrow("Cannot mend the terminal: need xterm.js 6.0.0");
-  expect(() => limitWork(other)).toThrow("Cannot limit the terminal: need xterm.js 6.0.0");
+  expect(() => mendFaults(other)).toThrow("Cannot mend the terminal: need xterm.js 6.1.0-beta.303");
+  expect(() => limitWork(other)).toThrow("Cannot limit the terminal: need xterm.js 6.1.0-beta.303");
 });
 
 test("an exception in the emulator is told, and what is written next is drawn", async () => {

@@ -1,7 +1,7 @@
 // xterm.js itself, fed with output: what a screen must be like that was drawn in any other way.
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import headless from "@xterm/headless";
-import { mendEraseToCursor, screenFacts, textsOf, visibleRuns, xtermCoreOf } from "sandbox-stdio/core";
+import { mendFaults, screenFacts, textsOf, visibleRuns, xtermCoreOf } from "sandbox-stdio/core";
 
 export class Reference {
   readonly #terminal: headless.Terminal;
@@ -10,7 +10,7 @@ export class Reference {
     this.#terminal = new headless.Terminal({ ...size, scrollback: 1_000, allowProposedApi: true, logLevel: "off" });
     this.#terminal.loadAddon(new Unicode11Addon() as unknown as headless.ITerminalAddon);
     this.#terminal.unicode.activeVersion = "11";
-    mendEraseToCursor(this.#terminal);
+    mendFaults(this.#terminal);
   }
 
   feed(bytes: Uint8Array): Promise<void> {

@@ -7,7 +7,7 @@ import {
   limitWork,
   MAX_COLS,
   MAX_ROWS,
-  mendEraseToCursor,
+  mendFaults,
   type OutputLog,
   type ScreenSize,
   screenFacts,
@@ -49,7 +49,7 @@ export async function redraw(seen: Screen, log: OutputLog): Promise<Screen | und
   try {
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = "11";
-    mendEraseToCursor(terminal);
+    mendFaults(terminal);
     limitWork(terminal);
     let title = seen.title;
     await written(terminal, drawing);
