@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { compilePattern } from "@sbx/api/patterns";
 import headless from "@xterm/headless";
-import { mendEraseToCursor } from "sandbox-stdio/core";
 import { Redactor } from "sandbox-stdio/recording";
 import { expect, test } from "vitest";
 
@@ -44,9 +43,7 @@ function linesOf({ buffer: { active }, rows }: headless.Terminal): string[] {
 }
 
 function terminalOf(size: Size): headless.Terminal {
-  const terminal = new headless.Terminal({ ...size, scrollback: 0, allowProposedApi: true, logLevel: "off" });
-  mendEraseToCursor(terminal);
-  return terminal;
+  return new headless.Terminal({ ...size, scrollback: 0, allowProposedApi: true, logLevel: "off" });
 }
 
 /** Words that the screen shows at some of the offsets. */
