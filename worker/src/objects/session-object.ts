@@ -137,6 +137,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
         if (!isNeeded) this.#detach(state);
         // The hop broke before any client came, or was closed while the session was parked.
         else if (isAttached || programs.waits.count > 0) lifecycle.hop.keep();
+        else if (isRecorded && this.#parts.detached.guard(Date.now())) void this.#parts.alarm.set();
         break;
       case "detached":
         if (!isNeeded && state.record.endsUnattended === true) this.#forget();

@@ -1,5 +1,6 @@
 // A detached process, which no client follows: this object fetches its new output, so that the death of its container loses little.
 // The bridge wakes the object for that. If the bridge can't, an alarm polls: every 5 s while there is output, then ever less often.
+// While an object follows a recorded process without clients, the alarm is set too: nothing else wakes its successor if it dies.
 
 import { parseListings } from "sandbox-stdio/core";
 import { log } from "../base/log.ts";
@@ -49,6 +50,13 @@ export class DetachedProcess {
     this.#pollAgain(nowMs, this.#store.record?.hasBell === true ? LAST_POLL_MS : FIRST_POLL_MS);
   }
 
+  /** This object follows a process without clients. @returns Whether the alarm must be set. */
+  guard(nowMs: number): boolean {
+    if (this.#next !== undefined && this.#next.atMs <= nowMs + FIRST_POLL_MS) return false;
+    this.#pollAgain(nowMs, FIRST_POLL_MS);
+    return true;
+  }
+
   /** The bridge wakes this object because there is new output. A bridge that does so too often is ignored. */
   async wakeup(nowMs: number): Promise<void> {
     if (this.#isPolling || this.dueMs === Number.POSITIVE_INFINITY || nowMs - this.#polledAtMs < LEAST_MS) return;
@@ -58,6 +66,11 @@ export class DetachedProcess {
   /** Polls if a poll is due. */
   async tick(nowMs: number): Promise<void> {
     if (this.dueMs > nowMs || this.#isPolling) return;
+    if (this.#lifecycle.state.at === "running") {
+      this.#next = undefined;
+      this.#kv.delete(NEXT_LOOK);
+      return;
+    }
     const everyMs = Math.min(LAST_POLL_MS, (this.#next?.everyMs ?? FIRST_POLL_MS) * 2);
     this.#pollAgain(nowMs, everyMs);
     await this.#pollNow(nowMs);

@@ -77,6 +77,28 @@ test("G2: the object dies again and again while segments are written: no byte is
   expect(text === written).toBe(true);
 });
 
+test("G2: the object dies while it records what no client follows: its alarm brings another, which goes on to the exit", async () => {
+  const name = crypto.randomUUID();
+  const bridge = new Bridge(stubOf(name), true);
+  const client = await open(stubOf(name), "plain", undefined, true);
+  await inObject(stubOf(name), () => bridge.write("one\n"));
+  await expect.poll(() => client.output, LIMIT).toBe("one\n");
+  client.close();
+  await expect.poll(async () => (await stubOf(name).describe())?.clients, LIMIT).toBe(0);
+  await inObject(stubOf(name), () => bridge.write("two\n"));
+  await kill(stubOf(name));
+  const stub = stubOf(name);
+  await inObject(stub, () => {
+    bridge.write("three\n");
+    bridge.exit(3);
+  });
+  clock.putForward(5_000);
+  expect(await runDurableObjectAlarm(stub)).toBe(true);
+  // Listing wakes nothing.
+  await expect.poll(async () => (await stub.listRecordings())[0]?.endedAt, LIMIT).toBeDefined();
+  expect(await recorded(stub)).toMatchObject({ text: "one\ntwo\nthree\n", gaps: [], isOver: true });
+});
+
 test("G2: beyond the limit the oldest output goes, told as a gap; what is held stays, and is full", async () => {
   const stub = stubOf(crypto.randomUUID());
   const bridge = new Bridge(stub, true);

@@ -71,9 +71,16 @@ export class Bridge {
       },
     });
     vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => {
-      const asked = new URL(String(url)).searchParams.get("offset");
+      const { pathname, searchParams } = new URL(String(url));
+      if (pathname === "/sessions") return Response.json({ sessions: [this.#listing] });
+      const asked = searchParams.get("offset");
       return this.#open(asked === null ? undefined : Number(asked));
     });
+  }
+
+  get #listing() {
+    const state = this.session.hasEnded ? "exited" : "running";
+    return { incarnation: INCARNATION, state, offset: this.log.endOffset };
   }
 
   #open(asked: number | undefined): Response {
