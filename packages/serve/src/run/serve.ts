@@ -62,7 +62,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   if (local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
   const hasCrashed = existsSync(state.serverFile);
-  const { issuer, release } = await takeState(state, request, reach);
+  const issuer = await takeState(state, request, reach);
   let system: System | undefined;
   try {
     if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
@@ -85,9 +85,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         address: reach.address,
         issuer,
         bridge: found && { url: urlOf(found), token: found.token },
-        keepBridge: local
-          ? undefined
-          : (facts) => writeJson(state.bridgeFile, { ...facts, innerPort, build, settings }),
+        keepBridge: local ? undefined : (own) => writeJson(state.bridgeFile, { ...own, innerPort, build, settings }),
         front: {
           module: join(partsIn(PARTS).modules, "front-entry.mjs"),
           innerAddress: innerHost,
@@ -95,6 +93,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
           issuerSocket: basename(state.issuerSocket),
           settings: {
             origin: reach.origin,
+            hosts: reach.hosts,
             innerHost,
             ...(local ? LOCAL_CALLERS : { proxies, addressHeader: "X-Forwarded-For" }),
           },
@@ -112,7 +111,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     if (left !== undefined && (request.once || !left.isBusy)) await stopBridge(state, left);
     else if (left !== undefined)
       say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
-    release();
+    rmSync(state.serverFile, { force: true });
   }
 }
 
@@ -162,11 +161,7 @@ async function attend(running: Running): Promise<number> {
 }
 
 /** One server has a folder: whoever listens on its socket. */
-async function takeState(
-  state: State,
-  request: ServeRequest,
-  reach: Reach,
-): Promise<{ readonly issuer: Issuer; readonly release: () => void }> {
+async function takeState(state: State, request: ServeRequest, reach: Reach): Promise<Issuer> {
   const { issuerSocket: socketPath, keysDir, accountsFile } = state;
   const { local } = request;
   const dir = secretsOf(state, request);
@@ -189,16 +184,15 @@ async function takeState(
     admission: local ? anybody : login(),
     memory: local ? undefined : new KeptLogins(join(dir, "logins.json")),
   };
-  const release = (): void => rmSync(state.serverFile, { force: true });
   try {
-    return { issuer: await startIssuer(options), release };
+    return await startIssuer(options);
   } catch (error) {
     if (!isErrorCode(error, "EADDRINUSE")) throw error;
     if (await answers(socketPath))
       throw new ServeError(`A server runs here already (${state.dir}): sbx-stdio serve link${state.options}`);
     // Left by one that was killed.
     rmSync(socketPath, { force: true });
-    return { issuer: await startIssuer(options), release };
+    return startIssuer(options);
   }
 }
 
