@@ -18,15 +18,7 @@ export async function run(command: ServeCommand, version: string): Promise<numbe
 
 /** `npm start`. @returns What was wrong, for a person. */
 export async function runLocal(choice: ServerChoice & { state: string }, local: LocalRun): Promise<string | undefined> {
-  const none = undefined;
-  const ended = await run(
-    {
-      ...choice,
-      ...{ kind: "serve", local, dir: choice.state, bind: "localhost", origin: none, program: none, linkFile: none },
-      ...{ isReadonly: false, isOnce: false, isInsecure: false, certificate: none, key: none, proxies: [] },
-      ...{ issuer: none, exec: none, cgroup: none, limits: {}, settings: none },
-    },
-    "of this checkout",
-  );
+  const request = { ...choice, kind: "serve", dir: choice.state, bind: "localhost", local } as const;
+  const ended = await run(request, "of this checkout");
   return typeof ended === "string" ? ended : undefined;
 }

@@ -5,10 +5,6 @@ const NOWHERE = { addresses: ["192.0.2.7", "198.51.100.1"], certified: [] };
 const WISH = {
   port: 8787,
   bind: "localhost",
-  origin: undefined,
-  certificate: undefined,
-  proxies: [] as string[],
-  isInsecure: false,
 };
 
 test("by default only this machine reaches it", () => {
@@ -24,9 +20,9 @@ test.each(["*", "0.0.0.0", "::", "192.0.2.7", "some.host"])(
   "beyond loopback, at %s, it starts only with TLS, a proxy or --insecure",
   (bind) => {
     expect(() => reachOf({ ...WISH, bind }, NOWHERE)).toThrow("Give --tls-cert and --tls-key");
-    expect(reachOf({ ...WISH, bind, isInsecure: true }, NOWHERE).isPlain).toBe(true);
+    expect(reachOf({ ...WISH, bind, insecure: true }, NOWHERE).isPlain).toBe(true);
     const certified = { ...NOWHERE, certified: ["*.example.test", "host.example.test"] };
-    expect(reachOf({ ...WISH, bind, certificate: "file" }, certified)).toMatchObject({
+    expect(reachOf({ ...WISH, bind, tlsCert: "file" }, certified)).toMatchObject({
       origin: "https://host.example.test:8787",
       isPlain: false,
     });
@@ -35,7 +31,7 @@ test.each(["*", "0.0.0.0", "::", "192.0.2.7", "some.host"])(
 
 test("it answers to all names of its certificate, and people get one that leads here", () => {
   const certified = ["localhost", "host.test", "*.host.test", "127.0.0.1"];
-  const wish = { ...WISH, certificate: "file" };
+  const wish = { ...WISH, tlsCert: "file" };
   const { origin, hosts } = reachOf({ ...wish, bind: "*" }, { addresses: ["192.0.2.7"], certified });
   expect([origin, [...hosts].sort()]).toEqual([
     "https://host.test:8787",
@@ -45,17 +41,17 @@ test("it answers to all names of its certificate, and people get one that leads 
 });
 
 test("at any address it answers to each of the machine's own", () => {
-  const { address, origin, hosts } = reachOf({ ...WISH, bind: "*", isInsecure: true }, NOWHERE);
+  const { address, origin, hosts } = reachOf({ ...WISH, bind: "*", insecure: true }, NOWHERE);
   expect(address).toBe("*:8787");
   expect(origin).toBe("http://192.0.2.7:8787");
   expect(hosts).toEqual(["192.0.2.7:8787", "198.51.100.1:8787"]);
 });
 
 test("behind a proxy people use the proxy's https address, which must be given", () => {
-  const proxies = ["127.0.0.1"];
-  expect(() => reachOf({ ...WISH, proxies }, NOWHERE)).toThrow("--trust-proxy needs --origin");
-  expect(() => reachOf({ ...WISH, proxies, origin: "http://host.test" }, NOWHERE)).toThrow("is not https");
-  expect(reachOf({ ...WISH, proxies, origin: "https://host.test/" }, NOWHERE)).toMatchObject({
+  const trustProxy = ["127.0.0.1"];
+  expect(() => reachOf({ ...WISH, trustProxy }, NOWHERE)).toThrow("--trust-proxy needs --origin");
+  expect(() => reachOf({ ...WISH, trustProxy, origin: "http://host.test" }, NOWHERE)).toThrow("is not https");
+  expect(reachOf({ ...WISH, trustProxy, origin: "https://host.test/" }, NOWHERE)).toMatchObject({
     origin: "https://host.test",
     hosts: ["host.test", "localhost:8787", "127.0.0.1:8787"],
   });

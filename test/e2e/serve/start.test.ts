@@ -10,7 +10,7 @@ import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { tokenMinter } from "../../../packages/local/src/issuer/tokens.ts";
 import { livingRuns } from "../../../packages/local/src/system/claim.ts";
 import { allProcesses, isAlive } from "../support/system/processes.ts";
-import { Visitor } from "../support/system/served.ts";
+import { knock, Visitor } from "../support/system/served.ts";
 import { until } from "../support/system/wait.ts";
 
 const SCRIPT = `
@@ -51,6 +51,10 @@ test("anybody signs in, a sandbox is a folder of the state, and however it ends 
   const visitor = new Visitor(origin);
   await visitor.login({ user: "bob", org: "acme" });
   expect(await visitor.me()).toMatchObject({ authenticated: true, subject: "bob" });
+  // A path of the issuer's is a preview's own under a preview's name.
+  const headers = { Host: `${"a".repeat(40)}.localhost:${port}` };
+  expect(await knock(port, { path: "/me", headers })).toEqual({ status: 401 });
+  expect(await knock(port, { path: "/me", headers: { Host: `evil.test:${port}` } })).toEqual({ status: 403 });
 
   const mint = await tokenMinter({ keysDir: dir, issuerUrl: origin });
   const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {

@@ -57,17 +57,13 @@ export async function anyFreePort(): Promise<number> {
 export type MayUse = (port: number) => Promise<boolean>;
 
 /**
- * The first free port of `first`, `first + 1`, and so on, none of which is in `taken`.
+ * The first free port of `first`, `first + 1`, and so on.
  *
  * @throws {Error} If a hundred in a row are in use.
  */
-export async function nextFreePort(
-  first: number,
-  taken: readonly number[] = [],
-  mayUse: MayUse = isPortFree,
-): Promise<number> {
+export async function nextFreePort(first: number, mayUse: MayUse = isPortFree): Promise<number> {
   for (let port = first; port < first + 100 && port <= 65535; port++) {
-    if (!taken.includes(port) && (await mayUse(port))) return port;
+    if (await mayUse(port)) return port;
   }
   throw new Error(`Cannot find a free port from ${first} on`);
 }
@@ -83,7 +79,7 @@ export async function chosenPort(
   fallback: number,
   mayUse: MayUse = isPortFree,
 ): Promise<number> {
-  if (setting === undefined || setting === "") return nextFreePort(fallback, [], mayUse);
+  if (setting === undefined || setting === "") return nextFreePort(fallback, mayUse);
   const port = Number(setting);
   if (!/^\d+$/.test(setting) || port < 1 || port > 65535) {
     throw new PortError(`Cannot use PORT=${setting}: a port is a whole number from 1 to 65535`);

@@ -31,32 +31,13 @@ export interface ContainerSystemOptions {
   readonly dockerfile?: string;
 }
 
-export interface ContainerSystem {
-  /** The public origin, `http://localhost:PORT`. */
-  readonly origin: string;
-  readonly issuerUrl: string;
-  readonly dir: string;
-  /** kill -9 of wrangler and workerd, then a start in the same place. The containers run on. */
-  restartWorker(): Promise<void>;
-  /** Removes the sandboxes' containers, as if their machines were gone. */
-  removeContainers(): Promise<void>;
-  /** Kills the sandboxes' containers, as a bridge that crashes does. */
-  killContainers(): Promise<void>;
-  /** What each bridge says of its sessions of this query: bodies of JSON. */
-  sessionsInBridges(query: string): Promise<string[]>;
-  /** Breaks every connection from the Worker to a sandbox, as a network does. Needs root, and `ss` of iproute2. */
-  cutConnections(): Promise<void>;
-  /** The id of wrangler, which is also that of its and workerd's process group. */
-  readonly workerPid: number;
-  /** Ends everything, and removes the containers and what wrangler called their image. */
-  stop(): Promise<void>;
-}
+export type ContainerSystem = Awaited<ReturnType<typeof startContainerSystem>>;
 
 /**
  * Starts a system and waits until the Worker answers. The page and the bridge must have been built before.
  * @throws {NotReadyError} If a part does not come up. Whatever had been started is stopped first.
  */
-export async function startContainerSystem(options: ContainerSystemOptions): Promise<ContainerSystem> {
+export async function startContainerSystem(options: ContainerSystemOptions) {
   const { dir, way = "sdk", dockerfile } = options;
   makePrivateDirectory(dir);
   const config = join(dir, "wrangler.toml");
@@ -106,17 +87,25 @@ export async function startContainerSystem(options: ContainerSystemOptions): Pro
     throw error;
   }
   return {
+    /** The public origin, `http://localhost:PORT`. */
     origin,
     issuerUrl: issuer.url,
     dir,
+    /** kill -9 of wrangler and workerd, then a start in the same place. The containers run on. */
     restartWorker: () => worker.restart(),
+    /** Removes the sandboxes' containers, as if their machines were gone. */
     removeContainers: () => containers.remove(),
+    /** Kills the sandboxes' containers, as a bridge that crashes does. */
     killContainers: () => containers.kill(),
-    sessionsInBridges: (query) => containers.sessions(query),
+    /** What each bridge says of its sessions of this query: bodies of JSON. */
+    sessionsInBridges: (query: string) => containers.sessions(query),
+    /** Breaks every connection from the Worker to a sandbox, as a network does. Needs root, and `ss` of iproute2. */
     cutConnections: () => containers.cutConnections(),
+    /** The id of wrangler, which is also that of its and workerd's process group. */
     get workerPid() {
       return worker.pid;
     },
+    /** Ends everything, and removes the containers and what wrangler called their image. */
     stop,
   };
 }

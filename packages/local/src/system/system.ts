@@ -25,7 +25,7 @@ export interface SystemOptions {
   /** Directory of the issuer's key and the session secret. Default: `dir`. */
   readonly keysDir?: string;
   /** Any free port where absent. */
-  readonly ports?: { worker?: number; bridge?: number; issuer?: number };
+  readonly ports?: { worker?: number; bridge?: number };
   /** Settings of the bridge, over the ones given here. */
   readonly bridgeEnv?: Record<string, string>;
   /** Variables of the Worker, over the ones given here. */
@@ -63,32 +63,6 @@ export interface Served {
     | undefined;
 }
 
-export interface System {
-  /** The public origin, `http://localhost:PORT`: the page, `/attach`, `/api`. */
-  readonly origin: string;
-  /** `http://127.0.0.1:PORT` */
-  readonly bridgeUrl: string;
-  /** The bridge's STDIO_TOKEN, random per system. */
-  readonly bridgeToken: string;
-  readonly issuerUrl: string;
-  readonly dir: string;
-  /** Parent of the sandboxes' working directories. */
-  readonly sandboxesDir: string;
-  readonly worker: Server;
-  readonly bridge: Server;
-  readonly pids: { readonly worker: number; readonly bridge: number };
-  /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
-  readonly mintToken: TokenMinter;
-  /** kill -9 of workerd and its starter, then a start in the same place. Stored Durable Object state survives. */
-  restartWorker(): Promise<void>;
-  /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
-  restartBridge(): Promise<void>;
-  /** Settles, with a message for people, when a server ended without being told to, and was not started again. */
-  readonly failed: Promise<string>;
-  /** Ends everything. May be called at any time, more than once, and again while it works. */
-  stop(): Promise<void>;
-}
-
 /**
  * Starts a system and waits until all of it answers.
  *
@@ -100,7 +74,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   for (const path of [dir, keysDir, join(dir, "sandboxes")]) makePrivateDirectory(path);
   const sessionSecret = await readOrCreatePrivateFile(join(keysDir, "session-secret"), newSecret);
   const pushKey = await readOrCreatePrivateFile(join(keysDir, "push-key"), newPushKey);
-  const system = new LocalSystem(options, {
+  const system = new System(options, {
     keysDir,
     port: ports?.worker ?? (await anyFreePort()),
     bridgePort: ports?.bridge ?? (await anyFreePort()),
@@ -126,14 +100,19 @@ const newSecret = (): string => randomBytes(32).toString("base64url");
 
 type Places = { readonly keysDir: string; port: number; bridgePort: number; sessionSecret: string; pushKey: string };
 
-class LocalSystem implements System {
+export class System {
+  /** The public origin, `http://localhost:PORT`: the page, `/attach`, `/api`. */
   readonly origin: string;
+  /** `http://127.0.0.1:PORT` */
   readonly bridgeUrl: string;
+  /** The bridge's STDIO_TOKEN, random per system. */
   readonly bridgeToken: string;
   readonly dir: string;
+  /** Parent of the sandboxes' working directories. */
   readonly sandboxesDir: string;
   readonly worker: Server;
   readonly bridge: Server;
+  /** Settles, with a message for people, when a server ended without being told to, and was not started again. */
   readonly failed: Promise<string>;
   readonly #options: SystemOptions;
   readonly #places: Places;
@@ -181,7 +160,7 @@ class LocalSystem implements System {
     );
   }
 
-  get pids() {
+  get pids(): { readonly worker: number; readonly bridge: number } {
     return { worker: this.worker.pid, bridge: this.bridge.pid };
   }
 
@@ -189,26 +168,29 @@ class LocalSystem implements System {
     return this.#issuer?.url ?? "";
   }
 
+  /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
   readonly mintToken: TokenMinter = (request) => {
     if (this.#mint === undefined) throw new Error("The system has not started");
     return this.#mint(request);
   };
 
+  /** kill -9 of workerd, then a start in the same place. Stored Durable Object state survives. */
   restartWorker(): Promise<void> {
     return this.worker.restart();
   }
 
+  /** kill -9 of the bridge, then a start on the same port. Its sessions are lost. */
   restartBridge(): Promise<void> {
     return this.bridge.restart();
   }
 
   async start(): Promise<void> {
-    const { ports, onRevival, workerVars: moreVars, workerFlags = [], served, ...options } = this.#options;
+    const { onRevival, workerVars: moreVars, workerFlags = [], served, ...options } = this.#options;
     const { keysDir, sessionSecret, pushKey } = this.#places;
     this.#issuer =
       served?.issuer ??
       (await startIssuer({
-        port: ports?.issuer ?? 0,
+        port: 0,
         dir: keysDir,
         publicOrigin: this.origin,
         accessTokens: options.accessTokens,
@@ -261,6 +243,7 @@ class LocalSystem implements System {
     writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }
 
+  /** Ends everything. May be called at any time, more than once, and again while it works. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;

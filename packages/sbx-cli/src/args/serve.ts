@@ -2,7 +2,7 @@
 
 import path from "node:path";
 import process from "node:process";
-import type { ServeCommand, ServeRequest } from "@sbx/serve/request";
+import type { ServeCommand, ServeOptions } from "@sbx/serve/request";
 import { Argument, type Command, Option } from "commander";
 import { usage } from "../base/outcome.ts";
 import type { Words } from "./attach.ts";
@@ -13,32 +13,18 @@ const ACTIONS = ["link", "status", "stop", "token", "user"] as const;
 type Action = (typeof ACTIONS)[number];
 const ROLES = ["viewer", "driver", "admin"] as const;
 
-type ServeFlags = {
+type ServeFlags = ServeOptions & {
   port: string;
   state?: string;
-  bind: string;
-  origin?: string;
   dir?: string;
-  readonly?: boolean;
-  once?: boolean;
-  tlsCert?: string;
-  tlsKey?: string;
-  trustProxy?: string[];
-  insecure?: boolean;
-  linkFile?: string;
   role?: (typeof ROLES)[number];
   remove?: boolean;
   now?: boolean;
   install?: boolean;
-  issuer?: string;
-  clientId?: string;
-  clientSecretFile?: string;
   as?: string;
   password: boolean;
   exec?: string;
-  cgroup?: string;
   limit?: string[];
-  settings?: string;
 };
 
 export function addServe(program: Command, words: Words, done: Done): void {
@@ -126,33 +112,18 @@ function serveOf(flags: ServeFlags, afterDashes: readonly string[] | undefined):
     return { kind: "install", ...serverOf(flags), dir: process.cwd(), command };
   }
   if (flags.limit !== undefined && flags.cgroup === undefined) throw usage("--limit needs --cgroup");
+  const { issuer, clientId, clientSecretFile } = flags;
+  if ((issuer ?? clientId ?? clientSecretFile) !== undefined && (issuer === undefined || clientId === undefined))
+    throw usage("--issuer and --client-id go together");
   return {
+    ...flags,
     kind: "serve",
     ...serverOf(flags),
-    bind: flags.bind,
-    origin: flags.origin,
     dir: path.resolve(flags.dir ?? ""),
     program: cmd === undefined ? undefined : { cmd, args },
-    isReadonly: flags.readonly === true,
-    isOnce: flags.once === true,
-    certificate: flags.tlsCert,
-    key: flags.tlsKey,
-    proxies: flags.trustProxy ?? [],
-    isInsecure: flags.insecure === true,
-    linkFile: flags.linkFile,
-    issuer: issuerOf(flags),
     exec: flags.exec === undefined ? undefined : execWords(flags.exec),
-    cgroup: flags.cgroup,
-    settings: flags.settings,
     limits: Object.fromEntries((flags.limit ?? []).map(limitOf)),
   };
-}
-
-/** @throws {CliError} */
-function issuerOf({ issuer: url, clientId, clientSecretFile: secretFile }: ServeFlags): ServeRequest["issuer"] {
-  if (url === undefined && clientId === undefined && secretFile === undefined) return undefined;
-  if (url === undefined || clientId === undefined) throw usage("--issuer and --client-id go together");
-  return { url, clientId, secretFile };
 }
 
 /** @throws {CliError} */

@@ -10,36 +10,18 @@ const command = (...words: string[]) => {
 };
 
 test("serve alone serves the current folder on loopback, to people who may do all", () => {
-  expect(command()).toEqual({
-    kind: "serve",
-    port: 8787,
-    state: undefined,
-    bind: "localhost",
-    origin: undefined,
-    dir: process.cwd(),
-    program: undefined,
-    isReadonly: false,
-    isOnce: false,
-    certificate: undefined,
-    key: undefined,
-    proxies: [],
-    isInsecure: false,
-    linkFile: undefined,
-    issuer: undefined,
-    exec: undefined,
-    cgroup: undefined,
-    limits: {},
-  });
+  const plain = { kind: "serve", port: 8787, bind: "localhost", dir: process.cwd(), limits: {} };
+  expect(command()).toEqual({ ...plain, password: true });
 });
 
 test("an issuer, a command for all programs, and limits come as words", () => {
   const issuer = ["--issuer", "https://id.test", "--client-id", "serve", "--client-secret-file", "/s"];
   const limits = ["--cgroup", "/c", "--limit", "pids.max=500", "memory.max=2G", "--trust-proxy", "::1", "127.0.0.1"];
   expect(command(...issuer, "--exec", "docker exec  -i NAME", ...limits)).toMatchObject({
-    issuer: { url: "https://id.test", clientId: "serve", secretFile: "/s" },
+    ...{ issuer: "https://id.test", clientId: "serve", clientSecretFile: "/s" },
     exec: ["docker", "exec", "-i", "NAME"],
     cgroup: "/c",
-    proxies: ["::1", "127.0.0.1"],
+    trustProxy: ["::1", "127.0.0.1"],
     limits: { "pids.max": "500", "memory.max": "2G" },
   });
 });
@@ -48,7 +30,7 @@ test("what stands after -- is the program with its own options", () => {
   expect(command("--once", "--dir", "/srv", "--", "htop", "--port", "1")).toMatchObject({
     port: 8787,
     dir: "/srv",
-    isOnce: true,
+    once: true,
     program: { cmd: "htop", args: ["--port", "1"] },
   });
   expect(() => command("--")).toThrow("serve -- needs a program behind it");
@@ -78,6 +60,7 @@ test.each([
   [["user"], "serve user needs a name"],
   [["status", "alice"], "serve status takes no name"],
   [["--client-id", "serve"], "--issuer and --client-id go together"],
+  [["--client-secret-file", "/s"], "--issuer and --client-id go together"],
   [["--exec", "sh -c 'a b'"], "--exec is a program and its words"],
   [["--exec", " "], "--exec is a program and its words"],
   [["--cgroup", "/c", "--limit", "pids"], "--limit is FILE=VALUE"],

@@ -23,13 +23,13 @@ export type Surroundings = {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 const ANY = /^(\*|0\.0\.0\.0|::)$/;
 
-type Wish = Pick<ServeRequest, "port" | "bind" | "origin" | "certificate" | "proxies" | "isInsecure">;
+type Wish = Pick<ServeRequest, "port" | "bind" | "origin" | "tlsCert" | "trustProxy" | "insecure">;
 
 /** @throws {ServeError} For what is open to others without protection, and an origin that is none. */
 export function reachOf(wish: Wish, { addresses, certified }: Surroundings): Reach {
-  const { port, bind, certificate, proxies, isInsecure } = wish;
+  const { port, bind, tlsCert, trustProxy: proxies = [], insecure: isInsecure = false } = wish;
   const isOwn = LOOPBACK.test(bind);
-  const hasTls = certificate !== undefined;
+  const hasTls = tlsCert !== undefined;
   if (!isOwn && !hasTls && proxies.length === 0 && !isInsecure) {
     throw new ServeError(
       `--bind ${bind} lets others come, and without TLS they can read and change what passes. Give --tls-cert and --tls-key, or ` +

@@ -7,42 +7,48 @@ export type ServerChoice = {
   readonly state: string | undefined;
 };
 
-export type ServeRequest = ServerChoice & {
-  readonly kind: "serve";
+/** Options of a server, as the command line names them. */
+export type ServeOptions = {
   /** The address to listen at. */
   readonly bind: string;
   /** The address that people use, where it follows from nothing else. */
-  readonly origin: string | undefined;
-  /** Where processes start. */
-  readonly dir: string;
-  /** The one program that is served. Absent: shells, and whatever people start. */
-  readonly program: { readonly cmd: string; readonly args: readonly string[] } | undefined;
+  readonly origin?: string;
   /** People look on; only the server starts anything. */
-  readonly isReadonly: boolean;
+  readonly readonly?: boolean;
   /** Ends once the program has. */
-  readonly isOnce: boolean;
+  readonly once?: boolean;
   /** Files in PEM. */
-  readonly certificate: string | undefined;
-  readonly key: string | undefined;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   /** Addresses of proxies whose word on a caller's address counts. */
-  readonly proxies: readonly string[];
-  readonly isInsecure: boolean;
-  /** Another issuer, whose people may come that are on the list. */
-  readonly issuer:
-    | { readonly url: string; readonly clientId: string; readonly secretFile: string | undefined }
-    | undefined;
-  /** The words behind which all programs run. Absent: they run here. */
-  readonly exec: readonly string[] | undefined;
-  /** Of root: a cgroup in which each user gets one, and what is written into its files. */
-  readonly cgroup: string | undefined;
-  readonly limits: Readonly<Record<string, string>>;
+  readonly trustProxy?: readonly string[];
+  readonly insecure?: boolean;
+  /** Another issuer, whose people may come that are on the list, and what this server is there. */
+  readonly issuer?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  /** Of root: a cgroup in which each user gets one. */
+  readonly cgroup?: string;
   /** A file with variables of the Worker. */
-  readonly settings: string | undefined;
+  readonly settings?: string;
   /** Where the link is written, for its owner alone, if standard output is no terminal. */
-  readonly linkFile: string | undefined;
-  /** A checkout's own run, `npm start`: anybody may be anybody, each sandbox has a folder in the state, and nothing outlives it. */
-  readonly local?: LocalRun;
+  readonly linkFile?: string;
 };
+
+export type ServeRequest = ServerChoice &
+  ServeOptions & {
+    readonly kind: "serve";
+    /** Where processes start. */
+    readonly dir: string;
+    /** The one program that is served. Absent: shells, and whatever people start. */
+    readonly program?: { readonly cmd: string; readonly args: readonly string[] } | undefined;
+    /** The words behind which all programs run. Absent: they run here. */
+    readonly exec?: readonly string[] | undefined;
+    /** What is written into files of each user's cgroup. */
+    readonly limits?: Readonly<Record<string, string>>;
+    /** A checkout's own run, `npm start`: anybody may be anybody, each sandbox has a folder in the state, and nothing outlives it. */
+    readonly local?: LocalRun;
+  };
 
 export type LocalRun = {
   /** Of the issuer's key, and what logins rest on: several runs share it. */

@@ -42,7 +42,8 @@ const fetch = (request, env, ctx) => {
   const url = new URL(request.url);
   const headers = cleaned(request);
   headers.set("CF-Connecting-IP", clientOf(request, env.FRONT));
-  if (ISSUER.test(url.pathname)) return askIssuer(request, url, headers, env);
+  // A program that is shown in a preview may have such paths too.
+  if (ISSUER.test(url.pathname) && env.FRONT.hosts.includes(url.host)) return askIssuer(request, url, headers, env);
   return worker.fetch(new Request(request, { headers }), env, ctx);
 };
 

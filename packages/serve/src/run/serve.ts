@@ -51,7 +51,7 @@ const NOTHING = "/dev/null/nothing";
 
 /** @returns The exit code. @throws {ServeError} */
 export async function serve(request: ServeRequest, version: string, say: (text: string) => void): Promise<number> {
-  const { local, proxies } = request;
+  const { local, trustProxy: proxies = [] } = request;
   const startedAt = performance.now();
   const isTerminal = process.stdout.isTTY === true;
   const signal = stopSignal();
@@ -62,7 +62,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   if (local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
   const hasCrashed = existsSync(state.serverFile);
-  const { issuer, release } = await takeState(state, request, reach);
+  const issuer = await takeState(state, request, reach);
   let system: System | undefined;
   try {
     if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
@@ -85,9 +85,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         address: reach.address,
         issuer,
         bridge: found && { url: urlOf(found), token: found.token },
-        keepBridge: local
-          ? undefined
-          : (facts) => writeJson(state.bridgeFile, { ...facts, innerPort, build, settings }),
+        keepBridge: local ? undefined : (own) => writeJson(state.bridgeFile, { ...own, innerPort, build, settings }),
         front: {
           module: join(partsIn(PARTS).modules, "front-entry.mjs"),
           innerAddress: innerHost,
@@ -95,6 +93,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
           issuerSocket: basename(state.issuerSocket),
           settings: {
             origin: reach.origin,
+            hosts: reach.hosts,
             innerHost,
             ...(local ? LOCAL_CALLERS : { proxies, addressHeader: "X-Forwarded-For" }),
           },
@@ -109,10 +108,10 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     if (system === undefined) await issuer.close();
     else await system.stop();
     const left = await findBridge(state).catch(() => undefined);
-    if (left !== undefined && (request.isOnce || !left.isBusy)) await stopBridge(state, left);
+    if (left !== undefined && (request.once || !left.isBusy)) await stopBridge(state, left);
     else if (left !== undefined)
       say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
-    release();
+    rmSync(state.serverFile, { force: true });
   }
 }
 
@@ -131,7 +130,7 @@ type Running = {
 /** Tells the link, and waits for the end. */
 async function attend(running: Running): Promise<number> {
   const { request, version, reach, state, system, innerHost, signal, say, startedAt } = running;
-  const { program, isReadonly, isOnce, linkFile, local } = request;
+  const { program, readonly: isReadonly, once: isOnce, linkFile, local } = request;
   const api: Api = {
     url: `http://${innerHost}`,
     token: () => system.mintToken({ ...owner(), scope: ROLES.admin.join(" ") }),
@@ -162,11 +161,7 @@ async function attend(running: Running): Promise<number> {
 }
 
 /** One server has a folder: whoever listens on its socket. */
-async function takeState(
-  state: State,
-  request: ServeRequest,
-  reach: Reach,
-): Promise<{ readonly issuer: Issuer; readonly release: () => void }> {
+async function takeState(state: State, request: ServeRequest, reach: Reach): Promise<Issuer> {
   const { issuerSocket: socketPath, keysDir, accountsFile } = state;
   const { local } = request;
   const dir = secretsOf(state, request);
@@ -189,16 +184,15 @@ async function takeState(
     admission: local ? anybody : login(),
     memory: local ? undefined : new KeptLogins(join(dir, "logins.json")),
   };
-  const release = (): void => rmSync(state.serverFile, { force: true });
   try {
-    return { issuer: await startIssuer(options), release };
+    return await startIssuer(options);
   } catch (error) {
     if (!isErrorCode(error, "EADDRINUSE")) throw error;
     if (await answers(socketPath))
       throw new ServeError(`A server runs here already (${state.dir}): sbx-stdio serve link${state.options}`);
     // Left by one that was killed.
     rmSync(socketPath, { force: true });
-    return { issuer: await startIssuer(options), release };
+    return startIssuer(options);
   }
 }
 
@@ -211,25 +205,27 @@ async function isFreeSoon(port: number): Promise<boolean> {
   return false;
 }
 
-function issuerOf({ issuer }: ServeRequest, origin: string): OtherIssuer | undefined {
-  if (issuer === undefined) return undefined;
-  const { url, clientId, secretFile } = issuer;
-  const secret = secretFile === undefined ? undefined : readFile(secretFile).trim();
+function issuerOf(
+  { issuer: url, clientId = "", clientSecretFile }: ServeRequest,
+  origin: string,
+): OtherIssuer | undefined {
+  if (url === undefined) return undefined;
+  const secret = clientSecretFile === undefined ? undefined : readFile(clientSecretFile).trim();
   return new OtherIssuer({ url, clientId, secret }, `${origin}/oauth/back`);
 }
 
-const isShared = ({ program, isReadonly, isOnce }: ServeRequest): boolean =>
-  program !== undefined || isReadonly || isOnce;
+const isShared = ({ program, readonly: isReadonly, once: isOnce }: ServeRequest): boolean =>
+  program !== undefined || isReadonly === true || isOnce === true;
 
 /** Who may less has nothing from when they might more: no login, token or link of one kind of server is good for another. */
 function secretsOf({ dir }: State, request: ServeRequest): string {
   if (request.local) return request.local.keysDir;
   if (mostScopes(request) === ROLES.admin) return dir;
-  return join(dir, request.isReadonly ? "viewers" : "drivers");
+  return join(dir, request.readonly ? "viewers" : "drivers");
 }
 
 /** All that anybody who logs in may do. With one program nothing else is started, which is the command policy's matter. */
-function mostScopes({ isReadonly, program }: ServeRequest): readonly string[] {
+function mostScopes({ readonly: isReadonly, program }: ServeRequest): readonly string[] {
   if (isReadonly) return ROLES.viewer;
   return program === undefined ? ROLES.admin : ROLES.driver;
 }
@@ -255,7 +251,7 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
 }
 
 /** What the bridge is told of what it runs. */
-function bridgeSettings({ dir, exec, cgroup, limits, local }: ServeRequest, state: State): Record<string, string> {
+function bridgeSettings({ dir, exec, cgroup, limits = {}, local }: ServeRequest, state: State): Record<string, string> {
   if (local) return {};
   if (cgroup !== undefined && !isRoot()) throw new ServeError("--cgroup is for a server that root runs");
   return {
@@ -265,7 +261,7 @@ function bridgeSettings({ dir, exec, cgroup, limits, local }: ServeRequest, stat
   };
 }
 
-function tlsOf({ certificate, key }: ServeRequest) {
+function tlsOf({ tlsCert: certificate, tlsKey: key }: ServeRequest) {
   if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined || key === undefined) throw new ServeError("--tls-cert and --tls-key go together");
   const pair = { certificateChain: readFile(certificate), privateKey: readFile(key) };
