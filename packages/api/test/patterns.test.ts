@@ -13,7 +13,7 @@ import {
 } from "sandbox-stdio/programs";
 import { describe, expect, test, vi } from "vitest";
 import { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH } from "../src/index.ts";
-import { patternSize } from "../src/pattern-size.ts";
+import { patternSize } from "../src/patterns.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
