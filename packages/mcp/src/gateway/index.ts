@@ -5,7 +5,6 @@ export type { LongLineState } from "./long-line.ts";
 export {
   batchFault,
   isInitialize,
-  type Message,
   needsNewerServer,
   PRIMED_SINCE,
   readBody,
@@ -19,9 +18,7 @@ export {
   type JournalStream,
   type KeptEvent,
   LISTENING,
-  MAX_UNANSWERED,
   MAX_UNANSWERED_BYTES,
-  type Pending,
   refusalOf,
   Streams,
   TOO_LONG,
