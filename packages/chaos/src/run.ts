@@ -7,11 +7,10 @@ import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } fro
 import WebSocket from "ws";
 import { Random } from "../../local/src/base/random.ts";
 import { describeDamage } from "./checker.ts";
-import { type Clock, clockOf } from "./clock.ts";
 import { CommandRun } from "./command-run.ts";
 import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";
 import type { Ground, HopOptions } from "./ground.ts";
-import { type SessionOutcome, type SessionPlan, SessionRun } from "./session-run.ts";
+import { type Clock, clockOf, type SessionOutcome, type SessionPlan, SessionRun } from "./session-run.ts";
 import { type Hop, Tally } from "./tally.ts";
 import { chunksOf, type Work } from "./work.ts";
 

@@ -98,22 +98,20 @@ export type {
   Upstream,
 } from "./session/session-types.ts";
 export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
-export { KEPT_MODE, leadsTo, partsOf } from "./tar/inside.ts";
-export { TarFilter, type WhyLeftOut } from "./tar/tar-filter.ts";
+export { KEPT_MODE, leadsTo, partsOf, TarFilter, type WhyLeftOut } from "./tar/tar-filter.ts";
 export { TarFault, type TarMember, TarReader, type TarSink } from "./tar/tar-reader.ts";
 export { type TarEntry, tarEnd, tarHeader, tarPadding } from "./tar/tar-writer.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
 export { EchoPrediction, type PredictionMode } from "./terminal/echo-prediction.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
-export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
 export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendEraseToCursor, parseOnAfterFaults } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
-export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
+export { followXterm, LeftModes, REPORTING_CSI } from "./terminal/xterm-modes.ts";
 export {
   hasPaths,
   type ScreenFacts,

@@ -11,14 +11,15 @@ export {
   type Sent,
   versionOf,
 } from "./messages.ts";
-export { type EventPlace, placeOf } from "./place.ts";
 export {
+  type EventPlace,
   type Journal,
   type JournalEvent,
   type JournalStream,
   type KeptEvent,
   LISTENING,
   MAX_UNANSWERED_BYTES,
+  placeOf,
   refusalOf,
   Streams,
   TOO_LONG,

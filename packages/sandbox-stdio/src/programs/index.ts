@@ -30,5 +30,4 @@ export {
 } from "./start-order.ts";
 export { type KeptWait, lastOutput, outputBetween, Wait, type WaitUntil } from "./wait.ts";
 export { WorkShare } from "./work-share.ts";
-export { WriteIds } from "./write-ids.ts";
-export { receiptOf } from "./writers.ts";
+export { receiptOf, WriteIds } from "./writers.ts";

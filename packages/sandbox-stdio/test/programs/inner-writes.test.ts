@@ -10,7 +10,7 @@ import {
   type SessionFacts,
   type WriteOutcome,
 } from "../../src/index.ts";
-import { WriteIds } from "../../src/programs/write-ids.ts";
+import { WriteIds } from "../../src/programs/writers.ts";
 import { bytes, InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;

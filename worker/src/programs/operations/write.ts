@@ -4,9 +4,8 @@ import { type ClientRecord, defined, type InnerClient, type RelaySession, type W
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { Turns } from "../../base/turns.ts";
-import { beginCall } from "./begin-call.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
-import { notHolderWords } from "./drive.ts";
+import { beginCall, notHolderWords } from "./drive.ts";
 import type { Reached } from "./reached.ts";
 
 export type Write = Extract<Operation, { type: "write" }>;
