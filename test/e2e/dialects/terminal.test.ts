@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type ChainedRecord, verifyChain } from "../../../worker/src/audit/chain.ts";
 import { sandboxKey } from "../../../worker/src/auth/names.ts";
-import { parseTerminalAddress } from "../../../worker/src/routes/terminal.ts";
+import { parseTerminalAddress } from "../../../worker/src/terminal/path.ts";
 import { ttydAddress } from "../../../worker/src/terminal/ttyd-address.ts";
 import { TmuxTerminal } from "../support/clients/tmux-terminal.ts";
 import { dropTtydClients, TtydClient } from "../support/clients/ttyd-client.ts";

@@ -12,6 +12,7 @@ import { type Authenticated, identify, requireUnrevoked } from "../guards/identi
 import { AuthFault } from "../refusal/fault.ts";
 import { refuseHttp } from "../refusal/refusal.ts";
 import { terminalGate } from "../terminal/gate.ts";
+import { parseTerminalAddress } from "../terminal/path.ts";
 import type { TtydEnv } from "../terminal/proxy.ts";
 import { NOT_RUNNING } from "../terminal/relay.ts";
 import { readTerminalSettings, type TtydSettings } from "../terminal/settings.ts";
@@ -128,41 +129,4 @@ async function passedOn(
     "Cache-Control": "no-store",
   });
   return new Response(answer.body, { status: answer.status, headers });
-}
-
-type TerminalAddress = {
-  /** Decoded: the text as it was asked for, which need not be a name that anything can have. */
-  readonly project: string;
-  /** `ws`: also the bare address, where a WebSocket is asked for. `page`: ttyd's own, with or without the slash. */
-  readonly part: "ws" | "token" | "page";
-  /** From the query; undefined where there is none, or an empty one. */
-  readonly token: string | undefined;
-};
-
-/** The routes of a ttyd, and nothing else at its port. */
-const PATH = /^\/terminal\/([^/]+)(?:\/(ws|token)?)?$/;
-
-/**
- * @param target Path and query, `/terminal/ID?token=…`.
- * @returns undefined where it is not a terminal's.
- */
-export function parseTerminalAddress(target: string, isUpgrade = true): TerminalAddress | undefined {
-  const url = URL.parse(target, "http://terminal");
-  const [, encoded, part] = PATH.exec(url?.pathname ?? "") ?? [];
-  const project = decoded(encoded ?? "");
-  if (url === null || project === "" || (part === "ws" && !isUpgrade)) return undefined;
-  return {
-    project,
-    part: isUpgrade ? "ws" : part === "token" ? "token" : "page",
-    token: url.searchParams.get("token") || undefined,
-  };
-}
-
-/** @returns "" if the segment is no text. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return "";
-  }
 }
