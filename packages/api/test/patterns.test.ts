@@ -12,8 +12,7 @@ import {
   type SearchTarget,
 } from "sandbox-stdio/programs";
 import { describe, expect, test, vi } from "vitest";
-import { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH } from "../src/index.ts";
-import { patternSize } from "../src/pattern-size.ts";
+import { compilePattern, MAX_PATTERN_INSTRUCTIONS, MAX_PATTERN_LENGTH, patternSize } from "../src/patterns.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

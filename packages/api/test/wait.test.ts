@@ -3,7 +3,7 @@
 import { OutputLog, STREAM_STDOUT } from "sandbox-stdio/core";
 import { lastOutput, Wait, type WaitUntil, WorkShare } from "sandbox-stdio/programs";
 import { describe, expect, test } from "vitest";
-import { compilePattern } from "../src/index.ts";
+import { compilePattern } from "../src/patterns.ts";
 
 function program(source: string, flags = "") {
   const result = compilePattern(source, flags);

@@ -1,17 +1,18 @@
 // A run: sessions side by side, connections that break as the seed says, Durable Objects that are restarted, until there
 // have been enough cuts; then the sessions come to their end.
 
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
+import WebSocket from "ws";
 import { Random } from "../../local/src/base/random.ts";
 import { describeDamage } from "./checker.ts";
-import { type Clock, clockOf } from "./clock.ts";
 import { CommandRun } from "./command-run.ts";
 import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";
 import type { Ground, HopOptions } from "./ground.ts";
-import { planSession } from "./plan-session.ts";
-import { type SessionOutcome, SessionRun } from "./session-run.ts";
-import { dial } from "./socket.ts";
+import { type Clock, clockOf, type SessionOutcome, type SessionPlan, SessionRun } from "./session-run.ts";
 import { type Hop, Tally } from "./tally.ts";
-import type { Work } from "./work.ts";
+import { chunksOf, type Work } from "./work.ts";
 
 export type RunOptions = {
   readonly seed: number;
@@ -228,4 +229,150 @@ function problemsOf({ problems, damages }: SessionOutcome): string[] {
   const lines = [...problems, ...damages.map((damage) => `${damage.stream}: ${describeDamage(damage)}`)];
   if (lines.length <= SHOWN) return lines;
   return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more`];
+}
+
+type Mode = "terminal" | "streams" | "echo" | "both";
+
+/** How many pauses a session has, about, where sessions are to be parked. */
+const PAUSES = 60;
+
+/** @param bytes About how many it moves. @param pauseMs How long its pauses are, in which it may be parked; 0: it has none. */
+function planSession(session: string, random: Random, bytes: number, pauseMs = 0): SessionPlan {
+  const mode = random.weighted<Mode>([
+    ["terminal", 3],
+    ["streams", 2],
+    ["echo", 3],
+    ["both", 3],
+  ]);
+  const length = () => random.int(Math.round(bytes / 2), Math.round(bytes * 1.5));
+  const base = { seed: random.int(0, 0xffff_ffff), chunkBytes: random.scale(64, 65_536) };
+  const lagMs = random.chance(0.3) ? random.scale(1, 30) : 0;
+  // So slow that most breaks find it idle.
+  const rate = random.chance(0.2) ? { bytesPerSecond: random.scale(100_000, 1_000_000) } : {};
+  const work = (rest: Pick<Work, "outputBytes" | "stderrShare" | "input" | "inputBytes">): Work => {
+    const all = { ...base, ...rate, ...rest };
+    if (pauseMs === 0) return all;
+    const chunks = Math.ceil([...chunksOf(all)].length / PAUSES);
+    return { ...all, pause: { chunks: Math.max(1, chunks), ms: pauseMs } };
+  };
+  switch (mode) {
+    case "terminal":
+      return {
+        session,
+        tty: true,
+        // A client that is alone paces its process either way. But no process waits for one of a live session that has not yet
+        // said a word: so it says one at the beginning.
+        delivery: random.chance(0.5) ? "live" : "lossless",
+        work: work({ outputBytes: length(), stderrShare: 0, input: "go", inputBytes: 1 }),
+        lagMs,
+      };
+    case "streams":
+      return {
+        session,
+        tty: false,
+        delivery: "lossless",
+        work: work({ outputBytes: length(), stderrShare: random.next(), input: "none", inputBytes: 0 }),
+        lagMs,
+      };
+    case "echo":
+      return {
+        session,
+        tty: false,
+        delivery: "lossless",
+        work: work({ outputBytes: 0, stderrShare: 0, input: "echo", inputBytes: Math.round(length() / 2) }),
+        lagMs,
+      };
+    case "both":
+      return {
+        session,
+        tty: false,
+        delivery: "lossless",
+        work: work({
+          outputBytes: Math.round(length() / 2),
+          stderrShare: random.next() / 2,
+          input: "check",
+          inputBytes: Math.round(length() / 2),
+        }),
+        lagMs,
+      };
+  }
+}
+
+const HANDSHAKE_TIMEOUT_MS = 20_000;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Of an answer that is no upgrade. */
+const MAX_SAID_CHARACTERS = 300;
+
+type Route = {
+  /** `http:`, `https:`, `ws:` or `wss:`, up to and with `/attach`. */
+  readonly attachUrl: URL;
+  readonly token: string;
+  /** The proxy's port on loopback. */
+  readonly proxyPort: number;
+};
+
+/** A client's WebSocket to `/attach`, made through the proxy while it names the real server. Knows nothing of the messages. */
+function dial(route: Route, params: Iterable<readonly [string, string]>, events: ClientSocketEvents): ClientSocket {
+  const url = new URL(route.attachUrl);
+  url.protocol = url.protocol.replace("http", "ws");
+  for (const [name, value] of params) url.searchParams.append(name, value);
+  const socket = new WebSocket(url, [OUTER_PROTOCOL], {
+    headers: { Authorization: `Bearer ${route.token}` },
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_MESSAGE_BYTES,
+    // The server's name stays in the request and in the TLS handshake; only the TCP connection goes elsewhere.
+    createConnection: () => connectVia(route.proxyPort, url),
+  });
+  let isOver = false;
+  const over = (code: number, detail: string) => {
+    if (isOver) return;
+    isOver = true;
+    events.closed(code, detail);
+  };
+  let failure = "";
+  socket.on("open", () => isOver || events.open());
+  socket.on("message", (message: Buffer, isBinary: boolean) => {
+    if (isOver) return;
+    if (isBinary) events.binary(message);
+    else events.text(message.toString("utf8"));
+  });
+  socket.on("unexpected-response", (_request, response) => {
+    const status = response.statusCode ?? 0;
+    let said = "";
+    response.setEncoding("utf8").on("data", (text: string) => {
+      said = `${said}${text}`.slice(0, MAX_SAID_CHARACTERS);
+    });
+    // Also where it breaks off.
+    response.on("close", () => {
+      // A proxy's own faults pass.
+      over(status >= 500 && status !== 503 ? CLOSE.internal : 4000 + status, `HTTP ${status} ${said.trim()}`);
+      socket.terminate();
+    });
+  });
+  socket.on("error", (error) => {
+    failure = error.message;
+  });
+  socket.on("close", (code, reason) => over(failure === "" ? code : 1006, failure || reason.toString("utf8")));
+  return {
+    send: (message) => socket.send(message, ignore),
+    close: (code) => {
+      isOver = true;
+      if (socket.readyState === WebSocket.OPEN) socket.close(code);
+      else socket.terminate();
+    },
+    abort: () => {
+      isOver = true;
+      socket.terminate();
+    },
+  };
+}
+
+function connectVia(port: number, url: URL): Socket {
+  if (url.protocol === "wss:") return connectTls({ host: "127.0.0.1", port, servername: url.hostname });
+  return connectTcp({ host: "127.0.0.1", port, noDelay: true });
+}
+
+function ignore(): void {
+  // A send that fails is followed by a close.
 }

@@ -17,7 +17,6 @@ import {
 } from "sandbox-stdio/core";
 import type { Random } from "../../local/src/base/random.ts";
 import { type Damage, StreamChecker } from "./checker.ts";
-import type { Clock } from "./clock.ts";
 import { patternBytes } from "./pattern.ts";
 import { type InputReport, keyOf, lengthsOf, type Work } from "./work.ts";
 
@@ -347,4 +346,22 @@ export class SessionRun {
     }
     return report.damages.map((damage) => ({ ...damage, stream: "stdin" as const }));
   }
+}
+
+export type Clock = {
+  /** Milliseconds of this clock; never goes back. */
+  now(): number;
+  /** Calls back once, after so many ms of this clock. The result cancels it. */
+  setTimer(ms: number, callback: () => void): () => void;
+};
+
+/** @param speed How many of its seconds pass in a real one. */
+export function clockOf(speed: number): Clock {
+  return {
+    now: () => performance.now() * speed,
+    setTimer: (ms, callback) => {
+      const timer = setTimeout(callback, ms / speed);
+      return () => clearTimeout(timer);
+    },
+  };
 }

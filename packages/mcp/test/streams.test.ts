@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  LISTENING,
-  MAX_UNANSWERED,
-  MAX_UNANSWERED_BYTES,
-  type Message,
-  readBody,
-  Streams,
-} from "../src/gateway/index.ts";
+import { LISTENING, MAX_UNANSWERED_BYTES, readBody, Streams } from "../src/gateway/index.ts";
+import type { Message } from "../src/gateway/messages.ts";
+import { MAX_UNANSWERED } from "../src/gateway/streams.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 
 /** The streams, with a server that says messages and a client that sends them. */

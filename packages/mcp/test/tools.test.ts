@@ -1,8 +1,9 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { type ApiRequest, mcpServer, TOOL_NAMES } from "../src/index.ts";
-import { requestOf } from "../src/tools/request.ts";
+import { mcpServer } from "../src/index.ts";
+import { type ApiRequest, requestOf } from "../src/tools/request.ts";
+import { TOOL_NAMES } from "../src/tools/table.ts";
 
 type Answers = object | ((request: ApiRequest) => object);
 

@@ -10,13 +10,11 @@ export type {
   ClientState,
   KeptInput,
 } from "./client/client-types.ts";
-export { InputSender } from "./client/input-sender.ts";
 export {
   colourIndex,
   followParticipants,
   keyboardStateOf,
   mayType,
-  type OpenAsk,
   otherDrivers,
   type Participants,
   participantOf,
@@ -32,32 +30,23 @@ export {
   PARTICIPANT_WORDS,
   stoppingWords,
 } from "./client/participants-text.ts";
-export { backoffMs, decideRetry } from "./client/retry.ts";
+export { backoffMs } from "./client/retry.ts";
 export { TypedInput } from "./client/typed-input.ts";
-export { ADDON, ADDON_ROUTES } from "./dialects/addon.ts";
-export { ALIS } from "./dialects/alis.ts";
-export { JSON_GATEWAY, JSON_ROUTES } from "./dialects/json.ts";
-export { PTY, PTY_ROUTES, PTY_SHARED } from "./dialects/pty.ts";
 export { SANDBOX_PTY } from "./dialects/sandbox-pty.ts";
 export { PLAIN, PLAIN_TEXT, STDIO } from "./dialects/stdio.ts";
 export { DIALECT_ROUTES, dialectNamed } from "./dialects/table.ts";
 export { TTYD } from "./dialects/ttyd.ts";
 export type { ProcessFacts } from "./hop/greeting.ts";
-export type { InnerHello, WriteOutcome, WriteSpec } from "./hop/hop-state.ts";
+export type { InnerHello, WriteOutcome } from "./hop/hop-state.ts";
 export { InnerClient } from "./hop/inner-client.ts";
 export { InnerServer } from "./hop/inner-server.ts";
 export type { ProgramHost } from "./hop/program-calls.ts";
-export { type Parking, type Progress, WakeupSchedule } from "./hop/wakeup.ts";
-export { type InputEntry, InputQueue } from "./input/input-queue.ts";
+export { type Progress, WakeupSchedule } from "./hop/wakeup.ts";
+export type { InputEntry } from "./input/input-queue.ts";
 export { release } from "./input/release.ts";
-export { type Flow, LinkFlow, RatedFlow } from "./output/flow.ts";
 export { decodeArchive, encodeArchive } from "./output/log-archive.ts";
 export { OutputLog } from "./output/output-log.ts";
-export { FrameSource, OutputReader } from "./output/output-reader.ts";
-export { findFlowLeader, isWindowSpent, type Paced } from "./output/pacing.ts";
 export type { Snapshot } from "./output/snapshot.ts";
-export { SNAPSHOT_TIMEOUT_MS, type SnapshotSource } from "./output/snapshot-requests.ts";
-export { Window } from "./output/window.ts";
 export {
   cookiesToBrowser,
   type HeaderList,
@@ -79,7 +68,6 @@ export {
   type Dialect,
   type DialectRoute,
   type Frame,
-  type SessionEvent,
 } from "./server/dialect.ts";
 export type { ServerSocket } from "./server/outgoing.ts";
 export { type ConnectionHooks, type ParkedConnection, ServerConnection } from "./server/server-connection.ts";
@@ -87,8 +75,6 @@ export { isSecretFor, openAsk } from "./session/asks.ts";
 export { type BudgetLimits, DEFAULT_BUDGET } from "./session/budget.ts";
 export { ClientRecord, knownOf, type Party, type TerminalSize } from "./session/client-record.ts";
 export { type InputFate, InputPositions, type InputRecorder } from "./session/input-recorder.ts";
-export { Keyboard } from "./session/keyboard.ts";
-export { areAlike, distinctName } from "./session/names.ts";
 export {
   type ParkedClient,
   type ParkedSession,
@@ -103,7 +89,6 @@ export {
 export type { Peer } from "./session/presence.ts";
 export { ProcessSession } from "./session/process-session.ts";
 export { copyBytes, RelaySession } from "./session/relay-session.ts";
-export { SessionCore } from "./session/session-core.ts";
 export type {
   Ask,
   AskEvent,
@@ -113,28 +98,21 @@ export type {
   Upstream,
 } from "./session/session-types.ts";
 export { describePace, tracedUpstream } from "./session/traced-upstream.ts";
-export { KEPT_MODE, leadsTo, partsOf } from "./tar/inside.ts";
-export { TarFilter, type WhyLeftOut } from "./tar/tar-filter.ts";
+export { KEPT_MODE, leadsTo, partsOf, TarFilter, type WhyLeftOut } from "./tar/tar-filter.ts";
 export { TarFault, type TarMember, TarReader, type TarSink } from "./tar/tar-reader.ts";
 export { type TarEntry, tarEnd, tarHeader, tarPadding } from "./tar/tar-writer.ts";
 export type { Answerer } from "./terminal/answerer-history.ts";
 export { type ScreenSize, withinScreen } from "./terminal/counts.ts";
-export {
-  EchoPrediction,
-  type EchoScreen,
-  type Predicted,
-  type PredictionMode,
-} from "./terminal/echo-prediction.ts";
+export { EchoPrediction, type PredictionMode } from "./terminal/echo-prediction.ts";
 export { FileTransfers } from "./terminal/file-transfers.ts";
 export { KeyboardStack } from "./terminal/keyboard-stacks.ts";
-export { LeftModes } from "./terminal/left-modes.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
 export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendFaults, parseOnAfterFaults, XTERM_OPTIONS } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
-export { followXterm, REPORTING_CSI } from "./terminal/xterm-modes.ts";
+export { followXterm, LeftModes, REPORTING_CSI } from "./terminal/xterm-modes.ts";
 export {
   hasPaths,
   type ScreenFacts,
@@ -171,22 +149,16 @@ export {
   seenName,
   sizeOf,
 } from "./wire/attach-query.ts";
-export type { Attempt } from "./wire/attempt.ts";
 export * from "./wire/constants.ts";
 export {
   type Asked,
-  type Bye,
   type ClientMessage,
-  type ControlResult,
   type ExitStatus,
   type Hello,
-  isSize,
   type Participant,
   type ParticipantKind,
   PING_TEXT,
   PONG_TEXT,
-  parseClientMessage,
-  parseServerMessage,
   type Recording,
   type Retry,
   type ServerMessage,
@@ -206,25 +178,11 @@ export {
   unpackFileMessage,
 } from "./wire/file-messages.ts";
 export type { OutputStream } from "./wire/frames.ts";
-export {
-  decodeFrame,
-  decodeStdin,
-  encodeFrame,
-  encodeStdin,
-  STDIN_HEADER_BYTES,
-} from "./wire/frames.ts";
+export { encodeStdin } from "./wire/frames.ts";
 export { type KnownClient, MAX_PARK_SECONDS, type Question } from "./wire/inner-messages.ts";
 export { MAX_LISTING_BYTES, parseListings } from "./wire/listing.ts";
-export type { PaneAddress } from "./wire/pane-address.ts";
 export { isForPane, type PaneOrder, type PanesMessage } from "./wire/pane-messages.ts";
 export { isRecord } from "./wire/schema.ts";
 export type { Delivery, Mode, Role } from "./wire/terms.ts";
-export {
-  describeFrame,
-  describeMessage,
-  type Trace,
-  tracedReceiver,
-  tracedSocket,
-  traceOf,
-} from "./wire/trace.ts";
+export { describeFrame, type Trace, tracedReceiver, tracedSocket, traceOf } from "./wire/trace.ts";
 export type { WriteOnce } from "./wire/write-messages.ts";

@@ -1,13 +1,8 @@
 // A hop under the chaos kit's faults: its bytes are delayed, limited, cut into pieces and stalled as a seed says, and its connections
 // break when the test says so. Before the kit's proxy stands one that can hold things back without breaking anything.
-import {
-  type Break,
-  type BreakKind,
-  ChaosProxy,
-  DEFAULT_PROFILE,
-  planConnection,
-  Random,
-} from "../../../packages/chaos/src/index.ts";
+import { type Break, type BreakKind, DEFAULT_PROFILE, planConnection } from "../../../packages/chaos/src/faults.ts";
+import { ChaosProxy } from "../../../packages/chaos/src/proxy.ts";
+import { Random } from "../../../packages/local/src/base/random.ts";
 import { BridgeProxy } from "../../e2e/support/system/bridge-proxy.ts";
 
 /** A session here moves little: so stalls and limits must meet few bytes, and more of its connections than in a long run.

@@ -1,5 +1,5 @@
-// The hash chain of the audit: each record's hash covers the record and the hash before it, so that one that was changed,
-// removed, added or moved is found. Pure: knows neither where records are stored nor, but for typed input, their content.
+// The hash chain of the audit: each record's hash covers the record and the previous hash, which reveals changed, removed, added and
+// moved records. Pure: knows neither where records are stored nor, except for typed input, their content.
 
 import { hash } from "node:crypto";
 import { base64Of } from "../base/base64url.ts";
@@ -35,9 +35,8 @@ export function chained<F extends object>(last: ChainPoint, fields: F): { seq: n
 }
 
 /**
- * Whether `records` follow one another from `from` on, which is {@link CHAIN_START}; or the anchor that is told where old
- * records were deleted; or the last record of an earlier page. That the newest are missing only shows against a head
- * that was noted before.
+ * Whether `records` are a chain from `from` on: {@link CHAIN_START}, the anchor if old records were deleted, or the last record of
+ * the previous page. Missing newest records can only be detected with a head that was noted before.
  */
 export function verifyChain(records: readonly ChainedRecord[], from: ChainPoint = CHAIN_START): ChainVerdict {
   let last = from;

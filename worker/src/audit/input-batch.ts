@@ -8,7 +8,7 @@ import type { InputDeed } from "./record.ts";
 /** The part of input that the record keeps: its bytes, or their hash, or how many they were. */
 export type InputKeeping = "content" | "hash" | "length";
 
-/** A batch that holds so much is closed, and the next one begun. */
+/** A batch of this size is closed. */
 const MAX_BATCH_BYTES = 64 * 1024;
 
 export class InputBatch {

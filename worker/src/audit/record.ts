@@ -99,7 +99,7 @@ export type Deed =
       readonly incarnation: string;
       readonly reason?: string;
     }
-  /** In a tenant's record: all recordings of a person's sessions were removed, so many. */
+  /** In a tenant's record: all recordings of a person's sessions were removed. */
   | { readonly type: "recordings_removed"; readonly sub: string; readonly count: number }
   /** In a tenant's record: a login by cookie was ended by its person. */
   | { readonly type: "logout" }
@@ -113,18 +113,18 @@ export type AttachDeed = Repeated & {
   readonly kind: ParticipantKind;
 };
 
-/** A repeated event is one record: so many times, from its `time` until then, and how it stood at the end. */
+/** Repeats of an event share a record, with their number, the last one's time, and the final state. */
 export type Repeated = { readonly times?: number; readonly until?: string };
 
 /**
- * A batch of one client's input. On a terminal `text`, or `base64` where the bytes are no UTF-8; on pipes `sha256`; neither
- * where it is secret, was refused or content is switched off. Both are stored as the bytes that came, and read as a string.
+ * A batch of one client's input. On a terminal `text`, or `base64` for invalid UTF-8; on pipes `sha256`; neither if the input is
+ * secret, was refused or content is not recorded. Both are stored as the bytes that came, and read as a string.
  */
 export type InputDeed = Repeated & {
   readonly type: "input";
   /** It was for this pane, as its client called it (B9), and counts in no offset. */
   readonly pane?: string;
-  /** Of the batch's first byte in all of this client's input; with `pane`, of the byte of that input that it came before. */
+  /** Offset of the batch's first byte in this client's input; with `pane`, of the next byte of input to the session. */
   readonly offset: number;
   readonly length: number;
   readonly text?: Uint8Array | string;

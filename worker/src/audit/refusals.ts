@@ -1,6 +1,5 @@
-// Events that a client may cause without end, on their way into the audit: refusals, connections that come and go, a switch that is
-// flipped. The first of a kind are on record at once; those that follow are one record, so that they fill no disk. Told the
-// time; stores nothing.
+// Limits audit events that a client can repeat without end: refusals, reconnects, a switch flipped back and forth. The first of a
+// kind are recorded at once; later ones are combined into one record. The caller passes the time; stores nothing.
 
 import type { AuditEvent } from "./record.ts";
 
@@ -28,11 +27,11 @@ export function isRepeatable(event: AuditEvent): event is RefusalEvent {
 /** Events that say how the input after them is meant: on record before that input. */
 const BEFORE_INPUT: ReadonlySet<RefusalEvent["type"]> = new Set(["input", "secret", "holder"]);
 
-/** A run of the same refusals is one record for so long. */
+/** Repeats of an event within this time are one record. */
 export const RUN_MS = 10_000;
-/** So often a client may do the same within a run with a record of its own. Refusals have one. */
+/** How many events of a run get a separate record. Refusals get one. */
 const OWN_RECORDS = 10;
-/** Beyond so many runs, those that are over are looked for. */
+/** From this many runs on, finished ones are searched for. */
 const MANY_RUNS = 256;
 
 type Run = { sinceMs: number; ownLeft: number; waiting: RefusalEvent | undefined };
@@ -65,7 +64,7 @@ export class Refusals {
     return this.#waitingRuns > 0;
   }
 
-  /** The waiting events: all, those of the runs that are over, those of one client, or those that belong before its input. */
+  /** Removes waiting events: all, those of finished runs, those of one client, or those that belong before its input. */
   take(nowMs: number, of: "all" | "over" | { readonly client: string; readonly beforeInput?: true }): RefusalEvent[] {
     const taken: RefusalEvent[] = [];
     if (!this.isWaiting) return taken;

@@ -286,7 +286,7 @@ export class SessionAudit implements InputRecorder {
     this.#gathering.wait(gatherMs, withinMs);
   }
 
-  /** Clients are told of the end once their input is stored (I10): that does not wait for more. */
+  /** Clients learn of the end once their input is stored (I10), so stores at once. */
   #addNow(event: AuditEvent): void {
     this.#add(event, 0);
     this.#write();
@@ -349,7 +349,7 @@ export class SessionAudit implements InputRecorder {
   }
 }
 
-/** Of a window that is being dragged the last size counts, of those that came at about the same time. */
+/** While a window is dragged, only the last of several sizes is recorded. */
 function isSameResize(last: Pending | undefined, client: string | undefined): last is AuditEvent & { type: "resize" } {
   return last !== undefined && !("batch" in last) && last.type === "resize" && last.client === client;
 }

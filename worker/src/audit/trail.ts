@@ -13,7 +13,7 @@ const ANCHOR_KEY = "audit/anchor";
 /** A page holds at most about this many characters of records, and at least one record. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 
-/** A batch is begun anew before it has so many bytes; the platform stores no value of more than twice that. */
+/** A new batch begins before the current one reaches this size; the platform stores values of at most twice that. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 /** The bytes of a record besides its text, give or take: a long command line has room in the other half of a value. */
 const RECORD_BYTES = 1024;
@@ -291,7 +291,7 @@ function batchKey(seq: number): string {
   return BATCH_PREFIX + String(seq).padStart(16, "0");
 }
 
-/** Content from here on stands apart: no key, nor a line that is typed, is as long. */
+/** Content of this length or more is stored apart. No key and no typed line is as long. */
 const LONG_BYTES = 16 * 1024;
 
 /**

@@ -15,7 +15,7 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 
 /**
  * Posts a form to one of the issuer's endpoints; any status below 500 is an answer.
- * @throws {AuthFault} `issuer_unreachable` when there is none within 5 s, or not a JSON object.
+ * @throws {AuthFault} `issuer_unreachable` if no answer arrives within 5 s, or it is not a JSON object.
  */
 export async function askIssuer(uri: string, form: Readonly<Record<string, string>>): Promise<IssuerAnswer> {
   try {

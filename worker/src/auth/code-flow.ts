@@ -85,7 +85,7 @@ function redirectUri(settings: AuthSettings): string {
 type RenewalSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret" | "renewHours">;
 
 export interface Renewal {
-  /** Of the login that it renews. */
+  /** Belongs to the login that is renewed. */
   readonly loginId: string;
   readonly userId: string;
   readonly refreshToken: string;

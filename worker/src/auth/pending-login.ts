@@ -50,7 +50,7 @@ export function endLogin(settings: LoginSettings): string {
   return setCookie(loginCookieName(settings), "", 0, settings.publicOrigin);
 }
 
-// A key of its own: a session's cookie can't pass for a login's, nor the other way round.
+// A separate key: a session's cookie can't pass for a login's, nor a login's for a session's.
 function key({ sessionSecret }: LoginSettings): string {
   return `login:${sessionSecret}`;
 }

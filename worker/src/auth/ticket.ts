@@ -52,7 +52,7 @@ export interface ShareTicket extends TicketBase {
   readonly admitsGuests: boolean;
 }
 
-/** For codex (E1): good for everyone, for all that one sandbox has, at that one route. */
+/** For codex (E1): valid for anyone, for everything of one sandbox, at codex' route only. */
 export type CodexTicket = Omit<TicketBase, "session" | "role"> & { readonly makerName: string };
 
 export type Ticket = AttachTicket | ShareTicket;

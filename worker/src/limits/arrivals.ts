@@ -1,6 +1,6 @@
-// Who came to a session last: told from that, whether the news of an end is about the process that the session has now.
+// The last client to attach to each session. Tells whether a reported end is of the session's current process.
 
-/** The news of an end comes so late at most: by then the next process of that name may have begun. */
+/** Longest delay of a reported end, in which the next process of that name may have started. */
 const LATE_END_MS = 10_000;
 
 type Arrival = { readonly connection: string; readonly atMs: number; readonly othersAtMs: number };
@@ -13,8 +13,8 @@ export class Arrivals {
   }
 
   /**
-   * Whether somebody may have started another process than the one that has ended.
-   * @param startedBy The connection that started that one, where it is known.
+   * Whether a client may have started another process since the one that has ended.
+   * @param startedBy The connection that started the ended one, if known.
    */
   mayHaveBegunAgain(sessionKey: string, startedBy: string | undefined, nowMs: number): boolean {
     const last = this.#last.get(sessionKey);

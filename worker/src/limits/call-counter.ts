@@ -1,13 +1,13 @@
-// The calls of each caller within the last minute. Exact, like attempts, and made for hundreds a minute: costs no copy a call.
+// Counts each caller's calls within the last minute, exactly. Efficient for hundreds a minute: copies nothing per call.
 
 const MINUTE_MS = 60_000;
 
 export class CallCounter {
-  /** When each caller's calls of the last minute were, oldest first. Those who have been quiet for a minute are forgotten. */
+  /** Times of each caller's calls in the last minute, oldest first. Callers without any are forgotten. */
   readonly #callers = new Map<string, number[]>();
   #sweptAtMs = 0;
 
-  /** Counts a call. @returns After how many seconds there is room for it, where there is none now: then it is not counted. */
+  /** Counts a call. @returns undefined, or seconds until the caller may call again: then the call was not counted. */
   count(caller: string, nowMs: number, perMinute: number): number | undefined {
     this.#sweep(nowMs);
     let times = this.#callers.get(caller);
@@ -23,7 +23,6 @@ export class CallCounter {
     return undefined;
   }
 
-  /** How many callers are remembered. */
   get size(): number {
     return this.#callers.size;
   }

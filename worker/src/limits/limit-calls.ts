@@ -83,7 +83,7 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   webhook(): Promise<WebhookState>;
   /** A session calls for attention. @returns Whether the tenant has a receiver. */
   attend(call: AttentionCall): Promise<boolean>;
-  /** A program asks for a person: the devices of those who may drive are called. */
+  /** A program asks for a person: calls the devices of people who may drive. */
   askPeople(session: { readonly sandbox: string; readonly session: string }): Promise<void>;
   /** Calls this device of a person's from now on. @returns Whether there was room. */
   addDevice(user: string, device: Device): Promise<boolean>;
@@ -94,7 +94,7 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   keepText(kind: KeptKind, user: string, text: string, base?: number): { isKept: boolean; kept: KeptLayout };
   /** A session's recording has grown, or is no more. @returns Whether what can't be dropped is too much. */
   recorded(report: RecordingReport): Promise<boolean>;
-  /** Removes all recordings of sessions that a person started, but for those that are held. @returns How many. */
+  /** Removes all recordings of sessions that a person started, except held ones. @returns How many. */
   removeRecordingsOf(user: string, by: Actor): Promise<number>;
   /** A page of the tenant's audit. */
   audit(after: number, limit: number): AuditPage;

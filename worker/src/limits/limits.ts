@@ -67,9 +67,9 @@ export interface Limits {
   readonly connectionsPerAddress: number;
   /** The same of the `json` dialect. */
   readonly jsonConnectionsPerAddress: number;
-  /** Attempts to attach that one user makes; a valid `resume` is not counted. */
+  /** Attach attempts of one user; a valid `resume` is not counted. */
   readonly attaches: AttemptLimit;
-  /** Calls of the HTTP API that one person makes in a minute. */
+  /** HTTP API calls of one person in a minute. */
   readonly callsPerMinute: number;
   /** Sandboxes of one tenant with a session that lives. */
   readonly sandboxes: number;

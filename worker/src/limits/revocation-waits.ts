@@ -1,4 +1,4 @@
-// Those who wait to hear that what they rest on was revoked, and are no sessions: the Worker's own long connections.
+// The Worker's long connections, which wait for revocations of their grants. Sessions are notified in other ways.
 
 import { concerns, type RevocableGrant, type Revocation } from "./revocation.ts";
 
@@ -7,7 +7,7 @@ type Waiting = { readonly grant: RevocableGrant; readonly end: (isRevoked: boole
 export class RevocationWaits {
   readonly #waiting = new Set<Waiting>();
 
-  /** Resolves with true once it is revoked, with false after so long. */
+  /** Resolves with true once the grant is revoked, with false after `ms`. */
   wait(grant: RevocableGrant, ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const waiting = {

@@ -1,4 +1,4 @@
-// The tickets of a tenant that count once and belong to no session: which were used, until they would have ended by themselves.
+// Which of a tenant's one-time tickets, other than those for sessions, were used. Each is kept until it would have expired.
 
 const PREFIX = "used:";
 
@@ -10,7 +10,7 @@ export class UsedTickets {
     this.#storage = storage;
   }
 
-  /** @returns Whether it is used for the first time. That is stored before it is said. */
+  /** @returns Whether this is the first use, which is stored first. */
   async use(id: string, untilMs: number, nowMs: number): Promise<boolean> {
     this.#ends ??= this.#storage.list<number>({ prefix: PREFIX });
     const ends = await this.#ends;

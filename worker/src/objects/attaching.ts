@@ -205,7 +205,7 @@ export class Attaching {
       const { request } = spec.pass;
       if (record !== undefined) noteSession(this.#ports.env, "client.attached", record, { request });
       if (admission.isResume) counts.add("resumes");
-      // Of a process that it has just started: in the turn in which that is stored, and so in one transaction.
+      // If it has just started the process: in the same turn as the process is stored, so in one transaction.
       if (record?.startedBy === spec.pass.connection) void audit?.flush();
     }
     lifetimes.tick(Date.now());

@@ -110,7 +110,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     }, socket);
   }
 
-  /** @returns Whether the socket was one of those that are no client's of the session. */
+  /** @returns Whether the socket belongs to no client of the session. */
   #closed(socket: WebSocket): boolean {
     const { programs, codex } = this.#parts;
     return programs.waits.closed(socket) || codex.closed(socket);
@@ -122,7 +122,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   // ---- What is due ---------------------------------------------------------------------------------------------
 
-  /** To be called after every event: stores an exit, detaches from a process that nobody needs, or keeps the bridge connected. */
+  /** Call after every event: stores an exit, detaches from an unneeded process, or keeps the bridge connected. */
   #changed(): void {
     const { lifecycle, attaching, programs, detached, recordings } = this.#parts;
     const { state } = lifecycle;
@@ -178,7 +178,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
     const { recordings, lifecycle } = this.#parts;
     const { session, looks } = lifecycle;
     this.#parts.audit?.answered();
-    // Output ends no session. With nobody attached, it may bring the screen that was waited for.
+    // Output ends no session. Without attached clients it may include an awaited screen.
     if (session === undefined || !session.isAttended) this.#changed();
     else this.#deadline.expect(earliest([session.nextTickMs, looks.nextTickMs(), recordings.nextTickMs()]));
   }
@@ -343,7 +343,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
   }
 }
 
-/** @param awake Wakes a parked session: its container may be gone, and attached clients are to hear of that. */
+/** @param awake Wakes a parked session: its container may be gone, and attached clients must learn of it. */
 async function describe(
   env: SessionEnv,
   { store, lifecycle, signer }: SessionParts,
@@ -357,7 +357,7 @@ async function describe(
   if (lifecycle.parked === undefined || session === undefined) {
     return describeSession(env, record, session, writerId, () => lifecycle.foundLost(record));
   }
-  // Those who are here when it is asked, whatever comes while the bridge is.
+  // Clients at the time of the question, whatever changes while the bridge answers.
   const here = { clients: session.attachedCount, ...participantsOf(session) };
   return { ...(await describeSession(env, record, undefined, writerId, awake)), ...here };
 }

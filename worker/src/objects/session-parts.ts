@@ -169,7 +169,7 @@ export function makeParts(ctx: DurableObjectState, env: SessionEnv, ports: Objec
   });
   const timed: readonly Timed[] = [
     ...[metrics, connections, lifecycle.hop],
-    // The connections say when an issuer is to be asked.
+    // The connections decide when to ask an issuer.
     { nextTickMs: () => undefined, tick: (nowMs) => waitUntil(renewals.askIssuers(nowMs)) },
     { nextTickMs: () => lifecycle.session?.nextTickMs, tick: () => lifecycle.session?.tick() },
     ...[lifecycle.looks, recordings, parking],

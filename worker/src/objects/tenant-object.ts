@@ -42,7 +42,7 @@ import { isLoopbackAllowed, type WebhookEnv } from "../webhooks/settings.ts";
 /** `sandbox`: its name. Absent in what an earlier version stored. */
 type LiveSession = { readonly sandboxKey: string; readonly sandbox?: string; readonly sinceMs: number };
 
-/** So many sessions are told of a revocation side by side. */
+/** How many sessions are notified of a revocation in parallel. */
 const TOLD_AT_ONCE = 100;
 /** A session that was just let in may not have been reached yet. */
 const ARRIVAL_MS = 10_000;
@@ -54,7 +54,7 @@ type TenantEnv = AuditEnv & LimitEnv & RecordingEnv & SessionsEnv & WebhookEnv &
 export class TenantObject extends DurableObject<TenantEnv> implements TenantCalls {
   readonly #attempts = new Map<string, number>();
   #attemptsSweptMs = 0;
-  /** Of the API. In memory alone: a caller that only asks leaves nothing behind. */
+  /** API calls, in memory only: reading stores nothing. */
   readonly #calls = new CallCounter();
   /** Sessions that were made and have not ended, as far as is known. */
   readonly #live = new Map<string, LiveSession>();
@@ -211,7 +211,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
           });
       }
     };
-    // A slow one holds up nobody but those that come behind it in its own row.
+    // A slow session delays only the later ones in its row.
     await Promise.all(Array.from({ length: TOLD_AT_ONCE }, tellOneByOne));
     return missed;
   }
@@ -265,7 +265,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
   async recorded(report: RecordingReport): Promise<boolean> {
     this.#recordings.note(report);
     const { mode, maxBytes } = readRecordingSettings(this.env);
-    // Without a bucket each session has room of its own.
+    // Without a bucket each session has separate space.
     if (this.env.RECORDINGS === undefined || mode === "off") return false;
     for (const { report: oldest, bytes } of this.#recordings.excess(maxBytes)) {
       const went = await this.env.SESSION.getByName(oldest.sessionKey).shrinkRecording(oldest.incarnation, bytes);
@@ -302,7 +302,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
     if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm();
   }
 
-  /** Wakes this object when records are old enough to be deleted, or a receiver is to be called. */
+  /** Wakes this object when records are due for deletion, or a receiver is due to be called. */
   async #setAlarm(): Promise<void> {
     const deletionMs = this.#trail.deletionDueMs(readAuditSettings(this.env).retentionMs, Date.now());
     const dueMs = Math.min(deletionMs ?? Number.POSITIVE_INFINITY, await this.#webhook.dueMs());
@@ -391,7 +391,7 @@ export class TenantObject extends DurableObject<TenantEnv> implements TenantCall
       }
     };
     await read("bucket:", this.#attempts, (fullAtMs) => fullAtMs <= now);
-    // An older version kept the time of each attempt, under a name of its own: it may be put back.
+    // Deletes the times of attempts that an older version stored, perhaps during a rollback.
     await read("attempts:", new Map<string, unknown>(), () => true);
     await read("live:", this.#live, () => false);
     await read("made:", this.#made, () => false);

@@ -7,7 +7,7 @@ import { type ProgramAnswer, type ProgramCall, refused, requestOf, unpackAnswer 
 const RETRY_AFTER_SECONDS = 1;
 /** Between two questions to an object that restarts. */
 const PAUSE_MS = 250;
-/** An object that does not come back within this many questions is told to the caller. */
+/** After this many attempts the caller learns that the object can't be reached. */
 const QUESTIONS = 8;
 
 export const RESTARTED: ProgramAnswer = {

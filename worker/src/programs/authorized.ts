@@ -21,7 +21,7 @@ export type Authorized = {
   readonly project: Project;
   readonly who: Grant;
   readonly actor: Actor;
-  /** Of a call that takes no place anywhere. */
+  /** For calls that occupy no slot. */
   readonly pass: Pass;
 };
 

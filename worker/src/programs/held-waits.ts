@@ -23,7 +23,7 @@ export interface HeldWaitsPorts {
   catchUp(): Promise<unknown>;
   /** A wait has ended. */
   ended(): void;
-  /** What is due, or what keeps the object in memory, may have changed. */
+  /** The next deadline, or the reasons to stay in memory, may have changed. */
   changed(): void;
 }
 
@@ -194,7 +194,7 @@ class HeldWait implements Bounded {
     }
   }
 
-  /** Of an earlier life of the object: it goes on, unless it does already. */
+  /** Continues a wait of an earlier life of the object, unless it already does. */
   goOn(): void {
     if (this.#waiting !== undefined || this.#isGoingOn || this.isEnded) return;
     this.#isGoingOn = true;
@@ -267,13 +267,13 @@ class HeldWait implements Bounded {
   #answer(answer: ProgramAnswer): void {
     if (this.isEnded) return;
     this.end();
-    // What is written down counts no more: it has been answered.
+    // The stored request is void: it has been answered.
     this.#socket.serializeAttachment(null);
     this.#say({ type: "answer", answer });
     closeQuietly(this.#socket);
   }
 
-  /** Of time alone this object hears from the Worker: a timer of its own would keep it in memory. */
+  /** The Worker reports passing time: a timer here would keep the object in memory. */
   #sayWhenToLook(): void {
     const inMs = this.isEnded ? undefined : this.#waiting?.idleInMs;
     if (inMs !== undefined) this.#say({ type: "look", inMs });

@@ -6,7 +6,7 @@ import { type ProgramAnswer, refused } from "./operations/call.ts";
 
 export class OpenCall implements Bounded {
   isEnded = false;
-  /** Resolves where the call is ended from outside, with what its caller is told. */
+  /** Resolves with the caller's answer if the call is ended from outside. */
   readonly dismissed: Promise<ProgramAnswer>;
   #resolve: (answer: ProgramAnswer) => void = () => undefined;
 

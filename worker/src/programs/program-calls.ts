@@ -154,7 +154,7 @@ export class ProgramCalls {
     return { ...refused(429, "too_many_waits", message), retryAfterSeconds: FULL_RETRY_SECONDS };
   }
 
-  /** @param kept Of a wait that began in an earlier life of this object. @returns Why it can't be waited, if so. */
+  /** @param kept State of a wait that began in an earlier life of this object. @returns Why it can't wait, if so. */
   async #beginWait(call: WaitCall, kept?: KeptWait): Promise<Waiting | ProgramAnswer> {
     await this.#at.ending();
     const reached = await this.#reach(call, call.incarnation);
@@ -211,7 +211,7 @@ export class ProgramCalls {
     return state !== undefined && state.asks.length > 0 && isSecretFor(state, this.#askerId(call, reached));
   }
 
-  /** @param incarnation The one process that is meant, if it has to be that one. */
+  /** @param incarnation The required process, if any. */
   async #reach(call: Pick<ProgramCall, "session">, incarnation: string | undefined): Promise<Reached | ProgramAnswer> {
     const other = incarnation === undefined ? undefined : this.#refuseOther(call, incarnation);
     if (other !== undefined) return other;
@@ -361,7 +361,7 @@ export class ProgramCalls {
   #lingerOn(): void {
     if (this.#linger !== undefined) clearTimeout(this.#linger);
     this.#linger = undefined;
-    // Of a process that has ended nothing more comes.
+    // A process that has ended writes nothing more.
     if (this.#open > 0 || this.#at.lifecycle.session?.hasEnded === true) return;
     this.#linger = setTimeout(() => {
       this.#linger = undefined;

@@ -12,10 +12,11 @@ import { type Authenticated, identify, requireUnrevoked } from "../guards/identi
 import { AuthFault } from "../refusal/fault.ts";
 import { refuseHttp } from "../refusal/refusal.ts";
 import { terminalGate } from "../terminal/gate.ts";
+import { parseTerminalAddress } from "../terminal/path.ts";
 import type { TtydEnv } from "../terminal/proxy.ts";
 import { NOT_RUNNING } from "../terminal/relay.ts";
 import { readTerminalSettings, type TtydSettings } from "../terminal/settings.ts";
-import { parseTerminalAddress, ttydAddress } from "../terminal/ttyd-address.ts";
+import { ttydAddress } from "../terminal/ttyd-address.ts";
 import { readBasic } from "../terminal/ttyd-token.ts";
 import { askTtyd } from "../terminal/upstream.ts";
 import { attachTicket, target } from "./tickets.ts";

@@ -48,7 +48,7 @@ export class ClientSockets {
   readonly #pool: UnheardPool | undefined;
   readonly #sent = new WeakMap<WebSocket, Sent>();
 
-  /** @param pool Shared by all sockets in this memory; absent where nothing is to be limited. */
+  /** @param pool Shared by all sockets in this memory; absent for no limit. */
   constructor(ctx: DurableObjectState, pool: UnheardPool | undefined, counts: Counts) {
     this.#ctx = ctx;
     this.#counts = counts;
@@ -122,7 +122,7 @@ export class ClientSockets {
     return this.#own.has(socket) ? 0 : (this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0);
   }
 
-  /** The bytes that were sent to a socket, and those that wait there; undefined if the runtime does not tell. */
+  /** Bytes sent to a socket, and bytes that wait in it; undefined if the runtime does not report them. */
   queueOf(socket: WebSocket): SocketQueue | undefined {
     return TELLS_QUEUE ? { sent: this.#sentOf(socket).bytes, waiting: queuedBytes(socket) } : undefined;
   }
@@ -159,7 +159,7 @@ export class ClientSockets {
   }
 
   #send(socket: WebSocket, frame: Frame, sent: Sent): void {
-    // Of a text the runtime alone knows how many bytes it is.
+    // Only the runtime knows a text's length in bytes.
     const before = typeof frame === "string" ? queuedBytes(socket) : 0;
     quietly(() => {
       socket.send(frame);

@@ -8,7 +8,7 @@ export type Idling = Pick<ServerConnection, "activity" | "isEnded" | "dismiss">;
 
 type Watched = { readonly idleMs: number; activity: number; activeAtMs: number };
 
-/** Looks so many times in the time that is allowed: a connection is closed that much late at most, and never early. */
+/** Checks per idle timeout: a connection is closed at most one interval late, and never early. */
 const LOOKS = 30;
 
 export class IdleWatch {

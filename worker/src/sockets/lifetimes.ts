@@ -5,7 +5,7 @@ import type { Pass } from "../attach/entry-limits.ts";
 import type { Grant } from "../attach/grant.ts";
 import { concerns, type Revocation } from "../limits/revocation.ts";
 
-/** How long before its end a connection is told that it is near. */
+/** How long before its end a connection is warned. */
 const WARNING_MS = 60_000;
 /** An issuer that does not answer is asked again after this long. Until then its last word holds, and the token's end. */
 const ASK_AGAIN_MS = 10_000;
@@ -23,9 +23,9 @@ export type Life = {
   grant: Grant;
   readonly pass: Pass;
   isWarned: boolean;
-  /** When it is to be warned that its end is near. */
+  /** When to warn that its end is near. */
   warnAtMs: number;
-  /** When the issuer of an opaque token is to be asked again; infinity for other tokens. */
+  /** When to ask the issuer of an opaque token again; infinity for other tokens. */
   askAtMs: number;
 };
 
@@ -56,7 +56,7 @@ export class Lifetimes {
     return this.#lives.get(connection);
   }
 
-  /** Its bearer has shown a fresh token: from now on that one counts. */
+  /** The client has presented a fresh token, which replaces the old one. */
   renew(connection: Bounded, grant: Grant): void {
     const life = this.#lives.get(connection);
     if (life === undefined) return;
@@ -70,7 +70,7 @@ export class Lifetimes {
     life.askAtMs = askAtMs(grant);
   }
 
-  /** Of these connections, by their ids, those that are open. */
+  /** Filters these connection ids for open ones. */
   open(ids: readonly string[]): string[] {
     const wanted = new Set(ids);
     const open: string[] = [];
@@ -87,7 +87,7 @@ export class Lifetimes {
     return next;
   }
 
-  /** When a connection is to be warned, or ended, without regard to an issuer; infinity for never. */
+  /** When to warn or end a connection, apart from issuers' answers; infinity for never. */
   get nextEndMs(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const [connection, { grant, isWarned, warnAtMs }] of this.#lives) {
@@ -118,7 +118,7 @@ export class Lifetimes {
     }
   }
 
-  /** The connections whose issuer is to be asked about their token now. Each is named once, and later again. */
+  /** Connections whose issuer to ask about their token now. Each is returned once until it is due again. */
   *toAskAbout(nowMs: number): IterableIterator<readonly [Bounded, Grant]> {
     for (const [connection, life] of this.#lives) {
       if (life.askAtMs > nowMs || connection.isEnded) continue;

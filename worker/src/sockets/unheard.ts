@@ -1,7 +1,7 @@
 // The bytes sent to clients that never say that they read, where the runtime does not tell how many wait in their sockets: they may
 // all lie in this memory. Bounded for all of them together (W11).
 
-/** Each may have so much, however much the others have: a screenful does not depend on strangers. */
+/** Each connection may have this much regardless of others: a screenful does not depend on strangers. */
 const OWN_BYTES = 1024 * 1024;
 
 /** The bytes that were sent to one client since its last message. */

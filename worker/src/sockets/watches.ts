@@ -1,5 +1,5 @@
-// Why a connection ends without its client's doing: its token ends or is revoked, it is idle, or its client is gone and no
-// event says so. Told the time.
+// Ends connections whose token expires or is revoked, which are idle, or whose client is gone without an event. The caller passes the
+// time.
 
 import { CLOSE, Departures, earliest, GHOST_MS, type ServerConnection, type SocketQueue } from "sandbox-stdio/core";
 import type { AttachSpec } from "../attach/attach-spec.ts";
@@ -116,7 +116,7 @@ export class Watches {
     return earliest([this.lifetimes.nextEndMs, this.#idle.endMs]);
   }
 
-  /** @returns The pass of a connection that was watched until now: its place is to be given back. */
+  /** @returns The pass of a connection that was watched until now, for the caller to release. */
   remove(connection: Bounded & Idling): Pass | undefined {
     this.#idle.remove(connection);
     this.#gone.remove(connection);

@@ -1,5 +1,7 @@
 // What a check is, how checks are run side by side, and how they are told.
 
+import { readFileSync } from "node:fs";
+
 export type Check<Subject> = {
   /** Letters and numbers of the rules in PROTOCOL.md. */
   readonly rules: readonly string[];
@@ -79,3 +81,14 @@ export function tableOf(results: readonly Result[]): string {
   const broken = results.filter(({ fault }) => fault !== undefined).length;
   return [...lines, "", `${results.length - broken} of ${results.length} checks hold`].join("\n");
 }
+
+/** The published vectors, read. */
+export function vectorsOf(name: "frames" | "messages" | "resume"): Record<string, unknown> {
+  return JSON.parse(readFileSync(new URL(`../../../sandbox-stdio/vectors/${name}.json`, import.meta.url), "utf8"));
+}
+
+/** Messages that a side may send, and the fault of every other. */
+export type Sayings = {
+  readonly valid: readonly string[];
+  readonly invalid: readonly { text: string; fault: string }[];
+};

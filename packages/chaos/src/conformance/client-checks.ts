@@ -1,10 +1,9 @@
 // What a client must do: the vectors of frames, messages and resumes, and behaviour over breaks. The client is a command that gets
 // the URL of an attach, `--` and a command, and has that process's stdin, stdout, stderr and exit code.
 
-import { type Check, holds, same } from "./check.ts";
+import { type Check, holds, type Sayings, same, vectorsOf } from "./check.ts";
 import { Host, type Visit } from "./host.ts";
 import { pause, SILENCE_MS } from "./probe.ts";
-import { vectorsOf } from "./vectors.ts";
 
 type Connection = {
   readonly query: Readonly<Record<string, string | null>>;
@@ -25,7 +24,6 @@ type FrameVector = {
   readonly stream?: number;
   readonly payload: string;
 };
-type Sayings = { readonly valid: readonly string[]; readonly invalid: readonly { text: string; fault: string }[] };
 
 const bytesOf = (hex: string): Buffer => Buffer.from(hex, "hex");
 const text = (hex: string): string => bytesOf(hex).toString("latin1");

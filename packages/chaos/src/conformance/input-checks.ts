@@ -1,10 +1,7 @@
 // What a server must do with what clients say: input, its end, messages, the keyboard.
 
-import { type Check, holds, same } from "./check.ts";
+import { type Check, holds, type Sayings, same, vectorsOf } from "./check.ts";
 import { freshName, Probe, pause, resumed, SILENCE_MS, sh, type Target } from "./probe.ts";
-import { vectorsOf } from "./vectors.ts";
-
-type Sayings = { readonly valid: readonly string[]; readonly invalid: readonly { text: string; fault: string }[] };
 
 /** Messages that change nothing in a session of one client on pipes, as far as can be seen here. */
 const HARMLESS = /"(resize|ping|request_stdin|release_stdin|secret)"/;

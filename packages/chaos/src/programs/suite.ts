@@ -4,11 +4,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../local/src/base/random.ts";
 import { type Answer, Calls, type Cut } from "./calls.ts";
-import { checkLines, lineOf, markerOf } from "./lines.ts";
 import { Report } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { PersonsTerminal } from "./terminal.ts";
-import { type Placed, WaitCheck } from "./waits.ts";
 
 /** The faults that can be caused in a server from inside, if it is ours. */
 export type Disturbance = {
@@ -222,5 +220,157 @@ export class Suite {
       return cuts[random.int(0, cuts.length - 1)];
     };
     return this.#calls.call(method, `${this.#path}${path}`, body, cutOf, random);
+  }
+}
+
+const MOST_FILLING = 2_000;
+
+/** Line `n` of `writer`, with a line feed. No two lines are the same, and none is within another. */
+function lineOf(writer: string, n: number, random: Random): string {
+  return `<${writer}.${n}:${"x".repeat(random.scale(1, MOST_FILLING))}:${writer}.${n}>\n`;
+}
+
+/** A text that only line `n` of `writer` has. */
+function markerOf(writer: string, n: number): string {
+  return `:${writer}.${n}>`;
+}
+
+/** A program's line, wherever it begins. */
+const LINE = /<(p\d+)\.(\d+):x+:\1\.\2>\n/g;
+
+/**
+ * Checks that each program's lines came out whole, once and in order. A person's keys are no unit: the rest without the
+ * programs' lines must be just those keys.
+ */
+function checkLines(
+  output: string,
+  sent: ReadonlyMap<string, readonly string[]>,
+  person: string,
+  report: Report,
+): void {
+  const next = new Map<string, number>();
+  const rest = output.replace(LINE, (line, writer: string, digits: string) => {
+    const n = Number(digits);
+    const due = next.get(writer) ?? 0;
+    next.set(writer, n + 1);
+    if (n < due) report.wrong(`line ${n} of ${writer} came out again or late, behind line ${due - 1}`);
+    else if (n > due) report.wrong(`lines ${due} to ${n - 1} of ${writer} are missing`);
+    if (sent.get(writer)?.[n] !== line) report.wrong(`line ${n} of ${writer} is not as it was typed`);
+    return "";
+  });
+  for (const [writer, lines] of sent) {
+    const due = next.get(writer) ?? 0;
+    if (due < lines.length) report.wrong(`lines ${due} to ${lines.length - 1} of ${writer} are missing at the end`);
+  }
+  if (rest === person) return;
+  let at = 0;
+  while (rest[at] === person[at]) at += 1;
+  report.wrong(
+    `what the person typed differs from byte ${at} on: ${person.slice(at, at + 40)} came out as ${rest.slice(at, at + 40)}`,
+  );
+}
+
+type WaitPorts = { readonly calls: Calls; readonly path: string; readonly report: Report };
+
+/** One wait, placed around a write. */
+type Placed = {
+  beforeWrite(): Promise<void>;
+  /** The write's first byte leaves now. */
+  writing(): void;
+  /** @param outputOffset As the write's receipt said; undefined where a repeated call got it instead. */
+  afterWrite(outputOffset: number | undefined): Promise<void>;
+};
+
+type Met = { readonly marker: string; readonly from: number; readonly answer: Answer };
+
+const TIMEOUT_MS = 120_000;
+const CONTROL_MS = 300;
+const CUT = 0.2;
+
+/**
+ * Waits for what others type: begun before it is typed, at the same time, or after. A wait that is not met is missed; one that is
+ * met before its text was typed, or in front of where it looks from, is early.
+ */
+class WaitCheck {
+  readonly #ports: WaitPorts;
+  readonly #met: Met[] = [];
+
+  constructor(ports: WaitPorts) {
+    this.#ports = ports;
+  }
+
+  /** @param end Where the output is known to end: later keys come behind it. */
+  plan(marker: string, end: number, random: Random): Placed {
+    const placement = (["before", "during", "after"] as const)[random.int(0, 2)] ?? "during";
+    const own = { int: random.int(0, 1e9), regex: random.chance(0.5) };
+    let writtenAtMs = Number.POSITIVE_INFINITY;
+    let waiting: Promise<void> | undefined;
+    const begin = (from: number) => {
+      waiting = this.#wait(marker, from, own.regex, random, () => writtenAtMs).then(() => {
+        this.#ports.report.count(`waits begun ${placement}`);
+      });
+      // Looked at when it is awaited.
+      waiting.catch(() => undefined);
+    };
+    return {
+      beforeWrite: async () => {
+        if (placement !== "before") return;
+        begin(end);
+        await new Promise((resolve) => setTimeout(resolve, own.int % 20));
+      },
+      writing: () => {
+        writtenAtMs = performance.now();
+        if (placement === "during") begin(end);
+      },
+      afterWrite: async (outputOffset) => {
+        if (placement === "after") begin(outputOffset ?? end);
+        await waiting;
+      },
+    };
+  }
+
+  /** Waits for a text that is never typed: each ends by its time-out, which never looks like success. */
+  async controls(count: number, random: Random): Promise<void> {
+    for (let i = 0; i < count; i += 1) {
+      const body = { until: { text: `never typed ${i}` }, from: 0, timeoutMs: CONTROL_MS };
+      const answer = await this.#call(body, random);
+      this.#ports.report.count("waits for nothing");
+      if (answer.body.outcome !== "timeout") this.#ports.report.wrong(`a wait for nothing: ${JSON.stringify(answer)}`);
+    }
+  }
+
+  /** Whether the met text stands where it was said to. */
+  check(output: string): void {
+    for (const { marker, from, answer } of this.#met) {
+      const match = answer.body.match as { from?: number; to?: number; text?: string } | undefined;
+      const at = output.indexOf(marker, from);
+      const isTrue = match?.from === at && match.to === at + marker.length && match.text === marker;
+      if (!isTrue)
+        this.#ports.report.wrong(`"${marker}" is at ${at}, and a wait was told ${JSON.stringify(answer.body)}`);
+    }
+  }
+
+  async #wait(
+    marker: string,
+    from: number,
+    isRegex: boolean,
+    random: Random,
+    writtenAtMs: () => number,
+  ): Promise<void> {
+    const { report } = this.#ports;
+    const until = isRegex ? { match: marker.replace(/[.]/g, "\\.") } : { text: marker };
+    const answer = await this.#call({ until, from, timeoutMs: TIMEOUT_MS, maxBytes: 64 }, random);
+    if (performance.now() < writtenAtMs()) report.wrong(`a wait for "${marker}" was met before that was typed`);
+    if (answer.status !== 200 || answer.body.outcome !== "met") {
+      report.wrong(`a wait for "${marker}" from ${from} was missed: ${answer.status} ${JSON.stringify(answer.body)}`);
+    } else this.#met.push({ marker, from, answer });
+  }
+
+  #call(body: object, random: Random): Promise<Answer> {
+    const cutOf = (): Cut | undefined => {
+      if (!random.chance(CUT)) return undefined;
+      return (["before", "during", "after"] as const)[random.int(0, 2)];
+    };
+    return this.#ports.calls.call("POST", this.#ports.path, body, cutOf, random);
   }
 }

@@ -1,16 +1,18 @@
 // One pane of the page: its terminal, with the page's own heading and menu in the line above it.
 
+import { ClipboardPaste, Copy, EllipsisVertical, ExternalLink, Link2, SquareTerminal } from "lucide-react";
+import { type MouseEvent, type ReactNode, useRef } from "react";
 import { defined } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
+import type { TerminalSession } from "../session/terminal-session.ts";
 import type { chosenProps } from "../settings/chosen-props.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { PanedTerminal } from "../tmux/PanedTerminal.tsx";
+import { ContextMenu, DropdownMenu, type MenuEntry } from "../ui/Menu.tsx";
 import type { PaneId } from "../workspace/layout.ts";
 import { focus } from "../workspace/layout-edits.ts";
-import { PaneHeading, type PaneHeadingProps } from "../workspace/PaneHeading.tsx";
+import { NameField } from "../workspace/NameField.tsx";
 import { paneEntries } from "./menus.ts";
-import { PaneContextMenu } from "./PaneContextMenu.tsx";
-import { PaneMenu } from "./PaneMenu.tsx";
 import type { Page, PageState } from "./page.ts";
 import { paneProps, type SessionActions } from "./session-actions.ts";
 import type { Run } from "./use-commands.ts";
@@ -60,5 +62,131 @@ export function PagePane(props: PagePaneProps) {
         {...defined({ onNewSession: state.rights.mayStart ? () => actions.replacePane(id) : undefined })}
       />
     </PaneContextMenu>
+  );
+}
+
+type PaneMenuProps = {
+  readonly title: string;
+  /** Sandbox and session. */
+  readonly place: string;
+  readonly entries: () => readonly MenuEntry[];
+  readonly onDone: () => void;
+};
+
+/** The menu of a pane, at the end of its line. */
+function PaneMenu({ title, place, entries, onDone }: PaneMenuProps) {
+  const words = useTexts().desk;
+  return (
+    <DropdownMenu
+      title={
+        <>
+          {title}
+          <small>{place}</small>
+        </>
+      }
+      entries={entries}
+      onDone={onDone}
+    >
+      <button type="button" className="sbx-quiet sbx-tool" aria-label={words.paneMenu} title={words.paneMenu}>
+        <EllipsisVertical size={16} aria-hidden />
+      </button>
+    </DropdownMenu>
+  );
+}
+
+type PaneHeadingProps = {
+  readonly id: PaneId;
+  readonly title: string;
+  /** Sandbox and session. */
+  readonly place: string;
+  /** Whether the title is being changed. */
+  readonly isNaming: boolean;
+  /** undefined: it can't be. */
+  readonly onNaming: (() => void) | undefined;
+  /** undefined: unchanged. */
+  readonly onName: (name: string | undefined) => void;
+  /** undefined: it can't be dragged. */
+  readonly onDrag: ((id: PaneId | undefined) => void) | undefined;
+};
+
+/** What a pane's line says at its start: its name, which can be changed in place, and is the mouse's handle. */
+function PaneHeading({ id, title, place, isNaming, onNaming, onName, onDrag }: PaneHeadingProps) {
+  const words = useTexts().desk;
+  if (isNaming) return <NameField label={words.nameHere} title={title} onName={onName} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a handle for the mouse; keys move and name panes by commands.
+    <span
+      className="sbx-heading"
+      title={onDrag === undefined ? place : `${place}\n${words.drag}`}
+      draggable={onDrag !== undefined}
+      onDragStart={(event) => {
+        event.dataTransfer.effectAllowed = "move";
+        event.dataTransfer.setData("text/plain", title);
+        onDrag?.(id);
+      }}
+      onDragEnd={() => onDrag?.(undefined)}
+      onDoubleClick={onNaming}
+    >
+      <SquareTerminal size={14} aria-hidden />
+      <span>{title}</span>
+    </span>
+  );
+}
+
+type PaneContextMenuProps = {
+  readonly session: () => TerminalSession | undefined;
+  /** The entries of the pane's own menu. */
+  readonly paneEntries: () => readonly MenuEntry[];
+  readonly onDone: () => void;
+  readonly children: ReactNode;
+};
+
+/** Fingers select by a long press, which would open the menu. */
+const FINGERS = "(pointer: coarse)";
+
+/** What the right button offers in a terminal: the selection, the link under the pointer, and what can be done with the pane. */
+function PaneContextMenu({ session, paneEntries, onDone, children }: PaneContextMenuProps) {
+  const words = useTexts().desk.terminalMenu;
+  const link = useRef<string>(undefined);
+  const entries = (): MenuEntry[] => {
+    const live = session();
+    if (live === undefined) return [];
+    const { current: uri } = link;
+    const { hasSelection } = live.getView();
+    const mayType = live.connection.mayType;
+    const ofLink: MenuEntry[] = [
+      { label: words.openLink, icon: ExternalLink, act: () => uri !== undefined && live.guard.followLink(uri, false) },
+      { label: words.copyLink, icon: Link2, act: () => void navigator.clipboard.writeText(uri ?? "") },
+    ];
+    return [
+      ...(uri === undefined ? [] : ofLink),
+      { label: words.copy, icon: Copy, keys: "Ctrl+Shift+C", isDisabled: !hasSelection, act: () => live.screen.copy() },
+      {
+        label: words.paste,
+        icon: ClipboardPaste,
+        isDisabled: !mayType,
+        act: () => void live.guard.pasteClipboard().then(onDone),
+      },
+      ...paneEntries().map((entry, i) => (i === 0 ? { ...entry, isApart: true } : entry)),
+    ];
+  };
+  const onPress = (event: MouseEvent) => {
+    const live = session();
+    const { target } = event;
+    // A file has its own.
+    if (target instanceof Element && target.closest('[role="treeitem"]') !== null) return;
+    link.current = live?.getView().link;
+    const isOurs = target instanceof Element && target.closest(".xterm") !== null && !event.shiftKey;
+    const isProgram = live !== undefined && live.screen.terminal.modes.mouseTrackingMode !== "none";
+    // With Shift, and in fields, the browser's own menu comes; a program that asked for the mouse has the button.
+    if (!isOurs || isProgram) event.stopPropagation();
+    if (isOurs && isProgram) event.preventDefault();
+  };
+  return (
+    <ContextMenu entries={entries} onDone={onDone} isOff={matchMedia(FINGERS).matches}>
+      <div className="sbx-pane-body" onContextMenuCapture={onPress}>
+        {children}
+      </div>
+    </ContextMenu>
   );
 }

@@ -12,9 +12,9 @@ import { allTargets, type Dragged, focusOf, type PaneId, paneIdOf } from "../wor
 import { closeTab, dropInTabs, dropOnPane, focus, moveTab, open, resize, showTab } from "../workspace/layout-edits.ts";
 import { commandOfKey } from "../workspace/layout-keys.ts";
 import { Panes } from "../workspace/Panes.tsx";
-import { paneTitle } from "../workspace/pane-title.ts";
 import { useIsSmall } from "../workspace/Switcher.tsx";
 import { TabBar } from "../workspace/TabBar.tsx";
+import type { Closed } from "../workspace/workspace.ts";
 import { menuOf, TAB_COMMANDS } from "./menus.ts";
 import { PageDialogs, preloadDialogs } from "./PageDialogs.tsx";
 import { PagePane } from "./PagePane.tsx";
@@ -22,7 +22,6 @@ import { PageTools } from "./PageTools.tsx";
 import type { Page } from "./page.ts";
 import { usePageEffects } from "./page-effects.ts";
 import { sessionActions } from "./session-actions.ts";
-import { UndoClose } from "./UndoClose.tsx";
 import { type ShownDialog, useCommands } from "./use-commands.ts";
 import { useLiveSessions } from "./use-live-sessions.ts";
 
@@ -227,5 +226,71 @@ function NothingOpen({ onNew, onList }: NothingOpenProps) {
         </button>
       </div>
     </div>
+  );
+}
+
+/** What the shell and its programs say of themselves. */
+type PaneFacts = {
+  /** The title that a program set; "" for none. */
+  readonly title: string;
+  /** The shell's directory, and the command that runs in it, if the shell marks them. */
+  readonly cwd: string | undefined;
+  readonly running: string | undefined;
+};
+
+/** Sessions that the page named itself: see `randomSessionName`. */
+const GENERATED = /^web-[a-z1-9]{8}$/;
+const MAX_COMMAND = 40;
+
+/** @param own The person's own name of the session. @param facts undefined: nothing is known yet. */
+export function paneTitle({ session }: SessionTarget, own: string | undefined, facts: PaneFacts | undefined): string {
+  if (own !== undefined) return own;
+  const { title = "", cwd, running } = facts ?? {};
+  const place = GENERATED.test(session) && cwd !== undefined ? folderOf(cwd) : session;
+  // A marked shell's own title is its prompt once more.
+  const what = cwd === undefined ? title : running === undefined ? "" : title || commandName(running);
+  return what === "" ? place : `${what} · ${place}`;
+}
+
+function folderOf(path: string): string {
+  return path.split("/").findLast((part) => part !== "") ?? "/";
+}
+
+/** The first line of a command, as far as a tab has room. */
+function commandName(line: string): string {
+  const first = (line.split("\n")[0] ?? "").trim();
+  return first.length <= MAX_COMMAND ? first : `${first.slice(0, MAX_COMMAND - 1).trimEnd()}…`;
+}
+
+const SHOWN_MS = 8_000;
+
+type UndoCloseProps = {
+  readonly closed: readonly Closed[];
+  readonly titleOf: (target: SessionTarget) => string;
+  readonly onUndo: () => void;
+};
+
+/** What was just closed can be opened again, for some seconds. */
+function UndoClose({ closed, titleOf, onUndo }: UndoCloseProps) {
+  const words = useTexts().desk;
+  const last = closed.at(-1);
+  const [gone, setGone] = useState(last);
+  useEffect(() => {
+    if (last === undefined) return;
+    const timer = setTimeout(() => setGone(last), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [last]);
+  const isShown = last !== undefined && last !== gone;
+  return (
+    <span className="sbx-undo" role="status">
+      {isShown ? (
+        <>
+          <span>{words.closed(last.targets.map(titleOf))}</span>
+          <button type="button" className="sbx-button" onClick={onUndo}>
+            {words.undo}
+          </button>
+        </>
+      ) : null}
+    </span>
   );
 }

@@ -1,19 +1,17 @@
 // Decides what the page shows: login, the session that the address names, and whether a link may run something. No React.
 
-import { defined, type Role } from "sandbox-stdio/core";
+import { defined, isRecord, type Role } from "sandbox-stdio/core";
+import { callApi, textOf } from "../connection/api.ts";
 import { type ResumeStore, sessionStorageIfAllowed, tabResumeStore } from "../connection/resume-store.ts";
 import type { SessionTarget } from "../connection/session-target.ts";
 import { listSessions } from "../find/session-list.ts";
 import { localStorageIfAllowed, PreferenceStore } from "../settings/preferences.ts";
-import { syncPreferences } from "../settings/preferences-remote.ts";
-import { keptTicket, takeTicket } from "../sharing/share-link.ts";
 import { attachTicket } from "../sharing/sharing.ts";
 import { Store } from "../ui/store.ts";
 import { focusedTarget, type PaneId, paneIdOf } from "../workspace/layout.ts";
 import { layoutApi } from "../workspace/layout-remote.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { Login } from "./login.ts";
-import { exchangeKey, hasKey, takeKey } from "./login-key.ts";
 import { loginAddress, logout } from "./me.ts";
 import {
   homeSearch,
@@ -283,4 +281,92 @@ function hasScope({ scopes }: User, scope: string): boolean {
 async function newestSession(sandbox = "default"): Promise<SessionTarget | undefined> {
   const answer = await listSessions(sandbox);
   return answer.ok ? answer.value.find(({ state }) => state === "running")?.target : undefined;
+}
+
+const KEY = /^#key=([\w-]{43})$/;
+
+const hasKey = (location: Pick<Location, "hash">): boolean => KEY.test(location.hash);
+
+/** Removes the key from the address bar. @returns It, if there was one. */
+function takeKey(location: Location, history: Pick<History, "replaceState">): string | undefined {
+  const key = KEY.exec(location.hash)?.[1];
+  if (key !== undefined) history.replaceState(null, "", location.pathname + location.search);
+  return key;
+}
+
+/** Exchanges it for a cookie with which the next login asks nothing. @returns What was wrong, for a person. */
+async function exchangeKey(key: string): Promise<string | undefined> {
+  try {
+    const response = await fetch("/key", { method: "POST", body: new URLSearchParams({ key }) });
+    if (response.ok) return undefined;
+    const answer: unknown = await response.json().catch(() => undefined);
+    return textOf(answer, "message") ?? `HTTP ${response.status}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** A share ticket in the fragment: `#s.…`, `#ticket=s.…`. */
+const TICKET = /(?:^#|[#&]ticket=)(s\.[\w.~-]+)/;
+const SECRETS = ["token", "ticket", "resume"];
+const STORED = "sbx.ticket";
+
+/** The used parts of the browser. */
+export type AddressBar = {
+  readonly location: Pick<Location, "pathname" | "search" | "hash">;
+  readonly history: Pick<History, "replaceState">;
+  readonly storage: Pick<Storage, "getItem" | "setItem"> | undefined;
+};
+
+/** Moves the ticket from the address bar to the tab's storage, and removes other secrets. @returns The ticket, if there was one. */
+export function takeTicket({ location, history, storage }: AddressBar): string | undefined {
+  const ticket = TICKET.exec(location.hash)?.[1];
+  const params = new URLSearchParams(location.search);
+  const secrets = SECRETS.filter((name) => params.has(name));
+  for (const name of secrets) params.delete(name);
+  if (ticket === undefined && secrets.length === 0) return undefined;
+  const search = params.size === 0 ? "" : `?${params}`;
+  history.replaceState(null, "", location.pathname + search + (ticket === undefined ? location.hash : ""));
+  if (ticket !== undefined) storage?.setItem(keyOf(search), ticket);
+  return ticket;
+}
+
+/** This tab's ticket for a session. @param search The page's query, which names the session. */
+export function keptTicket(search: string, storage: AddressBar["storage"]): string | undefined {
+  return storage?.getItem(keyOf(search)) ?? undefined;
+}
+
+function keyOf(search: string): string {
+  const params = new URLSearchParams(search);
+  return [STORED, params.get("sandbox") || "default", params.get("session") || ""].join("/");
+}
+
+const PREFERENCES_PATH = "/api/preferences";
+const SAVE_PAUSE_MS = 1_000;
+
+/** Call once, for a logged-in person. */
+async function syncPreferences(store: PreferenceStore): Promise<void> {
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  let isChanged = false;
+  let isUnsaved = false;
+  const save = () => {
+    if (!isUnsaved) return;
+    isUnsaved = false;
+    // It outlives the page. A browser that is busy, or dies, does not tell a page first that it closes.
+    void callApi("PUT", PREFERENCES_PATH, { preferences: store.get() }, { keepalive: true });
+    pause = setTimeout(() => {
+      pause = undefined;
+      save();
+    }, SAVE_PAUSE_MS);
+  };
+  store.onSet = () => {
+    isChanged = true;
+    isUnsaved = true;
+    if (pause === undefined) save();
+  };
+  window.addEventListener("pagehide", save);
+  const answer = await callApi("GET", PREFERENCES_PATH);
+  // Changes made meanwhile are newer.
+  if (!answer.ok || isChanged || !isRecord(answer.value) || !isRecord(answer.value.preferences)) return;
+  store.take(answer.value.preferences);
 }

@@ -3,6 +3,7 @@
 import { Keyboard as KeyboardIcon, Lock as LockIcon, ChevronRight as ProgramIcon, Share2 } from "lucide-react";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import {
+  colourIndex,
   keyboardStateOf,
   keyboardWords,
   nameOf,
@@ -13,7 +14,6 @@ import {
   yieldsKeyboard,
 } from "sandbox-stdio/core";
 import { useTexts } from "../texts/texts-context.ts";
-import { coloursOf } from "../ui/colours.ts";
 import { TAKE_KEY } from "./hand-over-key.ts";
 import type { ParticipantsModel, ParticipantsState } from "./participants-model.ts";
 
@@ -254,4 +254,18 @@ function Button({ words, title, act, isPrimary = false }: ButtonProps) {
       {words}
     </button>
   );
+}
+
+export const COLOURS = 12;
+
+/** A colour for each participant in order of arrival, distinct as long as there are enough. Deterministic. */
+export function coloursOf(participants: readonly { readonly id: string }[]): number[] {
+  const taken = new Set<number>();
+  return participants.map(({ id }) => {
+    if (taken.size === COLOURS) taken.clear();
+    let colour = colourIndex(id, COLOURS);
+    while (taken.has(colour)) colour = (colour + 1) % COLOURS;
+    taken.add(colour);
+    return colour;
+  });
 }

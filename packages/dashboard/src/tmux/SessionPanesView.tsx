@@ -5,6 +5,8 @@ import "./session-panes.css";
 import {
   type CSSProperties,
   type KeyboardEvent,
+  memo,
+  type PointerEvent,
   useCallback,
   useEffect,
   useMemo,
@@ -13,13 +15,12 @@ import {
   useSyncExternalStore,
 } from "react";
 import { defined } from "sandbox-stdio/core";
-import { neighbourOf, paneAddress, paneSession, viewOf } from "../session/panes-model.ts";
+import { type Border, dragged, neighbourOf, paneAddress, paneSession, viewOf } from "../session/panes-model.ts";
+import { Terminal } from "../session/Terminal.tsx";
 import type { OfPane, TerminalProps } from "../session/terminal-props.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { TerminalView } from "../terminal/terminal-view.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { PaneBorder } from "./PaneBorder.tsx";
-import { PaneTerminal } from "./PaneTerminal.tsx";
 import { PaneTools } from "./PaneTools.tsx";
 
 export type SessionPanesViewProps = {
@@ -213,4 +214,114 @@ function useCell(screen: TerminalView): Cell | undefined {
     return () => observer.disconnect();
   }, [screen]);
   return cell;
+}
+
+type PaneTerminalProps = Omit<TerminalProps, "bars" | "isSized" | "onReady" | "over"> & {
+  readonly id: string;
+  readonly isSecret: boolean;
+  readonly onLive: (id: string, live: TerminalSession) => void;
+};
+
+/** The pane exists, so its session should: reconnect attempts, each after twice the delay. */
+const TRIES = 6;
+const FIRST_MS = 500;
+
+const PaneTerminal = memo(function PaneTerminal({ id, isSecret, onLive, ...props }: PaneTerminalProps) {
+  const [live, setLive] = useState<TerminalSession>();
+  useEffect(() => {
+    if (live !== undefined) onLive(id, live);
+  }, [live, id, onLive]);
+  useEffect(() => live?.setSecret(isSecret), [live, isSecret]);
+  useEffect(() => (live === undefined ? undefined : reconnect(live)), [live]);
+  return <Terminal {...props} bars={false} isSized onReady={setLive} />;
+});
+
+/** Reconnects an ended session. A closed pane's element goes; if it stays, an earlier pane of this number had ended. */
+function reconnect({ connection, getView, subscribe }: TerminalSession): () => void {
+  let tries = 0;
+  let timer: number | undefined;
+  const check = () => {
+    const { client } = getView();
+    if (client.phase === "attached") tries = 0;
+    if (client.phase !== "ended" || timer !== undefined || tries === TRIES) return;
+    const { kind } = client.end;
+    timer = window.setTimeout(
+      () => {
+        timer = undefined;
+        if (kind === "exit") connection.startAgain();
+        else connection.retryNow();
+      },
+      FIRST_MS * 2 ** tries,
+    );
+    tries += 1;
+  };
+  const stop = subscribe(check);
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}
+
+type PaneBorderProps = {
+  readonly border: Border;
+  readonly cell: { readonly width: number; readonly height: number };
+  readonly onResize: (cols: number, rows: number) => void;
+};
+
+/** A pane's right or lower border: dragged or moved by arrow keys, it resizes the pane by whole cells. */
+function PaneBorder({ border, cell, onResize }: PaneBorderProps) {
+  const { panes: words } = useTexts();
+  const { side, pane, left, top, width, height } = border;
+  const isRight = side === "right";
+  /** Start of the drag: pointer position and border. */
+  const drag = useRef<{ readonly at: number; readonly border: Border; by: number }>(undefined);
+  const resize = (from: Border, by: number) => {
+    const size = dragged(from, by);
+    if (size !== undefined) onResize(size.cols, size.rows);
+  };
+  const at = ({ clientX, clientY }: PointerEvent) => (isRight ? clientX : clientY);
+  const onMove = (event: PointerEvent) => {
+    const from = drag.current;
+    if (from === undefined || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
+    const by = Math.round((at(event) - from.at) / (isRight ? cell.width : cell.height));
+    if (by === from.by) return;
+    from.by = by;
+    // Back at the start `dragged` requests nothing.
+    if (by === 0) onResize(from.border.pane.cols, from.border.pane.rows);
+    else resize(from.border, by);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const [less, more] = isRight ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
+    const by = event.key === less ? -1 : event.key === more ? 1 : 0;
+    if (by === 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    resize(border, by);
+  };
+  const style: CSSProperties = { left: `${left}%`, top: `${top}%` };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is no hr.
+    <div
+      className="sbx-tmux-border"
+      role="separator"
+      tabIndex={0}
+      aria-orientation={isRight ? "vertical" : "horizontal"}
+      aria-label={words.border}
+      aria-valuenow={isRight ? pane.cols : pane.rows}
+      style={
+        isRight
+          ? { ...style, width: cell.width, height: `${height}%` }
+          : { ...style, width: `${width}%`, height: cell.height }
+      }
+      onPointerDown={(event) => {
+        event.preventDefault();
+        event.currentTarget.setPointerCapture(event.pointerId);
+        drag.current = { at: at(event), border, by: 0 };
+      }}
+      onPointerMove={onMove}
+      onPointerUp={() => {
+        drag.current = undefined;
+      }}
+      onKeyDown={onKey}
+    />
+  );
 }

@@ -1,7 +1,7 @@
 // How long a key takes, from what is sent, printed and taken.
 
 import { expect, test } from "vitest";
-import { RoundTrip } from "../../src/connection/round-trip.ts";
+import { RoundTrip } from "../../src/connection/latency.ts";
 
 /** A key at this time, and what the process prints so much later. @returns Whether that was a new time. */
 function key(trip: RoundTrip, atMs: number, echoMs: number): boolean {

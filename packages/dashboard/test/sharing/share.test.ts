@@ -2,8 +2,8 @@
 
 import { DEFAULT_SHARE_SECONDS } from "sandbox-stdio/core";
 import { describe, expect, test } from "vitest";
+import { type AddressBar, keptTicket, takeTicket } from "../../src/app/page.ts";
 import { readPageAddress } from "../../src/app/page-address.ts";
-import { type AddressBar, keptTicket, takeTicket } from "../../src/sharing/share-link.ts";
 import { MAIN, useBrowser } from "../fixture.ts";
 
 const browser = useBrowser();

@@ -3,8 +3,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { COLOURS, coloursOf } from "../../src/sharing/ParticipantsBar.tsx";
 import { ENGLISH, textsWith } from "../../src/texts/texts.ts";
-import { COLOURS, coloursOf } from "../../src/ui/colours.ts";
 import type { TerminalPage } from "../browser.ts";
 import { useBrowser } from "../fixture.ts";
 

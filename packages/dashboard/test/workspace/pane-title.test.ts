@@ -1,7 +1,7 @@
 // What a pane is called. No browser.
 
 import { expect, test } from "vitest";
-import { paneTitle } from "../../src/workspace/pane-title.ts";
+import { paneTitle } from "../../src/app/WorkspacePage.tsx";
 
 const at = (session: string) => ({ sandbox: "dev", session });
 const facts = { title: "", cwd: undefined, running: undefined };

@@ -5,23 +5,21 @@ export type { LongLineState } from "./long-line.ts";
 export {
   batchFault,
   isInitialize,
-  type Message,
   needsNewerServer,
   PRIMED_SINCE,
   readBody,
   type Sent,
   versionOf,
 } from "./messages.ts";
-export { type EventPlace, placeOf } from "./place.ts";
 export {
+  type EventPlace,
   type Journal,
   type JournalEvent,
   type JournalStream,
   type KeptEvent,
   LISTENING,
-  MAX_UNANSWERED,
   MAX_UNANSWERED_BYTES,
-  type Pending,
+  placeOf,
   refusalOf,
   Streams,
   TOO_LONG,

@@ -4,7 +4,6 @@
 
 import type { Line } from "./json-lines.ts";
 import { keyOf, type Sent } from "./messages.ts";
-import type { EventPlace } from "./place.ts";
 
 /** Bytes of messages that no client has got yet; beyond, the session ends. */
 export const MAX_UNANSWERED_BYTES = 8 * 1024 * 1024;
@@ -248,4 +247,12 @@ function idOfAnswer({ id, method }: Readonly<Record<string, unknown>>): string |
 function progressOf({ method, params }: Readonly<Record<string, unknown>>): string | undefined {
   if (method !== "notifications/progress" || typeof params !== "object" || params === null) return undefined;
   return keyOf((params as { progressToken?: unknown }).progressToken);
+}
+
+export type EventPlace = { readonly stream: number; readonly offset: number };
+
+/** Where a client goes on: an event's id is `STREAM.OFFSET`. */
+export function placeOf(id: string): EventPlace | undefined {
+  const [, stream, offset] = /^(\d{1,15})\.(\d{1,15})$/.exec(id) ?? [];
+  return stream === undefined ? undefined : { stream: Number(stream), offset: Number(offset) };
 }

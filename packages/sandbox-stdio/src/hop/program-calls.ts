@@ -2,7 +2,7 @@
 // connection of its call.
 
 import { encodeWrite, needsModes } from "../programs/encode-write.ts";
-import { WriteIds } from "../programs/write-ids.ts";
+import { WriteIds } from "../programs/writers.ts";
 import type { ServerSocket } from "../server/outgoing.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { MAX_FRAME_BYTES, MAX_KEPT_INPUT_BYTES } from "../wire/constants.ts";

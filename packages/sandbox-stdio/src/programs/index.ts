@@ -1,38 +1,16 @@
 // The parts of a session for programs without a WebSocket (D, U, W, T), without sockets and clocks.
 
-export {
-  MAX_TIME_MARKS,
-  marksWithin,
-  offsetSince,
-  readTimeIndex,
-  TimeIndex,
-} from "../output/time-index.ts";
+export { marksWithin, offsetSince, readTimeIndex, TimeIndex } from "../output/time-index.ts";
 export { decodeUtf8, isLossy } from "../text/utf8-text.ts";
 export type { Attention } from "../wire/attention.ts";
 export { type InputModes, MAX_WRITE_BYTES } from "../wire/write-messages.ts";
-export {
-  type Chunk,
-  type ChunkList,
-  ChunkTable,
-  MAX_CHUNK_BYTES,
-  readChunkList,
-} from "./chunk-table.ts";
+export { type Chunk, type ChunkList, ChunkTable, readChunkList } from "./chunk-table.ts";
 export { encodeWrite } from "./encode-write.ts";
 export { headTail } from "./head-tail.ts";
 export { inputModesOf, USUAL_MODES } from "./input-modes.ts";
-export { encodeKeys, encodePaste } from "./keys.ts";
-export {
-  MAX_READ_BYTES,
-  MIN_READ_BYTES,
-  type OutputFormat,
-  type OutputQuery,
-  outputText,
-  readOutput,
-  USUAL_READ_BYTES,
-} from "./output-range.ts";
-export { EMPTY, OP, PatternMachine, type PatternProgram } from "./pattern.ts";
-export { PlainMap } from "./plain-runs.ts";
-export { MAX_PLAIN_LINE, PlainText, plainTextOf } from "./plain-text.ts";
+export { type OutputFormat, outputText, readOutput } from "./output-range.ts";
+export { OP, PatternMachine, type PatternProgram } from "./pattern.ts";
+export { plainTextOf } from "./plain-text.ts";
 export {
   OutputSearch,
   SEARCHED_UNITS,
@@ -50,21 +28,6 @@ export {
   type Started,
   type StartOrder,
 } from "./start-order.ts";
-export {
-  type CommandEnd,
-  type KeptWait,
-  lastOutput,
-  outputBetween,
-  Wait,
-  type WaitResult,
-  type WaitUntil,
-} from "./wait.ts";
+export { type KeptWait, lastOutput, outputBetween, Wait, type WaitUntil } from "./wait.ts";
 export { WorkShare } from "./work-share.ts";
-export { WriteIds } from "./write-ids.ts";
-export {
-  MAX_WRITERS,
-  planWrite,
-  receiptOf,
-  type WriteRequest,
-  type WriteState,
-} from "./writers.ts";
+export { receiptOf, WriteIds } from "./writers.ts";

@@ -1,7 +1,8 @@
 // A client that comes, waits for who does not answer, comes back, and ends. Time is in this file's hands.
 
 import { describe, expect, test } from "vitest";
-import { encodeFrame, StdioClient } from "../../src/index.ts";
+import { StdioClient } from "../../src/index.ts";
+import { encodeFrame } from "../../src/wire/frames.ts";
 import { attached, harness, PIPES } from "../support/client-harness.ts";
 import { bytes } from "../support/fixtures.ts";
 

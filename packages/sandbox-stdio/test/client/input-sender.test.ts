@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import { Random } from "../../../local/src/base/random.ts";
-import { InputSender, MAX_UNACKED_INPUT_BYTES } from "../../src/index.ts";
+import { InputSender } from "../../src/client/input-sender.ts";
+import { MAX_UNACKED_INPUT_BYTES } from "../../src/index.ts";
 
 test("sends a large chunk without copying it", () => {
   const outbox = new InputSender();

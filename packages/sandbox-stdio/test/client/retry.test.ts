@@ -1,8 +1,9 @@
 // Which ends of a connection a client comes back from: every close code, and what a bye makes of it.
 
 import { expect, test } from "vitest";
-import { BACKOFF_BASE_MS, BACKOFF_CAP_MS } from "../../src/client/retry.ts";
-import { type Bye, backoffMs, CLOSE, decideRetry, defined, httpStatusOf } from "../../src/index.ts";
+import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, decideRetry } from "../../src/client/retry.ts";
+import { backoffMs, CLOSE, defined, httpStatusOf } from "../../src/index.ts";
+import type { Bye } from "../../src/wire/control.ts";
 
 const bye = (code: number, retry: Bye["retry"], seconds?: number) =>
   ({ type: "bye", code, reason: "", retry, ...defined({ seconds }) }) as const;

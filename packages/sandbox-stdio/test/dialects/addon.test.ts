@@ -1,7 +1,8 @@
 // SandboxAddon of @cloudflare/sandbox/xterm, beside what its source does with each message.
 
 import { describe, expect, test } from "vitest";
-import { ADDON, ADDON_ROUTES, type SessionEvent } from "../../src/index.ts";
+import { ADDON, ADDON_ROUTES } from "../../src/dialects/addon.ts";
+import type { SessionEvent } from "../../src/server/dialect.ts";
 import { bytes } from "../support/fixtures.ts";
 import { bob, found, heard, hello, out, said } from "./speaking.ts";
 

@@ -2,7 +2,8 @@
 // back. The dialect here is made for this: it has a word for everything and begins each output with a count.
 
 import { describe, expect, test } from "vitest";
-import { DIALECT_ROUTES, type Dialect, PLAIN, PLAIN_STALL_MS, PTY, SILENCE_MS } from "../../src/index.ts";
+import { PTY } from "../../src/dialects/pty.ts";
+import { DIALECT_ROUTES, type Dialect, PLAIN, PLAIN_STALL_MS, SILENCE_MS } from "../../src/index.ts";
 import { bytes, join, output, pass, rig, takeAll, text } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 

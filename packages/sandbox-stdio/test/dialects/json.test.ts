@@ -1,7 +1,8 @@
 // The JSON gateway, beside the lines of its own document.
 
 import { describe, expect, test } from "vitest";
-import { JSON_GATEWAY, JSON_ROUTES, type SessionEvent } from "../../src/index.ts";
+import { JSON_GATEWAY, JSON_ROUTES } from "../../src/dialects/json.ts";
+import type { SessionEvent } from "../../src/server/dialect.ts";
 import { bytes } from "../support/fixtures.ts";
 import { alice, bob, found, heard, hello, out, said } from "./speaking.ts";
 

@@ -1,7 +1,8 @@
 // PandaStack's pty, beside the lines of its own page.
 
 import { describe, expect, test } from "vitest";
-import { PTY, PTY_ROUTES, PTY_SHARED, type SessionEvent } from "../../src/index.ts";
+import { PTY, PTY_ROUTES, PTY_SHARED } from "../../src/dialects/pty.ts";
+import type { SessionEvent } from "../../src/server/dialect.ts";
 import { bytes } from "../support/fixtures.ts";
 import { alice, bob, found, heard, hello, out, said } from "./speaking.ts";
 

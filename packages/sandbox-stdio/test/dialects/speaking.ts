@@ -1,6 +1,7 @@
 // What the tables of the dialects' tests share: one connection's events, and what its client is sent for them.
 
-import type { Dialect, Frame, Hello, SessionEvent } from "../../src/index.ts";
+import type { Dialect, Frame, Hello } from "../../src/index.ts";
+import type { SessionEvent } from "../../src/server/dialect.ts";
 import { bytes, text } from "../support/fixtures.ts";
 import { hello as greeting } from "../support/hello.ts";
 

@@ -1,7 +1,8 @@
 // Snapshots across the inner hop: the bridge draws, the relay asks, and each waits for the other only so long.
 
 import { describe, expect, test } from "vitest";
-import { OutputLog, RESUME_GRACE_MS, SNAPSHOT_TIMEOUT_MS, type Snapshot } from "../../src/index.ts";
+import { OutputLog, RESUME_GRACE_MS, type Snapshot } from "../../src/index.ts";
+import { SNAPSHOT_TIMEOUT_MS } from "../../src/output/snapshot-requests.ts";
 import { bytes, InnerRig, join, output, pass, relayRig } from "../support/fixtures.ts";
 import { CountingSource, heard, PTY } from "../support/screens.ts";
 

@@ -1,17 +1,17 @@
 // Input of clients that can't be told to wait: frames of any length, taken in as the process takes them.
 
 import { describe, expect, test } from "vitest";
+import { PTY_SHARED } from "../../src/dialects/pty.ts";
 import {
   type ClientRecord,
   MAX_STDIN_FRAME_BYTES,
   MAX_UNACKED_INPUT_BYTES,
   PLAIN,
   PLAIN_TEXT,
-  PTY_SHARED,
   RESUME_GRACE_MS,
   release,
-  type SessionCore,
 } from "../../src/index.ts";
+import type { SessionCore } from "../../src/session/session-core.ts";
 import { bytes, InnerRig, pass, type Rig, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 

@@ -1,7 +1,7 @@
 // One client's input queue, on both hops, alone.
 
 import { describe, expect, test } from "vitest";
-import { InputQueue } from "../../src/index.ts";
+import { InputQueue } from "../../src/input/input-queue.ts";
 import { bytes, text } from "../support/fixtures.ts";
 
 /** Takes everything that waits, in pieces of `most` bytes. */

@@ -2,19 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../local/src/base/random.ts";
-import {
-  ACK_BYTES,
-  ACK_DELAY_MS,
-  type Flow,
-  FrameSource,
-  LinkFlow,
-  MAX_FRAME_BYTES,
-  OutputLog,
-  OutputReader,
-  PLAIN_RATE,
-  RatedFlow,
-  Window,
-} from "../../src/index.ts";
+import { ACK_BYTES, ACK_DELAY_MS, MAX_FRAME_BYTES, OutputLog, PLAIN_RATE } from "../../src/index.ts";
+import { type Flow, LinkFlow, RatedFlow } from "../../src/output/flow.ts";
+import { FrameSource, OutputReader } from "../../src/output/output-reader.ts";
+import { Window } from "../../src/output/window.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
 import { bytes, FakePeer } from "../support/fixtures.ts";
 

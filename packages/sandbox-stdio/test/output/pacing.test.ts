@@ -1,7 +1,8 @@
 // Who sets the pace, as a table.
 
 import { describe, expect, test } from "vitest";
-import { findFlowLeader, isWindowSpent, MAX_FRAME_BYTES, type Paced } from "../../src/index.ts";
+import { MAX_FRAME_BYTES } from "../../src/index.ts";
+import { findFlowLeader, isWindowSpent, type Paced } from "../../src/output/pacing.ts";
 
 function client(id: string, over: Partial<Paced> = {}): Paced {
   const usual = { role: "driver", delivery: "live", acknowledges: true, isPresent: true } as const;

@@ -1,7 +1,8 @@
 // D2a: when output came. A sparse index, and what it answers.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_TIME_MARKS, marksWithin, offsetSince, readTimeIndex, TimeIndex } from "../../src/programs/index.ts";
+import { MAX_TIME_MARKS } from "../../src/output/time-index.ts";
+import { marksWithin, offsetSince, readTimeIndex, TimeIndex } from "../../src/programs/index.ts";
 
 test("D2a: an offset is never behind the first byte that came since, and at most one step before it", () => {
   fc.assert(

@@ -2,7 +2,9 @@
 // one of the ways that clients have.
 
 import { describe, expect, test } from "vitest";
-import { ACK_BYTES, ACK_DELAY_MS, FrameSource, OutputLog, OutputReader, Window } from "../../src/index.ts";
+import { ACK_BYTES, ACK_DELAY_MS, OutputLog } from "../../src/index.ts";
+import { FrameSource, OutputReader } from "../../src/output/output-reader.ts";
+import { Window } from "../../src/output/window.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
 
 const MB = 1_000_000 / 1000;

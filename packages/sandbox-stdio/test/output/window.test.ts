@@ -1,7 +1,8 @@
 // The window on simulated links: what is in flight is to take about the least round trip and 50 ms, whatever the link.
 
 import { describe, expect, test } from "vitest";
-import { MAX_WINDOW_BYTES, MIN_WINDOW_BYTES, Window } from "../../src/index.ts";
+import { MAX_WINDOW_BYTES, MIN_WINDOW_BYTES } from "../../src/index.ts";
+import { Window } from "../../src/output/window.ts";
 import { type Link, LinkRun } from "../simulation/link.ts";
 
 const MB = 1_000_000 / 1000;

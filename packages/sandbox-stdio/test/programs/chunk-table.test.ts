@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutputLog } from "../../src/index.ts";
-import { ChunkTable, MAX_CHUNK_BYTES, readChunkList, WriteIds } from "../../src/programs/index.ts";
+import { MAX_CHUNK_BYTES } from "../../src/programs/chunk-table.ts";
+import { ChunkTable, readChunkList, WriteIds } from "../../src/programs/index.ts";
 
 const logOf = (capacity?: number) => new OutputLog({ cols: 80, rows: 24 }, capacity);
 const say = (log: OutputLog, text: string, stream: 1 | 2 = 1) => log.append(Buffer.from(text), stream);

@@ -1,6 +1,7 @@
 // Writes by calls across the inner hop: counted where the process is, typed once, whole or not at all.
 
 import { expect, test } from "vitest";
+import type { WriteSpec } from "../../src/hop/hop-state.ts";
 import { NO_PROGRAMS } from "../../src/hop/program-calls.ts";
 import {
   PROGRAM_GRACE_MS,
@@ -8,9 +9,8 @@ import {
   RESUME_GRACE_MS,
   type SessionFacts,
   type WriteOutcome,
-  type WriteSpec,
 } from "../../src/index.ts";
-import { WriteIds } from "../../src/programs/write-ids.ts";
+import { WriteIds } from "../../src/programs/writers.ts";
 import { bytes, InnerRig, join, output, takeAll } from "../support/fixtures.ts";
 
 const LIVE = { tty: true, delivery: "live" } as const;

@@ -2,7 +2,8 @@
 // had switched its terminal to raw), in both cursor and keypad modes.
 
 import { describe, expect, test } from "vitest";
-import { encodeKeys, encodePaste, type InputModes } from "../../src/programs/index.ts";
+import type { InputModes } from "../../src/programs/index.ts";
+import { encodeKeys, encodePaste } from "../../src/programs/keys.ts";
 
 const NORMAL: InputModes = {
   ...{ applicationCursor: false, applicationKeypad: false, newLine: false, bracketedPaste: false },

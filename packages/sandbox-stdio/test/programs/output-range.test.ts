@@ -3,16 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OutputLog, STREAM_STDERR, STREAM_STDOUT } from "../../src/index.ts";
-import {
-  headTail,
-  MAX_READ_BYTES,
-  MIN_READ_BYTES,
-  type OutputQuery,
-  outputText,
-  plainTextOf,
-  readOutput,
-  USUAL_READ_BYTES,
-} from "../../src/programs/index.ts";
+import { headTail, outputText, plainTextOf, readOutput } from "../../src/programs/index.ts";
+import { MAX_READ_BYTES, MIN_READ_BYTES, type OutputQuery, USUAL_READ_BYTES } from "../../src/programs/output-range.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (raw: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(raw);

@@ -3,7 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputQueue } from "../../src/input/input-queue.ts";
-import { MAX_WRITE_BYTES, planWrite, receiptOf, type WriteRequest, type WriteState } from "../../src/programs/index.ts";
+import { MAX_WRITE_BYTES, receiptOf } from "../../src/programs/index.ts";
+import { planWrite, type WriteRequest, type WriteState } from "../../src/programs/writers.ts";
 
 const OPEN: WriteState = { hasExited: false, isStdinClosed: false, mayType: true, holder: "" };
 const bytes = (length: number) => new Uint8Array(length);

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { OutputReceiver } from "../../src/client/output-receiver.ts";
+import { ALIS } from "../../src/dialects/alis.ts";
 import {
   ACK_DELAY_MS,
-  ALIS,
   DEFAULT_BUDGET,
   DIALECT_ROUTES,
   type Dialect,

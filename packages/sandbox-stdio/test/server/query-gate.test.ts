@@ -1,8 +1,9 @@
 // K5, K6: what a client is sent that can't be told who answers.
 
 import { describe, expect, test } from "vitest";
-import { encodeFrame, type Hello, type ServerMessage } from "../../src/index.ts";
+import type { Hello, ServerMessage } from "../../src/index.ts";
 import { QueryGate } from "../../src/server/query-gate.ts";
+import { encodeFrame } from "../../src/wire/frames.ts";
 import { hello } from "../support/hello.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));

@@ -3,16 +3,16 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
   type ClientRecord,
-  decodeFrame,
   defined,
   type ExitStatus,
   type Frame,
   parseAttachQuery,
-  parseServerMessage,
   ServerConnection,
   type ServerMessage,
   STDIO,
 } from "../../src/index.ts";
+import { parseServerMessage } from "../../src/wire/control.ts";
+import { decodeFrame } from "../../src/wire/frames.ts";
 import { output, request, rig } from "../support/fixtures.ts";
 
 type Received =

@@ -1,7 +1,8 @@
 // Who may come to a session and as whom, what each is sent first, and who is told of whom.
 
 import { describe, expect, test } from "vitest";
-import { type AttachRequest, MAX_CLIENTS, RESUME_GRACE_MS, type SessionCore } from "../../src/index.ts";
+import { type AttachRequest, MAX_CLIENTS, RESUME_GRACE_MS } from "../../src/index.ts";
+import type { SessionCore } from "../../src/session/session-core.ts";
 import { TOLD_EXIT_GRACE_MS } from "../../src/wire/constants.ts";
 import { bytes, FakePeer, InnerRig, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
 import { heard, PTY } from "../support/screens.ts";

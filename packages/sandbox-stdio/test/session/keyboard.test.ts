@@ -2,7 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Keyboard, type Mode, type Role } from "../../src/index.ts";
+import type { Mode, Role } from "../../src/index.ts";
+import { Keyboard } from "../../src/session/keyboard.ts";
 
 const driver = (id: string, isAdmin = false) => ({ id, role: "driver" as const, isAdmin });
 const viewer = (id: string, isAdmin = false) => ({ id, role: "viewer" as const, isAdmin });

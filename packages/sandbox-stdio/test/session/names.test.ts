@@ -2,8 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areAlike, distinctName, MAX_NAME_BYTES } from "../../src/index.ts";
+import { MAX_NAME_BYTES } from "../../src/index.ts";
 import { latinLookOf } from "../../src/session/look-alikes.ts";
+import { areAlike, distinctName } from "../../src/session/names.ts";
 
 /** Every character that Unicode says looks like a Latin letter or digit, by what it looks like. */
 const LOOKS = new Map<string, string[]>();

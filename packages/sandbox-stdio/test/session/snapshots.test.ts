@@ -2,16 +2,10 @@
 // what asking costs the process.
 
 import { describe, expect, test } from "vitest";
-import {
-  FrameSource,
-  MAX_SNAPSHOT_BYTES,
-  OutputLog,
-  OutputReader,
-  PLAIN,
-  SNAPSHOT_TIMEOUT_MS,
-  STDIO,
-  Window,
-} from "../../src/index.ts";
+import { MAX_SNAPSHOT_BYTES, OutputLog, PLAIN, STDIO } from "../../src/index.ts";
+import { FrameSource, OutputReader } from "../../src/output/output-reader.ts";
+import { SNAPSHOT_TIMEOUT_MS } from "../../src/output/snapshot-requests.ts";
+import { Window } from "../../src/output/window.ts";
 import { bytes, FakePeer, join, output, pass, rig } from "../support/fixtures.ts";
 import { CountingSource, flooded, heard, PTY } from "../support/screens.ts";
 import { speaking } from "../support/speaking.ts";

@@ -1,7 +1,8 @@
 // A window at work: a sender that always has output, a link of some rate and delay, a client that acknowledges as the
 // protocol says. Measures what is in flight and how long a byte waits.
 
-import { ACK_BYTES, ACK_DELAY_MS, MIN_WINDOW_BYTES, Window } from "../../src/index.ts";
+import { ACK_BYTES, ACK_DELAY_MS, MIN_WINDOW_BYTES } from "../../src/index.ts";
+import { Window } from "../../src/output/window.ts";
 import { Scheduler } from "./scheduler.ts";
 
 export type Link = { bytesPerMs: number; readonly delayMs: number };

@@ -1,6 +1,8 @@
 // What every run is held to, while it goes on and at its end.
 
-import { MAX_UNACKED_INPUT_BYTES, type SessionCore, Window } from "../../src/index.ts";
+import { MAX_UNACKED_INPUT_BYTES } from "../../src/index.ts";
+import { Window } from "../../src/output/window.ts";
+import type { SessionCore } from "../../src/session/session-core.ts";
 import type { SimBridge } from "./bridge.ts";
 import type { Party } from "./party.ts";
 import { inputByte } from "./pattern.ts";

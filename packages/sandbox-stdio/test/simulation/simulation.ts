@@ -4,7 +4,6 @@
 import { Random } from "../../../local/src/base/random.ts";
 import {
   type AttachRequest,
-  type Attempt,
   type BudgetLimits,
   copyBytes,
   DEFAULT_BUDGET,
@@ -14,10 +13,11 @@ import {
   parseAttachQuery,
   ServerConnection,
   type ServerSocket,
-  type SessionCore,
   type SessionFacts,
   STDIO,
 } from "../../src/index.ts";
+import type { SessionCore } from "../../src/session/session-core.ts";
+import type { Attempt } from "../../src/wire/attempt.ts";
 import { copied, SimBridge, type Written } from "./bridge.ts";
 import { type Chance, Connection, type Listener, type Socket } from "./network.ts";
 import { type Dial, Party } from "./party.ts";

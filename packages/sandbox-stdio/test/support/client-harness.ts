@@ -1,6 +1,7 @@
 // A client with its time, and its connections, in the test's hands.
 
-import { type ClientOptions, type ClientSocketEvents, encodeFrame, StdioClient } from "../../src/index.ts";
+import { type ClientOptions, type ClientSocketEvents, StdioClient } from "../../src/index.ts";
+import { encodeFrame } from "../../src/wire/frames.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
 import { bytes, join, rig, text } from "./fixtures.ts";
 

@@ -17,12 +17,12 @@ import {
   type ProgramHost,
   RelaySession,
   type ServerMessage,
-  type SessionCore,
   type SessionFacts,
   type SessionOptions,
-  type SnapshotSource,
   type Upstream,
 } from "../../src/index.ts";
+import type { SnapshotSource } from "../../src/output/snapshot-requests.ts";
+import type { SessionCore } from "../../src/session/session-core.ts";
 import type { Answerer } from "../../src/terminal/answerer-history.ts";
 
 export const bytes = (text: string) => new TextEncoder().encode(text);

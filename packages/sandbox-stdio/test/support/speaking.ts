@@ -9,9 +9,9 @@ import {
   defined,
   type Frame,
   ServerConnection,
-  type SessionCore,
   STDIO,
 } from "../../src/index.ts";
+import type { SessionCore } from "../../src/session/session-core.ts";
 import { type Clock, request, text } from "./fixtures.ts";
 
 type Speaker = Partial<AttachRequest> & {

@@ -1,7 +1,8 @@
 // Control messages: the texts themselves, every shape, and that what is wrong is a fault and never an exception.
 
 import { describe, expect, test } from "vitest";
-import { isSize, PING_TEXT, PONG_TEXT, parseClientMessage, parseServerMessage, SIGNALS } from "../../src/index.ts";
+import { PING_TEXT, PONG_TEXT, SIGNALS } from "../../src/index.ts";
+import { isSize, parseClientMessage, parseServerMessage } from "../../src/wire/control.ts";
 import { parseInnerCommand, parseInnerMessage } from "../../src/wire/inner-messages.ts";
 import { FROM_CLIENT, FROM_SERVER, INNER_COMMANDS, INNER_MESSAGES } from "../support/messages.ts";
 

@@ -2,14 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  decodeFrame,
-  decodeStdin,
-  encodeFrame,
-  encodeStdin,
-  MAX_FRAME_BYTES,
-  STDIN_HEADER_BYTES,
-} from "../../src/index.ts";
+import { encodeStdin, MAX_FRAME_BYTES } from "../../src/index.ts";
+import { decodeFrame, decodeStdin, encodeFrame, STDIN_HEADER_BYTES } from "../../src/wire/frames.ts";
 import { bytes } from "../support/fixtures.ts";
 
 describe("F1: a frame from the server", () => {

@@ -1,21 +1,21 @@
 // Parses the command line into a command. Prints nothing, ends nothing, knows no environment.
 
-import { type Command, CommanderError } from "commander";
+import { EventEmitter } from "node:events";
+import { Command, CommanderError, Option } from "commander";
+import { MAX_CLIENTS, type Role } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
 import { type AttachFlags, addAttachOptions, attachOf, type Words } from "./attach.ts";
-import type { CliCommand, Defaults } from "./cli-command.ts";
+import type { CliCommand, Defaults, ShareCommand } from "./cli-command.ts";
 import { addExamples } from "./examples.ts";
 import { flagHints, isBare, readFirstWord, VERBS } from "./first-word.ts";
 import { addMcpWords } from "./mcp.ts";
 import { refuseMisplaced, wordsAfterDashes } from "./process-args.ts";
 import { addPrograms } from "./programs.ts";
-import { QuickCommand } from "./quick-command.ts";
-import { refuseSecondValues } from "./readers.ts";
+import { readWhole, refuseSecondValues } from "./readers.ts";
 import { addRecordings } from "./recordings.ts";
 import { addServe } from "./serve.ts";
 import { addLogin, addSessions } from "./sessions.ts";
-import { addSharing } from "./share-args.ts";
-import type { TargetFlags } from "./target.ts";
+import { addSessionTarget, isAddress, sessionTargetOf, type TargetFlags } from "./target.ts";
 import { addTools } from "./tools.ts";
 
 export type { AttachRequest, CliCommand } from "./cli-command.ts";
@@ -187,4 +187,87 @@ export function describeProgram(
     addExamples(command, command.name());
   }
   return program;
+}
+
+/** The server's limit: 30 days. */
+const MAX_SHARE_SECONDS = 30 * 24 * 3600;
+
+type ShareFlags = { role: Role; seconds?: number; guests?: boolean; maxClients?: number; json?: boolean };
+
+/** The commands that share a session: share, tickets, revoke. */
+function addSharing(program: Command, defaults: Defaults, done: (command: ShareCommand) => void): void {
+  const aboutSession = (name: string, what: string) => addSessionTarget(program.command(name)).description(what);
+  aboutSession("share [url]", "create a link that shares a session")
+    .addOption(
+      new Option("--role <role>", "role of people who open the link").choices(["viewer", "driver"]).default("viewer"),
+    )
+    .option(
+      "--seconds <n>",
+      "lifetime of the link in seconds (default: a day)",
+      readWhole(1, MAX_SHARE_SECONDS, " of seconds"),
+    )
+    .option("--guests", "allow people who are not logged in")
+    .option("--max-clients <n>", "how many clients may use the link at a time (default: 16)", readWhole(1, MAX_CLIENTS))
+    .option("--json", "print the server's answer as JSON")
+    .action((url: string | undefined, flags: TargetFlags & ShareFlags) => {
+      const { role, seconds, guests = false, maxClients, json = false } = flags;
+      const target = sessionTargetOf(url, flags, defaults);
+      done({ kind: "share", ...target, role, seconds, guests, maxClients, isJson: json });
+    });
+  aboutSession("tickets [url]", "list the valid share links of a session")
+    .option("--json", "print the server's answer as JSON")
+    .action((url: string | undefined, flags: TargetFlags & { json?: boolean }) => {
+      done({ kind: "tickets", ...sessionTargetOf(url, flags, defaults), isJson: flags.json === true });
+    });
+  aboutSession("revoke <words...>", "revoke a share link, and disconnect everyone who used it")
+    .usage("[URL] [options] ID")
+    .action((given: readonly string[], flags: TargetFlags) => {
+      const [url, ids] = isAddress(given[0]) ? [given[0], given.slice(1)] : [undefined, given];
+      const [id, ...more] = ids;
+      if (id === undefined || more.length > 0) throw usage("revoke needs the ID of one link; see sbx-stdio tickets");
+      done({ kind: "revoke", ...sessionTargetOf(url, flags, defaults), id });
+    });
+}
+
+type Listener = Parameters<Command["on"]>[1];
+
+/** Prefix of commander's events for options. */
+const OPTION = "option:";
+
+/**
+ * A commander Command that finds options by maps. commander searches all options for each added one, and keeps a listener for
+ * each, which is enough work at the start to wake the runtimes' optimizing compilers. Knows no option by name.
+ */
+class QuickCommand extends Command {
+  readonly #byFlag = new Map<string, Option>();
+  readonly #readers = new Map<string, Listener[]>();
+  #known = 0;
+
+  override createCommand(name?: string): QuickCommand {
+    return new QuickCommand(name);
+  }
+
+  override on(event: string | symbol, listener: Listener): this {
+    if (typeof event !== "string" || !event.startsWith(OPTION)) return super.on(event, listener);
+    this.#readers.set(event, [...(this.#readers.get(event) ?? []), listener]);
+    return this;
+  }
+
+  /** commander's types leave out that a command is an emitter. */
+  emit(event: string | symbol, ...values: unknown[]): boolean {
+    const readers = typeof event === "string" ? this.#readers.get(event) : undefined;
+    if (readers === undefined) return EventEmitter.prototype.emit.call(this, event, ...values);
+    for (const read of readers) read(...values);
+    return true;
+  }
+
+  /** Overrides commander's private method. Options are only added, and never two with one flag. */
+  _findOption(flag: string): Option | undefined {
+    for (; this.#known < this.options.length; this.#known += 1) {
+      const option = this.options[this.#known];
+      if (option?.short !== undefined) this.#byFlag.set(option.short, option);
+      if (option?.long !== undefined) this.#byFlag.set(option.long, option);
+    }
+    return this.#byFlag.get(flag);
+  }
 }

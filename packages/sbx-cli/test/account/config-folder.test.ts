@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { configFolder } from "../../src/account/config-folder.ts";
+import { configFolder } from "../../src/account/logins.ts";
 import { scratch } from "../fixture/cli.ts";
 
 test("contexts and logins are kept in the platform's folder for configuration", () => {

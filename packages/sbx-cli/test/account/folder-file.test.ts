@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { findFolderFile } from "../../src/account/folder-file.ts";
+import { findFolderFile } from "../../src/account/contexts.ts";
 import { cleanEnv, collect, scratch, startCli } from "../fixture/cli.ts";
 
 afterEach(() => void vi.restoreAllMocks());

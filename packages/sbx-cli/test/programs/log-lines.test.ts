@@ -1,7 +1,7 @@
 // A log as lines of JSON: their places, times and text, however the bytes come.
 
 import { expect, test } from "vitest";
-import { LogLines } from "../../src/programs/log-lines.ts";
+import { LogLines } from "../../src/programs/logs.ts";
 
 const TIMES = [
   { offset: 0, at: "t0" },

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { McpLines } from "../../src/tools/mcp-lines.ts";
+import { McpLines } from "../../src/tools/mcp-server.ts";
 import { startCli } from "../fixture/cli.ts";
 import { startServer } from "../fixture/server.ts";
 

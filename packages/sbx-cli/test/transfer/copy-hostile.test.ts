@@ -21,10 +21,10 @@ import {
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeEach, describe, expect, test } from "vitest";
+import { streamIn } from "../../src/transfer/copy.ts";
 import { copyIn } from "../../src/transfer/copy-in.ts";
 import { copyOut } from "../../src/transfer/copy-out.ts";
 import type { Part, Remote } from "../../src/transfer/copy-process.ts";
-import { streamIn } from "../../src/transfer/copy-stream.ts";
 import { scratch } from "../fixture/cli.ts";
 
 /** A person's home, with what nobody may touch; a folder in it to copy into; and the sandbox's own. */

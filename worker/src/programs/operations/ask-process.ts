@@ -54,7 +54,7 @@ export async function screen(
     const answer = refused(503, "no_screen_yet", "there is no screen yet: ask again");
     return { ...answer, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
-  // The last that was seen of a lost process: its log may go on behind it. A drawing is told as it was.
+  // The last known screen of a lost process: its log may continue after it. A drawing is returned as it was.
   const isOlder = reached.state === "lost" && typeof state.offset === "number" && state.offset < reached.log.endOffset;
   const redrawn = isOlder && !ansi ? await redraw(state, reached) : undefined;
   const { runs: allRuns, ansi: drawing, scrollback: above, modes, partial: _, ...rest } = redrawn ?? state;

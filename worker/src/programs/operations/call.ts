@@ -9,7 +9,7 @@ import type { Pass } from "../../attach/entry-limits.ts";
 import type { Grant } from "../../attach/grant.ts";
 import type { Actor } from "../../audit/record.ts";
 
-/** P1, as the bridge is told of it. */
+/** P1, in the bridge's terms. */
 export type ProgramProcess = {
   readonly wish: ProcessWish & { readonly cmd: string };
   /** The one string that a shell is given, where that was asked for. */
@@ -49,9 +49,9 @@ export type Operation =
       readonly type: "read";
       /** Output that came at this time or later, as Date.now(). */
       readonly sinceMs?: number | undefined;
-      /** Whether it is told when the bytes came. */
+      /** Whether the answer reports when the bytes came. */
       readonly hasTimes?: boolean;
-      /** Of an event stream: attention that is called for behind this offset is told too (D6). */
+      /** For an event stream: calls for attention after this offset are reported too (D6). */
       readonly attentionAfter?: number;
     } & Omit<Asked<typeof sessionSchemas.readQuery>, "since" | "agoMs" | "times">)
   /** The output behind chunk `after` (E4). With `reader`, a name, the process waits for these calls. */
@@ -80,7 +80,7 @@ export type Operation =
   /** Which process there is, and where its log ends; for a wait, whether it has anything of the kind. */
   | { readonly type: "locate"; readonly from?: number | undefined; readonly waitsFor?: WaitUntil["kind"] };
 
-/** Asked on a socket of its own (`wait-socket.ts`). */
+/** Sent on a separate socket (`wait-socket.ts`). */
 export type WaitOperation = { readonly type: "wait"; readonly from: number } & Asked<typeof sessionSchemas.waitRequest>;
 
 export type ProgramCall = {
@@ -129,7 +129,7 @@ export function packAnswer({ bytes, ...head }: ProgramAnswer): Response {
   return new Response(packFileMessage(head, bytes));
 }
 
-/** @throws {TypeError} If it is none: the object broke off. */
+/** @throws {TypeError} If it is not an answer: the object was interrupted. */
 export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {
   const said = unpackFileMessage<Omit<ProgramAnswer, "bytes">>(new Uint8Array(await response.arrayBuffer()));
   if (said === undefined) throw new TypeError("Cannot read the object's answer");

@@ -56,7 +56,7 @@ export class Chunks {
     const told = tell(log, table.list(asked.after, MAX_LISTED), asked, before);
     const isAll = isWhole && told.last >= last;
     const isEnded = isAll && isOver;
-    // A caller that has been told the end counts that too.
+    // A caller that knows of the end counts it too.
     return answer(reached, { ...told, last: isEnded ? last : Math.min(told.last, last), isEnded });
   }
 }

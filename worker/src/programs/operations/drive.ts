@@ -3,7 +3,6 @@
 
 import { type ClientRecord, isSecretFor, openAsk, type RelaySession, type SignalName } from "sandbox-stdio/core";
 import type { SessionAudit } from "../../audit/session-audit.ts";
-import { beginCall } from "./begin-call.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused, SECRET_ENTRY } from "./call.ts";
 import type { Reached } from "./reached.ts";
 
@@ -107,4 +106,16 @@ export function notHolderWords(holder = ""): string {
   return holder === ""
     ? 'the keyboard is free: take it with POST …/keyboard {"do":"request"} first'
     : 'the keyboard is another\'s: ask for it with POST …/keyboard {"do":"request"}';
+}
+
+/** @returns undefined if 64 writers have called this process. Otherwise `endCall` ends the call. */
+export function beginCall(
+  session: RelaySession,
+  { who, actor }: ProgramCall,
+  { id, writer }: { readonly id: string; readonly writer: string },
+  audit: SessionAudit | undefined,
+): ClientRecord | undefined {
+  audit?.acting(id, actor);
+  const { name, isAdmin } = who;
+  return session.programs.beginCall({ id, name: writer === "api" ? name : `${name} ${writer}`, isAdmin });
 }

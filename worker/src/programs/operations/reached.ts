@@ -29,7 +29,7 @@ export function stateOf({ state, exit }: Reached): { state: ProcessState; exit?:
   return { state, ...defined({ exit }) };
 }
 
-/** Of a process that ran to its end here, or was lost before: nothing changes. */
+/** For a process that ended here or was lost before: nothing changes. */
 export function lostReached({ facts }: SessionRecord, log: OutputLog): Reached {
   return {
     incarnation: facts.incarnation,

@@ -1,4 +1,4 @@
-// *read* (D1 to D6): the bytes of a range, or, where there are none yet, as soon as there are.
+// *read* (D1 to D6): the bytes of a range, as soon as there are any.
 
 import { defined } from "sandbox-stdio/core";
 import { type Attention, readOutput } from "sandbox-stdio/programs";

@@ -75,7 +75,7 @@ async function typeInput(
       await new Promise((resolve) => setTimeout(resolve, FULL_PAUSE_MS));
       continue;
     }
-    // That it takes no more, or has ended, is told with what it has said.
+    // The answer with its output also reports that it takes no input, or has ended.
     if (answer.body.error === "exited" || answer.body.error === "stdin_closed") return undefined;
     if (answer.status >= 400) return answer;
     const isAll = eof && (answer.body.duplicate !== true || piece === "");

@@ -19,7 +19,7 @@ export interface SincePorts {
   readonly record: Pick<SessionRecord, "createdAt" | "exitedAtMs"> | undefined;
 }
 
-/** Never behind the first such byte. Of a process that has no index (it ended within seconds) it is all, or nothing. */
+/** Never after the first such byte. Without an index (the process ended within seconds) it is the start or the end of the log. */
 export async function offsetAt(reached: Reached, sinceMs: number, ports: SincePorts): Promise<number> {
   const end = reached.log.endOffset;
   if (ports.record?.exitedAtMs !== undefined && sinceMs > ports.record.exitedAtMs) return end;
@@ -30,8 +30,8 @@ export async function offsetAt(reached: Reached, sinceMs: number, ports: SincePo
 export type OutputTime = { readonly offset: number; readonly at: string };
 
 /**
- * When the bytes of a range came, each time good up to the next one's offset. Of a process that ended within seconds it is when it
- * was made. undefined where there are bytes, and no index tells of them.
+ * When the bytes of a range came; each time applies up to the next one's offset. For a process that ended within seconds it is its
+ * start. undefined if there are bytes but no index of them.
  */
 export async function timesOf(
   reached: Reached,

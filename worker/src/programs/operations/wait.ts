@@ -37,9 +37,9 @@ export type WaitingOptions = {
   /** Whether a person may be typing a secret for the asker. */
   readonly isSecret: () => boolean;
   readonly ports: ProcessPorts;
-  /** Of the work of searching, which all waits of the session do. */
+  /** Share of the search work, which all waits of the session do. */
   readonly share: WorkShare;
-  /** Of a wait that began in another memory. */
+  /** State of a wait that began in another life of the object. */
   readonly kept?: KeptWait | undefined;
 };
 

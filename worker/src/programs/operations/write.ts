@@ -4,16 +4,15 @@ import { type ClientRecord, defined, type InnerClient, type RelaySession, type W
 import { encodeWrite, receiptOf, USUAL_MODES } from "sandbox-stdio/programs";
 import type { SessionAudit } from "../../audit/session-audit.ts";
 import { Turns } from "../../base/turns.ts";
-import { beginCall } from "./begin-call.ts";
 import { type Operation, type ProgramAnswer, type ProgramCall, refused } from "./call.ts";
-import { notHolderWords } from "./drive.ts";
+import { beginCall, notHolderWords } from "./drive.ts";
 import type { Reached } from "./reached.ts";
 
 export type Write = Extract<Operation, { type: "write" }>;
 type Written = Extract<WriteOutcome, { type: "written" }>;
 type Unwritten = Extract<WriteOutcome, { type: "unwritten" }>;
 
-/** How long the bridge may be out of reach before the caller is told so, at least. */
+/** The bridge must be unreachable for at least this long before the caller learns of it. */
 const HOP_PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -149,7 +148,7 @@ async function said(
   return outcome;
 }
 
-/** Nothing can be typed any more: a repeated call is told so. */
+/** Nothing can be typed any more; a repeated call gets this answer. */
 function afterEnd(client: ClientRecord | undefined, { writer, at }: Write): ProgramAnswer {
   const received = client?.input.received ?? 0;
   const isRepeated = at !== undefined && (at < received || (at === received && client?.input.eof === at));
