@@ -28,12 +28,22 @@ type InputHandler = {
 
 /**
  * A cursor that xterm.js saves leaves out the character sets that were never designated, so that restoring it would not end line
- * drawing: makes it save all four.
+ * drawing: makes it save all four. And see {@link resizeWithoutParsing}.
  * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function mendFaults(terminal: XtermTerminal): void {
   const { _charsetService: sets } = inputHandlerOf(terminal);
   Object.defineProperty(sets, "charsets", { get: () => [0, 1, 2, 3].map((level) => sets._charsets[level]) });
+  resizeWithoutParsing(terminal);
+}
+
+/**
+ * A change of size in xterm.js 6.1 first parses what waits, and once more what was just parsed. For who changes the size between
+ * writes, so that nothing needs to be parsed first. Older versions don't do it.
+ */
+export function resizeWithoutParsing(terminal: object): void {
+  const { _core: core } = terminal as { _core?: { _writeBuffer?: { flushSync?: () => void } } };
+  if (core?._writeBuffer?.flushSync !== undefined) core._writeBuffer.flushSync = () => undefined;
 }
 
 /**

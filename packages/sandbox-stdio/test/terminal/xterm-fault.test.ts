@@ -68,3 +68,14 @@ test.each(["\x1b7", "\x1b[?1048h"])(
     terminal.dispose();
   },
 );
+
+test("a size that changes once a write is parsed does not parse it again", async () => {
+  const terminal = new headless.Terminal({ cols: 10, rows: 3, scrollback: 5, allowProposedApi: true });
+  mendFaults(terminal);
+  await new Promise<void>((resolve) => {
+    terminal.write("once", () => terminal.resize(20, 3));
+    terminal.write(" more", resolve);
+  });
+  expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("once more");
+  terminal.dispose();
+});
