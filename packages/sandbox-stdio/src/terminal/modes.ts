@@ -267,6 +267,11 @@ export class TerminalModes {
     return keyboards + this.settings(() => false);
   }
 
+  /** Kitty's keyboard flags on the screen that is shown. */
+  get keyboardFlags(): number {
+    return this.#currentKeyboard.flags;
+  }
+
   /** The sequences that set kitty's keyboard flags on each screen, while it is shown. */
   get keyboards(): { readonly normal: string; readonly alternate: string } {
     const { normal, alternate } = this.#keyboard;
