@@ -50,6 +50,8 @@ export class KeyboardProtocol implements IDisposable {
       on({ prefix: ">", final: "u" }, (stack, [flags = 0]) => stack.push(flags)),
       on({ prefix: "<", final: "u" }, (stack, [count = 1]) => stack.pop(count || 1)),
       on({ prefix: "=", final: "u" }, (stack, [flags = 0, how = 1]) => stack.change(flags, how || 1)),
+      // The query has no number: with one it is none, and has no answer.
+      terminal.parser.registerCsiHandler({ prefix: "?", final: "u" }, ([first]) => first !== 0),
       terminal.parser.registerEscHandler({ final: "c" }, () => {
         for (const stack of Object.values(this.#stacks)) stack.clear();
         return false;
