@@ -105,7 +105,6 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
   };
 
   const { scheme, theme, font, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts } = whole;
-  const { isOptionMeta } = whole;
   const scale = cell?.scale ?? 1;
   const drawnFont = useMemo(() => ({ ...font, size: (font?.size ?? 14) * scale }), [font, scale]);
   if (!isDrawn || list === undefined || cell === undefined) return null;
@@ -154,21 +153,11 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
                   onFocusCapture={() => panes.focus(id)}
                 >
                   <PaneTerminal
-                    {...defined({
-                      scheme,
-                      theme,
-                      cursor,
-                      hasLigatures,
-                      isOptionMeta,
-                      alerts,
-                      prediction,
-                      isReader,
-                      renderer,
-                      texts,
-                    })}
+                    {...defined({ scheme, theme, cursor, hasLigatures, alerts, prediction, isReader, renderer, texts })}
                     {...defined({ token: whole.token, previews: whole.previews, takesFiles: whole.takesFiles })}
                     {...defined({
                       warnsOnClose: whole.warnsOnClose,
+                      isOptionMeta: whole.isOptionMeta,
                       isAdmin: whole.isAdmin,
                       onSettings: whole.onSettings,
                       onLogin: whole.onLogin,
