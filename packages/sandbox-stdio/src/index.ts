@@ -110,7 +110,7 @@ export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
 export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
-export { mendFaults, parseOnAfterFaults, XTERM_OPTIONS } from "./terminal/xterm-fault.ts";
+export { mendFaults, parseOnAfterFaults, resizeWithoutParsing, XTERM_OPTIONS } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";
 export { followXterm, LeftModes, REPORTING_CSI } from "./terminal/xterm-modes.ts";
 export {

@@ -19,6 +19,13 @@ test("K10: a killed program's mouse is off in a snapshot once the shell's mark h
   expect(drawn(`\x1b[?1003h${program}\x1b]133;D;137\x07$ `)).toContain("\x1b[?1003h");
 });
 
+test("K10: a killed program's keyboard flags are off too, but not those that were on before it or came after", () => {
+  const ended = "\x1b]133;D;137\x07\x1b]133;A\x07$ ";
+  expect(drawn(`\x1b]133;C\x07\x1b[>7u\x1b[?9001h${ended}`)).not.toMatch(/\[[>=]\d+u|9001h/);
+  expect(drawn(`\x1b[=5u\x1b]133;C\x07\x1b[=7u${ended}`)).toContain("\x1b[=7u");
+  expect(drawn(`\x1b]133;C\x07\x1b[>7u${ended}\x1b[=5u`)).toContain("\x1b[=5u");
+});
+
 test("17: kitty's flags come to the screen that they were set on, whichever is shown", () => {
   const [flags, others] = ["\x1b[=1u\x1b[>2u", "\x1b[=4u"];
   expect(drawn(`${flags}\x1b[?1049h${others}`)).toMatch(

@@ -31,6 +31,11 @@ test("39: sixty keys send what they did, and with flags what the specification s
   await tab.page.keyboard.press("a");
   expect(await program.before("\x1b[?9001l\x1b[5n", "\x1b[0n")).toBe("\x1b[65;30;97;1;0;1_\x1b[65;30;97;0;0;1_");
 
+  // What a killed program left on is off before the shell's prompt, and what the shell sets for its prompt is on.
+  const killed = "\x1b]133;C\x07\x1b[>7u\x1b]133;D;137\x07";
+  await program.before(`\x1b[=0u${killed}\x1b[?u`, "\x1b[?0u");
+  await program.before(`${killed}\x1b[=5u\x1b[?u`, "\x1b[?5u");
+
   // A page that comes later, and gets the keyboard.
   await setFlags(program, 9);
   const other = await browser.open(await browser.freshMember(), address);

@@ -20,6 +20,8 @@ type Core = {
 /** Command with a key is the browser's or the system's on a Mac. */
 const IS_MAC = /^Mac|^iP/.test(globalThis.navigator?.platform ?? "");
 
+const PROTOCOLS = new WeakMap<Terminal, KeyboardProtocol>();
+
 export class KeyboardProtocol implements IDisposable {
   readonly #terminal: Terminal;
   readonly #stacks = { normal: new KeyboardStack(), alternate: new KeyboardStack() };
@@ -29,9 +31,15 @@ export class KeyboardProtocol implements IDisposable {
   /** Whether xterm.js is asked for the key of the legacy protocol. */
   #isLegacy = false;
 
+  /** Drops what a killed program has left on. */
+  static dropOf(terminal: Terminal): void {
+    PROTOCOLS.get(terminal)?.drop();
+  }
+
   /** @throws {Error} If the terminal has another version. */
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
+    PROTOCOLS.set(terminal, this);
     const { _core: core } = terminal as unknown as { readonly _core?: Core };
     const service = core?._keyboardService;
     if (core === undefined || service?.evaluateKeyDown === undefined || !("kittyKeyboard" in core.coreService))
@@ -50,6 +58,8 @@ export class KeyboardProtocol implements IDisposable {
       on({ prefix: ">", final: "u" }, (stack, [flags = 0]) => stack.push(flags)),
       on({ prefix: "<", final: "u" }, (stack, [count = 1]) => stack.pop(count || 1)),
       on({ prefix: "=", final: "u" }, (stack, [flags = 0, how = 1]) => stack.change(flags, how || 1)),
+      // The query has no number: with one it is none, and has no answer.
+      terminal.parser.registerCsiHandler({ prefix: "?", final: "u" }, ([first]) => first !== 0),
       terminal.parser.registerEscHandler({ final: "c" }, () => {
         for (const stack of Object.values(this.#stacks)) stack.clear();
         return false;
@@ -60,6 +70,10 @@ export class KeyboardProtocol implements IDisposable {
   /** The flags of the screen that is shown. */
   get flags(): number {
     return this.#stack.flags;
+  }
+
+  drop(): void {
+    this.#stack.clear();
   }
 
   dispose(): void {

@@ -2,6 +2,7 @@
 
 import type { IDecoration, IDisposable, Terminal } from "@xterm/xterm";
 import { followXterm, REPORTING_CSI, TerminalModes } from "sandbox-stdio/core";
+import { KeyboardProtocol } from "../keys/keyboard-protocol.ts";
 import { readCommandLine } from "../terminal/shell-marks.ts";
 import type { Texts } from "../texts/texts.ts";
 import {
@@ -66,9 +67,14 @@ export class CommandMarks {
       terminal.onData(() => this.forgetChosen()),
     ];
     // Registered after the handler above and so called first; that one consumes the sequence.
-    followXterm(terminal, new TerminalModes(), REPORTING_CSI, (undo) => {
+    const told = () => (options.isReplay() ? undefined : options.leftOn());
+    const undone = (undo: string) => {
       terminal.write(undo);
-      if (!options.isReplay()) options.leftOn();
+      told();
+    };
+    followXterm(terminal, new TerminalModes(), REPORTING_CSI, undone, () => {
+      KeyboardProtocol.dropOf(terminal);
+      told();
     });
   }
 

@@ -63,6 +63,8 @@ export type TerminalProps = {
   readonly cursor?: CursorLook;
   /** Whether to draw ligatures, if the font has them. */
   readonly hasLigatures?: boolean;
+  /** Whether Option on a Mac is Alt for programs; else it types characters, as `@` and `å`. */
+  readonly isOptionMeta?: boolean;
   /** Lines that are kept above the screen; default 10,000. */
   readonly scrollback?: number;
   /** Effects of bells and notifications; default none. */

@@ -18,9 +18,10 @@ export function useSession(
 ): TerminalSession | undefined {
   const { wsUrl, token, session, renderer, scheme, theme, font, cursor, hasLigatures, scrollback, alerts, prediction } =
     props;
+  const { isOptionMeta } = props;
   const look = useMemo(
-    () => ({ scheme, theme, font, cursor, hasLigatures, scrollback }),
-    [scheme, theme, font, cursor, hasLigatures, scrollback],
+    () => ({ scheme, theme, font, cursor, hasLigatures, isOptionMeta, scrollback }),
+    [scheme, theme, font, cursor, hasLigatures, isOptionMeta, scrollback],
   );
   const [live, setLive] = useState<TerminalSession>();
   const mount = useEffectEvent((element: HTMLDivElement) => {

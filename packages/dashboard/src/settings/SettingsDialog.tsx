@@ -114,6 +114,7 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
         <Group title={words.behaviour}>
           {flag("warnsOnClose")}
           {flag("isReader")}
+          {flag("isOptionMeta")}
           <Choice
             label={words.prediction}
             hint={words.predictionWarning}

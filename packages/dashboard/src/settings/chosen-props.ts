@@ -10,6 +10,7 @@ type Chosen =
   | "font"
   | "cursor"
   | "hasLigatures"
+  | "isOptionMeta"
   | "scrollback"
   | "alerts"
   | "prediction"
@@ -19,13 +20,15 @@ type Chosen =
 export function chosenProps(preferences: Preferences): Pick<TerminalProps, Chosen> {
   const { scheme, theme, fontFamily, fontSize, lineHeight, hasLigatures, scrollback, cursorStyle, cursorBlinks } =
     preferences;
-  const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction } = preferences;
+  const { bellSounds, bellFlashes, bellNotifies, programsNotify, isReader, warnsOnClose, prediction, isOptionMeta } =
+    preferences;
   return {
     scheme,
     ...defined({ theme: theme?.colours }),
     font: { ...defined({ family: fontFamily || undefined }), size: fontSize, lineHeight },
     cursor: { style: cursorStyle, blinks: cursorBlinks },
     hasLigatures,
+    isOptionMeta,
     scrollback,
     alerts: { bellSounds, bellFlashes, bellNotifies, programsNotify },
     prediction,

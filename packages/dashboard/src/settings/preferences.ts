@@ -22,6 +22,8 @@ export type Preferences = {
   /** Lines that are kept above the screen. */
   readonly scrollback: number;
   readonly hasLigatures: boolean;
+  /** Whether Option on a Mac is Alt for programs, and makes no characters. */
+  readonly isOptionMeta: boolean;
   readonly cursorStyle: "block" | "bar" | "underline";
   readonly cursorBlinks: boolean;
   /** Effects of a bell; notifications only while the page is in the background. */
@@ -43,6 +45,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   lineHeight: DEFAULT_LINE_HEIGHT,
   scrollback: 10_000,
   hasLigatures: false,
+  isOptionMeta: false,
   cursorStyle: "block",
   cursorBlinks: true,
   bellSounds: false,
@@ -72,6 +75,7 @@ const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Prefe
   lineHeight: within(LINE_HEIGHTS),
   scrollback: within(SCROLLBACKS),
   hasLigatures: flag,
+  isOptionMeta: flag,
   cursorStyle: oneOf("block", "bar", "underline"),
   cursorBlinks: flag,
   bellSounds: flag,

@@ -100,6 +100,7 @@ class Images {
     if (this.#isDisposed) return undefined;
     const addon = new ImageAddon({
       enableSizeReports: false,
+      kittySupport: false,
       pixelLimit: MAX_PIXELS,
       storageLimit: MAX_KEPT_MB,
       sixelPaletteLimit: PALETTE,
@@ -150,6 +151,7 @@ function feed<T>(handler: Handler, text: string, end: () => T): T {
 function decodersOf(addon: ImageAddon): Decoders {
   const { _handlers: handlers } = addon as unknown as { readonly _handlers?: ReadonlyMap<string, unknown> };
   const [sixel, iterm] = [handlers?.get("sixel"), handlers?.get("iip")];
-  if (sixel === undefined || iterm === undefined) throw new Error("Cannot find the decoders: need addon-image 0.9.0");
+  if (sixel === undefined || iterm === undefined)
+    throw new Error("Cannot find the decoders: need addon-image 0.10.0-beta.300");
   return { sixel: sixel as SixelHandler, iterm: iterm as ItermHandler };
 }

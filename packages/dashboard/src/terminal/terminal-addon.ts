@@ -2,7 +2,7 @@
 // terminal's answers to queries are sent only if this client is the answerer. No React, no layout.
 
 import type { IDisposable, ITerminalAddon, Terminal } from "@xterm/xterm";
-import { splitUtf8 } from "sandbox-stdio/core";
+import { resizeWithoutParsing, splitUtf8 } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { watchQueries } from "./queries.ts";
 import { type Look, TerminalLook } from "./terminal-look.ts";
@@ -71,6 +71,7 @@ export class StdioAddon implements ITerminalAddon {
 
   activate(terminal: Terminal): void {
     this.#terminal = terminal;
+    resizeWithoutParsing(terminal);
     const unsubscribe = this.#link.subscribe({
       state: (state) => {
         if (state.phase !== "attached") return;

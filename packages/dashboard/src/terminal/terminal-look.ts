@@ -31,6 +31,8 @@ export type Look = {
   readonly cursor?: CursorLook | undefined;
   /** Whether to draw ligatures. */
   readonly hasLigatures?: boolean | undefined;
+  /** Whether Option on a Mac is a modifier for programs. */
+  readonly isOptionMeta?: boolean | undefined;
   /** Lines above the screen. */
   readonly scrollback?: number | undefined;
 };
@@ -118,6 +120,7 @@ export class TerminalLook {
       fontWeight: font.weight ?? "normal",
       fontWeightBold: font.boldWeight ?? "bold",
       scrollback: scrollback ?? DEFAULT_SCROLLBACK,
+      macOptionIsMeta: this.#look.isOptionMeta ?? false,
       cursorStyle: cursor.style,
       // A blinking cursor would invite typing.
       cursorBlink: cursor.blinks && !this.#isReadOnly && !this.#prefersStillness.matches,

@@ -145,7 +145,6 @@ export const TERMINAL_OPTIONS: ITerminalOptions = {
   logLevel: "off", // Else each byte that means nothing is a line in the console: a binary file costs thousands.
   // As wide as the scroll bar, for marks of matches and failures in it.
   scrollbar: { width: 14 },
-  macOptionIsMeta: true,
   minimumContrastRatio: MINIMUM_CONTRAST.dom,
   rescaleOverlappingGlyphs: true,
   scrollback: DEFAULT_SCROLLBACK,

@@ -339,6 +339,7 @@ export const ENGLISH = {
       programsNotify: "Notify on program messages and finished commands while the page is in the background",
       warnsOnClose: "Warn before closing a page with a running process",
       isReader: "Screen reader mode",
+      isOptionMeta: "On a Mac, Option is Alt for programs and types no characters",
     },
     noticesForbidden: "The browser blocks notifications from this page",
     prediction: "Show keys before the process echoes them",

@@ -158,6 +158,7 @@ export function SessionPanesView({ live, whole, ofPane, onStandIn }: SessionPane
                     {...defined({ token: whole.token, previews: whole.previews, takesFiles: whole.takesFiles })}
                     {...defined({
                       warnsOnClose: whole.warnsOnClose,
+                      isOptionMeta: whole.isOptionMeta,
                       isAdmin: whole.isAdmin,
                       onSettings: whole.onSettings,
                       onLogin: whole.onLogin,

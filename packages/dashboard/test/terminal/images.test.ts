@@ -26,7 +26,7 @@ const addons = (page: TerminalPage) =>
 const colourAt = (page: TerminalPage, x: number, y: number) =>
   page.page.evaluate(
     ([x = 0, y = 0]) => {
-      const canvas = document.querySelector<HTMLCanvasElement>("canvas.xterm-image-layer");
+      const canvas = document.querySelector<HTMLCanvasElement>("canvas.xterm-image-layer-top");
       return [...(canvas?.getContext("2d")?.getImageData(x, y, 1, 1).data ?? [])].join();
     },
     [x, y],

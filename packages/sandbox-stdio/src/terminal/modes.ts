@@ -55,8 +55,8 @@ export type ProgramMode = "mouse" | "reports" | "keys" | "screen" | "cursor" | "
 const PROGRAM_MODES: readonly ProgramMode[] = ["mouse", "reports", "keys", "screen", "cursor", "characters"];
 const PRIVATE_PROGRAM_MODES: ReadonlyMap<ProgramMode, readonly number[]> = new Map([
   ["mouse", [9, 1000, 1001, 1002, 1003, 1005, 1006, 1015, 1016]],
-  ["reports", [1004, 2031, 2048]], // changes of focus, colours and size
-  ["keys", [1, KEYPAD, 9001]],
+  ["reports", [1004, 2031, 2048, 9001]], // changes of focus, colours and size; keys with their releases
+  ["keys", [1, KEYPAD]],
   ["cursor", [CURSOR]],
 ]);
 
@@ -265,6 +265,15 @@ export class TerminalModes {
     const { normal, alternate } = this.keyboards;
     const keyboards = screens === "" ? normal : `${normal}${screens}${alternate}`;
     return keyboards + this.settings(() => false);
+  }
+
+  /** Kitty's keyboard flags on the screen that is shown. */
+  get keyboardFlags(): number {
+    return this.#currentKeyboard.flags;
+  }
+
+  dropKeyboard(): void {
+    this.#currentKeyboard.clear();
   }
 
   /** The sequences that set kitty's keyboard flags on each screen, while it is shown. */

@@ -7,7 +7,6 @@ export type XtermTerminal = {
   readonly rows: number;
   /** Every scroll visits each marker. */
   readonly markers: readonly unknown[];
-  readonly buffer: { readonly active: { readonly cursorX: number; readonly cursorY: number } };
   readonly parser: {
     registerCsiHandler(
       id: { readonly prefix?: string; readonly final: string },
@@ -23,29 +22,28 @@ export const XTERM_OPTIONS = {
 } as const;
 
 type InputHandler = {
-  eraseInDisplay(parameters: { readonly params: readonly number[] }, isSelective: boolean): boolean;
   parse(data: string | Uint8Array, promiseResult?: boolean): unknown;
   readonly _charsetService: { readonly _charsets: readonly unknown[] };
 };
 
 /**
- * Works around two faults of xterm.js. Erasing up to the cursor (ED 1) throws if that is the last cell and no line follows, and later
- * writes are never parsed: erases the whole screen instead, which is the same. And a saved cursor leaves out the character sets that
- * were never designated, so that restoring it does not end line drawing: saves all four.
+ * A cursor that xterm.js saves leaves out the character sets that were never designated, so that restoring it would not end line
+ * drawing: makes it save all four. And see {@link resizeWithoutParsing}.
  * @throws {Error} If the terminal is not the version that this was written for.
  */
 export function mendFaults(terminal: XtermTerminal): void {
-  const input = inputHandlerOf(terminal);
-  const { _charsetService: sets } = input;
+  const { _charsetService: sets } = inputHandlerOf(terminal);
   Object.defineProperty(sets, "charsets", { get: () => [0, 1, 2, 3].map((level) => sets._charsets[level]) });
-  const mend = (isSelective: boolean) => (params: readonly (number | number[])[]) => {
-    if (params[0] !== 1) return false;
-    const { cursorX, cursorY } = terminal.buffer.active;
-    const isAll = cursorY === terminal.rows - 1 && cursorX >= terminal.cols - 1;
-    return isAll && input.eraseInDisplay({ params: [2] }, isSelective);
-  };
-  terminal.parser.registerCsiHandler({ final: "J" }, mend(false));
-  terminal.parser.registerCsiHandler({ prefix: "?", final: "J" }, mend(true));
+  resizeWithoutParsing(terminal);
+}
+
+/**
+ * A change of size in xterm.js 6.1 first parses what waits, and once more what was just parsed. For who changes the size between
+ * writes, so that nothing needs to be parsed first. Older versions don't do it.
+ */
+export function resizeWithoutParsing(terminal: object): void {
+  const { _core: core } = terminal as { _core?: { _writeBuffer?: { flushSync?: () => void } } };
+  if (core?._writeBuffer?.flushSync !== undefined) core._writeBuffer.flushSync = () => undefined;
 }
 
 /**
@@ -70,11 +68,7 @@ export function parseOnAfterFaults(terminal: XtermTerminal, failed: (error: unkn
 export function inputHandlerOf(terminal: XtermTerminal): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const input = core?._inputHandler;
-  if (
-    input?.eraseInDisplay === undefined ||
-    input.parse === undefined ||
-    input._charsetService?._charsets === undefined
-  )
+  if (input?.parse === undefined || input._charsetService?._charsets === undefined)
     throw new Error("Cannot mend the terminal: need xterm.js 6.1.0-beta.303");
   return input as InputHandler;
 }

@@ -14,20 +14,22 @@ type ParsingTerminal = {
   };
 };
 
-/** Modes in which a terminal sends input by itself, or keys in a form that a shell can't read. A shell sets its own after the mark. */
-const REPORTS = ["mouse", "reports", "keys"] as const;
+/** Modes in which a terminal sends input by itself. Others may be the shell's, which sets them again before its prompt. */
+const REPORTS = ["mouse", "reports"] as const;
 export const REPORTING_CSI: readonly string[] = ["?h", "?l", "'z", "=u", ">u", "<u"];
 const SHELL_MARK = 133;
 
 /**
  * @param names CSI to report to the ledger: private marker, intermediates and final byte.
  * @param left Called with the sequence that undoes what a killed program left on. Write it to the terminal soon.
+ * @param keysLeft Called if it left kitty's keyboard flags on: these are to be dropped at once, before the shell sets its own.
  */
 export function followXterm(
   { parser }: ParsingTerminal,
   modes: TerminalModes,
   names: readonly string[],
   left: (undo: string) => void,
+  keysLeft: () => void = () => undefined,
 ): void {
   for (const name of names) {
     const [, prefix = "", intermediates = "", final = ""] = /^([<-?]?)([ -/]*)(.)$/.exec(name) ?? [];
@@ -48,6 +50,10 @@ export function followXterm(
     const on = watch.follow(`${SHELL_MARK};${text}`);
     const undo = modes.takeBack(REPORTS.filter((one) => on.includes(one)));
     if (undo !== "") left(undo);
+    if (on.includes("keys") && modes.keyboardFlags !== 0) {
+      modes.dropKeyboard();
+      keysLeft();
+    }
     return false;
   });
 }

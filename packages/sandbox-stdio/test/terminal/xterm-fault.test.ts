@@ -4,6 +4,7 @@ import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
 import { expect, test } from "vitest";
 import { limitWork, mendFaults, parseOnAfterFaults } from "../../src/index.ts";
+import { inputHandlerOf } from "../../src/terminal/xterm-fault.ts";
 
 /** What a mended terminal of 10x3 shows after these writes. */
 async function draw(...writes: string[]): Promise<string> {
@@ -47,10 +48,34 @@ test("an exception in the emulator is told, and what is written next is drawn", 
   const faults: unknown[] = [];
   parseOnAfterFaults(terminal, (error) => faults.push(error));
   const write = (text: string) => new Promise<void>((resolve) => terminal.write(text, resolve));
-  // Not mended here: this throws.
-  await write("\x1b[3;10H\x1b[1Jlost");
+  terminal.parser.registerCsiHandler({ final: "y" }, () => {
+    throw new TypeError("a fault");
+  });
+  await write("\x1b[ylost");
   await write("\x1b[Hafter");
   expect(faults).toEqual([expect.any(TypeError)]);
   expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("after");
+  terminal.dispose();
+});
+
+test.each(["\x1b7", "\x1b[?1048h"])(
+  "a cursor saved by %j before any character set is chosen ends line drawing",
+  (save) => {
+    const terminal = new headless.Terminal({ cols: 10, rows: 3, scrollback: 5, allowProposedApi: true });
+    mendFaults(terminal);
+    inputHandlerOf(terminal).parse(new TextEncoder().encode(`${save}\x1b(0q\x1b8q`));
+    expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("q");
+    terminal.dispose();
+  },
+);
+
+test("a size that changes once a write is parsed does not parse it again", async () => {
+  const terminal = new headless.Terminal({ cols: 10, rows: 3, scrollback: 5, allowProposedApi: true });
+  mendFaults(terminal);
+  await new Promise<void>((resolve) => {
+    terminal.write("once", () => terminal.resize(20, 3));
+    terminal.write(" more", resolve);
+  });
+  expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("once more");
   terminal.dispose();
 });

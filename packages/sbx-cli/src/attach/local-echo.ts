@@ -21,6 +21,8 @@ export type LocalEchoParts = {
   /** Whether text of ours can be drawn now without splitting a sequence. */
   readonly mayDraw: () => boolean;
   readonly isAlternate: () => boolean;
+  /** Whether keys are sent in another form than text. */
+  readonly isEncoded: () => boolean;
   readonly size: () => ScreenSize;
   /** Tells the round trip in milliseconds, unless the connection ends first. @returns Whether there is a connection. */
   readonly measure: (told: (ms: number) => void) => boolean;
@@ -75,7 +77,7 @@ export class LocalEcho {
     this.measure();
     const rows = this.#rows;
     if (rows === undefined) return;
-    if (this.#unparsedBytes > 0) this.#prediction.reset();
+    if (this.#unparsedBytes > 0 || this.#parts.isEncoded()) this.#prediction.reset();
     else this.#prediction.typed(Buffer.from(bytes).toString(), rows.screen, processClock.now());
     this.#draw();
     this.#checkLater();

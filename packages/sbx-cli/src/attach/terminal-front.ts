@@ -79,6 +79,7 @@ export class TerminalFront implements Front {
       write: (text) => output.push(STDOUT, Buffer.from(text)),
       mayDraw: () => this.#screen.isBetweenSequences,
       isAlternate: () => this.#screen.modes.isAlternate,
+      isEncoded: () => this.#screen.modes.keyboardFlags !== 0,
       size,
       measure: (told) => client.time(told),
     });

@@ -5,6 +5,9 @@ const TILDE = 0x7e;
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a, 0x03, 0x15]);
 /** A chunk of pressed keys has at most two bytes; a longer one is text. */
 const MAX_PRESSED = 2;
+/** A key's release in kitty's protocol, which is between two keys. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is a terminal sequence
+const RELEASE = /^\x1b\[[\d:;]*:3[u~A-Z]$/;
 
 export type TildeAction = "detach" | "help" | "round_trip" | "suspend";
 
@@ -16,6 +19,7 @@ export class TildeReader {
 
   /** @returns The bytes to send, and the action for this program. */
   read(chunk: Uint8Array): { readonly bytes: Uint8Array; readonly action?: TildeAction } {
+    if (RELEASE.test(String.fromCharCode(...chunk.subarray(0, 32)))) return { bytes: chunk };
     const isHeld = this.#isHeld;
     const begins = !isHeld && this.#isLineStart && chunk[0] === TILDE && chunk.length <= MAX_PRESSED;
     if (!isHeld && !begins) return this.#send(chunk);

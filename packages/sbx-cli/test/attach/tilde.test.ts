@@ -30,3 +30,10 @@ test("elsewhere a tilde is a tilde, and ~~ is one", () => {
 test("text that is pasted is left alone", () => {
   expect(read("~. is detach")).toBe("~. is detach");
 });
+
+test("the releases of keys, which kitty's protocol tells, are between two keys and change nothing", () => {
+  const [tilde, dot] = ["\x1b[96;2:3u", "\x1b[46;1:3u"];
+  expect(read("ls\r", "~", tilde, ".", dot)).toBe(`ls\r${tilde}[detach]${dot}`);
+  expect(read("\r", dot, "~", "?")).toBe(`\r${dot}[help]`);
+  expect(read("a", dot, "~", ".")).toBe(`a${dot}~.`);
+});
