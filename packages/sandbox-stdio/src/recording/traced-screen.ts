@@ -331,7 +331,9 @@ export function placeOf(offset: number, bytes: number): number {
 /** The text of rows that were wrapped, without what was never written behind it. @param cells As many of their cells. */
 function textOf(rows: readonly Row[], cells = Number.POSITIVE_INFINITY): PlacedText {
   const counts = rows.map(({ codes }, i) => Math.max(0, Math.min(cells - i * codes.length, codes.length)));
-  const all = rows.map(({ codes }, i) => String.fromCodePoint(...codes.subarray(0, counts[i]))).join("");
+  const all = rows
+    .map(({ codes }, i) => String.fromCodePoint.apply(null, codes.subarray(0, counts[i]) as never))
+    .join("");
   let end = all.length;
   while (all.charCodeAt(end - 1) === 0) end -= 1;
   const text = all.slice(0, end).replaceAll("\0", " ").replaceAll(String.fromCodePoint(REST), "");
