@@ -7,7 +7,7 @@ type Size = { readonly cols: number; readonly rows: number };
 type Point = readonly [x: number, y: number];
 
 /** The second half of a wide character, which is no character. 0: nothing was written. */
-const REST = 0x10ffff;
+const REST = 0xffff;
 const TAB = 8;
 const MAX_COUNT = 0xffff;
 /** Characters that may be looked at again for each that comes, and how many of them can be saved up: bounds the work. */
@@ -24,6 +24,8 @@ class Row {
   continues = false;
   /** Text was written since its line was reported. */
   isNew = false;
+  /** Some of its characters have two UTF-16 units. */
+  hasAstral = false;
 
   constructor(cols: number) {
     this.codes = new Uint32Array(cols);
@@ -106,8 +108,27 @@ export class TracedScreen {
 
   /** Reports all lines with new text. */
   settle(): void {
-    this.#allowance = Math.max(0, this.#allowance);
+    this.#allowance = Math.max(this.#allowance, this.#cols * this.#rows);
     this.#losing(0, this.#rows);
+  }
+
+  /** Takes characters of one byte each. */
+  print(text: string, offset: number): void {
+    for (let i = 0; i < text.length; ) {
+      const { codes, places } = this.#row;
+      const [x, first] = [this.#x, i];
+      // Quickly onto blank cells; the last one, and what replaces others, by itself.
+      const end = this.#inserts ? 0 : Math.min(text.length, i + this.#cols - x) - 1;
+      for (; i < end && codes[x + i - first] === 0; i += 1) {
+        codes[x + i - first] = text.charCodeAt(i);
+        places[x + i - first] = placeOf(offset + i, 1);
+      }
+      this.#x += i - first;
+      if (i > first) this.#replaces = false;
+      this.#allowance += ALLOWANCE * (i - first);
+      this.put(text.charCodeAt(i), placeOf(offset + i, 1));
+      i += 1;
+    }
   }
 
   put(code: number, place: number): void {
@@ -131,6 +152,7 @@ export class TracedScreen {
     row.places.fill(place, x, x + width);
     row.codes[x] = code;
     row.isNew = true;
+    row.hasAstral ||= code > 0xffff;
     this.#x += width;
   }
 
@@ -275,12 +297,14 @@ export class TracedScreen {
     const count = Math.min(Math.abs(by), bottom - top + 1);
     const first = by > 0 ? top : bottom - count + 1;
     this.#losing(first, first + count);
-    const gone = lines.splice(first, count);
-    for (const row of gone) {
+    for (let i = 0; i < count; i += 1) {
+      const row = lines[by > 0 ? top : bottom] as Row;
+      if (by > 0) lines.copyWithin(top, top + 1, bottom + 1);
+      else lines.copyWithin(top + 1, top, bottom);
+      lines[by > 0 ? bottom : top] = row;
       row.codes.fill(0);
       [row.continues, row.isNew] = [false, false];
     }
-    lines.splice(by > 0 ? bottom + 1 - count : top, 0, ...gone);
   }
 
   /** Moves the cells from the cursor on; what leaves the row is lost. */
@@ -312,7 +336,9 @@ export class TracedScreen {
 
   #losing(first: number, end = first + 1): void {
     for (let y = first; y < end; y += 1) {
-      const line = this.#buffer.lines.slice(...this.#span(y));
+      const { lines } = this.#buffer;
+      if (!lines[y]?.isNew && !lines[y]?.continues && !lines[y + 1]?.continues) continue;
+      const line = lines.slice(...this.#span(y));
       if (!line.some(({ isNew }) => isNew)) continue;
       if (this.#allowance < 0) return;
       for (const row of line) row.isNew = false;
@@ -330,12 +356,12 @@ export function placeOf(offset: number, bytes: number): number {
 /** The text of rows that were wrapped, without what was never written behind it. @param cells As many of their cells. */
 function textOf(rows: readonly Row[], cells = Number.POSITIVE_INFINITY): PlacedText {
   const counts = rows.map(({ codes }, i) => Math.max(0, Math.min(cells - i * codes.length, codes.length)));
-  const all = rows
-    .map(({ codes }, i) => String.fromCodePoint.apply(null, codes.subarray(0, counts[i]) as never))
-    .join("");
-  let end = all.length;
-  while (all.charCodeAt(end - 1) === 0) end -= 1;
-  const text = all.slice(0, end).replaceAll("\0", " ").replaceAll(String.fromCodePoint(REST), "");
+  const parts = rows.map(({ codes, hasAstral }, i) => {
+    let end = counts[i] ?? 0;
+    if (i === rows.length - 1) while (end > 0 && codes[end - 1] === 0) end -= 1;
+    return (hasAstral ? String.fromCodePoint : String.fromCharCode).apply(null, codes.subarray(0, end) as never);
+  });
+  const text = parts.join("").replaceAll("\0", " ").replaceAll("\uffff", "");
   return {
     text,
     get places() {
