@@ -67,7 +67,7 @@ function compiledOf(text: string): PatternProgram[] {
   if (given.length > MOST_PATTERNS) throw wrong(`RECORDING_REDACT has more than ${MOST_PATTERNS} expressions`);
   return given.map((source, i) => {
     const compiled = compilePattern(source);
-    // Its text may be as secret as what it hides.
+    // The expression may be as secret as the text that it hides.
     if (!compiled.ok) throw wrong(`RECORDING_REDACT: expression ${i + 1} is no RE2 expression, or too large`);
     return compiled.program;
   });

@@ -23,7 +23,7 @@ export type CastAsked = {
 
 export interface CastPorts {
   readonly reader: RecordingReader;
-  /** Lets a stream in that goes on. @returns The refusal, if there is one. */
+  /** Counts a stream that follows the process. @returns The refusal, if there is one. */
   enter(): Promise<ProgramAnswer | undefined>;
   leave(): void;
   waitUntil(promise: Promise<unknown>): void;
@@ -91,7 +91,7 @@ class CastStream {
     this.#cast = new CastWriter(idleLimit === undefined ? {} : { idleLimitMs: idleLimit * 1000 });
   }
 
-  /** @param follower Who reads on while the process runs; absent: it ends at now. */
+  /** @param follower The reader that follows the process; absent: the stream ends at now. */
   async run(follower: RecordingReader | undefined): Promise<void> {
     try {
       const to = follower === undefined ? this.#range.to : Number.MAX_SAFE_INTEGER;
@@ -113,7 +113,7 @@ class CastStream {
     }
   }
 
-  /** @returns What reads the events, and the segment that it begins with. */
+  /** @returns The reader of the events, and the index of its first segment. */
   async #begin(to: number): Promise<{ readonly events: EventReader; readonly index: number }> {
     const { segments, index } = this.#reading;
     const { from } = this.#range;
@@ -134,7 +134,7 @@ class CastStream {
     return { events, index: start.index };
   }
 
-  /** Writes what there is behind what was written. */
+  /** Writes the events that follow those already written. */
   async #segments(events: EventReader, to: number, first = this.#next(events)): Promise<void> {
     const { segments, index } = this.#reading;
     for (let at = first; at < segments.length && (segments[at]?.from ?? to) <= to; at += 1) {
