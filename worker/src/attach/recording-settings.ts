@@ -11,7 +11,7 @@ export interface RecordingEnv {
   readonly RECORDING?: string;
   /** Days that output stays in a recording. Default: 7. */
   readonly RECORDING_DAYS?: string;
-  /** Bytes of a tenant's recordings in the bucket, or of a session's without one. Default: 1 GiB, or 64 MiB. */
+  /** Bytes of a tenant's recordings in the bucket, or of a session's without one; at least 4 MiB. Default: 1 GiB, or 64 MiB. */
   readonly RECORDING_BYTES?: string;
   /** RE2 expressions, one a line, at most 20, that hide parts of lines. Default: none. */
   readonly RECORDING_REDACT?: string;

@@ -17,7 +17,7 @@ import type { RecordingReading } from "./reading.ts";
 export type CastAsked = {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly idleLimit?: number | undefined;
+  readonly idleLimit?: string | undefined;
   readonly follow?: number | undefined;
 };
 
@@ -88,7 +88,7 @@ class CastStream {
     this.#writer = writable.getWriter();
     this.#reading = reading;
     this.#range = range;
-    this.#cast = new CastWriter(idleLimit === undefined ? {} : { idleLimitMs: idleLimit * 1000 });
+    this.#cast = new CastWriter(idleLimit === undefined ? {} : { idleLimitMs: Number(idleLimit) * 1000 });
   }
 
   /** @param follower The reader that follows the process; absent: the stream ends at now. */

@@ -36,7 +36,7 @@ const FOLLOW_MS = 10_000;
 const EXPIRY_STEP_MS = 60 * 60_000;
 /** Screens are asked for no more often than this. */
 const FRAME_MS = 1_000;
-/** A recording reports its size to the tenant's object in steps of this many bytes. */
+/** Of the output of one recording, the tenant's object hears in steps of this size. */
 const REPORT_BYTES = 16 * 1024 * 1024;
 const SCREEN = { about: "screen", scrollback: 0, runs: false, ansi: true } as const;
 
