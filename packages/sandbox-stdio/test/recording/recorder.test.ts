@@ -276,6 +276,18 @@ test("G1: what may still become a secret is held back for a while, for readers t
   expect(feeding.batches.slice(-2).map((batch) => textOf(batch.bytes))).toEqual(["\r\nsk-a", "***"]);
 });
 
+test("G1: behind a gap redaction goes on with what is there", () => {
+  const feeding = new Feeding(redactorOf("secret"));
+  feeding.put("one\x1b]0;never ended");
+  feeding.take();
+  for (let i = 0; i < 1100; i += 1) feeding.log.append(bytes(`${"x".repeat(1023)}\n`), STREAM_STDOUT);
+  feeding.log.append(bytes("a secret\n"), STREAM_STDOUT);
+  feeding.recorder.came(feeding.log.endOffset, feeding.log, feeding.nowMs);
+  const { gap, batch } = feeding.recorder.take(feeding.log, false);
+  expect(gap?.to).toBe(feeding.log.startOffset);
+  expect(textOf(batch?.bytes ?? bytes("")).slice(-11)).toBe("x\na ******\n");
+});
+
 test("G1: text that is wrapped before and behind a change of size is matched at both widths", () => {
   const feeding = new Feeding(redactorOf("secret"));
   feeding.log.markSize(10, 5);
