@@ -119,7 +119,7 @@ const PARTS: readonly Part[] = [
   {
     name: "recordings-public",
     about:
-      "alacritty's own recordings, which Debian's package has, played into sessions: screens at each kilobyte, and the stock player",
+      "alacritty's and xterm.js' own files, from Debian and npm, played into sessions: screens at each kilobyte, and the stock player",
     minutes: 5,
     args: [
       "node_modules/vitest/vitest.mjs",

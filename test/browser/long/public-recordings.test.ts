@@ -1,6 +1,6 @@
-// The recordings with which alacritty tests itself (Apache-2.0), as Debian's package of its sources has them, played into sessions that
-// are recorded: at every kilobyte our screen is that of xterm.js, and the stock player ends in the same cells from our .cast.
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+// The files with which alacritty (Apache-2.0, from Debian's package of its sources) and xterm.js (MIT, from the last npm package with them)
+// test themselves, played into recorded sessions: each kilobyte's screen is that of xterm.js, and the stock player ends in the same cells.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
@@ -13,38 +13,52 @@ import { until } from "../../e2e/support/system/wait.ts";
 import { setUpBrowser } from "../support/fixture.ts";
 import { playerCells, playWith } from "../support/player.ts";
 
-const PACKAGE = "librust-alacritty-terminal-dev";
+const ALACRITTY = "librust-alacritty-terminal-dev";
+const XTERM = "xterm@1.0.0";
 const browser = setUpBrowser();
 
-/** Downloads and unpacks them once. @returns Their folder. */
-async function recordings(): Promise<string> {
-  const dir = join(ROOT, ".local/recordings", PACKAGE);
-  const find = async () => {
-    const { stdout } = await run("find", [dir, "-name", "alacritty.recording", "-path", "*/tests/ref/ll/*"], ROOT);
-    return dirname(dirname(stdout.split("\n")[0] ?? ""));
-  };
-  if (!existsSync(dir)) {
-    mkdirSync(dir, { recursive: true });
-    const words = `apt-get -o APT::Sandbox::User=root download ${PACKAGE} && dpkg-deb -x *.deb .`;
-    const { code, stdout, stderr } = await run("sh", ["-c", words], dir);
-    expect(code, stdout + stderr).toBe(0);
-  }
-  return find();
+/** Downloads and unpacks a package once. @returns Its folder. */
+async function unpacked(name: string, words: string): Promise<string> {
+  const dir = join(ROOT, ".local/recordings", name);
+  if (existsSync(dir)) return dir;
+  mkdirSync(dir, { recursive: true });
+  const { code, stdout, stderr } = await run("sh", ["-c", words], dir);
+  expect(code, stdout + stderr).toBe(0);
+  return dir;
 }
 
-const folder = await recordings();
+const words = `apt-get -o APT::Sandbox::User=root download ${ALACRITTY} && dpkg-deb -x *.deb .`;
+const alacritty = await unpacked(ALACRITTY, words);
+const found = await run("find", [alacritty, "-name", "alacritty.recording", "-path", "*/tests/ref/ll/*"], ROOT);
+const folder = dirname(dirname(found.stdout.split("\n")[0] ?? ""));
 const NAMES = [
   ...["alt_reset", "delete_lines", "fish_cc", "grid_reset", "indexed_256_colors", "issue_855", "row_reset"],
   ...["scroll_up_reset", "tmux_git_log", "tmux_htop", "vim_large_window_scroll", "vttest_origin_mode_1"],
   ...["vttest_scroll", "zerowidth", "wrapline_alt_toggle", "zsh_tab_completion"],
 ];
 
-test.each(NAMES)(
-  "%s: each kilobyte's screen is that of xterm.js, and the .cast ends in the same cells",
-  async (name) => {
-    const path = join(folder, name, "alacritty.recording");
+const recordings = NAMES.map((name) => {
+  const { columns: cols, screen_lines: rows } = JSON.parse(readFileSync(join(folder, name, "size.json"), "utf8"));
+  return { name, path: join(folder, name, "alacritty.recording"), cols, rows };
+});
+
+/** All of xterm.js' files one after the other, each on a new screen. */
+async function ofXterm() {
+  const dir = await unpacked(XTERM, `npm pack ${XTERM} && tar xzf *.tgz`);
+  const files = join(dir, "package/test/escape_sequence_files");
+  const names = readdirSync(files).filter((file) => file.endsWith(".in"));
+  const path = join(dir, "all.recording");
+  writeFileSync(
+    path,
+    Buffer.concat(names.sort().flatMap((file) => [Buffer.from("\x1bc"), readFileSync(join(files, file))])),
+  );
+  return { name: `${names.length} files of xterm.js`, path, cols: 80, rows: 25 };
+}
+
+test.each([...recordings, await ofXterm()])(
+  "$name: each kilobyte's screen is that of xterm.js, and the .cast ends in the same cells",
+  async ({ path, cols, rows }) => {
     const bytes = readFileSync(path);
-    const { columns: cols, screen_lines: rows } = JSON.parse(readFileSync(join(folder, name, "size.json"), "utf8"));
     const [alice, session] = [await person(), fresh("public")];
     // Answers to what it asks a terminal are not echoed.
     const script = `stty raw -echo; cat '${path}'; read -r x`;

@@ -164,6 +164,8 @@ test("G3: the asciicast has each event once with its time, from anywhere on, and
   expect(outputOf(late.events)).toBe(client.bytes().toString());
   const atEnd = await cast(alice, session, `?from=${client.bytes().length}`);
   expect(outputOf(atEnd.events)).toBe(client.bytes().toString());
+  const short = await cast(alice, session, "?idleLimit=0.001");
+  expect(short.events.every(([interval]) => interval <= 0.001)).toBe(true);
   const part = await cast(alice, session, "?from=2&to=5");
   expect(outputOf(part.events)).toBe(client.bytes().subarray(0, 5).toString());
   const refused = await api(alice, `/api/sandboxes/default/sessions/${session}/recording?from=99999`);

@@ -1,10 +1,10 @@
-// What the Worker asks a session object of its recordings, and is told. Plain values.
+// Values that the Worker and a session object exchange about recordings.
 
 import type { SegmentFacts } from "sandbox-stdio/recording";
 import type { ChainPoint } from "../audit/chain.ts";
 import type { Grant } from "./grant.ts";
 
-/** Who reads a recording as it goes on. */
+/** The reader of a running recording. */
 export type RecordingReader = {
   readonly who: Grant;
   readonly pass: { readonly connection: string; readonly address: string; readonly homeKey: string };
@@ -56,5 +56,5 @@ export type Removal =
   | { readonly kind: "none" | "removed" | "forbidden" }
   | { readonly kind: "held"; readonly reason: string };
 
-/** Takes a piece of a recording as it goes on, an encoded segment; nothing says that nothing came for a while. */
+/** Takes the next encoded segment of a running recording; called without one after a quiet while. */
 export type TellRecording = (encoded?: Uint8Array) => Promise<void>;

@@ -11,7 +11,7 @@ export interface RecordingEnv {
   readonly RECORDING?: string;
   /** Days that output stays in a recording. Default: 7. */
   readonly RECORDING_DAYS?: string;
-  /** Bytes of a tenant's recordings in the bucket, or of a session's without one. Default: 1 GiB, or 64 MiB. */
+  /** Bytes of a tenant's recordings in the bucket, or of a session's without one; at least 4 MiB. Default: 1 GiB, or 64 MiB. */
   readonly RECORDING_BYTES?: string;
   /** RE2 expressions, one a line, at most 20, that hide parts of lines. Default: none. */
   readonly RECORDING_REDACT?: string;
@@ -67,7 +67,7 @@ function compiledOf(text: string): PatternProgram[] {
   if (given.length > MOST_PATTERNS) throw wrong(`RECORDING_REDACT has more than ${MOST_PATTERNS} expressions`);
   return given.map((source, i) => {
     const compiled = compilePattern(source);
-    // Its text may be as secret as what it hides.
+    // The expression may be as secret as the text that it hides.
     if (!compiled.ok) throw wrong(`RECORDING_REDACT: expression ${i + 1} is no RE2 expression, or too large`);
     return compiled.program;
   });

@@ -1,11 +1,11 @@
-// What a tenant's object knows of its sessions' recordings: whose they are, how large, and which make room for newer ones.
+// The recordings of a tenant's sessions: their owners and sizes, and which of them make room for newer ones.
 
-/** A recording, as its session tells its tenant. */
+/** A session's report about one recording. */
 export type RecordingReport = {
   /** The session's name as a Durable Object. */
   readonly sessionKey: string;
   readonly incarnation: string;
-  /** Who started the process. */
+  /** The subject that started the process. */
   readonly by: string;
   readonly startedAtMs: number;
   readonly bytes: number;
@@ -32,7 +32,7 @@ export class TenantRecordings {
     return this.#all().filter((report) => report.by === by);
   }
 
-  /** The recordings of which the oldest output goes, and how many bytes of each, so that `maxBytes` are left. */
+  /** The recordings to shorten, and by how many bytes, to get down to `maxBytes`. */
   excess(maxBytes: number): { readonly report: RecordingReport; readonly bytes: number }[] {
     const all = this.#all();
     let left = all.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes;

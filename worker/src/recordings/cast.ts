@@ -17,13 +17,13 @@ import type { RecordingReading } from "./reading.ts";
 export type CastAsked = {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly idleLimit?: number | undefined;
+  readonly idleLimit?: string | undefined;
   readonly follow?: number | undefined;
 };
 
 export interface CastPorts {
   readonly reader: RecordingReader;
-  /** Lets a stream in that goes on. @returns The refusal, if there is one. */
+  /** Counts a stream that follows the process. @returns The refusal, if there is one. */
   enter(): Promise<ProgramAnswer | undefined>;
   leave(): void;
   waitUntil(promise: Promise<unknown>): void;
@@ -88,10 +88,10 @@ class CastStream {
     this.#writer = writable.getWriter();
     this.#reading = reading;
     this.#range = range;
-    this.#cast = new CastWriter(idleLimit === undefined ? {} : { idleLimitMs: idleLimit * 1000 });
+    this.#cast = new CastWriter(idleLimit === undefined ? {} : { idleLimitMs: Number(idleLimit) * 1000 });
   }
 
-  /** @param follower Who reads on while the process runs; absent: it ends at now. */
+  /** @param follower The reader that follows the process; absent: the stream ends at now. */
   async run(follower: RecordingReader | undefined): Promise<void> {
     try {
       const to = follower === undefined ? this.#range.to : Number.MAX_SAFE_INTEGER;
@@ -113,7 +113,7 @@ class CastStream {
     }
   }
 
-  /** @returns What reads the events, and the segment that it begins with. */
+  /** @returns The reader of the events, and the index of its first segment. */
   async #begin(to: number): Promise<{ readonly events: EventReader; readonly index: number }> {
     const { segments, index } = this.#reading;
     const { from } = this.#range;
@@ -134,7 +134,7 @@ class CastStream {
     return { events, index: start.index };
   }
 
-  /** Writes what there is behind what was written. */
+  /** Writes the events that follow those already written. */
   async #segments(events: EventReader, to: number, first = this.#next(events)): Promise<void> {
     const { segments, index } = this.#reading;
     for (let at = first; at < segments.length && (segments[at]?.from ?? to) <= to; at += 1) {

@@ -1,5 +1,4 @@
-// Which of a session object's recordings, and how much of them, is kept, and what is told of those (G2, G6); and what may be kept as a
-// key frame.
+// Retention of a session object's recordings, their listing (G2, G6), and the check of key frames.
 
 import { defined } from "sandbox-stdio/core";
 import { gapsWithin, type KeyFrame } from "sandbox-stdio/recording";
@@ -22,7 +21,7 @@ export function listed(store: RecordingStore): RecordingListing[] {
   });
 }
 
-/** Drops the oldest segments of recordings that are not held. @returns Whether what is held is too much. */
+/** Drops the oldest segments of recordings that are not held. @returns Whether the held recordings alone exceed the limit. */
 export function makeRoom(store: RecordingStore, maxBytes: number, only?: string): boolean {
   const kept = store.all();
   let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes;
@@ -40,7 +39,7 @@ export function makeRoom(store: RecordingStore, maxBytes: number, only?: string)
   return excess > 0;
 }
 
-/** When the oldest output has been kept for long enough; infinity for never. */
+/** When the oldest output expires; infinity for never. */
 export function expiryMs(store: RecordingStore, keptMs: number): number {
   const due = store.all().map(({ incarnation, removedAtMs, held, endedAtMs = Number.POSITIVE_INFINITY }) => {
     if (removedAtMs !== undefined) return removedAtMs + TOMBSTONE_MS;
@@ -49,7 +48,7 @@ export function expiryMs(store: RecordingStore, keptMs: number): number {
   return Math.min(Number.POSITIVE_INFINITY, ...due);
 }
 
-/** Drops what is old enough. @returns The recordings of which nothing is left. */
+/** Drops segments that have expired. @returns The recordings that are empty now. */
 export function expire(store: RecordingStore, nowMs: number, keptMs: number): RecordingFacts[] {
   const keptFromMs = nowMs - keptMs;
   return store.all().filter((facts) => {

@@ -1,19 +1,11 @@
 // The screen at a moment of a recording (G4): a key frame, and the output behind it up to there, drawn by the emulator that the page
 // and the bridge have.
 
-import { Unicode11Addon } from "@xterm/addon-unicode11/lib/addon-unicode11.mjs";
-import { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
-import {
-  limitWork,
-  mendFaults,
-  screenFacts,
-  textsOf,
-  visibleRuns,
-  worstNsPerByte,
-  xtermCoreOf,
-} from "sandbox-stdio/core";
+import type { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
+import { screenFacts, textsOf, visibleRuns, worstNsPerByte, xtermCoreOf } from "sandbox-stdio/core";
 import { EventReader, gapsWithin, type KeyFrame, type RecordedEvent, startFor } from "sandbox-stdio/recording";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
+import { terminalOf, written } from "../programs/operations/redraw.ts";
 import type { RecordingReading } from "./reading.ts";
 
 /** Output behind the last key frame. Where there is none, drawing it would take too long. */
@@ -75,7 +67,7 @@ class Drawing {
   readonly #untilMs: number;
 
   constructor({ cols, rows }: Pick<KeyFrame, "cols" | "rows">, untilMs: number) {
-    this.#terminal = terminalOf(cols, rows);
+    this.#terminal = terminalOf(cols, rows, MOST_ABOVE);
     this.#untilMs = untilMs;
   }
 
@@ -133,15 +125,3 @@ class Drawing {
     }
   }
 }
-
-function terminalOf(cols: number, rows: number): Terminal {
-  const terminal = new Terminal({ cols, rows, scrollback: MOST_ABOVE, allowProposedApi: true, logLevel: "off" });
-  terminal.loadAddon(new Unicode11Addon());
-  terminal.unicode.activeVersion = "11";
-  mendFaults(terminal);
-  limitWork(terminal);
-  return terminal;
-}
-
-const written = (terminal: Terminal, bytes: Uint8Array) =>
-  new Promise<void>((resolve) => terminal.write(bytes, resolve));

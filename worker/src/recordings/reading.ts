@@ -39,7 +39,7 @@ export class RecordingReading {
     session: Session,
     incarnation: string | undefined,
   ): Promise<RecordingReading | ProgramAnswer> {
-    // A type of the platform's for what crosses between objects would have every list writable.
+    // The platform's type for values between objects makes every list writable.
     const index = (await session.recordingIndex(incarnation)) as unknown as RecordingIndex;
     return index.kind === "found" ? new RecordingReading(env, session, index) : absent(index.kind);
   }
@@ -51,7 +51,7 @@ export class RecordingReading {
     throw new Error("the recording was removed");
   }
 
-  /** Tells what comes from an offset on (see {@link SessionCalls}). */
+  /** Streams output from an offset on (see {@link SessionCalls}). */
   async stream(from: number, reader: RecordingReader, tell: TellRecording): Promise<void> {
     await this.#session.streamRecording(this.index.incarnation, from, reader, tell);
   }

@@ -1,5 +1,4 @@
-// The recordings of one session object: what is begun, followed, ended, kept and removed. Takes output from the session's log in
-// batches, at the object's leisure.
+// The recordings of one session object, from their start to their removal. Takes output from the session's log in batches.
 
 import {
   defined,
@@ -31,9 +30,9 @@ import { expire, expiryMs, frameOf, makeRoom } from "./keeping.ts";
 import type { RecordingFacts, RecordingStore } from "./store.ts";
 import { SegmentWriter } from "./writer.ts";
 
-/** A session that nobody is attached to is followed for so long after its last output. */
+/** Without clients, a session is followed for this long after its last output. */
 const FOLLOW_MS = 10_000;
-/** Between two looks at what is old enough, at least. */
+/** Least time between two checks for expired output. */
 const EXPIRY_STEP_MS = 60 * 60_000;
 /** Screens are asked for no more often than this. */
 const FRAME_MS = 1_000;
@@ -55,19 +54,19 @@ export interface RecordingPorts {
   alarm(): void;
   /** The recording of this process was removed. */
   removed(incarnation: string): void;
-  /** Tells the tenant of a recording's size. @returns Whether all of the tenant's together are too large. */
+  /** Reports a recording's size to the tenant. @returns Whether the tenant's recordings exceed their limit. */
   report(facts: RecordingFacts): Promise<boolean>;
 }
 
 export class Recordings {
   readonly #ports: RecordingPorts;
   readonly #writer: SegmentWriter;
-  /** The recording that goes on. */
+  /** The running recording. */
   #current: { readonly incarnation: string; readonly isTty: boolean; readonly recorder: Recorder } | undefined;
   #session: RelaySession | undefined;
   #unwatch: (() => void) | undefined;
   #lastOutputMs = Number.NEGATIVE_INFINITY;
-  /** When a process that nobody is attached to is to be let go of. */
+  /** When a process without clients is no longer followed. */
   #letGoMs = Number.POSITIVE_INFINITY;
   /** No batch is taken for its age before this. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
@@ -75,7 +74,7 @@ export class Recordings {
   /** There is no room that older recordings could make. */
   #isFull = false;
   readonly #reported = new Map<string, number>();
-  /** Those who wait for more output, or the end. */
+  /** Called with more output, or at the end. */
   readonly #waiters = new Set<() => void>();
 
   constructor(ports: RecordingPorts) {
@@ -93,7 +92,7 @@ export class Recordings {
 
   // ---- A process ---------------------------------------------------------------------------------------------------
 
-  /** A process has been started. @param wished Whether its start asked for a recording. @returns What is told of it (G1). */
+  /** A process has started. @param wished Whether its start asked for a recording. @returns The part of `hello` (G1). */
   begin({ facts, cmd, createdAt, homeKey }: SessionRecord, by: Actor, wished: boolean): Recording | undefined {
     const { settings, store } = this.#ports;
     if (settings.mode === "off" || (settings.mode === "ask" && !wished)) return undefined;
@@ -120,7 +119,7 @@ export class Recordings {
     return recordingOf(begun);
   }
 
-  /** A session goes on, or begins, before its first output comes. */
+  /** Follows a new or resumed session; call before its first output. */
   follow(session: RelaySession): void {
     if (this.#session === session) return;
     this.leave();
@@ -136,7 +135,7 @@ export class Recordings {
     this.#look(session.log);
   }
 
-  /** The session is let go of: what has come is taken. */
+  /** Stops following the session, after taking its output. */
   leave(): void {
     this.flush();
     this.#letGo();
@@ -176,7 +175,7 @@ export class Recordings {
 
   #take(output: OutputLog, isAll: boolean, exit?: RecordedExit): void {
     const current = this.#current;
-    // Once the log drops what was not taken, that is a gap.
+    // Output that the log drops before it is taken is a gap.
     const hasRoom = this.#writer.hasRoom && !this.#isFull;
     if (current === undefined || !(hasRoom || exit !== undefined)) return;
     const { incarnation, isTty, recorder } = current;
@@ -237,7 +236,7 @@ export class Recordings {
     alarm();
   }
 
-  /** Whether the recording of this process goes on, as far as is known. */
+  /** Whether the recording of this process is known to be running. */
   isOpen(incarnation: string): boolean {
     const facts = this.#ports.store.get(incarnation);
     return facts !== undefined && facts.removedAtMs === undefined && facts.endedAtMs === undefined;
@@ -245,7 +244,7 @@ export class Recordings {
 
   // ---- What is due -------------------------------------------------------------------------------------------------
 
-  /** Whether the object is needed for a process that nobody is attached to. */
+  /** Whether a process without clients still needs the object. */
   isFollowing(nowMs: number): boolean {
     return this.#session !== undefined && this.#lastOutputMs + FOLLOW_MS > nowMs;
   }
@@ -256,7 +255,7 @@ export class Recordings {
     return !this.#writer.isIdle || (!this.#isFull && this.#current?.recorder.dueMs !== undefined);
   }
 
-  /** Whether what a bridge calls for must be fetched at once. */
+  /** Whether a call of the bridge must be answered at once. */
   get isRecording(): boolean {
     return this.#current !== undefined;
   }
@@ -315,14 +314,14 @@ export class Recordings {
 
   // ---- Age ---------------------------------------------------------------------------------------------------------
 
-  /** When the oldest output has been kept for long enough; infinity for never. */
+  /** When the oldest output expires; infinity for never. */
   get dueMs(): number {
     const { store, settings } = this.#ports;
     // Not for every segment by itself.
     return Math.max(expiryMs(store, settings.keptMs), Date.now() + EXPIRY_STEP_MS);
   }
 
-  /** Drops what is old enough. */
+  /** Drops expired output. */
   async expire(nowMs: number): Promise<void> {
     const { store, settings } = this.#ports;
     for (const facts of expire(store, nowMs, settings.keptMs)) this.#remove(facts, nowMs);
@@ -350,7 +349,7 @@ export class Recordings {
     if (facts.removedAtMs !== undefined) return { kind: "removed" };
     const segments = store.segments(facts.incarnation);
     const waiting = this.#open(facts);
-    // What has printed nothing has a size.
+    // A process without output has a size.
     if (segments.length + waiting.length === 0 && this.#session?.facts.incarnation === facts.incarnation)
       waiting.push(segmentOf(facts, nothingAt(this.#session.log)));
     const { startedAtMs, endedAtMs, isTty, command, redacted } = facts;
@@ -365,7 +364,7 @@ export class Recordings {
     };
   }
 
-  /** What is not stored yet, from an offset on. */
+  /** The segments that are not stored yet, from an offset on. */
   #open({ incarnation, isTty, to: stored, endedAtMs }: RecordingFacts, from = stored): Segment[] {
     if (endedAtMs !== undefined) return [];
     const open = this.#writer.waiting(incarnation);
@@ -414,7 +413,7 @@ export class Recordings {
     for (const waiter of waiters) waiter();
   }
 
-  /** @param incarnation Absent: all. @param by Who asks; an admin, or the person that started them. */
+  /** @param incarnation Absent: all. @param by The caller: an admin, or the person that started them. */
   async remove(incarnation: string | undefined, by: Actor, isAdmin: boolean): Promise<Removal> {
     const { store } = this.#ports;
     const asked = incarnation === undefined ? store.all() : [store.get(incarnation)];

@@ -10,7 +10,7 @@ export type RecordingFacts = {
   readonly isTty: boolean;
   /** Its words, redacted. */
   readonly command: string;
-  /** Who started the process: a token's subject. */
+  /** The subject of the token that started the process. */
   readonly by: string;
   /** The tenant's key. */
   readonly homeKey?: string | undefined;
@@ -118,7 +118,7 @@ export class RecordingStore {
     return this.#storage.kv.get<Uint8Array>(`${BLOB}${incarnation}/${padded(from)}`);
   }
 
-  /** Drops a recording's oldest segments. @returns What is left of its bytes. */
+  /** Drops segments of a recording. @returns Its facts without them. */
   drop(facts: RecordingFacts, segments: readonly StoredSegment[]): RecordingFacts {
     this.#oldest.delete(facts.incarnation);
     const left = this.#storage.transactionSync(() => {
@@ -163,7 +163,7 @@ export class RecordingStore {
     this.#storage.kv.put(TRASH + key, true);
   }
 
-  /** Deletes what is to be deleted in the bucket; what can't be stays for the next time. */
+  /** Deletes discarded objects in the bucket. On failure they stay listed for the next call. */
   async empty(bucket: R2Bucket | undefined): Promise<void> {
     const keys = [...this.#storage.kv.list({ prefix: TRASH, limit: 1000 })].map(([key]) => key.slice(TRASH.length));
     if (keys.length === 0 || bucket === undefined) return;

@@ -1,4 +1,4 @@
-// The routes of recordings (G3 to G6, G8): who may, what is asked, and how it is answered.
+// The routes of recordings (G3 to G6, G8): authorization, parsing and responses.
 
 import { recordingSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";

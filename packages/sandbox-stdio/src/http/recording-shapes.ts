@@ -6,7 +6,7 @@ import { gap, screenAnswer } from "./shapes.ts";
 const time = text({ format: "time" });
 const zonedTime = text({ format: "zoned time" });
 const incarnation = optional(text(), "the recorded process; absent: the newest recording");
-const MAX_IDLE_SECONDS = 86_400;
+const SECONDS = /^\d{1,5}(\.\d{1,3})?$/;
 
 /** An offset or a time. */
 const place = (about: string) => optional(text({ min: 1, max: 40 }), about);
@@ -17,7 +17,10 @@ export const cast = {
   incarnation,
   from: place("an offset or an ISO time: the first event is the screen there"),
   to: place("an offset or an ISO time"),
-  idleLimit: optional(integer(1, MAX_IDLE_SECONDS), "seconds: longer intervals are shortened"),
+  idleLimit: optional(
+    text({ pattern: SECONDS, form: "seconds, such as 2.5" }),
+    "seconds: longer intervals are shortened",
+  ),
   follow: digit("1: streams on while the process runs"),
 };
 

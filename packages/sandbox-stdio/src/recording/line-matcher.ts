@@ -36,18 +36,20 @@ export class LineMatcher {
   }
 
   /** All matches in a line, from left to right. */
-  *findAll(text: string): Generator<{ readonly start: number; readonly end: number }, void> {
-    let match = this.find(text, 0, text.length);
-    while (match !== undefined) {
-      yield match;
-      const at = Math.max(match.end, match.start + 1);
-      match = at < text.length ? this.find(text, 0, text.length, at) : undefined;
+  findAll(text: string): { readonly start: number; readonly end: number }[] {
+    const all = [];
+    for (let at = 0; at < text.length; ) {
+      const match = this.find(text, 0, text.length, at);
+      if (match === undefined) break;
+      all.push(match);
+      at = Math.max(match.end, match.start + 1);
     }
+    return all;
   }
 
   /** Where a match begins that more text may complete. */
   openAt(text: string): number | undefined {
-    const from = [...this.findAll(text)].at(-1)?.end ?? 0;
+    const from = this.findAll(text).at(-1)?.end ?? 0;
     return this.find(text, 0, text.length, from) === undefined ? this.#machine?.oldestStart : from;
   }
 }

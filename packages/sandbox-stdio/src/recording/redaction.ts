@@ -14,11 +14,11 @@ const MAX_HELD = 16_384;
 /** The next piece of output, a character for each byte. Without a match its end has not come yet. */
 const PIECE = new RegExp(
   [
-    "(?<text>(?:[ -~\\x80-\\xc1\\xc3-\\xff]|\\xc2(?![\\x80-\\x9f]))+)",
-    "(?<csi>(?:\\x1b\\[|\\xc2\\x9b)[^@-~\\x18\\x1a\\x1b]*[@-~])",
-    "(?:\\x1b[P\\]X^_]|\\xc2[\\x90\\x98\\x9d-\\x9f])(?<string>(?:[^\\x07\\x18\\x1a\\x1b\\xc2]|\\xc2(?!\\x9c))*)(?:[\\x07\\x18\\x1a]|\\xc2\\x9c|\\x1b\\\\|(?=\\x1b[^\\\\]))",
-    "\\x1b(?<esc>[ -/]*[0-OQ-WYZ\\\\`-~])",
-    "(?<control>[\\0-\\x1a\\x1c-\\x1f\\x7f]|\\xc2[\\x80-\\x8f\\x91-\\x97\\x99\\x9a\\x9c])",
+    "((?:[ -~\\x80-\\xc1\\xc3-\\xff]|\\xc2(?![\\x80-\\x9f]))+)",
+    "((?:\\x1b\\[|\\xc2\\x9b)[^@-~\\x18\\x1a\\x1b]*[@-~])",
+    "(?:\\x1b[P\\]X^_]|\\xc2[\\x90\\x98\\x9d-\\x9f])((?:[^\\x07\\x18\\x1a\\x1b\\xc2]|\\xc2(?!\\x9c))*)(?:[\\x07\\x18\\x1a]|\\xc2\\x9c|\\x1b\\\\|(?=\\x1b[^\\\\]))",
+    "\\x1b([ -/]*[0-OQ-WYZ\\\\`-~])",
+    "\\xc2([\\x80-\\x8f\\x91-\\x97\\x99\\x9a\\x9c])|([\\0-\\x1a\\x1c-\\x1f\\x7f]+)",
     // Another character than expected ends these.
     "(?:\\x1b\\[|\\xc2\\x9b)[^@-~\\x18\\x1a\\x1b]*(?=[\\x18\\x1a\\x1b])|\\x1b[ -/]*(?=[^ -~])",
   ].join("|"),
@@ -33,7 +33,8 @@ export class Redactor {
   readonly #matchers: readonly LineMatcher[];
   readonly #screen: TracedScreen;
   /** The characters since the cursor was moved in any other way. */
-  #run = { text: "", places: [] as number[] };
+  #run: PlacedText[] = [];
+  #runLength = 0;
   /** The output from `#base` on, redacted; from `#next` on it has not been looked at. */
   #bytes = new Uint8Array(0);
   #base = 0;
@@ -102,8 +103,9 @@ export class Redactor {
     let held = this.#next;
     if (held < this.end) this.#string(held, this.end);
     this.#screen.settle();
-    this.#match(this.#run);
-    for (const line of [...this.#screen.cursorTexts, this.#run]) {
+    const run = joinedTexts(this.#run);
+    this.#match(run);
+    for (const line of [...this.#screen.cursorTexts, run]) {
       const starts = this.#matchers.flatMap((matcher) => matcher.openAt(line.text) ?? []);
       if (starts.length === 0) continue;
       for (const place of line.places.slice(Math.min(...starts)))
@@ -112,28 +114,35 @@ export class Redactor {
     return held < this.end - MAX_HELD ? this.end : Math.max(held, this.#base);
   }
 
-  #piece({ groups = {} }: RegExpExecArray, at: number): void {
-    const { text, csi, string, esc, control } = groups;
-    if (string !== undefined) this.#string(at + 2, at + 2 + string.length);
-    if (text !== undefined) {
-      const { text: line, places } = this.#placed(at, at + text.length);
+  #piece([, text, csi, string, esc, c1, controls]: RegExpExecArray, at: number): void {
+    if (text !== undefined) this.#text(at, at + text.length);
+    else if (string !== undefined) this.#string(at + 2, at + 2 + string.length);
+    else if (csi?.endsWith("m") !== true) this.#endRun();
+    for (const control of controls ?? asidesOf(csi ?? "")) this.#screen.control(control.charCodeAt(0));
+    if (csi !== undefined) this.#screen.csi(textOf("csi", csi));
+    if (esc !== undefined) this.#screen.escape(esc);
+    if (c1 !== undefined) this.#screen.escape(String.fromCharCode(c1.charCodeAt(0) - 0x40));
+  }
+
+  #text(from: number, to: number): void {
+    const line = this.#placed(from, to);
+    if (line.text.length === to - from) this.#screen.print(line.text, from);
+    else {
+      const { text, places } = line;
       let unit = 0;
-      for (const character of line) {
+      for (const character of text) {
         this.#screen.put(character.codePointAt(0) ?? 0, places[unit] ?? 0);
         unit += character.length;
       }
-      this.#run.text += line;
-      for (const place of places) this.#run.places.push(place);
     }
-    const isMove = (csi !== undefined && !csi.endsWith("m")) || esc !== undefined || control !== undefined;
-    if (isMove || this.#run.places.length > MAX_HELD) {
-      this.#match(this.#run);
-      this.#run = { text: "", places: [] };
-    }
-    for (const aside of asidesOf(csi ?? control ?? "")) this.#screen.control(aside.charCodeAt(0));
-    if (csi !== undefined) this.#screen.csi(textOf("csi", csi));
-    if (esc !== undefined) this.#screen.escape(esc);
-    if (control?.length === 2) this.#screen.escape(String.fromCharCode(control.charCodeAt(1) - 0x40));
+    this.#run.push(line);
+    this.#runLength += line.text.length;
+    if (this.#runLength > MAX_HELD) this.#endRun();
+  }
+
+  #endRun(): void {
+    if (this.#run.length > 0) this.#match(joinedTexts(this.#run));
+    [this.#run, this.#runLength] = [[], 0];
   }
 
   /** Matches a title, the line of a command, or what else is not drawn. */
@@ -150,21 +159,25 @@ export class Redactor {
     this.#hide(line.places.slice(...(indices?.[1] ?? indices?.[2] ?? indices?.[3] ?? [])));
   }
 
-  /** The characters of a part of the output, without controls. */
+  /** The characters of a part of the output. */
   #placed(from: number, to: number): PlacedText {
     const bytes = this.#bytes.subarray(Math.max(0, from - this.#base), Math.max(0, to - this.#base));
     const decoded = decodeUtf8(bytes);
     const isText = !isLossy(decoded, bytes);
-    const places: number[] = [];
-    let text = "";
-    let at = to - bytes.length;
-    for (const character of isText ? decoded : characters(bytes)) {
-      const width = !isText || character < "\x80" ? 1 : encodeUtf8(character).length;
-      for (let i = 0; i < character.length && character >= " "; i += 1) places.push(placeOf(at, width));
-      if (character >= " ") text += character;
-      at += width;
-    }
-    return { text, places };
+    const text = isText ? decoded : characters(bytes);
+    return {
+      text,
+      get places() {
+        const places: number[] = [];
+        let at = to - bytes.length;
+        for (const character of text) {
+          const width = !isText || character < "\x80" ? 1 : encodeUtf8(character).length;
+          for (let i = 0; i < character.length; i += 1) places.push(placeOf(at, width));
+          at += width;
+        }
+        return places;
+      },
+    };
   }
 
   #match(line: PlacedText): void {
@@ -180,4 +193,13 @@ export class Redactor {
     }
     this.#hasHidden ||= places.length > 0;
   }
+}
+
+function joinedTexts(parts: readonly PlacedText[]): PlacedText {
+  return {
+    text: parts.map(({ text }) => text).join(""),
+    get places() {
+      return parts.flatMap(({ places }) => places);
+    },
+  };
 }

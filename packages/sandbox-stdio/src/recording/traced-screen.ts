@@ -7,7 +7,7 @@ type Size = { readonly cols: number; readonly rows: number };
 type Point = readonly [x: number, y: number];
 
 /** The second half of a wide character, which is no character. 0: nothing was written. */
-const REST = 0x10ffff;
+const REST = 0xffff;
 const TAB = 8;
 const MAX_COUNT = 0xffff;
 /** Characters that may be looked at again for each that comes, and how many of them can be saved up: bounds the work. */
@@ -24,6 +24,8 @@ class Row {
   continues = false;
   /** Text was written since its line was reported. */
   isNew = false;
+  /** Some of its characters have two UTF-16 units. */
+  hasAstral = false;
 
   constructor(cols: number) {
     this.codes = new Uint32Array(cols);
@@ -32,22 +34,9 @@ class Row {
 }
 
 type Buffer = { lines: Row[]; top: number; bottom: number; saved: Point };
-type Bounds = Pick<Buffer, "top" | "bottom"> & { readonly rows: number };
-
-/** Where a CSI puts the cursor, by its final byte. */
-const MOVES: Readonly<Record<string, (x: number, y: number, n: number, second: number, bounds: Bounds) => Point>> = {
-  A: (x, y, n, _, { top }) => [x, Math.max(y - n, y < top ? 0 : top)],
-  B: (x, y, n, _, { bottom, rows }) => [x, Math.min(y + n, y > bottom ? rows : bottom)],
-  C: (x, y, n) => [x + n, y],
-  D: (x, y, n) => [x - n, y],
-  E: (_, y, n, __, { bottom, rows }) => [0, Math.min(y + n, y > bottom ? rows : bottom)],
-  F: (_, y, n, __, { top }) => [0, Math.max(y - n, y < top ? 0 : top)],
-  G: (_, y, n) => [n - 1, y],
-  H: (_, __, n, second) => [second - 1, n - 1],
-  d: (x, _, n) => [x, n - 1],
-  e: (x, y, n) => [x, y + n],
-};
 const SAME: Readonly<Record<string, string>> = { a: "C", f: "H", "`": "G" };
+/** Finals of CSI before which a cursor behind the last column returns to it. */
+const RESTRICTED = "@ABCDEFGHLMPX`adef";
 
 export class TracedScreen {
   /** Takes a line, with all its rows. */
@@ -65,6 +54,33 @@ export class TracedScreen {
   /** The last character replaced another, and the next one follows it: of that line is not reported again. */
   #replaces = false;
   #last: readonly [code: number, place: number] | undefined;
+  /** What a CSI does, by its final byte. `n` is its first parameter, at least 1. */
+  readonly #effects: Readonly<Record<string, (n: number, second: number, first: number) => void>> = {
+    "@": (n) => this.#shift(n),
+    A: (n) => this.#goTo(this.#x, this.#vertically(-n)),
+    B: (n) => this.#goTo(this.#x, this.#vertically(n)),
+    C: (n) => this.#goTo(this.#x + n, this.#y),
+    D: (n) => this.#goTo(this.#x - n, this.#y),
+    E: (n) => this.#goTo(0, this.#vertically(n)),
+    F: (n) => this.#goTo(0, this.#vertically(-n)),
+    G: (n) => this.#goTo(n - 1, this.#y),
+    H: (n, second) => this.#goTo(Math.max(1, second) - 1, n - 1),
+    I: (n) => this.#tab(n),
+    J: (_, __, first) => this.#clear(true, first),
+    K: (_, __, first) => this.#clear(false, first),
+    L: (n) => this.#moveLines(-n),
+    M: (n) => this.#moveLines(n),
+    P: (n) => this.#shift(-n),
+    S: (n) => this.#scroll(this.#buffer.top, n),
+    T: (n) => this.#scroll(this.#buffer.top, -n),
+    X: (n) => this.#erase(this.#y, this.#x, this.#x + n),
+    Z: (n) => this.#tab(-n),
+    d: (n) => this.#goTo(this.#x, n - 1),
+    e: (n) => this.#goTo(this.#x, this.#y + n),
+    r: (n, second) => this.#setMargins(n - 1, Math.min(second || this.#rows, this.#rows) - 1),
+    s: () => this.escape("7"),
+    u: () => this.escape("8"),
+  };
 
   /** @param isNewLine Whether a line feed also returns to the left edge, as on pipes. */
   constructor(report: (line: PlacedText) => void, isNewLine: boolean) {
@@ -92,8 +108,27 @@ export class TracedScreen {
 
   /** Reports all lines with new text. */
   settle(): void {
-    this.#allowance = Math.max(0, this.#allowance);
+    this.#allowance = Math.max(this.#allowance, this.#cols * this.#rows);
     this.#losing(0, this.#rows);
+  }
+
+  /** Takes characters of one byte each. */
+  print(text: string, offset: number): void {
+    for (let i = 0; i < text.length; ) {
+      const { codes, places } = this.#row;
+      const [x, first] = [this.#x, i];
+      // Quickly onto blank cells; the last one, and what replaces others, by itself.
+      const end = this.#inserts ? 0 : Math.min(text.length, i + this.#cols - x) - 1;
+      for (; i < end && codes[x + i - first] === 0; i += 1) {
+        codes[x + i - first] = text.charCodeAt(i);
+        places[x + i - first] = placeOf(offset + i, 1);
+      }
+      this.#x += i - first;
+      if (i > first) this.#replaces = false;
+      this.#allowance += ALLOWANCE * (i - first);
+      this.put(text.charCodeAt(i), placeOf(offset + i, 1));
+      i += 1;
+    }
   }
 
   put(code: number, place: number): void {
@@ -117,6 +152,7 @@ export class TracedScreen {
     row.places.fill(place, x, x + width);
     row.codes[x] = code;
     row.isNew = true;
+    row.hasAstral ||= code > 0xffff;
     this.#x += width;
   }
 
@@ -164,15 +200,9 @@ export class TracedScreen {
     else if (marker === "" || (marker === "?" && (final === "J" || final === "K"))) {
       const [first = 0, second = 0] = params;
       const count = Math.max(1, first);
-      const { top, bottom } = this.#buffer;
-      const move = MOVES[SAME[final] ?? final];
-      if (move !== undefined) {
-        this.#restrict();
-        this.#goTo(...move(this.#x, this.#y, count, Math.max(1, second), { top, bottom, rows: this.#rows }));
-      } else if (final === "b" && last !== undefined) for (let i = 0; i < count; i += 1) this.put(...last);
-      else if (final === "J" || final === "K") this.#clear(final === "J", first);
-      else if (final === "r") this.#setMargins(first, second);
-      else this.#edit(final, count);
+      if (RESTRICTED.includes(final)) this.#restrict();
+      if (final === "b" && last !== undefined) for (let i = 0; i < count; i += 1) this.put(...last);
+      else this.#effects[SAME[final] ?? final]?.(count, second, first);
       this.#last = undefined;
     }
   }
@@ -190,25 +220,6 @@ export class TracedScreen {
     }
   }
 
-  #edit(final: string, count: number): void {
-    const { top, bottom } = this.#buffer;
-    if (final === "I" || final === "Z") this.#tab(final === "I" ? count : -count);
-    else if (final === "S" || final === "T") this.#scroll(top, final === "S" ? count : -count);
-    else if (final === "s") this.#buffer.saved = [this.#x, this.#y];
-    else if (final === "u") this.#restore();
-    else if ("X@PLM".includes(final)) {
-      this.#restrict();
-      const isInside = this.#y >= top && this.#y <= bottom;
-      if (final === "X") this.#erase(this.#y, this.#x, this.#x + count);
-      else if (final === "@") this.#shift(count);
-      else if (final === "P") this.#shift(-count);
-      else if (isInside) {
-        this.#scroll(this.#y, final === "L" ? -count : count);
-        this.#x = 0;
-      }
-    }
-  }
-
   #set(mode: string, isOn: boolean): void {
     if (mode === "4") this.#inserts = isOn;
     else if (mode === "?7") this.#wraps = isOn;
@@ -221,9 +232,7 @@ export class TracedScreen {
     }
   }
 
-  #setMargins(first: number, second: number): void {
-    const top = Math.max(1, first) - 1;
-    const bottom = (second === 0 || second > this.#rows ? this.#rows : second) - 1;
+  #setMargins(top: number, bottom: number): void {
     if (bottom <= top) return;
     Object.assign(this.#buffer, { top, bottom });
     this.#goTo(0, 0);
@@ -249,6 +258,12 @@ export class TracedScreen {
     this.#restrict();
   }
 
+  /** So far, but not over a margin. */
+  #vertically(by: number): number {
+    const { top, bottom } = this.#buffer;
+    return Math.max(this.#y < top ? 0 : top, Math.min(this.#y + by, this.#y > bottom ? this.#rows : bottom));
+  }
+
   #goTo(x: number, y: number): void {
     [this.#x, this.#y] = [x, y];
     this.#restrict();
@@ -270,18 +285,26 @@ export class TracedScreen {
     else this.#y = Math.min(this.#y + 1, this.#rows - 1);
   }
 
+  #moveLines(by: number): void {
+    if (this.#y < this.#buffer.top || this.#y > this.#buffer.bottom) return;
+    this.#scroll(this.#y, by);
+    this.#x = 0;
+  }
+
   /** Moves the rows from `top` to the lower margin up, or down. */
   #scroll(top: number, by: number): void {
     const { lines, bottom } = this.#buffer;
     const count = Math.min(Math.abs(by), bottom - top + 1);
     const first = by > 0 ? top : bottom - count + 1;
     this.#losing(first, first + count);
-    const gone = lines.splice(first, count);
-    for (const row of gone) {
+    for (let i = 0; i < count; i += 1) {
+      const row = lines[by > 0 ? top : bottom] as Row;
+      if (by > 0) lines.copyWithin(top, top + 1, bottom + 1);
+      else lines.copyWithin(top + 1, top, bottom);
+      lines[by > 0 ? bottom : top] = row;
       row.codes.fill(0);
       [row.continues, row.isNew] = [false, false];
     }
-    lines.splice(by > 0 ? bottom + 1 - count : top, 0, ...gone);
   }
 
   /** Moves the cells from the cursor on; what leaves the row is lost. */
@@ -313,7 +336,9 @@ export class TracedScreen {
 
   #losing(first: number, end = first + 1): void {
     for (let y = first; y < end; y += 1) {
-      const line = this.#buffer.lines.slice(...this.#span(y));
+      const { lines } = this.#buffer;
+      if (!lines[y]?.isNew && !lines[y]?.continues && !lines[y + 1]?.continues) continue;
+      const line = lines.slice(...this.#span(y));
       if (!line.some(({ isNew }) => isNew)) continue;
       if (this.#allowance < 0) return;
       for (const row of line) row.isNew = false;
@@ -331,10 +356,12 @@ export function placeOf(offset: number, bytes: number): number {
 /** The text of rows that were wrapped, without what was never written behind it. @param cells As many of their cells. */
 function textOf(rows: readonly Row[], cells = Number.POSITIVE_INFINITY): PlacedText {
   const counts = rows.map(({ codes }, i) => Math.max(0, Math.min(cells - i * codes.length, codes.length)));
-  const all = rows.map(({ codes }, i) => String.fromCodePoint(...codes.subarray(0, counts[i]))).join("");
-  let end = all.length;
-  while (all.charCodeAt(end - 1) === 0) end -= 1;
-  const text = all.slice(0, end).replaceAll("\0", " ").replaceAll(String.fromCodePoint(REST), "");
+  const parts = rows.map(({ codes, hasAstral }, i) => {
+    let end = counts[i] ?? 0;
+    if (i === rows.length - 1) while (end > 0 && codes[end - 1] === 0) end -= 1;
+    return (hasAstral ? String.fromCodePoint : String.fromCharCode).apply(null, codes.subarray(0, end) as never);
+  });
+  const text = parts.join("").replaceAll("\0", " ").replaceAll("\uffff", "");
   return {
     text,
     get places() {

@@ -94,7 +94,7 @@ export const PROCESS_PARAMS = {
     field: optional(integer(MIN_LOG_BYTES, MAX_LOG_BYTES), "how much of the newest output is kept"),
   },
   /** Records the output if the server allows a start to ask for it (G1). */
-  record: { body: "record", field: optional(flag, "records the output, if the server allows it") },
+  record: { body: "record", option: "flag", field: optional(flag, "records the output, if the server allows it") },
   /** Instead of a command: connects to this TCP port on the sandbox's loopback (A13). */
   tcp: { field: optional(integer(1, 65_535)) },
   /** The process runs under tmux: clients see its panes and can attach to them (B1). */

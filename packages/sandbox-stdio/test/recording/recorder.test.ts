@@ -248,6 +248,59 @@ test("G1: redaction waits for the end of a line, but not for ever", () => {
   expect(feeding.recorder.wantsFrame).toBe(false);
 });
 
+test("G1: what may still become a secret is held back for a while, for readers too; what else has come is not", () => {
+  const feeding = new Feeding(redactorOf("sk-[a-z]{4,}"));
+  const kept = () => textOf(feeding.batches.at(-1)?.bytes ?? bytes(""));
+  const seen = () => textOf(feeding.recorder.peek(feeding.log, false).batch?.bytes ?? bytes(""));
+  feeding.put("$ echo sk-a");
+  expect(seen()).toBe("$ echo ");
+  feeding.put("\rdrawn again\x1b]0;tit");
+  expect(seen()).toBe("$ echo sk-a\rdrawn again");
+  feeding.put("le\x07\r\n$ sk-ab");
+  feeding.nowMs += 30_000;
+  expect(feeding.recorder.isOld(feeding.nowMs)).toBe(false);
+  feeding.take(false);
+  expect(kept().endsWith("\n$ ")).toBe(true);
+  feeding.put("c");
+  feeding.nowMs += 60_000;
+  feeding.put("d");
+  feeding.take(false);
+  expect(kept()).toBe("*******");
+  feeding.put("\r\nsk-a");
+  feeding.nowMs += 120_000;
+  expect(feeding.recorder.isOld(feeding.nowMs)).toBe(true);
+  feeding.take(true);
+  feeding.put("bcd");
+  feeding.take(true);
+  // The first part was stored before it was one.
+  expect(feeding.batches.slice(-2).map((batch) => textOf(batch.bytes))).toEqual(["\r\nsk-a", "***"]);
+});
+
+test("G1: behind a gap redaction goes on with what is there", () => {
+  const feeding = new Feeding(redactorOf("secret"));
+  feeding.put("one\x1b]0;never ended");
+  feeding.take();
+  for (let i = 0; i < 1100; i += 1) feeding.log.append(bytes(`${"x".repeat(1023)}\n`), STREAM_STDOUT);
+  feeding.log.append(bytes("a secret\n"), STREAM_STDOUT);
+  feeding.recorder.came(feeding.log.endOffset, feeding.log, feeding.nowMs);
+  const { gap, batch } = feeding.recorder.take(feeding.log, false);
+  expect(gap?.to).toBe(feeding.log.startOffset);
+  expect(textOf(batch?.bytes ?? bytes("")).slice(-11)).toBe("x\na ******\n");
+});
+
+test("G1: text that is wrapped before and behind a change of size is matched at both widths", () => {
+  const feeding = new Feeding(redactorOf("secret"));
+  feeding.log.markSize(10, 5);
+  feeding.put("\x1b[1;8Hsec\x1b[2;1Hxxx");
+  feeding.put("\x1b[1;8Hsecret");
+  feeding.log.markSize(4, 5);
+  feeding.put("\x1b[2J\x1b[Hxsecret\x1b[2;1H\n");
+  feeding.take(true);
+  expect(textOf(feeding.batches.at(-1)?.bytes ?? bytes(""))).toBe(
+    "\x1b[1;8Hsec\x1b[2;1Hxxx\x1b[1;8H******\x1b[2J\x1b[Hx******\x1b[2;1H\n",
+  );
+});
+
 test("G4: there are key frames while nothing was hidden; none shows what is hidden, nor what may still be seen of it", () => {
   const feeding = new Feeding(redactorOf("secret"));
   const frame = () =>

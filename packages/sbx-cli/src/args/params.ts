@@ -19,7 +19,7 @@ function rowsFor(verb: Verb) {
 export function addParams(command: Command, verb: Verb): Command {
   for (const { name, option: value, field } of rowsFor(verb)) {
     const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const option = new Option(`--${dashed} <${value}>`, field.about);
+    const option = new Option(field.kind === "flag" ? `--${dashed}` : `--${dashed} <${value}>`, field.about);
     if (field.kind === "choice") option.choices(field.values);
     if (field.kind === "integer")
       option.argParser(readWhole(field.min, field.max, value === "n" ? "" : ` of ${value}`));

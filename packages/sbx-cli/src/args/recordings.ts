@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError } from "commander";
 import { defined } from "sandbox-stdio/core";
 import { usage } from "../base/outcome.ts";
 import type { Defaults, RecordingsCommand, Since } from "./cli-command.ts";
-import { readWhole } from "./readers.ts";
 import { readShareLink } from "./share-link.ts";
 import { addSessionTarget, sessionTargetOf, type TargetFlags, targetOf } from "./target.ts";
 import { type Done, withIncarnation, withJson } from "./verb-options.ts";
@@ -20,7 +19,11 @@ type ReplayFlags = TargetFlags & { speed?: number; idleLimit?: number; from?: st
 
 const MAX_SPEED = 1_000_000;
 const PLACE = "an offset or a time (14:03)";
-const readIdle = readWhole(1, 86_400, " of seconds");
+
+function readIdle(value: string): number {
+  if (/^\d{1,5}(\.\d{1,3})?$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be a number of seconds, such as 2 or 0.5");
+}
 
 export function addRecordings(program: Command, defaults: Defaults, done: Done): void {
   addManagement(program, defaults, done);

@@ -37,6 +37,7 @@ export class ParticipantsView {
   #isCaughtUp = false;
   /** Whether the read-only notice was shown since the keyboard last changed hands. */
   #hasToldReadOnly = false;
+  #isRecorded = false;
   /** Whether this client requested the keyboard and nobody has received it since. */
   #hasAsked = false;
 
@@ -63,6 +64,7 @@ export class ParticipantsView {
     if (state.phase === "attached") {
       this.#people = participantsOf(state.hello);
       this.#session = `${state.hello.sandbox}/${state.hello.session}`;
+      this.#isRecorded = state.hello.recording !== undefined;
       this.#connection = "connected";
       this.#hasToldReadOnly = false;
     } else this.#connection = state.phase === "ended" ? "ended" : "not connected";
@@ -74,6 +76,7 @@ export class ParticipantsView {
   caughtUp(): void {
     if (this.#isCaughtUp) return;
     this.#isCaughtUp = true;
+    if (this.#isRecorded) this.#notices.say("the output of this session is recorded");
     if (this.#isOn) this.#notices.say(this.summary);
   }
 

@@ -46,14 +46,31 @@ test("replay takes a file, an address or a session's name", () => {
 });
 
 test("record watches, or saves the server's recording with --stored, which its options are about", () => {
-  expect(parse(`record ${URL} --session s -o a.cast --idle-limit 2`)).toMatchObject({
+  expect(parse(`record ${URL} --session s -o a.cast --idle-limit 2.5`)).toMatchObject({
     kind: "record",
     output: "a.cast",
-    idleLimitSeconds: 2,
+    idleLimitSeconds: 2.5,
   });
   expect(parse(`record ${URL} --session s --stored --incarnation i -f`)).toMatchObject({
     stored: { follow: "1", incarnation: "i" },
   });
   expect(refusal(`record ${URL} --session s -f`)).toBe("--follow is about the server's recording: add --stored");
   expect(refusal(`record ${URL}`)).toMatch(/missing session/);
+});
+
+test("the start of a process asks for a recording, attached or by run", () => {
+  expect(parse(`${URL} --session s --record -- ls`)).toMatchObject({ request: { record: true } });
+  expect(parse(`run ${URL} --record -- ls`)).toMatchObject({ request: { record: true } });
+  expect(refusal(`record ${URL} --session s --idle-limit many`)).toMatch(/such as 2 or 0.5/);
+});
+
+test("recordings names what is done to which", () => {
+  expect(parse(`recordings hold ${URL} --session s --reason audit`)).toMatchObject({
+    kind: "recordings",
+    action: "hold",
+    session: "s",
+    options: { reason: "audit" },
+  });
+  expect(parse(`recordings remove ${URL} --of bob`)).toMatchObject({ action: "remove", options: { of: "bob" } });
+  expect(refusal(`recordings remove ${URL} --session s`)).toMatch(/one of --incarnation, --all and --of/);
 });

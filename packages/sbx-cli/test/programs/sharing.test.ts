@@ -48,6 +48,13 @@ describe("a viewer", () => {
   });
 });
 
+test("who attaches to a recorded session is told", async () => {
+  await attached("Ann");
+  server.host().session.state.recording = { since: "2026-01-01T00:00:00.000Z", redacted: false };
+  const bob = await attached("Bob");
+  await bob.shows(/^sbx-stdio: the output of this session is recorded$/m);
+});
+
 describe("the keyboard", () => {
   test("is asked for and given with Ctrl+^ a and Ctrl+^ g, and released with r", async () => {
     const ann = await attached("Ann", "--mode exclusive");

@@ -45,12 +45,8 @@ export async function redraw(seen: Screen, log: OutputLog): Promise<Screen | und
   const pieces = [drawing, ...output.map(({ bytes }) => bytes)];
   if (pieces.reduce((ns, bytes) => ns + mostNs(bytes, largest), 0) > MOST_NS) return undefined;
   const scrollback = Math.min(MOST_ABOVE, Math.floor(MOST_CELLS_ABOVE / largest.cols));
-  const terminal = new Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: "off" });
+  const terminal = terminalOf(cols, rows, scrollback);
   try {
-    terminal.loadAddon(new Unicode11Addon());
-    terminal.unicode.activeVersion = "11";
-    mendFaults(terminal);
-    limitWork(terminal);
     let title = seen.title;
     await written(terminal, drawing);
     terminal.onTitleChange((told) => {
@@ -125,7 +121,16 @@ function isWithin(value: unknown, most: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most;
 }
 
-const written = (terminal: Terminal, bytes: Uint8Array) =>
+export function terminalOf(cols: number, rows: number, scrollback: number): Terminal {
+  const terminal = new Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: "off" });
+  terminal.loadAddon(new Unicode11Addon());
+  terminal.unicode.activeVersion = "11";
+  mendFaults(terminal);
+  limitWork(terminal);
+  return terminal;
+}
+
+export const written = (terminal: Terminal, bytes: Uint8Array) =>
   new Promise<void>((resolve) => terminal.write(bytes, resolve));
 
 /** As the bridge tells it, but for the lines above. */
