@@ -17,14 +17,14 @@ const graph = new DependencyGraph(
     file("packages/a/src/other.ts"),
     file("packages/a/test/deep.test.ts", "./fixture.ts"),
     file("packages/a/test/fixture.ts", "../src/index.ts"),
-    file("packages/b/test/b.test.ts", "package-a"),
+    file("packages/b/test/b.test.ts", "@own/package-a/deep"),
     file("packages/b/test/loop.test.ts", "./loop.ts"),
     file("packages/b/test/loop.ts", "./loop.test.ts"),
     { path: "test/e2e/path.test.ts", text: 'join(ROOT, "packages/a/src/other.ts")' },
     file("scripts/test/docs.test.ts"),
     file("docs/guide.md"),
   ],
-  new Map([["package-a", "packages/a"]]),
+  new Map([["@own/package-a", "packages/a"]]),
 );
 
 test.each([

@@ -136,7 +136,7 @@ export class DependencyGraph {
   #sourcesOfPackage(specifier: string): readonly string[] | undefined {
     // The product's name stands everywhere; nobody imports the command line by its package's.
     if (specifier === "sbx-stdio") return undefined;
-    const name = specifier.split("/")[0] ?? "";
+    const name = /^(@[^/]+\/)?[^/]*/.exec(specifier)?.[0] ?? "";
     const folder = this.#packages.get(specifier) ?? this.#packages.get(name);
     return folder === undefined ? undefined : this.#filesAt(`${folder}/src`);
   }

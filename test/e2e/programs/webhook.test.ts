@@ -95,19 +95,19 @@ test("it is off by default, an admin alone sets and sees it, and its secret is s
 test("a call for attention is posted, signed over time and body, and is delivered again until it is taken", async () => {
   const { admin, session, client, incarnation } = await tenant();
   await ask(admin, "PUT", { url, secret: SECRET });
-  // The first answer is lost on its way, the second passes, the third is taken.
-  const answers = [
-    (response: ServerResponse) => void response.socket?.destroy(),
-    (response: ServerResponse) => void response.writeHead(503).end(),
-    (response: ServerResponse) => void response.writeHead(200).end("thanks"),
-  ];
-  answer = (response) => answers[received.length - 1]?.(response);
+  // The first answer is lost on its way, the second says that it was taken.
+  answer = (response) => {
+    if (received.length === 1) response.socket?.destroy();
+    else response.writeHead(200).end("thanks");
+  };
   notify(client, "Done: all 12 tests");
   const told = await client.message("attention");
   await until("the first try", () => received.length >= 1);
   // What waits survives every life of the tenant's object.
   await restartWorker();
-  await until("three tries", () => received.length >= 3, 60_000);
+  await until("the second try", () => received.length >= 2).catch(async (error: unknown) => {
+    throw new Error(`The webhook is ${(await ask(admin, "GET")).text}`, { cause: error });
+  });
   const ids = new Set(received.map(({ headers }) => headers["x-stdio-delivery"]));
   expect(ids.size).toBe(1);
   for (const { headers, body } of received) {

@@ -5,10 +5,11 @@ import { expect, test } from "vitest";
 import { check } from "./checker.ts";
 import { type Bounds, type Rule, streamModel } from "./stream.ts";
 
-const OUTPUT = { output: 4, input: 0, window: 1, log: 2, faults: 2, losses: 0 };
+const OUTPUT = { output: 3, input: 0, window: 1, log: 2, faults: 2, losses: 0 };
 const BOTH = { output: 1, input: 1, window: 1, log: 2, faults: 1, losses: 1 };
 const PARKED = { output: 2, input: 1, window: 1, log: 2, faults: 0, losses: 0 };
 const WHOLE = [
+  { output: 4, input: 0, window: 1, log: 2, faults: 2, losses: 0 },
   { output: 3, input: 1, window: 2, log: 3, faults: 2, losses: 0 },
   { output: 2, input: 2, window: 1, log: 2, faults: 1, losses: 1 },
   { output: 1, input: 2, window: 1, log: 2, faults: 2, losses: 0 },
