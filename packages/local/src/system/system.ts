@@ -80,6 +80,8 @@ export interface System {
   readonly sandboxesDir: string;
   readonly worker: Server;
   readonly bridge: Server;
+  /** What its processes have as RUN_MARK. */
+  readonly runId: string;
   readonly pids: { readonly worker: number; readonly bridge: number };
   /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
   readonly mintToken: TokenMinter;
@@ -187,6 +189,10 @@ class LocalSystem implements System {
     this.worker = new Server(this.#keeper, workerServer({ dir, mark, healthOrigin, program, args }), (message) =>
       this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
     );
+  }
+
+  get runId(): string {
+    return this.#keeper.runId;
   }
 
   get pids() {

@@ -1,6 +1,6 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts
 import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
 import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
+import { killMarked } from "../../../local/src/processes/proc.ts";
 import { NotReadyError } from "../../../local/src/processes/ready.ts";
 import { answers } from "../../../local/src/system/claim.ts";
 import { type System, startSystem } from "../../../local/src/system/system.ts";
@@ -15,7 +16,7 @@ import { MODULES, programs, WORKER } from "../base/installed.ts";
 import { type Reach, reachOf } from "../base/reach.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeRequest } from "../base/request.ts";
-import { openState, type ServerFacts, type State, writeJson } from "../base/state.ts";
+import { openState, readJson, type ServerFacts, type State, writeJson } from "../base/state.ts";
 import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
@@ -46,11 +47,13 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     throw new ServeError(`--dir ${request.dir} is no folder`);
   if (request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
-  const hasCrashed = existsSync(state.serverFile);
+  const crashed = readJson<ServerFacts>(state.serverFile);
   const { issuer, release } = await takeState(state, request, reach);
+  // A workerd that is told to end may have given up its port, and not yet its objects' files.
+  if (crashed !== undefined) killMarked(crashed.runId);
   let system: System | undefined;
   try {
-    if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
+    if (!(await isPortFree(request.port)) && !(crashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const { workerd, bun } = programs();
     const found = await findBridge(state);
@@ -127,7 +130,16 @@ async function attend(running: Running): Promise<number> {
   const path = `/?${query}`;
   const { origin } = reach;
   const secretsDir = secretsOf(state, request);
-  const facts: ServerFacts = { origin, path, pid: process.pid, version, secretsDir, isShared: isShared(request) };
+  const { runId } = system;
+  const facts: ServerFacts = {
+    origin,
+    path,
+    pid: process.pid,
+    runId,
+    version,
+    secretsDir,
+    isShared: isShared(request),
+  };
   writeJson(state.serverFile, facts);
   await endRemoved(state, facts);
   const link = tellLink(origin, path, owner(), place);
