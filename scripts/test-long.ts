@@ -148,8 +148,15 @@ const PARTS: readonly Part[] = [
     name: "serve",
     about: "a week of `serve` in an hour: upgrades and crashes under ten people, 10,000 sessions, a full disk",
     minutes: 60,
-    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/"],
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/week"],
     env: { WEEK_SESSIONS: "10000", WEEK_ROUNDS: "120" },
+  },
+  {
+    name: "exec-docker",
+    about: "`serve --exec 'docker exec -i NAME'` with a real engine: sizes, signals, exit codes, ends",
+    minutes: 2,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/exec-docker"],
+    problem: noEngine,
   },
   {
     name: "looks",

@@ -11,9 +11,10 @@ const NAME = "NAME";
 const MARK = "STDIO_ELSEWHERE";
 const SIGNAL_MS = 20_000;
 
-/** Enters $1, and becomes the program, or a shell. */
+/** Enters $1, and becomes the program, or a shell. The terminal has $2 rows and $3 columns: docker says so only later. */
 const BEGIN = `if [ -n "$1" ]; then cd -- "$1" || exit 126; fi
-shift
+if [ -t 0 ] && [ "$(stty size 2>/dev/null)" = '0 0' ]; then stty rows "$2" cols "$3"; fi
+shift 3
 if [ $# -gt 0 ]; then exec "$@"; fi
 if command -v bash >/dev/null; then exec bash; fi
 exec sh`;
@@ -42,6 +43,7 @@ export type ElsewhereWish = {
   readonly env: readonly (readonly [string, string])[];
   readonly cwd: string | undefined;
   readonly tty: boolean;
+  readonly size: { readonly cols: number; readonly rows: number };
 };
 
 /** One program there. */
@@ -58,9 +60,12 @@ export class Elsewhere {
 
   /** The words that start it, from here. */
   get argv(): readonly string[] {
-    const { words, env, cwd = "", tty } = this.#wish;
+    const { words, env, cwd = "", tty, size } = this.#wish;
     const variables = [...env.map(([name, value]) => `${name}=${value}`), this.#mark];
-    return this.#there(["env", ...variables, "sh", "-c", BEGIN, "sh", cwd, ...words], tty);
+    return this.#there(
+      ["env", ...variables, "sh", "-c", BEGIN, "sh", cwd, `${size.rows}`, `${size.cols}`, ...words],
+      tty,
+    );
   }
 
   /** The words that signal it and all that it has started. @param name Such as `SIGTERM`. */

@@ -222,7 +222,7 @@ function startChild(
   if (exec !== undefined) {
     const { tty, cwd } = wish;
     const terminal: (readonly [string, string])[] = tty ? [["TERM", "xterm-256color"]] : [];
-    const there = { words: commandWords(wish) ?? [], env: [...terminal, ...wish.env], cwd, tty };
+    const there = { words: commandWords(wish) ?? [], env: [...terminal, ...wish.env], cwd, tty, size };
     const elsewhere = new Elsewhere(exec.command, exec.sandbox, there);
     const [cmd = "", ...args] = elsewhere.argv;
     return startProcess({ cmd, args, env, cwd: home, tty, ...size, user, elsewhere }, process, process);

@@ -178,10 +178,14 @@ export async function readPattern(
 ): Promise<number> {
   const terminal = await openTerminal(subject.spec(["sh", "-c", script]));
   let startedAt = 0;
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
     terminal.onOutput = (chunk) => {
       if (startedAt === 0) startedAt = performance.now();
-      verifier.take(chunk);
+      try {
+        verifier.take(chunk);
+      } catch (error) {
+        reject(error); // One subject's fault leaves its row out.
+      }
       if (verifier.bytes >= total) resolve();
     };
   });

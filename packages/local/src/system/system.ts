@@ -160,6 +160,11 @@ export class System {
     );
   }
 
+  /** What its processes have as RUN_MARK. */
+  get runId(): string {
+    return this.#keeper.runId;
+  }
+
   get pids(): { readonly worker: number; readonly bridge: number } {
     return { worker: this.worker.pid, bridge: this.bridge.pid };
   }

@@ -1,6 +1,6 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { anyFreePort, isPortFree } from "../../../local/src/base/ports.ts";
 import { abortOf, stopSignal } from "../../../local/src/base/stop-signals.ts";
 import { anybody } from "../../../local/src/issuer/anybody.ts";
 import { type Issuer, startIssuer } from "../../../local/src/issuer/issuer.ts";
+import { killMarked } from "../../../local/src/processes/proc.ts";
 import { NotReadyError } from "../../../local/src/processes/ready.ts";
 import { answers } from "../../../local/src/system/claim.ts";
 import { partsIn } from "../../../local/src/system/installed.ts";
@@ -17,7 +18,7 @@ import { type System, startSystem } from "../../../local/src/system/system.ts";
 import { type Reach, reachOf } from "../base/reach.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeRequest } from "../base/request.ts";
-import { openState, type ServerFacts, type State, writeJson } from "../base/state.ts";
+import { openState, readJson, type ServerFacts, type State, writeJson } from "../base/state.ts";
 import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
@@ -61,11 +62,13 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     throw new ServeError(`--dir ${request.dir} is no folder`);
   if (local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
-  const hasCrashed = existsSync(state.serverFile);
+  const crashed = readJson<ServerFacts>(state.serverFile);
   const issuer = await takeState(state, request, reach);
+  // A workerd that is told to end may have given up its port, and not yet its objects' files.
+  if (crashed !== undefined) killMarked(crashed.runId);
   let system: System | undefined;
   try {
-    if (!(await isPortFree(request.port)) && !(hasCrashed && (await isFreeSoon(request.port))))
+    if (!(await isPortFree(request.port)) && !(crashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const settings = bridgeSettings(request, state);
     const found = await reusableBridge(state, settings);
@@ -147,7 +150,16 @@ async function attend(running: Running): Promise<number> {
   const path = `/?${query}`;
   const { origin } = reach;
   const secretsDir = secretsOf(state, request);
-  const facts: ServerFacts = { origin, path, pid: process.pid, version, secretsDir, isShared: isShared(request) };
+  const { runId } = system;
+  const facts: ServerFacts = {
+    origin,
+    path,
+    pid: process.pid,
+    runId,
+    version,
+    secretsDir,
+    isShared: isShared(request),
+  };
   writeJson(state.serverFile, facts);
   await endRemoved(state, facts);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
