@@ -25,8 +25,6 @@ export type ScreenLine = XtermLine & {
 
 export type ScreenBuffer = Omit<XtermBuffer, "lines"> & {
   readonly lines: { readonly length: number; get(row: number): ScreenLine | undefined };
-  readonly scrollTop: number;
-  readonly scrollBottom: number;
   readonly tabs: { readonly [column: number]: boolean | undefined };
   readonly savedX: number;
   /** Counted as lines are, not as visible rows. */
@@ -42,7 +40,6 @@ export type Core = Omit<XtermCore, "buffers"> & {
     readonly decPrivateModes: {
       readonly cursorBlink: boolean | undefined;
       readonly cursorStyle: "block" | "underline" | "bar" | undefined;
-      readonly origin: boolean;
       readonly reverseWraparound: boolean;
       readonly sendFocus: boolean;
       readonly synchronizedOutput: boolean;
@@ -101,7 +98,6 @@ const PATHS = [
   "_charsetService._charsets",
   "_oscLinkService.getLinkData",
   "_inputHandler._curAttrData.extended.urlId",
-  "_inputHandler._windowTitle",
   "_inputHandler._iconName",
   "_inputHandler._parser.currentState",
   "_inputHandler._parser.precedingJoinState",

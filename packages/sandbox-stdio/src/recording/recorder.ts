@@ -91,10 +91,10 @@ export class Recorder {
 
   /**
    * Takes what has come, or as much as a segment holds.
-   * @param isAll Also the line that is not finished, which redaction would rather see whole.
+   * @param isAll Also the line that is not finished, which redaction would rather see whole. @param room For a segment's output.
    */
-  take(log: OutputLog, isAll: boolean): Taken {
-    const taken = this.peek(log, isAll, 0, MAX_SEGMENT_BYTES);
+  take(log: OutputLog, isAll: boolean, room = new Uint8Array(MAX_SEGMENT_BYTES)): Taken {
+    const taken = this.peek(log, isAll, 0, room);
     this.#hasHidden ||= taken.hidesMore === true;
     const to = taken.batch?.to ?? taken.gap?.to ?? this.#taken;
     this.#times = this.#timesFrom(to);
@@ -104,11 +104,12 @@ export class Recorder {
     return taken;
   }
 
-  /** The same, and it is still to be taken. @param after Output before this is left out. */
-  peek(log: OutputLog, isAll: boolean, after = 0, most = Number.MAX_SAFE_INTEGER): Taken {
+  /** The same, and it is still to be taken. @param after Output before this is left out. @param room Absent: for all. */
+  peek(log: OutputLog, isAll: boolean, after = 0, room?: Uint8Array): Taken {
     const from = Math.max(this.#taken, log.startOffset, after);
     const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
-    const bytes = new Uint8Array(Math.min(most, Math.max(0, log.endOffset - from)));
+    const waiting = Math.max(0, log.endOffset - from);
+    const bytes = (room ?? new Uint8Array(waiting)).subarray(0, waiting);
     log.copy(from, bytes.length, bytes, 0);
     const isWhole = this.#redactor === undefined || (isAll && from + bytes.length === log.endOffset);
     const length = isWhole ? bytes.length : linesLength(bytes);
