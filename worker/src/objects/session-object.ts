@@ -124,7 +124,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   /** To be called after every event: stores an exit, detaches from a process that nobody needs, or keeps the bridge connected. */
   #changed(): void {
-    const { lifecycle, attaching, programs, detached, recordings } = this.#parts;
+    const { lifecycle, attaching, programs, detached, recordings, alarm } = this.#parts;
     const { state } = lifecycle;
     const isAttached = attaching.isUnderWay || ("session" in state && state.session?.isAttended === true);
     const isRecorded = recordings.isFollowing(Date.now());
@@ -137,6 +137,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
         if (!isNeeded) this.#detach(state);
         // The hop broke before any client came, or was closed while the session was parked.
         else if (isAttached || programs.waits.count > 0) lifecycle.hop.keep();
+        if (isRecorded && !isAttached && detached.guard(Date.now())) void alarm.set();
         break;
       case "detached":
         if (!isNeeded && state.record.endsUnattended === true) this.#forget();

@@ -20,11 +20,11 @@ import type { RecordingReading } from "./reading.ts";
 /** Output behind the last key frame. Where there is none, reading it would take too long. */
 const MOST_BYTES = 512 * 1024 * 1024;
 /** The same, by the clock. */
-const MOST_MS = 20_000;
+const MOST_MS = 5_000;
 /** Drawing takes no longer than this before others have their turn, whatever is drawn. */
 const TURN_NS = 250_000_000;
 const PIECE_BYTES = 65_536;
-const LEAST_BYTES = 512;
+const LEAST_BYTES = 16;
 const MOST_ABOVE = 1_000;
 
 export type Moment = { readonly offset: number; readonly format: "text" | "json"; readonly scrollback: number };

@@ -13,6 +13,9 @@ const LEAST_MS = 1_000;
 /** The bridge keeps an ended process for ten minutes: two polls find it. */
 const LAST_POLL_MS = 300_000;
 
+/** An object without requests is evicted sooner or later, and one that died is not missed by anybody. */
+const FOLLOWED_POLL_MS = 15_000;
+
 type NextPoll = { readonly atMs: number; readonly everyMs: number };
 
 export class DetachedProcess {
@@ -47,6 +50,13 @@ export class DetachedProcess {
   /** Starts following a process that has just been detached. */
   begin(nowMs: number): void {
     this.#pollAgain(nowMs, this.#store.record?.hasBell === true ? LAST_POLL_MS : FIRST_POLL_MS);
+  }
+
+  /** A recorded process is followed without clients: the alarm keeps this object, or its next life, at it. @returns Whether it is to be set. */
+  guard(nowMs: number): boolean {
+    if ((this.#next?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs + FOLLOWED_POLL_MS) return false;
+    this.#pollAgain(nowMs, FOLLOWED_POLL_MS);
+    return true;
   }
 
   /** The bridge wakes this object because there is new output. A bridge that does so too often is ignored. */

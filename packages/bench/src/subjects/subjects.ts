@@ -36,6 +36,7 @@ export type OpenOptions = {
   readonly role?: "driver" | "viewer";
   readonly delivery?: "live";
   readonly tty?: boolean;
+  readonly isRecorded?: boolean;
 };
 
 export type SubjectName = "bridge" | "bridge floor" | "path" | "path floor" | "ttyd" | "node-pty" | "ssh" | "mosh";
@@ -123,9 +124,9 @@ async function ourPath(profiles?: string): Promise<Subject> {
     LIMIT_ATTACHES_PER_MINUTE: "1000000",
     LIMIT_CONNECTIONS_PER_IP: "1000000",
     LIMIT_SESSIONS: "1000000",
-    // `AUDIT=off npm run bench` shows the audit's cost, `RECORDING=on` that of recordings.
+    // `AUDIT=off npm run bench` shows the audit's cost.
     AUDIT: process.env.AUDIT ?? "",
-    RECORDING: process.env.RECORDING ?? "",
+    RECORDING: "ask",
     // A slow link in front has a port of its own.
     ALLOWED_HOSTS: linkHosts().join(","),
   };
