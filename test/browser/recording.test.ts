@@ -202,7 +202,7 @@ whole("a recording plays to its end at its speed, skipping idle time, with its s
   expect(await bar.getByLabel("Moment").inputValue()).toBe(String(Date.parse(time(60))));
 });
 
-test("a session that is recorded: its timeline is offered, searched and linked to; the .cast of the page plays in the player", async () => {
+test("a session that is recorded: its timeline opens at now, is searched and linked to; its .cast plays in the player", async () => {
   const { tab } = await browser.shell({ query: "&record=1" });
   const { page } = tab;
   await tab.run("printf '\\033[1mfir%s\\033[0m\\n' st-mark");
@@ -212,9 +212,11 @@ test("a session that is recorded: its timeline is offered, searched and linked t
   await page.getByRole("button", { name: "Recording" }).click();
   const bar = page.getByRole("group", { name: "Recording" });
   const rows = page.locator(".sbx-replay .xterm-rows");
+  await rows.getByText("second-42").waitFor();
   await bar.getByLabel("Search the recording").fill("first-mark");
   await bar.getByLabel("Search the recording").press("Enter");
   await bar.getByText("1 match").waitFor();
+  await rows.getByText("first-mark").waitFor();
   await bar.getByRole("button", { name: "Play" }).click();
   await rows.getByText("second-42").waitFor();
 

@@ -109,6 +109,7 @@ export { KeyboardStack } from "./terminal/keyboard-stacks.ts";
 export { type ProgramMode, TerminalModes } from "./terminal/modes.ts";
 export { NumberedRows } from "./terminal/numbered-rows.ts";
 export { QueryFilter, type Sequence } from "./terminal/query-filter.ts";
+export { lastLineEnds, lengthWithout, OTHER_CONTROLS, scrolledOff, scrollsWhole } from "./terminal/scrolled-off.ts";
 export { parseInSlices, Slices, worstNsPerByte } from "./terminal/slices.ts";
 export { mendFaults, parseOnAfterFaults, resizeWithoutParsing, XTERM_OPTIONS } from "./terminal/xterm-fault.ts";
 export { limitWork } from "./terminal/xterm-limits.ts";

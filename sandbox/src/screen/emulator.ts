@@ -13,6 +13,8 @@ import {
   mendFaults,
   QueryFilter,
   type Snapshot,
+  scrolledOff,
+  scrollsWhole,
   worstNsPerByte,
   XTERM_OPTIONS,
 } from "sandbox-stdio/core";
@@ -21,7 +23,7 @@ import { Boundary } from "./boundary.ts";
 import { draw } from "./draw.ts";
 import type { FloodContent } from "./flood-scanner.ts";
 import { type Core, coreOf } from "./internals.ts";
-import { ESC, lastLineEnds, lengthWithout, OTHER_CONTROLS, SCROLLBACK_LINES } from "./lines.ts";
+import { SCROLLBACK_LINES } from "./lines.ts";
 import { CLEARED, isPlain } from "./plain-output.ts";
 import { readScreen, type ScreenRequest, type ScreenState } from "./read-screen.ts";
 import { RememberedModes } from "./remembered.ts";
@@ -53,7 +55,6 @@ type Item = { readonly bytes: Uint8Array } | Size;
 const CLEAR = "\x1b[H\x1b[2J\x1b[3J";
 /** Default attributes, scroll region, origin, insert mode and character set. */
 const USUAL = "\x1b[m\x1b[r\x1b[?6l\x1b[4l\x1b(B\x0f";
-const ALL_CONTROLS = [ESC, ...OTHER_CONTROLS];
 /** Ends any sequence that was cut off. */
 const CANCEL = "\x18";
 
@@ -265,7 +266,8 @@ export class Emulator {
 
   #feed(bytes: Uint8Array): void {
     try {
-      this.#core._inputHandler.parse(bytes.subarray(this.#forgotten(bytes)));
+      const from = scrolledOff(this.#core, this.#terminal.rows, bytes, SCROLLBACK_LINES);
+      this.#core._inputHandler.parse(bytes.subarray(from));
       const undo = this.#remembered.takeUndo();
       if (undo !== "") this.#core._inputHandler.parse(this.#encoder.encode(undo));
     } catch {
@@ -275,25 +277,12 @@ export class Emulator {
     }
   }
 
-  /** The length of the lines at the start of the next output that will all have scrolled out of memory before anything else comes. */
-  #forgotten(bytes: Uint8Array): number {
-    const ends = SCROLLBACK_LINES + 2 * this.#terminal.rows;
-    const { _parser, _curAttrData } = this.#core._inputHandler;
-    // The start may end a sequence that was too long to wait for. A hyperlink lasts as long as a line with it.
-    const isText = _parser.currentState === 0 && _curAttrData.extended.urlId === 0;
-    if (bytes.length < 2 * ends || !isText || !this.#isUsual()) return 0;
-    return lastLineEnds(bytes.subarray(0, lengthWithout(bytes, ALL_CONTROLS)), ends).behind;
-  }
-
   #answer(text: string): void {
     if (this.#isAsked && this.#answers.length < MAX_ANSWERS) this.#answers.push({ offset: this.#offset, text });
   }
 
-  /** Whether lines scroll off the top of the whole screen. */
   #isUsual(): boolean {
-    const { normal, active } = this.#core.buffers;
-    const isWhole = normal.scrollTop === 0 && normal.scrollBottom === this.#terminal.rows - 1;
-    return active === normal && isWhole && !this.#core.coreService.decPrivateModes.origin;
+    return scrollsWhole(this.#core, this.#terminal.rows);
   }
 
   #hasScrolledOff(): boolean {

@@ -25,8 +25,6 @@ export type ScreenLine = XtermLine & {
 
 export type ScreenBuffer = Omit<XtermBuffer, "lines"> & {
   readonly lines: { readonly length: number; get(row: number): ScreenLine | undefined };
-  readonly scrollTop: number;
-  readonly scrollBottom: number;
   readonly tabs: { readonly [column: number]: boolean | undefined };
   readonly savedX: number;
   /** Counted as lines are, not as visible rows. */
@@ -46,7 +44,6 @@ export type Core = Omit<XtermCore, "buffers"> & {
     readonly decPrivateModes: {
       readonly cursorBlink: boolean | undefined;
       readonly cursorStyle: "block" | "underline" | "bar" | undefined;
-      readonly origin: boolean;
       readonly reverseWraparound: boolean;
       readonly sendFocus: boolean;
       readonly synchronizedOutput: boolean;
@@ -113,7 +110,6 @@ export const PATHS: readonly string[] = [
   "_inputHandler._curAttrData.bg",
   "_inputHandler._curAttrData.extended._ext",
   "_inputHandler._curAttrData.extended.urlId",
-  "_inputHandler._windowTitle",
   "_inputHandler._iconName",
   "_inputHandler._parser.currentState",
   "_inputHandler._parser.precedingJoinState",

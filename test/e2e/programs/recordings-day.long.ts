@@ -25,8 +25,8 @@ const { Emulator } = await sourceOf<{
   };
 }>("sandbox/src/screen/emulator.ts");
 const { packSegment, unpackSegment } = await sourceOf<{
-  packSegment(segment: Segment): Promise<Packed>;
-  unpackSegment(bytes: Uint8Array, sha256: string): Promise<Segment | undefined>;
+  packSegment(segment: Segment): Packed;
+  unpackSegment(bytes: Uint8Array, sha256: string): Segment | undefined;
 }>("worker/src/recordings/stored-bytes.ts");
 const { momentOf } = await sourceOf<{ momentOf(reading: object, moment: object): Promise<Answer> }>(
   "worker/src/recordings/moment.ts",
@@ -84,7 +84,7 @@ async function recorded() {
       toMs: times.at(-1)?.[1] ?? 0,
       frames: frames.map(({ offset }) => offset),
     };
-    stored.push({ facts, packed: await packSegment({ incarnation: "a", isTty: true, ...batch }) });
+    stored.push({ facts, packed: packSegment({ incarnation: "a", isTty: true, ...batch }) });
   };
   for (const piece of output()) {
     log.append(piece, STREAM_STDOUT);
@@ -107,7 +107,7 @@ function readingOf(stored: readonly Stored[], end: number) {
   return {
     index: { kind: "found", incarnation: "a", isTty: true, startedAtMs: START_MS, end, isOver: true },
     segments: stored.map(({ facts }) => facts),
-    segment: (at: number) => {
+    segment: async (at: number) => {
       const one = stored[at];
       return one && unpackSegment(one.packed.bytes, one.packed.sha256);
     },

@@ -168,6 +168,19 @@ test("G3: the asciicast has each event once with its time, from anywhere on, and
   expect(short.events.every(([interval]) => interval <= 0.001)).toBe(true);
   const part = await cast(alice, session, "?from=2&to=5");
   expect(outputOf(part.events)).toBe(client.bytes().subarray(0, 5).toString());
+  const cut = await cast(alice, session, `?to=${middle}`);
+  expect(outputOf(cut.events)).toBe(
+    client
+      .bytes()
+      .subarray(0, middle - 1)
+      .toString(),
+  );
+  // A time in a pause: what is left of the pause is in it.
+  const { at } = (await get(alice, session, `recording/screen?offset=${middle}`)).body as { at: string };
+  const before = new Date(Date.parse(at) - 1).toISOString();
+  const paused = await cast(alice, session, `?from=${before}`);
+  const second = paused.events.findIndex(([, , data]) => data.includes("two"));
+  expect(paused.events.slice(0, second + 1).reduce((sum, [interval]) => sum + interval, 0)).toBe(0.001);
   const refused = await api(alice, `/api/sandboxes/default/sessions/${session}/recording?from=99999`);
   expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([400, "bad_offset"]);
 });

@@ -124,7 +124,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
 
   /** Call after every event: stores an exit, detaches from an unneeded process, or keeps the bridge connected. */
   #changed(): void {
-    const { lifecycle, attaching, programs, detached, recordings } = this.#parts;
+    const { lifecycle, attaching, programs, detached, recordings, alarm } = this.#parts;
     const { state } = lifecycle;
     const isAttached = attaching.isUnderWay || ("session" in state && state.session?.isAttended === true);
     const isRecorded = recordings.isFollowing(Date.now());
@@ -137,7 +137,7 @@ export class SessionObject extends DurableObject<SessionEnv> implements SessionC
         if (!isNeeded) this.#detach(state);
         // The hop broke before any client came, or was closed while the session was parked.
         else if (isAttached || programs.waits.count > 0) lifecycle.hop.keep();
-        else if (isRecorded && this.#parts.detached.guard(Date.now())) void this.#parts.alarm.set();
+        if (isRecorded && !isAttached && detached.guard(Date.now())) void alarm.set();
         break;
       case "detached":
         if (!isNeeded && state.record.endsUnattended === true) this.#forget();

@@ -29,7 +29,8 @@ export interface CastPorts {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-type Range = { readonly from: number; readonly to: number };
+/** `atMs`: when it begins, if it was asked for by a time. */
+type Range = { readonly from: number; readonly to: number; readonly atMs?: number };
 
 export async function castOf(
   reading: RecordingReading,
@@ -38,6 +39,8 @@ export async function castOf(
 ): Promise<Response | ProgramAnswer> {
   const range = await rangeOf(reading, asked);
   if ("status" in range) return range;
+  // What can't be read is refused, as long as nothing was answered.
+  await reading.segment(startFor(reading.segments, range.from).index);
   const isFollowing = asked.follow === 1 && !reading.index.isOver && asked.to === undefined;
   if (isFollowing) {
     const refusal = await ports.enter();
@@ -65,14 +68,19 @@ async function rangeOf(reading: RecordingReading, { from, to }: CastAsked): Prom
     places.push(offset);
   }
   const [first = 0, last = 0] = places;
-  return first > last ? refused(400, "bad_request", '"to" is before "from"') : { from: first, to: last };
+  if (first > last) return refused(400, "bad_request", '"to" is before "from"');
+  return { from: first, to: last, ...(from === undefined || isOffset(from) ? {} : { atMs: Date.parse(from) }) };
 }
 
 function placeOf(reading: RecordingReading, place: string): number | Promise<number | ProgramAnswer> | ProgramAnswer {
-  if (/^\d{1,15}$/.test(place)) return Number(place);
+  if (isOffset(place)) return Number(place);
   const atMs = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(place) ? Date.parse(place) : Number.NaN;
   if (Number.isNaN(atMs)) return refused(400, "bad_request", `"${place}" is neither an offset nor an ISO time`);
   return reading.offsetAt(atMs);
+}
+
+function isOffset(place: string): boolean {
+  return /^\d{1,15}$/.test(place);
 }
 
 class CastStream {
@@ -103,7 +111,9 @@ class CastStream {
         await this.#segments(events, to);
       }
       await this.#tell(events.end());
-      const rest = this.#cast.end(this.#lastMs);
+      // A character that the end of the range cuts is behind it.
+      const isCut = follower === undefined && to < this.#reading.index.end;
+      const rest = isCut ? "" : this.#cast.end(this.#lastMs);
       if (rest !== "") await this.#write(rest);
       await this.#writer.close();
     } catch (error) {
@@ -120,7 +130,7 @@ class CastStream {
     const start = startFor(segments, from);
     const segment = await this.#reading.segment(start.index);
     const frame = segment?.frames.find(({ offset }) => offset === start.frame);
-    const atMs = await this.#reading.timeAt(from);
+    const atMs = this.#range.atMs ?? (await this.#reading.timeAt(from));
     const { cols, rows } = frame ?? segment ?? { cols: 80, rows: 24 };
     const isLossy = segments.some((one) => one.isLossy === true && one.to > from && one.from < to);
     const more = {

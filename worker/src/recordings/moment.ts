@@ -2,20 +2,20 @@
 // and the bridge have.
 
 import type { Terminal } from "@xterm/headless/lib-headless/xterm-headless.mjs";
-import { screenFacts, textsOf, visibleRuns, worstNsPerByte, xtermCoreOf } from "sandbox-stdio/core";
+import { screenFacts, scrolledOff, textsOf, visibleRuns, worstNsPerByte, xtermCoreOf } from "sandbox-stdio/core";
 import { EventReader, gapsWithin, type KeyFrame, type RecordedEvent, startFor } from "sandbox-stdio/recording";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
 import { terminalOf, written } from "../programs/operations/redraw.ts";
 import type { RecordingReading } from "./reading.ts";
 
-/** Output behind the last key frame. Where there is none, drawing it would take too long. */
-const MOST_BYTES = 32 * 1024 * 1024;
+/** Output behind the last key frame. Where there is none, reading it would take too long. */
+const MOST_BYTES = 512 * 1024 * 1024;
 /** The same, by the clock. */
-const MOST_MS = 20_000;
+const MOST_MS = 5_000;
 /** Drawing takes no longer than this before others have their turn, whatever is drawn. */
 const TURN_NS = 250_000_000;
 const PIECE_BYTES = 65_536;
-const LEAST_BYTES = 512;
+const LEAST_BYTES = 16;
 const MOST_ABOVE = 1_000;
 
 export type Moment = { readonly offset: number; readonly format: "text" | "json"; readonly scrollback: number };
@@ -44,7 +44,8 @@ export async function momentOf(reading: RecordingReading, moment: Moment, mostMs
   let drawing: Drawing | undefined;
   try {
     const frame = (await reading.segment(start.index))?.frames.find((one) => one.offset === start.frame);
-    const events = new EventReader({ from: offset - behind, to: offset, atMs: 0, frame });
+    // Of each segment in one piece: most of a flood has scrolled off before anybody sees it.
+    const events = new EventReader({ from: offset, to: offset, atMs: 0, frame });
     for (let at = start.index; (segments[at]?.from ?? offset + 1) <= offset; at += 1) {
       const segment = await reading.segment(at);
       const { from, to } = segments[at] ?? {};
@@ -53,7 +54,7 @@ export async function momentOf(reading: RecordingReading, moment: Moment, mostMs
       await drawing.draw([...events.read(segment), ...events.end()]);
       if (drawing.isLate) return refused(503, "no_screen_yet", "this screen takes too long to draw: ask for another");
     }
-    const at = new Date(await reading.timeAt(offset)).toISOString();
+    const at = new Date(await reading.timeAt(Math.max(0, offset - 1))).toISOString();
     const more = start.isExact && drawing?.hasFault !== true ? { at } : { at, approximate: true };
     return { status: 200, body: { ...drawing?.told(format, scrollback), offset, ...more } };
   } finally {
@@ -78,7 +79,7 @@ class Drawing {
 
   async draw(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events) {
-      if (event.kind === "output") await this.#write(event.bytes);
+      if (event.kind === "output") await this.#write(event.bytes.subarray(this.#scrolledOff(event.bytes)));
       else if (event.kind === "size") this.#resize(event.cols, event.rows);
     }
   }
@@ -109,6 +110,10 @@ class Drawing {
     } catch {
       this.hasFault = true; // The emulator has faults of its own, with sizes that change.
     }
+  }
+
+  #scrolledOff(bytes: Uint8Array): number {
+    return scrolledOff(xtermCoreOf(this.#terminal), this.#terminal.rows, bytes, MOST_ABOVE);
   }
 
   /** In pieces, between which others have their turn. */

@@ -6,7 +6,19 @@ import type { RecordingIndex, RecordingReader, StoredSegment, TellRecording } fr
 import type { SessionCalls } from "../attach/session-calls.ts";
 import { log } from "../base/log.ts";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
-import { factsOf, unpackSegment } from "./stored-bytes.ts";
+import { answered, factsOf, unpackSegment } from "./stored-bytes.ts";
+
+/** A segment that has no answer in this time is not waited for. */
+const ANSWER_MS = 10_000;
+/** What is read one by one is asked for so many segments before: a bucket takes its time for each. */
+const AHEAD = 3;
+/** A reader's clock may be ahead: its "now" is not after the end of what goes on. */
+const SKEW_MS = 10_000;
+
+/** The storage fails, or does not answer: later it may. */
+export class StorageFault extends Error {
+  override readonly name = "StorageFault";
+}
 
 export type ReadingEnv = { readonly RECORDINGS?: R2Bucket };
 type Session = DurableObjectStub<SessionCalls>;
@@ -20,8 +32,9 @@ export class RecordingReading {
   readonly #entries: readonly Entry[];
   readonly #env: ReadingEnv;
   readonly #session: Session;
-  /** The segment that was asked for last: its screen, its time and its output are often asked for together. */
-  #last: { readonly at: number; readonly segment: Promise<Segment | undefined> } | undefined;
+  /** The segment that was asked for last, whose screen, time and output are often asked for together, and those behind it. */
+  readonly #kept = new Map<number, Promise<Segment | undefined>>();
+  #last = -1;
 
   private constructor(env: ReadingEnv, session: Session, index: Found) {
     this.#env = env;
@@ -56,10 +69,21 @@ export class RecordingReading {
     await this.#session.streamRecording(this.index.incarnation, from, reader, tell);
   }
 
-  /** @returns undefined where it is not what was stored, or has gone meanwhile: a gap. */
-  segment(at: number): Promise<Segment | undefined> {
-    if (this.#last?.at !== at) this.#last = { at, segment: this.#read(at) };
-    return this.#last.segment;
+  /** @returns undefined where it is not what was stored, or has gone meanwhile: a gap. @throws {StorageFault} */
+  async segment(at: number): Promise<Segment | undefined> {
+    if (at !== this.#last) {
+      const end = at === this.#last + 1 ? at + AHEAD : at;
+      this.#last = at;
+      for (const i of this.#kept.keys()) if (i < at || i > end) this.#kept.delete(i);
+      for (let i = at; i <= end; i += 1) if (!this.#kept.has(i)) this.#keep(i, this.#read(i));
+    }
+    return this.#kept.get(at);
+  }
+
+  #keep(at: number, segment: Promise<Segment | undefined>): void {
+    // Whoever asks for it hears of a fault.
+    segment.catch(() => undefined);
+    this.#kept.set(at, segment);
   }
 
   async #read(at: number): Promise<Segment | undefined> {
@@ -68,10 +92,13 @@ export class RecordingReading {
     if ("segment" in entry) return entry.segment;
     const { key, from, to, sha256 } = entry.stored;
     const { incarnation } = this.index;
-    const bytes =
+    const stored =
       key === undefined
-        ? await this.#session.recordingSegment(incarnation, from)
-        : await (await this.#env.RECORDINGS?.get(key))?.arrayBuffer();
+        ? this.#session.recordingSegment(incarnation, from)
+        : this.#env.RECORDINGS?.get(key).then((object) => object?.arrayBuffer());
+    const bytes = await answered(Promise.resolve(stored), ANSWER_MS).catch((cause: unknown) => {
+      throw new StorageFault("the recording can't be read just now: ask again", { cause });
+    });
     if (bytes === undefined) return undefined;
     const segment = unpackSegment(new Uint8Array(bytes), sha256);
     const isOwn = segment?.incarnation === incarnation && segment.from === from && segment.to === to;
@@ -81,7 +108,7 @@ export class RecordingReading {
 
   /** Where the output that had come by a time ends. @returns The refusal of a time outside. */
   async offsetAt(atMs: number): Promise<number | ProgramAnswer> {
-    const { startedAtMs, endedAtMs = Date.now() } = this.index;
+    const { startedAtMs, endedAtMs = Math.max(Date.now(), Math.min(atMs, Date.now() + SKEW_MS)) } = this.index;
     if (atMs < startedAtMs || atMs > endedAtMs) {
       const range = { start: new Date(startedAtMs).toISOString(), end: new Date(endedAtMs).toISOString() };
       return refused(400, "bad_offset", `the recording is from ${range.start} to ${range.end}`, range);

@@ -12,6 +12,7 @@ import {
   BATCH_MS,
   type Batch,
   encodeSegment,
+  MAX_SEGMENT_BYTES,
   type RecordedExit,
   Recorder,
   Redactor,
@@ -34,10 +35,13 @@ import { SegmentWriter } from "./writer.ts";
 const FOLLOW_MS = 10_000;
 /** Least time between two checks for expired output. */
 const EXPIRY_STEP_MS = 60 * 60_000;
-/** Screens are asked for no more often than this. */
+/** Screens are asked for no more often than this, and in a flood, most of which scrolls off, after ten times as long. */
 const FRAME_MS = 1_000;
+const FLOOD_BYTES_PER_MS = 2_048;
 /** Of the output of one recording, the tenant's object hears in steps of this size. */
 const REPORT_BYTES = 16 * 1024 * 1024;
+/** For the output that is being packed, of any session. */
+const ROOM = new Uint8Array(MAX_SEGMENT_BYTES);
 const SCREEN = { about: "screen", scrollback: 0, runs: false, ansi: true } as const;
 
 export interface RecordingPorts {
@@ -70,7 +74,8 @@ export class Recordings {
   #letGoMs = Number.POSITIVE_INFINITY;
   /** No batch is taken for its age before this. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
-  #nextFrameMs = Number.NEGATIVE_INFINITY;
+  /** When and where a screen was asked for, and when one may be asked for again. */
+  #frame = { offset: 0, atMs: Number.NEGATIVE_INFINITY, nextMs: Number.NEGATIVE_INFINITY };
   /** There is no room that older recordings could make. */
   #isFull = false;
   readonly #reported = new Map<string, number>();
@@ -186,9 +191,9 @@ export class Recordings {
       const segment = { incarnation, isTty, ...batch, ...(isLast ? { exit } : {}) };
       this.#writer.add(segment, facts?.startedAtMs ?? 0);
     };
-    let batch = recorder.take(output, isAll).batch;
+    let { batch } = recorder.take(output, isAll, ROOM);
     if (batch === undefined && exit !== undefined) add(nothingAt(output));
-    for (; batch !== undefined; batch = recorder.take(output, isAll).batch) add(batch);
+    for (; batch !== undefined; { batch } = recorder.take(output, isAll, ROOM)) add(batch);
     if (recorder.hasHidden && facts?.hasHidden === false) store.put({ ...facts, hasHidden: true });
     if (isTty && exit === undefined && recorder.wantsFrame) this.#askFrame(recorder);
   }
@@ -196,8 +201,11 @@ export class Recordings {
   #askFrame(recorder: Recorder): void {
     const { hop, waitUntil } = this.#ports;
     const nowMs = Date.now();
-    if (!hop.isOpen || nowMs < this.#nextFrameMs) return;
-    this.#nextFrameMs = nowMs + FRAME_MS;
+    const { offset, atMs, nextMs } = this.#frame;
+    if (!hop.isOpen || nowMs < nextMs) return;
+    const rate = (recorder.offset - offset) / (nowMs - atMs);
+    const waitMs = FRAME_MS * Math.min(10, Math.max(1, rate / FLOOD_BYTES_PER_MS));
+    this.#frame = { offset: recorder.offset, atMs: nowMs, nextMs: nowMs + waitMs };
     const asked = askProcess(hop.client, SCREEN).then((json) => {
       const frame = frameOf(keptState(json));
       if (frame === undefined) recorder.noFrame();
@@ -357,7 +365,7 @@ export class Recordings {
       kind: "found",
       ...{ incarnation: facts.incarnation, startedAtMs, isTty, command, redacted },
       segments,
-      open: waiting.map(encodeSegment),
+      open: waiting.map((segment) => encodeSegment(segment)),
       end: Math.max(facts.to, waiting.at(-1)?.to ?? 0),
       isOver: endedAtMs !== undefined || waiting.some(({ exit }) => exit !== undefined),
       ...defined({ endedAtMs }),
@@ -379,6 +387,7 @@ export class Recordings {
    * the recording, or where what follows is in the storage.
    */
   async stream(incarnation: string, from: number, tell: TellRecording, reader: { isEnded: boolean }): Promise<void> {
+    let toldMs = Date.now();
     for (let at = from; !reader.isEnded; ) {
       const facts = this.#ports.store.get(incarnation);
       if (facts === undefined || facts.removedAtMs !== undefined) return;
@@ -386,21 +395,24 @@ export class Recordings {
       if ((pieces[0]?.from ?? facts.to) > at || (pieces.length === 0 && facts.endedAtMs !== undefined)) return;
       for (const piece of pieces) {
         await tell(encodeSegment(piece));
+        toldMs = Date.now();
         if (piece.exit !== undefined) return;
         at = piece.to;
       }
-      if (pieces.length === 0 && (await this.#quiet())) await tell();
+      if (pieces.length > 0 || !(await this.#quiet(toldMs + QUIET_MS))) continue;
+      await tell();
+      toldMs = Date.now();
     }
   }
 
-  /** @returns Whether nothing has come for a while. */
-  async #quiet(): Promise<boolean> {
+  /** @returns Whether nothing has come until then. */
+  async #quiet(untilMs: number): Promise<boolean> {
     let come = (): void => undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const isQuiet = await new Promise<boolean>((resolve) => {
       come = () => resolve(false);
       this.#waiters.add(come);
-      timer = setTimeout(() => resolve(true), QUIET_MS);
+      timer = setTimeout(() => resolve(true), Math.max(0, untilMs - Date.now()));
     });
     if (timer !== undefined) clearTimeout(timer);
     this.#waiters.delete(come);

@@ -19,9 +19,11 @@ const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** Its header and its key frames included. */
 const MOST_BYTES = 4 * MAX_SEGMENT_BYTES;
 const GZIP_MARK = 0x1f;
+/** New memory for each would cost as much as compressing it. */
+const ROOM = new Uint8Array(2 * MAX_SEGMENT_BYTES);
 
 export function packSegment(segment: Segment): Packed {
-  const bytes = new Uint8Array(zstdCompressSync(encodeSegment(segment), OPTIONS));
+  const bytes = new Uint8Array(zstdCompressSync(encodeSegment(segment, ROOM), OPTIONS));
   return { bytes, sha256: hash("sha256", bytes) };
 }
 
@@ -31,6 +33,15 @@ export function unpackSegment(bytes: Uint8Array<ArrayBuffer>, sha256: string): S
   // Older versions stored gzip.
   const unpack = bytes[0] === GZIP_MARK ? gunzipSync : zstdDecompressSync;
   return decodeSegment(unpack(bytes, { maxOutputLength: MOST_BYTES }));
+}
+
+/** @throws {Error} If the storage has no answer in this time. */
+export async function answered<T>(answer: Promise<T>, mostMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${mostMs / 1000} s`)), mostMs);
+  });
+  return await Promise.race([answer, late]).finally(() => clearTimeout(timer ?? null));
 }
 
 /** @param startedAtMs When it is from, if it holds no output. */

@@ -5,7 +5,7 @@ import type { RecordedExit, Segment } from "sandbox-stdio/recording";
 import type { StoredSegment } from "../attach/recording-calls.ts";
 import { log } from "../base/log.ts";
 import type { RecordingFacts, RecordingStore, SegmentEntry } from "./store.ts";
-import { factsOf, type Packed, packSegment, unpackSegment } from "./stored-bytes.ts";
+import { answered, factsOf, type Packed, packSegment, unpackSegment } from "./stored-bytes.ts";
 
 /** Output that waits to be stored. Beyond, nothing is taken from the log, which drops its oldest. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -125,7 +125,10 @@ export class SegmentWriter {
     const { store, bucket, prefix } = this.#ports;
     // By its content: an answer that comes late, or twice, never replaces another segment.
     const keyOf = ({ entry }: Waiting) => `${prefix}/${incarnation}/${entry.from}-${entry.sha256.slice(0, 16)}`;
-    const put = (one: Waiting) => bucket && persistently(() => putOnce(bucket, keyOf(one), one.packed));
+    const put = (one: Waiting) => {
+      const { bytes, sha256 } = one.packed;
+      return bucket && persistently(() => answered(bucket.put(keyOf(one), bytes, { sha256 }), ANSWER_MS));
+    };
     const results = await Promise.allSettled(group.map(put));
     const kept = group.filter((_, i) => results[i]?.status === "fulfilled");
     for (const result of results)
@@ -153,20 +156,8 @@ export class SegmentWriter {
   }
 }
 
-async function putOnce(bucket: R2Bucket, key: string, { bytes, sha256 }: Packed): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${ANSWER_MS / 1000} s`)), ANSWER_MS);
-  });
-  try {
-    await Promise.race([bucket.put(key, bytes, { sha256 }), late]);
-  } finally {
-    if (timer !== undefined) clearTimeout(timer);
-  }
-}
-
 /** @throws The last error, once it has failed for long enough. */
-async function persistently(attempt: () => Promise<void>): Promise<void> {
+async function persistently(attempt: () => Promise<unknown>): Promise<unknown> {
   const untilMs = Date.now() + PATIENCE_MS;
   for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, MOST_RETRY_MS)) {
     try {

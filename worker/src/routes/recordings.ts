@@ -13,6 +13,7 @@ import { requireScope, type SandboxScope } from "../auth/identity.ts";
 import { tenantKey } from "../auth/names.ts";
 import { openProject } from "../auth/project-gate.ts";
 import { readEntrySettings } from "../auth/provider.ts";
+import { log } from "../base/log.ts";
 import { requireUnrevoked } from "../guards/identify.ts";
 import { addressKey } from "../limits/address-key.ts";
 import { type Authorized, authorized, callerOf } from "../programs/authorized.ts";
@@ -21,7 +22,7 @@ import { parseBody, parseQuery } from "../programs/parse.ts";
 import { respond } from "../programs/respond.ts";
 import { castOf } from "../recordings/cast.ts";
 import { momentOf } from "../recordings/moment.ts";
-import { absent, type ReadingEnv, RecordingReading } from "../recordings/reading.ts";
+import { absent, type ReadingEnv, RecordingReading, StorageFault } from "../recordings/reading.ts";
 import { searched, targetOf } from "../recordings/search.ts";
 import { AuthFault } from "../refusal/fault.ts";
 import { at, type ProgramsEnv } from "./programs.ts";
@@ -116,8 +117,15 @@ async function withQuery<Schema extends z.ZodObject>(
   answerTo: (asked: z.output<Schema>) => Promise<ProgramAnswer | Response>,
 ): Promise<Response> {
   const query = parseQuery(c.req.raw, schema);
-  const answer = query.ok ? await answerTo(query.value) : query.answer;
-  return answer instanceof Response ? answer : respond(answer);
+  if (!query.ok) return respond(query.answer);
+  try {
+    const answer = await answerTo(query.value);
+    return answer instanceof Response ? answer : respond(answer);
+  } catch (error) {
+    if (!(error instanceof StorageFault)) throw error;
+    log.error("a recording could not be read:", error.cause);
+    return respond(refused(503, "unavailable", error.message));
+  }
 }
 
 async function enter(

@@ -24,6 +24,7 @@ beforeEach(() => void Object.assign(real, settings));
 
 afterEach(() => {
   bucket.fate = () => "good";
+  bucket.readFate = () => "good";
   Object.assign(real, before);
   vi.restoreAllMocks();
 });
@@ -77,6 +78,29 @@ test("G1: a bucket that never answers: the session goes on, and the recording te
   expect(gap?.from).toBeGreaterThan(8_000_000);
   const [listed] = await stub.listRecordings();
   expect(listed?.gap).toEqual(gap);
+});
+
+test("G3: a bucket that fails or never answers at reading is told in time, and the session goes on", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  await open(stub, "plain", undefined, true);
+  await inObject(stub, () => bridge.write("one\n"));
+  await expect.poll(async () => (await stub.describe())?.offset, LIMIT).toBe(4);
+  clock.putForward(30_000);
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ open: [] });
+  for (const fate of ["fails", "never"] as const) {
+    bucket.readFate = () => fate;
+    const asked = readingOf(stub).then((reading) => momentOf(reading, { offset: 2, format: "text", scrollback: 0 }));
+    const told = asked.catch(String);
+    await inObject(stub, () => bridge.write("two\n"));
+    await expect.poll(() => fate === "fails" || clock.timers.includes(10_000), LIMIT).toBe(true);
+    clock.putForward(10_000);
+    expect(await told).toBe("StorageFault: the recording can't be read just now: ask again");
+  }
+  bucket.readFate = () => "good";
+  clock.putForward(30_000);
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ end: 12, open: [] });
+  expect((await recorded(stub)).text).toBe("one\ntwo\ntwo\n");
 });
 
 test("G2: what the bucket has in place of a segment is not believed: the segment is a gap, and the rest is read", async () => {

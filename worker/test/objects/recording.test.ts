@@ -177,6 +177,20 @@ test("G4: what takes too long to draw is refused, and nothing else waits for it"
   });
 });
 
+test("G4: the screen behind a flood of lines, most of which need no drawing, and what has scrolled off above it", async () => {
+  const stub = stubOf(crypto.randomUUID());
+  const bridge = new Bridge(stub, true);
+  await open(stub, "plain", undefined, true);
+  const numbers = Array.from({ length: 60_000 }, (_, i) => String(i));
+  await inObject(stub, () => bridge.write(`\x1b[31m${numbers.join("\r\n")}`));
+  const { length } = `\x1b[31m${numbers.join("\r\n")}`;
+  await expect.poll(() => stub.recordingIndex(undefined), LIMIT).toMatchObject({ end: length });
+  const { body } = await momentOf(await readingOf(stub), { offset: length, format: "json", scrollback: 1_000 });
+  const { lines, scrollback, runs } = body as { lines: string[]; scrollback: string[]; runs: object[][] };
+  expect([...scrollback, ...lines]).toEqual(numbers.slice(-1_000 - lines.length));
+  expect(runs.at(-1)).toEqual([{ x: 0, cols: 5, fg: 1 }]);
+});
+
 test("G2: a process that ended while the object was dead has its end in the recording, once it is asked for", async () => {
   const name = crypto.randomUUID();
   const bridge = new Bridge(stubOf(name), true);

@@ -9,7 +9,7 @@ export class StandInBucket {
   /** Keys that were written with other bytes than before. */
   readonly overwritten: string[] = [];
   fate: () => PutFate = () => "good";
-  isReadable = true;
+  readFate: () => "good" | "fails" | "never" = () => "good";
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     this.puts += 1;
@@ -24,7 +24,10 @@ export class StandInBucket {
   }
 
   async get(key: string) {
-    const bytes = this.isReadable ? this.objects.get(key) : undefined;
+    const fate = this.readFate();
+    if (fate === "fails") throw new Error("get: internal error (10001)");
+    if (fate === "never") return new Promise<null>(() => undefined);
+    const bytes = this.objects.get(key);
     return bytes === undefined ? null : { arrayBuffer: async () => bytes.slice().buffer };
   }
 

@@ -9,6 +9,7 @@ import { shortCommand } from "./command-line.ts";
 import { onIpLinks } from "./ip-links.ts";
 import * as latencies from "./latencies.ts";
 import type { Result } from "./measuring.ts";
+import { recordingOn } from "./recording.ts";
 
 /** @param share How much of the full measurement is made, up to 1: of its bytes, keys or connections. */
 export type Measure = (subject: Subject, share: number) => Promise<Result>;
@@ -38,6 +39,7 @@ export const MEASURES: readonly Measure[] = [
   amounts.fanOut,
   shortCommand,
   carried,
+  recordingOn,
 ];
 
 /** Those that a short look makes: long measurements, and those that say nothing when short, are left to the whole table. */
@@ -59,6 +61,7 @@ const WITHOUT = new Map<Measure, readonly SubjectName[]>([
   [carried, ["bridge", "bridge floor", "ttyd", "node-pty"]],
   [runTrue, [...PEERS, "bridge", "bridge floor", "path floor"]], // Only the Worker answers calls.
   [codexTrue, [...PEERS, "bridge", "bridge floor", "path floor"]],
+  [recordingOn, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [echoBesideWaits, [...PEERS, "bridge", "bridge floor", "path floor"]],
   [latencies.connectAtOnce, ["ssh"]], // By default it refuses so many.
   [amounts.idleCpu, ["ssh"]], // Its sessions are processes, half a minute to open, and do nothing.

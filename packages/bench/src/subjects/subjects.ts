@@ -37,6 +37,7 @@ export type OpenOptions = {
   readonly role?: "driver" | "viewer";
   readonly delivery?: "live";
   readonly tty?: boolean;
+  readonly isRecorded?: boolean;
 };
 
 export type SubjectName =
@@ -115,9 +116,9 @@ async function ourPath(): Promise<Subject> {
     ports: { worker: port },
     workerVars: {
       ...UNLIMITED,
-      // `AUDIT=off npm run bench` shows the audit's cost, `RECORDING=on` that of recordings.
+      // `AUDIT=off npm run bench` shows the audit's cost.
       AUDIT: process.env.AUDIT ?? "",
-      RECORDING: process.env.RECORDING ?? "",
+      RECORDING: "ask",
       // A slow link in front has a port of its own.
       ALLOWED_HOSTS: [`127.0.0.1:${port}`, ...linkHosts()].join(","),
     },

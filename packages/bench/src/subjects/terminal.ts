@@ -43,6 +43,7 @@ export type TerminalSpec = {
   /** Without it as the role has it. */
   readonly delivery?: "live";
   readonly tty?: boolean;
+  readonly isRecorded?: boolean;
   /** Arguments of the ssh client, up to the host. */
   readonly ssh?: readonly string[];
 };
@@ -94,13 +95,14 @@ function openOf(spec: TerminalSpec): Promise<Terminal> {
 }
 
 /** What an attach asks for, but the session. */
-function queryOf({ command, tty, role = "driver", delivery }: TerminalSpec): [string, string][] {
+function queryOf({ command, tty, role = "driver", delivery, isRecorded }: TerminalSpec): [string, string][] {
   const [cmd = "", ...args] = command;
   return [
     ["sandbox", "bench"],
     ["tty", tty === false ? "0" : "1"],
     ["role", role],
     ["keeps", String(MAX_KEPT_INPUT_BYTES)],
+    ...(isRecorded === true ? [["record", "1"] as [string, string]] : []),
     ...(delivery === undefined ? [] : [["delivery", delivery] as [string, string]]),
     ...(cmd === "" ? [] : [["cmd", cmd] as [string, string]]),
     ...args.map((arg): [string, string] => ["arg", arg]),

@@ -12,7 +12,7 @@ import { type Moment, RecordingModel, type SharedRecording } from "./recording-m
 
 export type RecordingPanelProps = {
   readonly target: SessionTarget;
-  /** undefined: from the start. */
+  /** undefined: the end. */
   readonly moment: Moment | undefined;
   /** undefined: the cookie is the way in. */
   readonly shared: SharedRecording | undefined;

@@ -43,7 +43,7 @@ export class RecordingModel extends Store<RecordingState> {
     this.#playback.set({ skipsIdle: true });
   }
 
-  /** Finds the recording, and shows it at this moment, or at its start. */
+  /** Finds the recording, and shows it at this moment, or at its end: what people see now. */
   open(moment: Moment | undefined): Promise<void> {
     return this.#orFault(async () => {
       const shared = this.#shared && { ...this.#shared, incarnation: undefined, endMs: undefined };
@@ -52,8 +52,8 @@ export class RecordingModel extends Store<RecordingState> {
       this.change({ recording, endMs, atMs: startMs });
       if (incarnation !== undefined)
         void this.#calls.commands(incarnation).then((commands) => this.change({ commands }));
-      const atMs = Math.min(Math.max(moment?.atMs ?? startMs, startMs), endMs);
-      await this.#start(moment && isoOf(atMs), atMs);
+      const atMs = Math.min(Math.max(moment?.atMs ?? endMs, startMs), endMs);
+      await this.#start(isoOf(atMs), atMs);
     });
   }
 

@@ -50,13 +50,13 @@ const froms = () =>
   asked.filter((path) => path.startsWith(`${BASE}/recording?`)).map((path) => new URL(path, "http://x").searchParams);
 const settled = (of: RecordingModel) => vi.waitFor(() => expect(of.getState().commands.length).toBe(2));
 
-test("opens the newest at its start, or the one of a link at its moment, within its ends", async () => {
+test("opens the newest at its end, or the one of a link at its moment, within its ends", async () => {
   const { made, shown } = model();
   void made.open(undefined);
   await settled(made);
   await vi.waitFor(() => expect(shown).toEqual(["screen"]));
-  expect(made.getState()).toMatchObject({ atMs: Date.parse(START), endMs: Date.parse(time(60)), isPlaying: false });
-  expect(froms().map(String)).toEqual(["incarnation=i2"]);
+  expect(made.getState()).toMatchObject({ atMs: Date.parse(time(60)), endMs: Date.parse(time(60)), isPlaying: false });
+  expect(froms().map((query) => query.get("from"))).toEqual([time(60)]);
 
   const { made: linked } = model();
   void linked.open({ atMs: Date.parse(time(9_999)), incarnation: "i2" });
@@ -70,7 +70,7 @@ test("opens the newest at its start, or the one of a link at its moment, within 
 
 test("jumps from command to command, and from match to match, by offset", async () => {
   const { made } = model();
-  void made.open(undefined);
+  void made.open({ atMs: 0, incarnation: "i2" });
   await settled(made);
   const at = () => [froms().at(-1)?.get("from"), (made.getState().atMs - Date.parse(START)) / 1000];
   made.jump("commands", 1);

@@ -2,6 +2,7 @@
 // it, as if all had come at once.
 
 import type { SizeMark } from "../output/output-log.ts";
+import { joined } from "../text/utf8-text.ts";
 import { commandMarks, NO_MARKS } from "./command-marks.ts";
 import type { KeyFrame, Segment } from "./segment.ts";
 
@@ -165,12 +166,6 @@ export class EventReader {
     const parts = this.#before;
     if (parts.length === 0) return;
     this.#before = [];
-    const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    events.push({ kind: "output", atMs: this.#range.atMs, bytes });
+    events.push({ kind: "output", atMs: this.#range.atMs, bytes: joined(parts) });
   }
 }

@@ -95,10 +95,10 @@ export class Recorder {
 
   /**
    * Takes what has come, or as much as a segment holds.
-   * @param isAll Also what redaction holds back, because it may still become a part of a match.
+   * @param isAll Also what redaction holds back, because it may still become a part of a match. @param room For a segment's output.
    */
-  take(log: OutputLog, isAll: boolean): Taken {
-    const taken = this.peek(log, isAll, 0, MAX_SEGMENT_BYTES);
+  take(log: OutputLog, isAll: boolean, room = new Uint8Array(MAX_SEGMENT_BYTES)): Taken {
+    const taken = this.peek(log, isAll, 0, room);
     this.#hasHidden ||= taken.hidesMore === true;
     const to = taken.batch?.to ?? taken.gap?.to ?? this.#taken;
     this.#times = this.#timesFrom(to);
@@ -109,11 +109,12 @@ export class Recorder {
     return taken;
   }
 
-  /** The same, and it is still to be taken. @param after Output before this is left out. */
-  peek(log: OutputLog, isAll: boolean, after = 0, most = Number.MAX_SAFE_INTEGER): Taken {
+  /** The same, and it is still to be taken. @param after Output before this is left out. @param room Absent: for all. */
+  peek(log: OutputLog, isAll: boolean, after = 0, room?: Uint8Array): Taken {
     const from = Math.max(this.#taken, log.startOffset, after);
     const gap = from > this.#taken ? { gap: { from: this.#taken, to: from } } : {};
-    const bytes = new Uint8Array(Math.min(most, Math.max(0, log.endOffset - from)));
+    const waiting = Math.max(0, log.endOffset - from);
+    const bytes = (room ?? new Uint8Array(waiting)).subarray(0, waiting);
     log.copy(from, bytes.length, bytes, 0);
     const held = this.#redact(log, from, bytes);
     const length = isAll ? bytes.length : Math.max(0, Math.min(bytes.length, held - from));

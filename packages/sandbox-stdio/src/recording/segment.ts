@@ -46,7 +46,9 @@ type Header = Omit<Segment, "bytes" | "frames"> & {
   readonly frames: readonly (Omit<KeyFrame, "ansi"> & { readonly bytes: number })[];
 };
 
-export function encodeSegment({ bytes, frames, times, ...facts }: Segment): Uint8Array<ArrayBuffer> {
+/** @param room Memory for it, if it fits. */
+export function encodeSegment(segment: Segment, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const { bytes, frames, times, ...facts } = segment;
   const header: Header = {
     ...facts,
     // Differences are smaller.
@@ -54,9 +56,10 @@ export function encodeSegment({ bytes, frames, times, ...facts }: Segment): Uint
     frames: frames.map(({ ansi, ...frame }) => ({ ...frame, bytes: ansi.length })),
   };
   const parts = [encodeUtf8(JSON.stringify(header)), ...frames.map(({ ansi }) => ansi), bytes];
-  const encoded = new Uint8Array(parts.reduce((sum, { length }) => sum + length, PREFIX_BYTES));
+  const length = parts.reduce((sum, { length }) => sum + length, PREFIX_BYTES);
+  const encoded = room && room.length >= length ? room.subarray(0, length) : new Uint8Array(length);
   encoded.set(MAGIC);
-  new DataView(encoded.buffer).setUint32(MAGIC.length, parts[0]?.length ?? 0);
+  new DataView(encoded.buffer, encoded.byteOffset).setUint32(MAGIC.length, parts[0]?.length ?? 0);
   let at = PREFIX_BYTES;
   for (const part of parts) {
     encoded.set(part, at);

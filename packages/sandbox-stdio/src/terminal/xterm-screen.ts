@@ -17,6 +17,8 @@ export type XtermBuffer = {
   readonly ybase: number;
   readonly x: number;
   readonly y: number;
+  readonly scrollTop: number;
+  readonly scrollBottom: number;
 };
 
 /** The members read of a terminal's core. */
@@ -28,10 +30,16 @@ export type XtermCore = {
       readonly applicationCursorKeys: boolean;
       readonly applicationKeypad: boolean;
       readonly bracketedPasteMode: boolean;
+      readonly origin: boolean;
     };
   };
   readonly mouseStateService: { readonly activeProtocol: string };
-  readonly _inputHandler: { readonly _windowTitle: string };
+  readonly _inputHandler: {
+    readonly _windowTitle: string;
+    readonly _curAttrData: { readonly extended: { readonly urlId: number } };
+    /** 0: within no sequence. */
+    readonly _parser: { readonly currentState: number };
+  };
 };
 
 const PATHS = [
@@ -39,6 +47,8 @@ const PATHS = [
   "coreService.decPrivateModes.bracketedPasteMode",
   "mouseStateService.activeProtocol",
   "_inputHandler._windowTitle",
+  "_inputHandler._curAttrData.extended.urlId",
+  "_inputHandler._parser.currentState",
 ];
 
 type Terminal = { readonly cols: number; readonly rows: number; readonly options: { readonly convertEol?: boolean } };
