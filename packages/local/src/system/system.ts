@@ -80,7 +80,6 @@ export interface System {
   readonly sandboxesDir: string;
   readonly worker: Server;
   readonly bridge: Server;
-  /** What its processes have as RUN_MARK. */
   readonly runId: string;
   readonly pids: { readonly worker: number; readonly bridge: number };
   /** Signs a token of this system's issuer; test processes elsewhere use tokenMinter with `dir` and `issuerUrl`. */
