@@ -109,7 +109,7 @@ test("ten people type through upgrades and crashes of each part, and no line is 
 /** What is taken for an object of workerd's stays with the allocator after it was unloaded: the next one has it. */
 const OBJECT_MEGABYTES = 1;
 /** Heaps before they are collected; the bridge keeps ended sessions for a while. */
-const MORE_MEGABYTES: Readonly<Record<string, number>> = { server: 64, worker: 32, bridge: 128 };
+const MORE_MEGABYTES: Readonly<Record<string, number>> = { server: 64, worker: 32, bridge: 256 };
 
 test("thousands of sessions and restarts of parts leave memory and descriptors as they were", async () => {
   const [state, env] = [stateFolder(), { ...ENV, LIMIT_UNNAMED_SECONDS: "10" }];

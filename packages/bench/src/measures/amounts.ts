@@ -24,7 +24,7 @@ export async function outputCooked(subject: Subject, share = 1): Promise<Result>
   const written = scaled(400_000_000, share, 10_000_000);
   // Each line is one byte longer than it was written.
   const total = written + Math.floor(written / (LINE.length + 1));
-  const script = `yes '${LINE}' | head -c ${written}; sleep 60`;
+  const script = `yes '${LINE}' 2>/dev/null | head -c ${written}; sleep 60`;
   const seconds = await readPattern(subject, total, script, new Verifier(COOKED_PERIOD));
   return { "output cooked, MB/s": total / 1e6 / seconds };
 }
@@ -130,7 +130,11 @@ export async function fanOut(subject: Subject, share = 1): Promise<Result> {
   for (const viewers of [1, 8, 64]) {
     const total = scaled(viewers === 64 ? 30_000_000 : 100_000_000, share, 2_000_000);
     const session = `fan-${viewers}-${Date.now()}`;
-    const command = ["sh", "-c", `stty raw -echo; head -c 1 >/dev/null; yes '${LINE}' | head -c ${total}; sleep 60`];
+    const command = [
+      "sh",
+      "-c",
+      `stty raw -echo; head -c 1 >/dev/null; yes '${LINE}' 2>/dev/null | head -c ${total}; sleep 60`,
+    ];
     const driver = await openTerminal(subject.spec(command, { session }));
     const all = [driver];
     for (let i = 1; i < viewers; i += 1) {

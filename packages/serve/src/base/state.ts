@@ -29,7 +29,7 @@ export type ServerFacts = {
   /** Of the page, with its query. */
   readonly path: string;
   readonly pid: number;
-  /** As in System: its processes outlive a server that is killed, by a moment. */
+  /** The RUN_MARK of its processes, which outlive a server that is killed by a moment. */
   readonly runId: string;
   readonly version: string;
   /** Where the issuer's key is, and what logins rest on. */
