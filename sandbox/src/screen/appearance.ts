@@ -45,7 +45,8 @@ export class Appearance {
     });
     terminal.parser.registerCsiHandler({ prefix: ">", final: "q" }, (params) => {
       if (params[0] === 0) answer(`${ESC}P>|${NAME_AND_VERSION}${ST}`);
-      return false;
+      // The emulator has a name of its own.
+      return true;
     });
   }
 
