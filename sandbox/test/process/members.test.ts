@@ -1,7 +1,7 @@
 // A look at the machine's processes is shared by all who ask before it begins.
 
 import { expect, test } from "vitest";
-import { askForMembers, askForMembersSoon, type Members } from "../../src/process/leader.ts";
+import { askForMembers, askForMembersSoon, type Members } from "../../src/process/members.ts";
 import { start } from "../support/process-harness.ts";
 
 test.each([

@@ -84,7 +84,7 @@ export function StatusBar(props: StatusBarProps) {
       {props.onFiles === undefined ? null : (
         <button
           type="button"
-          className="sbx-quiet sbx-reader"
+          className="sbx-quiet sbx-reader sbx-browse"
           aria-pressed={props.isBrowsing}
           title={words.filesTitle}
           onClick={props.onFiles}
@@ -94,7 +94,12 @@ export function StatusBar(props: StatusBarProps) {
         </button>
       )}
       {props.onUpload === undefined ? null : (
-        <button type="button" className="sbx-quiet sbx-reader" title={words.uploadTitle} onClick={props.onUpload}>
+        <button
+          type="button"
+          className="sbx-quiet sbx-reader sbx-choose"
+          title={words.uploadTitle}
+          onClick={props.onUpload}
+        >
           <Upload size={14} aria-hidden />
           <span>{words.upload}</span>
         </button>

@@ -71,6 +71,7 @@ test("offers only what can be done: nothing that may not be, no arranging of one
   const always = [
     "new",
     "divide",
+    "files",
     "upload",
     "rename",
     "terminal",

@@ -131,7 +131,8 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
     ]),
     files: ["dist", "vectors", "PROTOCOL.md", "INTERNALS.md"],
     dependencies: versions(DEPENDENCIES),
-    peerDependencies: versions(PEERS, "^"),
+    // `@cloudflare/sandbox` admits no version before its release: beside it, only the page needs the newer one.
+    peerDependencies: { ...versions(PEERS, "^"), "@xterm/xterm": `^6.0.0 || ^${versionOf(root, "@xterm/xterm")}` },
     peerDependenciesMeta: Object.fromEntries(PEERS.map((name) => [name, { optional: true }])),
   });
   cpSync(join(home, "vectors"), join(staging, "package/vectors"), { recursive: true });

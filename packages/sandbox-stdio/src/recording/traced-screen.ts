@@ -4,7 +4,6 @@
 /** Text, and the place of each UTF-16 unit: eight times the offset of its character plus the character's bytes; 0 for none. */
 export type PlacedText = { readonly text: string; readonly places: readonly number[] };
 type Size = { readonly cols: number; readonly rows: number };
-type Point = readonly [x: number, y: number];
 
 /** The second half of a wide character, which is no character. 0: nothing was written. */
 const REST = 0xffff;
@@ -33,7 +32,8 @@ class Row {
   }
 }
 
-type Buffer = { lines: Row[]; top: number; bottom: number; saved: Point };
+type Saved = readonly [x: number, y: number, wraps: boolean];
+type Buffer = { lines: Row[]; top: number; bottom: number; saved: Saved };
 const SAME: Readonly<Record<string, string>> = { a: "C", f: "H", "`": "G" };
 /** Finals of CSI before which a cursor behind the last column returns to it. */
 const RESTRICTED = "@ABCDEFGHLMPX`adef";
@@ -172,7 +172,7 @@ export class TracedScreen {
   /** @param final The character after ESC. */
   escape(final: string): void {
     this.#goOn();
-    if (final === "7") this.#buffer.saved = [this.#x, this.#y];
+    if (final === "7") this.#save();
     else if (final === "8") this.#restore();
     else if (final === "D" || final === "E") {
       this.#feed();
@@ -225,7 +225,7 @@ export class TracedScreen {
     else if (mode === "?7") this.#wraps = isOn;
     else if (mode === "?47" || mode === "?1047" || mode === "?1049") {
       this.settle();
-      if (isOn && mode === "?1049") this.#buffer.saved = [this.#x, this.#y];
+      if (isOn && mode === "?1049") this.#save();
       if (!isOn) this.#buffer = this.#main;
       else if (this.#buffer === this.#main) this.#buffer = this.#blank();
       if (!isOn && mode === "?1049") this.#restore();
@@ -244,7 +244,7 @@ export class TracedScreen {
 
   #blank(): Buffer {
     const lines = Array.from({ length: this.#rows }, () => new Row(this.#cols));
-    return { lines, top: 0, bottom: this.#rows - 1, saved: [0, 0] };
+    return { lines, top: 0, bottom: this.#rows - 1, saved: [0, 0, true] };
   }
 
   #goOn(last?: readonly [code: number, place: number]): void {
@@ -253,8 +253,12 @@ export class TracedScreen {
     this.#allowance = Math.min(this.#allowance + ALLOWANCE, MAX_ALLOWANCE);
   }
 
+  #save(): void {
+    this.#buffer.saved = [this.#x, this.#y, this.#wraps];
+  }
+
   #restore(): void {
-    [this.#x, this.#y] = this.#buffer.saved;
+    [this.#x, this.#y, this.#wraps] = this.#buffer.saved;
     this.#restrict();
   }
 
