@@ -209,7 +209,7 @@ describe("files in the sandbox", () => {
     const left = begin(gone.signal);
     await expect.poll(unpacking).toBe(1);
     // It does not see that its input ends.
-    process.kill(Number(readdirSync(where.cwd)[0]?.split("-")[2]), "SIGSTOP");
+    process.kill(Number(readdirSync(where.cwd)[0]?.split("-")[3]), "SIGSTOP");
     const leaving = [expect(left.answer).rejects.toThrow(/abort/i), left.begun.catch(() => undefined)];
     const others = [begin(null), begin(null), begin(null)];
     await expect.poll(unpacking).toBe(4);
