@@ -235,7 +235,6 @@ class Input:
         if offset > self.start:
             del self.kept[: offset - self.start]
             self.start = offset
-            self.sent = max(self.sent, offset)
 
     def refuse(self, for_good):
         """I7: refused input counts as taken, and is never sent again. What was not sent is dropped."""
@@ -460,7 +459,8 @@ class Client:
         self.notice(f"output from {gap['from']} to {gap['to']} is gone")
 
     def on_stdin_ack(self, ack):
-        self.input.settle(ack["offset"])
+        # An earlier connection's last bytes may have come late. This connection counts from `hello`: they are sent on it, too.
+        self.input.settle(min(ack["offset"], self.input.sent))
 
     def on_stdin_holder(self, holder):
         if self.hello["mode"] == "exclusive":  # K1
