@@ -1,9 +1,11 @@
 // examples/python-client: a second implementation of the protocol, written from its page, against the real system.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { connect } from "../support/clients/client.ts";
 import { cutRelay, fresh, type Person, person, system } from "../support/system/system.ts";
@@ -96,4 +98,47 @@ test("A9: on a PTY the Python client draws the screen as it is, and goes on from
   expect(stdout.length).toBeLessThan(100_000);
   expect(stdout).toMatch(/39999[\s\S]*40000[\s\S]*top[\s\S]*bye\r\n$/);
   first.drop();
+});
+
+test("I2, R5: the Python client sends from hello.stdin on, though an earlier connection's last bytes are settled meanwhile", async () => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => "stdio.v1" });
+  const heard: string[] = [];
+  const hello = (stdin: number) => ({
+    ...{ type: "hello", session: "s", resume: "r", offset: 0, stdin, tty: false, mode: "collaborative", holder: "" },
+    ...{ delivery: "lossless", you: { id: "c", role: "driver" }, participants: [] },
+  });
+  const whole = new Promise<void>((resolve) => {
+    server.on("connection", (socket, { socket: tcp }) => {
+      const say = (message: object) => socket.send(JSON.stringify(message));
+      const connection = heard.push("") - 1;
+      // Both messages are read at once.
+      tcp.cork();
+      say(hello(0));
+      // The first connection's bytes come late: the second is greeted before they are counted.
+      if (connection === 1) say({ type: "stdin_ack", offset: 4 });
+      tcp.uncork();
+      socket.on("message", (data, isBinary) => {
+        if (!isBinary) return;
+        heard[connection] += String(data);
+        if (connection === 0) socket.close(1012);
+        else if (heard[1]?.length === 6) resolve();
+      });
+    });
+  });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const child = spawn("python3", [CLIENT, `ws://127.0.0.1:${port}/attach`, "--", "cat"], {
+    env: { ...process.env, SBX_TOKEN: "t" },
+  });
+  try {
+    child.stdin.write("abcd");
+    await until("a second connection", () => heard.length === 2);
+    child.stdin.write("ef");
+    await whole;
+    expect(heard).toEqual(["abcd", "abcdef"]);
+  } finally {
+    child.kill("SIGKILL");
+    server.close();
+    for (const socket of server.clients) socket.terminate();
+  }
 });
