@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
@@ -137,6 +137,9 @@ async function ourPath(): Promise<Subject> {
 /** As a person has it: the command, with all that it starts. @throws {Error} If it was not built, or does not start. */
 async function served(): Promise<Subject> {
   const program = join(ROOT, "packages/sbx-cli/bin/sbx-stdio.js");
+  parts ??= builtParts();
+  // Where the packed command has them.
+  cpSync(await parts, join(ROOT, "packages/sbx-cli/dist/serve"), { recursive: true });
   const state = mkdtempSync(join(tmpdir(), "bench-serve-"));
   const port = await anyFreePort();
   const place = ["--port", String(port), "--state", state];
