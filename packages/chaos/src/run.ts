@@ -300,7 +300,7 @@ function planSession(session: string, random: Random, bytes: number, pauseMs = 0
 
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Of an answer that is no upgrade. */
+/** The most of an answer without an upgrade that an error quotes. */
 const MAX_SAID_CHARACTERS = 300;
 
 type Route = {

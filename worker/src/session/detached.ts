@@ -67,8 +67,8 @@ export class DetachedProcess {
   async tick(nowMs: number): Promise<void> {
     if (this.dueMs > nowMs || this.#isPolling) return;
     if (this.#lifecycle.state.at === "running") {
+      // What is stored is in the past: a later life polls at once.
       this.#next = undefined;
-      this.#kv.delete(NEXT_LOOK);
       return;
     }
     const everyMs = Math.min(LAST_POLL_MS, (this.#next?.everyMs ?? FIRST_POLL_MS) * 2);

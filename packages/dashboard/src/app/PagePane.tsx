@@ -173,7 +173,7 @@ function PaneContextMenu({ session, paneEntries, onDone, children }: PaneContext
   const onPress = (event: MouseEvent) => {
     const live = session();
     const { target } = event;
-    // A file has its own.
+    // A file's row has its own menu.
     if (target instanceof Element && target.closest('[role="treeitem"]') !== null) return;
     link.current = live?.getView().link;
     const isOurs = target instanceof Element && target.closest(".xterm") !== null && !event.shiftKey;

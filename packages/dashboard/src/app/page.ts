@@ -352,7 +352,7 @@ async function syncPreferences(store: PreferenceStore): Promise<void> {
   const save = () => {
     if (!isUnsaved) return;
     isUnsaved = false;
-    // It outlives the page. A browser that is busy, or dies, does not tell a page first that it closes.
+    // The request outlives the page: a busy or dying browser closes a page without telling it.
     void callApi("PUT", PREFERENCES_PATH, { preferences: store.get() }, { keepalive: true });
     pause = setTimeout(() => {
       pause = undefined;

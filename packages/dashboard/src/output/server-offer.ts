@@ -24,7 +24,7 @@ export class ServerOffer extends Store<ServerOfferState> {
     this.#disposables = [terminal.onWriteParsed(() => this.#written())];
   }
 
-  /** Its server may have ended with it. */
+  /** Drops the offer: the server may have ended with its command. */
   commandEnded(): void {
     this.#offered.clear();
     this.skip();

@@ -132,7 +132,7 @@ export function Terminal(props: TerminalProps) {
   const recorded = props.token === undefined ? live?.connection.recording : undefined;
   const ticket = ticketOf(wsUrl, location.href);
   const shared = ticket !== undefined && recorded !== undefined && { ticket, startMs: Date.parse(recorded.since) };
-  // Its calls are authenticated by the cookie.
+  // The files panel's calls are authenticated by the cookie.
   const files = props.token === undefined && !isByLink ? live?.files : undefined;
   const isBrowsing = useSnapshot(files?.subscribe, files?.getState)?.isShown === true;
   const [standIn, setStandIn] = useState<TerminalSession>();

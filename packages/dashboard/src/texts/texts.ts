@@ -1,31 +1,12 @@
 // Every text of the page and the component, in English. A page may replace any of them with `textsWith`. Reasons and error messages of
 // the server are shown unchanged. Pure.
 
-import { PARTICIPANT_WORDS, stoppingWords, type WhyLeftOut } from "sandbox-stdio/core";
+import { PARTICIPANT_WORDS, stoppingWords } from "sandbox-stdio/core";
+import { count, number } from "./counted.ts";
 import { RECORDING_TEXTS } from "./recording-texts.ts";
+import { TRANSFER_TEXTS } from "./transfer-texts.ts";
 
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-const number = new Intl.NumberFormat("en");
-
-/** "1 line", "2,000 lines". */
-const count = (of: number, one: string, many = `${one}s`): string => `${number.format(of)} ${of === 1 ? one : many}`;
-
-/** Members of a folder that were left out of the saved archive, since unpacking them would be unsafe. */
-export type SkippedMembers = {
-  readonly count: number;
-  /** Name of the first one. */
-  readonly name: string;
-  readonly why: WhyLeftOut;
-};
-
-const WHY_LEFT_OUT: Readonly<Record<SkippedMembers["why"], string>> = {
-  "leads-out": "points outside of the folder",
-  "below-link": "has the path of a link or lies below one",
-  "not-in-archive": "is a hard link to a file outside of the archive",
-  special: "is not a file, folder or link",
-  "no-name": "is not a valid name",
-  "too-many-links": "exceeds the limit of links",
-};
 
 export const ENGLISH = {
   /** Cards shown before there is a terminal. */
@@ -350,61 +331,7 @@ export const ENGLISH = {
     importAll: "Import…",
     noPreferences: (file: string) => `${file} is not a settings file of this page`,
   },
-  /** The files panel. */
-  files: {
-    label: "Files",
-    up: "Parent folder",
-    refresh: "Refresh",
-    close: "Close",
-    open: "Open",
-    showOnly: "Show this folder only",
-    download: "Download",
-    uploadHere: "Upload here…",
-    type: "Type its path",
-    copyPath: "Copy path",
-    reading: "Reading…",
-    empty: "Empty",
-    cut: "More entries are not shown",
-    cutText: "The rest is not shown. Download it to see all.",
-    failed: (reason: string) => `Cannot read: ${reason}`,
-  },
-  /** Uploads. */
-  upload: {
-    label: "Upload",
-    drop: "Drop to upload to the shell's directory",
-    sending: (files: number, directory: string | undefined) =>
-      `Uploading ${count(files, "file")}${directory === undefined ? "" : ` to ${directory}`}`,
-    progress: (sent: number, total: number) => `${number.format(sent)} of ${count(total, "byte")}`,
-    cancel: "Cancel",
-    dismiss: "Dismiss",
-    failed: (reason: string) => `Not uploaded: ${reason}`,
-    refused: {
-      nothing: "Nothing to upload",
-      "too-many": "Not uploaded: at most 10,000 files at a time",
-      "too-large": "Not uploaded: at most 1 GiB at a time",
-      "bad-name": "Not uploaded: a file has an invalid name",
-      unreadable: "Not uploaded: the browser cannot read the files",
-    },
-  },
-  /** Downloads. */
-  download: {
-    label: "Download",
-    wants: "A program wants to save this file on your computer:",
-    save: "Save",
-    ignore: "Ignore",
-    receiving: (path: string) => `Downloading ${path}`,
-    progress: (received: number, total: number | undefined) =>
-      total === undefined ? count(received, "byte") : `${number.format(received)} of ${count(total, "byte")}`,
-    cancel: "Cancel",
-    dismiss: "Dismiss",
-    partial: (path: string, { count: left, name, why }: SkippedMembers) =>
-      `Downloaded ${path} without ${count(left, "member")} of the archive: ${name} ${WHY_LEFT_OUT[why]}${left === 1 ? "" : ", …"}`,
-    failed: {
-      failed: (path: string, reason: string) => `Not downloaded: ${path}${reason === "" ? "" : `: ${reason}`}`,
-      "too-large": (path: string) => `Not downloaded: ${path} is larger than 1 GiB`,
-      incomplete: (path: string) => `Not downloaded: ${path} changed during the download, or data was lost`,
-    },
-  },
+  ...TRANSFER_TEXTS,
   /** Tabs and panes. */
   desk: {
     tabs: "Tabs",

@@ -29,9 +29,12 @@ export default function FilesPanel({ sandbox, files, mayType, onType, onClose }:
   const { uploads, downloads } = files;
   useEffect(() => {
     void tree.go(uploads.directory);
-    // What was uploaded is there.
+    let was = uploads.getState().kind;
     const unsubscribe = uploads.subscribe(() => {
-      if (uploads.getState().kind === "idle") void tree.refresh();
+      const { kind } = uploads.getState();
+      // The upload's files are there now.
+      if (was === "sending" && kind !== "sending") void tree.refresh();
+      was = kind;
     });
     return () => {
       unsubscribe();

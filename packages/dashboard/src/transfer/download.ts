@@ -3,7 +3,7 @@
 import { cloneBytes, STREAM_STDERR, STREAM_STDOUT, TarFault, TarFilter } from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { withoutCode } from "../connection/status.ts";
-import type { SkippedMembers } from "../texts/texts.ts";
+import type { SkippedMembers } from "../texts/transfer-texts.ts";
 import { folderOf, type Header, MAX_DOWNLOAD_BYTES, readHeader, shownName } from "./download-plan.ts";
 
 export type DownloadEnd =

@@ -2,7 +2,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
-import type { SkippedMembers } from "../texts/texts.ts";
+import type { SkippedMembers } from "../texts/transfer-texts.ts";
 import { Store } from "../ui/store.ts";
 import { Download, type DownloadEnd, type DownloadProgress } from "./download.ts";
 import { MAX_REQUESTS, readDownloadRequest, savedName } from "./download-plan.ts";

@@ -34,7 +34,8 @@ export class FileCalls {
 
   /** Where sessions begin. @throws {Error} */
   async home(): Promise<string> {
-    const { output } = await this.#run("pwd", []);
+    const { output, fault } = await this.#run("pwd", []);
+    if (fault !== undefined) throw new Error(fault);
     return output.trimEnd();
   }
 

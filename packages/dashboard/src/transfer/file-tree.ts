@@ -20,14 +20,14 @@ export type FileTreeState = {
 /** A line of the tree. */
 export type Row =
   | ({ readonly kind: "entry"; readonly path: string; readonly level: number; readonly isOpen: boolean } & Entry)
-  | { readonly kind: "note"; readonly path: string; readonly level: number; readonly note: Exclude<Note, undefined> };
+  | { readonly kind: "note"; readonly path: string; readonly level: number; readonly note: Note };
 
-type Note = "reading" | "empty" | "cut" | { readonly failed: string } | undefined;
+type Note = "reading" | "empty" | "cut" | { readonly failed: string };
 
 export class FileTree extends Store<FileTreeState> {
-  readonly #calls: FileCalls;
+  readonly #calls: Pick<FileCalls, "home" | "list" | "read">;
 
-  constructor(calls: FileCalls) {
+  constructor(calls: Pick<FileCalls, "home" | "list" | "read">) {
     super({ root: undefined, folders: new Map(), shown: undefined });
     this.#calls = calls;
   }
@@ -57,11 +57,11 @@ export class FileTree extends Store<FileTreeState> {
 
   /** Shows the beginning of a file. */
   async show(path: string): Promise<void> {
-    const content = await this.#calls
-      .read(path)
-      .catch((error: unknown) => failed(error))
-      .then((read) => ("reason" in read ? { failed: read.reason } : read));
-    this.change({ shown: { path, content } });
+    try {
+      this.change({ shown: { path, content: await this.#calls.read(path) } });
+    } catch (error) {
+      this.change({ shown: { path, content: { failed: failed(error).reason } } });
+    }
   }
 
   hide(): void {
@@ -92,7 +92,7 @@ function failed(error: unknown): Extract<Folder, { kind: "failed" }> {
 export function rowsOf({ root, folders }: FileTreeState, path = root, level = 1): Row[] {
   const folder = path === undefined ? undefined : folders.get(path);
   if (path === undefined || folder === undefined) return [];
-  const note = (note: Exclude<Note, undefined>): Row => ({ kind: "note", path: `${path}\n`, level, note });
+  const note = (note: Note): Row => ({ kind: "note", path: `${path}\n`, level, note });
   if (folder.kind === "reading") return [note("reading")];
   if (folder.kind === "failed") return [note({ failed: folder.reason })];
   if (folder.entries.length === 0) return [note("empty")];
@@ -105,6 +105,6 @@ export function rowsOf({ root, folders }: FileTreeState, path = root, level = 1)
   return folder.isCut ? [...rows, note("cut")] : rows;
 }
 
-export const childPath = (folder: string, name: string): string => `${folder === "/" ? "" : folder}/${name}`;
+const childPath = (folder: string, name: string): string => `${folder === "/" ? "" : folder}/${name}`;
 
 export const parentPath = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";

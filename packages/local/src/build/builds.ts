@@ -61,7 +61,7 @@ const APART = ["tools/mcp-server", "account/oauth", "attach/emulator"];
 const LEAVE_APART: Plugin = {
   name: "apart",
   setup({ onResolve }) {
-    // Of another format, and mostly others' code: buildParts() makes it.
+    // buildParts() makes this module, which has another format and is mostly others' code.
     onResolve({ filter: /^@sbx\/serve$/ }, () => ({ path: "./serve/serve.mjs", external: true }));
     onResolve({ filter: new RegExp(`^\\./(${APART.map((path) => basename(path)).join("|")})\\.ts$`) }, ({ path }) => ({
       path: path.replace(/ts$/, "js"),

@@ -95,7 +95,7 @@ export async function packLibrary(staging: string, outDir: string): Promise<stri
         ...options,
         types,
         noEmit: false,
-        // They are checked in the workspace; the tests of the packed files check the declarations.
+        // The workspace checks the sources, and the tests of the packed files the declarations.
         noCheck: true,
         declaration: true,
         allowImportingTsExtensions: false,

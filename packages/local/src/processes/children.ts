@@ -58,7 +58,7 @@ export interface Child {
    * SIGKILL at once.
    */
   stop(graceMs: number): Promise<void>;
-  /** It is not ended with this process any more, nor does this process wait for its end. */
+  /** Lets the child outlive this process, which no longer waits for its end. */
   release(): void;
 }
 

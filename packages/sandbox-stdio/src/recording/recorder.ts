@@ -9,7 +9,7 @@ import { type KeyFrame, MAX_SEGMENT_BYTES, type Segment } from "./segment.ts";
 
 /** Output waits so long for more, at the longest. */
 export const BATCH_MS = 30_000;
-/** So much of a log may wait: the bridge's has as much, for an object that dies before it has stored the batch. */
+/** The share of a log that may wait: the bridge's log keeps as much, for an object that dies before it stores the batch. */
 const BATCH_SHARE = 1 / 2;
 /** A screen is wanted again after so much output. */
 const FRAME_EVERY_BYTES = 512 * 1024;
