@@ -14,10 +14,15 @@ export class NotReadyError extends Error {
 /**
  * Waits until `url` answers 200.
  *
- * @param timeoutMs How long it may take in all.
+ * @param timeoutMs How long it may take in all. @param headers What only this server knows: another one may have its port.
  * @throws {NotReadyError} If the child ends, or the time does.
  */
-export async function waitUntilReady(child: Child, url: string, timeoutMs: number): Promise<void> {
+export async function waitUntilReady(
+  child: Child,
+  url: string,
+  timeoutMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   let lastAnswer = "no answer";
   let wrong: string | undefined;
@@ -25,7 +30,7 @@ export async function waitUntilReady(child: Child, url: string, timeoutMs: numbe
     const ended = await Promise.race([setTimeout(delay, undefined), child.exited]);
     if (ended !== undefined) fail(child, `ended before it was ready (${describeExit(ended)})`);
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(ONE_REQUEST_MS) });
+      const response = await fetch(url, { headers, signal: AbortSignal.timeout(ONE_REQUEST_MS) });
       const text = await response.text();
       if (response.status === 200) return;
       lastAnswer = `status ${response.status}`;

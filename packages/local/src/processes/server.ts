@@ -8,6 +8,7 @@ export interface ServerOptions extends ChildOptions {
   readonly logFile: string;
   /** Answers 200 once the server is up. */
   readonly healthUrl: string;
+  readonly healthHeaders?: Readonly<Record<string, string>>;
   /** How long it may take until then, in milliseconds. */
   readonly readyWithinMs: number;
   /** A line of the log that means that it is dead although its process lives. */
@@ -51,7 +52,8 @@ export class Server {
       const child = await spawned;
       this.#pid = child.pid;
       this.#watch(child, spawned);
-      await waitUntilReady(child, this.#options.healthUrl, this.#options.readyWithinMs);
+      const { healthUrl, healthHeaders, readyWithinMs } = this.#options;
+      await waitUntilReady(child, healthUrl, readyWithinMs, healthHeaders);
     } catch (error) {
       if (this.#spawned === spawned) await this.kill();
       throw error;

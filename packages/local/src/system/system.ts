@@ -279,7 +279,8 @@ function bridgeServer(
     env: childEnv({ STDIO_TOKEN_FD: "3", ...env }),
     secret: token,
     logFile: join(dir, "logs/bridge.log"),
-    healthUrl: `${url}/healthz`,
+    healthUrl: `${url}/sessions?sandbox=any`,
+    healthHeaders: { Authorization: `Bearer ${token}` },
     readyWithinMs: 30_000,
     // It ends its sessions itself, and some of them only after SIGHUP and SIGTERM.
     graceMs: 15_000,

@@ -84,7 +84,8 @@ test("output that comes instead of an echo replaces the predictions", async () =
   const typed = await predicted();
   writeFileSync(fifo, "now\n");
   relay.release();
-  await terminal.shows(/^other text\nremote\$ c?$/m);
+  // tmux leaves out blanks at the end of a line.
+  await terminal.shows(/^other text\nremote\$( c)?$/m);
   terminal.press("C-l");
   await terminal.shows(new RegExp(`^remote\\$ ${typed}$`));
 });
