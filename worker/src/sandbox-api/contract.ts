@@ -2,7 +2,7 @@
 // version is the contract's and not that of this server.
 
 import { defined } from "sandbox-stdio/core";
-import { z } from "zod";
+import * as z from "zod";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
 import { type AskedSandbox, fetchFolder } from "../bridge/files.ts";

@@ -4,7 +4,7 @@
 import type { processSchemas, sessionSchemas } from "@sbx/api";
 import { defined, type ProcessWish, packFileMessage, unpackFileMessage, type WriteOnce } from "sandbox-stdio/core";
 import type { StartOrder, WaitUntil } from "sandbox-stdio/programs";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Pass } from "../../attach/entry-limits.ts";
 import type { Grant } from "../../attach/grant.ts";
 import type { Actor } from "../../audit/record.ts";
