@@ -38,6 +38,21 @@ async function treeOf(revision: string): Promise<string> {
   return tree;
 }
 
+/** Where a tree has what starts a system, newest first. */
+const STARTERS = [
+  ["system/parts.ts", "buildAndStart"],
+  ["system/system.ts", "startSystem"],
+  ["system.ts", "startSystem"],
+] as const;
+
+async function starterOf(tree: string): Promise<Version["start"]> {
+  for (const [file, name] of STARTERS) {
+    const path = join(tree, "packages/local/src", file);
+    if (existsSync(path)) return (await import(pathToFileURL(path).href))[name];
+  }
+  throw new Error("Cannot start a system of that version: none of the known files is there");
+}
+
 /** Builds, packs and installs the clients of a tree outside of it. */
 async function versionOf(name: string, tree: string): Promise<Version> {
   const task = (what: string) =>
@@ -48,10 +63,7 @@ async function versionOf(name: string, tree: string): Promise<Version> {
   mkdirSync(home);
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   await runTool(`install ${name}`, "npm", ["install", "--prefix", home, ...flags, ...packed], { cwd: home, signal });
-  const load = (file: string) => import(pathToFileURL(join(tree, "packages/local/src/system", file)).href);
-  const start = existsSync(join(tree, "packages/local/src/system/parts.ts"))
-    ? (await load("parts.ts")).buildAndStart
-    : (await load("system.ts")).startSystem;
+  const start = await starterOf(tree);
   return { name, start, clients: { name, home } };
 }
 
