@@ -63,7 +63,7 @@ async function verifyAnew(token: string, { issuers, audience, resource }: JwtOpt
   requireUnexpired(payload);
   const { typ } = protectedHeader;
   if (typ !== undefined && !TOKEN_TYPES.has(typ.toLowerCase())) {
-    throw new AuthFault("malformed", "This kind of token is not one to log in with");
+    throw new AuthFault("malformed", "A token of this type can't be used to log in");
   }
   requireAllowedClient(payload, audience);
   return { payload, header: protectedHeader, key };

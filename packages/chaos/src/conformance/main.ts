@@ -66,7 +66,7 @@ export async function conformance(args: readonly string[], signal?: AbortSignal)
     else if (subject === "client" && rest.length > 0) results = checkClient("client", rest.join(" "));
     else if (URL.canParse(subject) && rest.length === 0)
       results = checkServer({ url: new URL(subject), token: process.env.SBX_TOKEN ?? "" });
-    else throw new Error(`Cannot check ${positionals.join(" ")}: it is no URL, and not client COMMAND`);
+    else throw new Error(`Cannot check ${positionals.join(" ")}: give a URL, or client and a COMMAND`);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
     return 2;
