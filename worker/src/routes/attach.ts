@@ -33,7 +33,7 @@ import { type Answering, refuseHttp, refuseUpgrade } from "../refusal/refusal.ts
 import { hasMade, reworded, withParameterAsHeader } from "../sandbox-api/caller.ts";
 import { roleRefusal } from "../session/admission.ts";
 import { terminalGate } from "../terminal/gate.ts";
-import { waitInLobby } from "../terminal/lobby.ts";
+import { attachOnceAuthenticated } from "../terminal/pre-auth.ts";
 import type { TerminalEnv } from "../terminal/settings.ts";
 import { readBasic, withToken } from "../terminal/ttyd-token.ts";
 
@@ -95,7 +95,7 @@ async function attachRoute(
     if (error.code === "no_token" && row?.dialect === TTYD) {
       const attach = (token: string) => attachRoute(c, rows, withToken(request, token));
       const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
-      return waitInLobby({ env: c.env, request, client: answering(row, offered), attach, waitUntil });
+      return attachOnceAuthenticated({ env: c.env, request, client: answering(row, offered), attach, waitUntil });
     }
     logRefused(request, error);
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.

@@ -133,16 +133,16 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
       resume: () => {
         isPaused = false;
         socket?.resume();
-        if (waitingEnd > 0) client.dealtWith(waitingEnd);
+        if (waitingEnd > 0) client.processed(waitingEnd);
       },
       close: () => {
         client.send({ type: "kill" });
         client.leave();
       },
     });
-    const dealtWith = (end: number) => {
+    const processed = (end: number) => {
       if (isPaused) waitingEnd = end;
-      else client.dealtWith(end);
+      else client.processed(end);
     };
     const client = new StdioClient(
       { session, firstAttempts: 1 },
@@ -181,9 +181,9 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
         },
         output: (_stream, bytes, end) => {
           terminal.onOutput(bytes);
-          dealtWith(end);
+          processed(end);
         },
-        snapshot: (_bytes, offset) => dealtWith(offset),
+        snapshot: (_bytes, offset) => processed(offset),
         resize: () => undefined,
         gap: (from, to) => terminal.onGap(to - from),
         message: () => undefined,

@@ -176,7 +176,7 @@ describe("L10: of stdio.v1", () => {
     let isDealing = false;
     const deal = () => {
       isDealing = false;
-      inbox.dealtWith(end);
+      inbox.processed(end);
     };
     const send = (frame: Frame) => {
       if (typeof frame === "string") return;

@@ -14,7 +14,7 @@ const NORMAL = 1000;
 /** What stands with the socket. */
 type Kept = { readonly call: WaitCall; readonly untilMs: number; readonly wait: KeptWait };
 
-export interface HeldWaitsPorts {
+export interface PendingWaitsPorts {
   readonly ctx: Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets">;
   readonly lifetimes: Lifetimes;
   /** The wait goes on here. @returns What to answer, where it can't. */
@@ -27,12 +27,12 @@ export interface HeldWaitsPorts {
   changed(): void;
 }
 
-export class HeldWaits {
-  readonly #ports: HeldWaitsPorts;
+export class PendingWaits {
+  readonly #ports: PendingWaitsPorts;
   readonly #held = new Map<WebSocket, HeldWait>();
   #comings = 0;
 
-  constructor(ports: HeldWaitsPorts) {
+  constructor(ports: PendingWaitsPorts) {
     this.#ports = ports;
   }
 
@@ -134,7 +134,7 @@ class HeldWait implements Bounded {
   readonly untilMs: number;
   readonly #socket: WebSocket;
   readonly #call: WaitCall;
-  readonly #ports: HeldWaitsPorts;
+  readonly #ports: PendingWaitsPorts;
   readonly #ended: () => void;
   #kept: KeptWait;
   #waiting: Waiting | undefined;
@@ -150,7 +150,7 @@ class HeldWait implements Bounded {
     call: WaitCall,
     untilMs: number,
     kept: KeptWait,
-    ports: HeldWaitsPorts,
+    ports: PendingWaitsPorts,
     ended: () => void,
   ) {
     this.untilMs = untilMs;
