@@ -10,7 +10,7 @@ import type { AuthSettings } from "./settings.ts";
 type SessionSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret">;
 
 export interface Session {
-  /** Of this login. Logging out ends it, for every copy of the cookie. */
+  /** Id of this login. Logging out ends it for every copy of the cookie. */
   readonly id: string;
   readonly userId: string;
   /** The access token, or the ID token where the access token is opaque. Verified on each use. */

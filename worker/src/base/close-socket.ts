@@ -9,6 +9,6 @@ export function closeSocket(socket: WebSocket, code: number, reason: string): vo
   try {
     socket.close(sendable, clipUtf8(reason, 123));
   } catch {
-    // It has closed.
+    // The socket has closed.
   }
 }

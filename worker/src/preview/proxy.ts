@@ -31,7 +31,7 @@ import type { PreviewPass } from "./pass.ts";
 export type ProxyEnv = BridgeEnv & LimitEnv & TenantsEnv;
 
 const MAX_BODY_BYTES = 100 * MIB;
-/** Of one browser, as one Worker counts them: a page asks for six at a time, or a hundred where it speaks HTTP/2. */
+/** Most open requests of one browser at one Worker. A page makes six at a time, or a hundred over HTTP/2. */
 const MAX_OPEN = 256;
 /** An answer that takes longer is watched: it ends with its pass. */
 const LONG_MS = 2_000;

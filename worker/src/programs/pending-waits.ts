@@ -123,7 +123,7 @@ export class PendingWaits {
     return [...this.#held.values()].every((held) => held.keep());
   }
 
-  /** Those of an earlier life go on. */
+  /** Continues the waits of an earlier life of this object. */
   goOn(): void {
     for (const held of this.#held.values()) held.goOn();
   }
@@ -173,7 +173,7 @@ class HeldWait implements Bounded {
     this.#waiting = waiting;
     this.keep();
     this.#unwatch = waiting.reached.watch(() => {
-      // It looks at that, too, when its search goes on.
+      // Otherwise its search looks at this output, too.
       if (this.#timer === undefined || !waiting.isBehind) this.#look();
     }, true);
     if (this.#isOver) waiting.timeOver();
@@ -283,7 +283,7 @@ class HeldWait implements Bounded {
     try {
       this.#socket.send(JSON.stringify(message));
     } catch {
-      // It closed just now: its close event comes.
+      // The socket has just closed: its close event follows.
     }
   }
 }
@@ -292,6 +292,6 @@ function closeQuietly(socket: WebSocket): void {
   try {
     socket.close(NORMAL, "");
   } catch {
-    // It has closed.
+    // The socket has closed.
   }
 }

@@ -37,7 +37,7 @@ import { type StartPorts, Starts } from "./starts.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
 const LINGER_MS = 5_000;
-/** That a call was made is stored this often at most. */
+/** Minimum time between two stored times of a call. */
 const CALLED_STEP_MS = 10_000;
 
 export interface ProgramPorts extends StartPorts {

@@ -86,7 +86,7 @@ export class SegmentWriter {
     });
   }
 
-  /** Of this recording nothing more is stored. */
+  /** Stores nothing more of this recording. */
   drop(incarnation: string): void {
     this.#waiting = this.#waiting.filter((one) => one.incarnation !== incarnation);
   }

@@ -130,7 +130,7 @@ async function attach(
   const keys = { sandboxKey, sandbox: query.sandbox, sessionKey: await sessionKey(session) };
   const kind: ConnectionKind = row.limits === "json" ? "json" : "other";
   const sessionObject = env.SESSION.getByName(keys.sessionKey);
-  // It may be far away, or not be there yet. If it can't be woken, the upgrade will say so.
+  // The object may be far away, or not exist yet. If waking fails, the upgrade reports it.
   const wake = () => void sessionObject.wake().catch(() => undefined);
   const asked = { ...keys, kind, resume: query.resume };
   const passed = await pass(env, request, right, asked, onceAnswered(question, wake));

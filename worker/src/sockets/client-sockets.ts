@@ -43,7 +43,7 @@ export class ClientSockets {
   readonly #heard = new WeakSet<WebSocket>();
   /** Sockets that live no longer than this object. */
   readonly #own = new WeakSet<WebSocket>();
-  /** Of own sockets whose queue the runtime does not tell: the bytes that were sent with nothing heard since. */
+  /** Bytes sent since the client's last message, on sockets whose queue the runtime does not report. */
   readonly #unacknowledged = new WeakMap<WebSocket, Unacknowledged>();
   readonly #pool: UnacknowledgedPool | undefined;
   readonly #sent = new WeakMap<WebSocket, Sent>();

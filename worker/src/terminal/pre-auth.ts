@@ -127,7 +127,7 @@ class Guest {
     try {
       this.#socket.close();
     } catch {
-      // It was closed from this side.
+      // This side has closed the socket.
     }
   }
 }

@@ -68,7 +68,7 @@ class Outlet {
   }
 }
 
-/** Those that are open: a measurement may be given up in its middle. */
+/** Open terminals, to be closed if a measurement is aborted. */
 const open = new Set<Terminal>();
 
 export async function openTerminal(spec: TerminalSpec): Promise<Terminal> {
@@ -257,7 +257,7 @@ async function openTtyd(spec: TerminalSpec): Promise<Terminal> {
 /** A terminal through the ssh client: a process of its own, on pipes. */
 function openSsh({ url, ssh = [], command }: TerminalSpec): Terminal {
   const { hostname, port } = new URL(url);
-  // Of two ports, ssh takes the first.
+  // If given two ports, ssh uses the first.
   const args = ["-p", port, "-o", `HostName=${hostname}`, ...ssh, command.map(quoted).join(" ")];
   return overPipes(spawn("ssh", args, { stdio: ["pipe", "pipe", "ignore"] }));
 }
