@@ -77,9 +77,9 @@ export class SessionRun {
   #isFed = false;
   #inputAt = 0;
   #hashedInput = 0;
-  #undealt: Output[] = [];
+  #unprocessed: Output[] = [];
   #isDealing = false;
-  /** The log's offset after the last output that was dealt with. */
+  /** The log's offset after the last output that was processed. */
   #logAt = 0;
   #incarnation: string | undefined;
   #problems: string[] = [];
@@ -117,7 +117,7 @@ export class SessionRun {
     return this.#isOver;
   }
 
-  /** Bytes of output that were dealt with, and of input that the process has taken. */
+  /** Bytes of processed output, and of input that the process has taken. */
   get bytes(): { readonly out: number; readonly in: number } {
     return { out: this.#stdout.received + this.#stderr.received, in: this.#inputAt - this.#client.unackedInput };
   }
@@ -127,7 +127,7 @@ export class SessionRun {
     const point = this.#client.resumePoint;
     if (this.#isOver || point === undefined) return;
     this.#reloads += 1;
-    this.#undealt = [];
+    this.#unprocessed = [];
     this.#isFed = false;
     const old = this.#client;
     this.#client = this.#makeClient(point);
@@ -158,7 +158,7 @@ export class SessionRun {
       {
         state: (state) => isCurrent() && this.#stateChanged(state),
         output: (stream, bytes, end) => isCurrent() && this.#received({ stream, bytes, end }),
-        snapshot: (_bytes, offset) => client.dealtWith(offset),
+        snapshot: (_bytes, offset) => client.processed(offset),
         resize: () => undefined,
         gap: (from, to) => isCurrent() && this.#missed(from, to),
         message: (message) => {
@@ -213,7 +213,7 @@ export class SessionRun {
 
   #received(output: Output): void {
     this.#outputAtMs = this.#ports.clock.now();
-    this.#undealt.push(output);
+    this.#unprocessed.push(output);
     if (this.plan.lagMs === 0) this.#deal();
     else if (!this.#isDealing) {
       this.#isDealing = true;
@@ -225,8 +225,8 @@ export class SessionRun {
   }
 
   #deal(): void {
-    const outputs = this.#undealt;
-    this.#undealt = [];
+    const outputs = this.#unprocessed;
+    this.#unprocessed = [];
     for (const { stream, bytes, end } of outputs) {
       if (end - bytes.length !== this.#logAt) {
         this.#problems.push(`output at log offset ${end - bytes.length} came after ${this.#logAt}`);
@@ -237,7 +237,7 @@ export class SessionRun {
       this.#progressAtMs = performance.now();
     }
     if (outputs.length === 0 || this.#isOver) return;
-    this.#client.dealtWith(this.#logAt);
+    this.#client.processed(this.#logAt);
     if (this.plan.work.input === "go" && this.#inputAt === 0) this.#feed();
   }
 

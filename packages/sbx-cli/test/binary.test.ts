@@ -3,10 +3,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { constants, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
-import { isNonBlocking } from "../../local/src/processes/proc.ts";
 import { cleanEnv, collect, scratch, until } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
@@ -38,6 +38,12 @@ test("a pipeline goes through it byte for byte, and the exit code is the process
   const sum = createHash("sha256").update(input).digest("hex");
   expect(result).toEqual({ code: 7, signal: null, stdout: `${sum}  -\n`, stderr: "err\n" });
 });
+
+/** Whether writes to a descriptor of another process fail if they would block. */
+function isNonBlocking(pid: number | undefined, fd: number): boolean {
+  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
+}
 
 test("its output stays blocking: a full pipe is waited for, and not tried again every few milliseconds", async () => {
   const child = spawn(binary, [server.url, "--", "cat"], { env: cleanEnv(), stdio: ["pipe", "pipe", "pipe"] });

@@ -17,7 +17,7 @@ export const STOPPING_RETRY_SECONDS = 10;
 const MAX_RETRY_AFTER_SECONDS = 300;
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_LOGGED_CHARACTERS = 1_000;
-/** Of an answer that is no WebSocket. A refusal is one line; a longer one, or one that comes a byte at a time, is a stranger's. */
+/** Limits of a response that refuses the upgrade: the bridge's is one line; a longer or slow one is not the bridge's. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
 const REFUSAL_PATIENCE_MS = 5_000;
 /** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */

@@ -14,7 +14,7 @@ import { forget } from "./exec-session.ts";
 
 const VERSION = "1.0.0";
 
-/** Of a session (V3). */
+/** Id of a session (V3). */
 export const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const word = z.string().regex(/^[^\0]*$/, "has a NUL character");

@@ -23,7 +23,7 @@ async function answerCall(request: Request, env: SessionsEnv, token: string): Pr
   if (request.method !== "POST" || !isSame(request.headers.get("Authorization") ?? "", `Bearer ${token}`))
     return new Response(null, { status: 401 });
   const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
-  // It looks whether its calls come here.
+  // The bridge tests whether its calls arrive.
   if (body.kind === "whole" && body.text === "{}") return new Response(null, { status: 204 });
   const call = body.kind === "whole" ? readCall(body.text) : undefined;
   if (call === undefined) return new Response(null, { status: 400 });

@@ -68,7 +68,7 @@ class Outlet {
   }
 }
 
-/** Those that are open: a measurement may be given up in its middle. */
+/** Open terminals, to be closed if a measurement is aborted. */
 const open = new Set<Terminal>();
 
 export async function openTerminal(spec: TerminalSpec): Promise<Terminal> {
@@ -133,16 +133,16 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
       resume: () => {
         isPaused = false;
         socket?.resume();
-        if (waitingEnd > 0) client.dealtWith(waitingEnd);
+        if (waitingEnd > 0) client.processed(waitingEnd);
       },
       close: () => {
         client.send({ type: "kill" });
         client.leave();
       },
     });
-    const dealtWith = (end: number) => {
+    const processed = (end: number) => {
       if (isPaused) waitingEnd = end;
-      else client.dealtWith(end);
+      else client.processed(end);
     };
     const client = new StdioClient(
       { session, firstAttempts: 1 },
@@ -181,9 +181,9 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
         },
         output: (_stream, bytes, end) => {
           terminal.onOutput(bytes);
-          dealtWith(end);
+          processed(end);
         },
-        snapshot: (_bytes, offset) => dealtWith(offset),
+        snapshot: (_bytes, offset) => processed(offset),
         resize: () => undefined,
         gap: (from, to) => terminal.onGap(to - from),
         message: () => undefined,
@@ -257,7 +257,7 @@ async function openTtyd(spec: TerminalSpec): Promise<Terminal> {
 /** A terminal through the ssh client: a process of its own, on pipes. */
 function openSsh({ url, ssh = [], command }: TerminalSpec): Terminal {
   const { hostname, port } = new URL(url);
-  // Of two ports, ssh takes the first.
+  // If given two ports, ssh uses the first.
   const args = ["-p", port, "-o", `HostName=${hostname}`, ...ssh, command.map(quoted).join(" ")];
   return overPipes(spawn("ssh", args, { stdio: ["pipe", "pipe", "ignore"] }));
 }

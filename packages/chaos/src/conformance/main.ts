@@ -25,14 +25,13 @@ Ends with 0 if all checks hold, 1 if one does not, 2 for wrong usage.
 
 export const ALL_SERVER_CHECKS = [...SERVER_CHECKS, ...INPUT_CHECKS];
 
-export const OUR_CLIENTS = {
+const OUR_CLIENTS = {
   typescript: `"${process.execPath}" --no-warnings "${join(ROOT, "packages/chaos/src/conformance/our-client.ts")}"`,
   python: `python3 "${join(ROOT, "examples/python-client/sbx_stdio.py")}"`,
 } as const;
 
-export const checkServer = (target: Target): Promise<Result[]> => runChecks("server", target, ALL_SERVER_CHECKS);
-export const checkClient = (name: string, command: string): Promise<Result[]> =>
-  runChecks(name, command, CLIENT_CHECKS);
+const checkServer = (target: Target): Promise<Result[]> => runChecks("server", target, ALL_SERVER_CHECKS);
+const checkClient = (name: string, command: string): Promise<Result[]> => runChecks(name, command, CLIENT_CHECKS);
 
 /** A local system, and both clients of the repository. */
 async function checkOurs(signal?: AbortSignal): Promise<Result[]> {
@@ -66,7 +65,7 @@ export async function conformance(args: readonly string[], signal?: AbortSignal)
     else if (subject === "client" && rest.length > 0) results = checkClient("client", rest.join(" "));
     else if (URL.canParse(subject) && rest.length === 0)
       results = checkServer({ url: new URL(subject), token: process.env.SBX_TOKEN ?? "" });
-    else throw new Error(`Cannot check ${positionals.join(" ")}: it is no URL, and not client COMMAND`);
+    else throw new Error(`Cannot check ${positionals.join(" ")}: give a URL, or client and a COMMAND`);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
     return 2;

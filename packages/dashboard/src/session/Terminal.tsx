@@ -30,6 +30,7 @@ import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { Asks } from "../sharing/Asks.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
 import { ParticipantsBar } from "../sharing/ParticipantsBar.tsx";
+import { sizedBy } from "../sharing/participants-model.ts";
 import { TouchKeys } from "../terminal/TouchKeys.tsx";
 import {
   isInDialog,
@@ -49,7 +50,6 @@ import type { Files } from "../transfer/files.ts";
 import { UploadView } from "../transfer/UploadView.tsx";
 import { typedPaths } from "../transfer/upload-plan.ts";
 import { NO_MODIFIERS } from "../ui/modifiers.ts";
-import { sizedBy } from "../ui/size-limit.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import { RefusalCard } from "./RefusalCard.tsx";
 import { StatusBar } from "./StatusBar.tsx";

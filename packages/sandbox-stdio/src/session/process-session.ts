@@ -76,8 +76,8 @@ export class ProcessSession extends SessionCore {
   }
 
   /** The Durable Object reports the holder of the keyboard. An unknown holder id means free. */
-  setHolder(told: string, isLent = false): void {
-    setHolder(this.state, told, isLent);
+  setHolder(id: string, isLent = false): void {
+    setHolder(this.state, id, isLent);
   }
 
   /** The Durable Object reports the client it chose to answer terminal queries. */
@@ -167,7 +167,7 @@ export class ProcessSession extends SessionCore {
 
   // ---- Hop: see session-state.ts --------------------------------------------------------------------------------
 
-  override get holdsProcess(): boolean {
+  override get holdsForSnapshots(): boolean {
     return true;
   }
 
@@ -203,7 +203,7 @@ export class ProcessSession extends SessionCore {
     // A call that waits for a program's input is told over the inner hop.
   }
 
-  override needsHold(): boolean {
+  override greetsOnceHeld(): boolean {
     return false; // The bridge holds the process whenever it must.
   }
 

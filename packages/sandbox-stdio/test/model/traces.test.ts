@@ -67,7 +67,7 @@ const BROKEN: readonly [string, string, readonly Change[]][] = [
       {
         file: "client/client.ts",
         right: 'resume.set("offset", String(received))',
-        wrong: 'resume.set("offset", String(dealt))',
+        wrong: 'resume.set("offset", String(processedTo))',
       },
     ],
   ],

@@ -136,7 +136,7 @@ export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {
   return { ...said.message, bytes: said.bytes };
 }
 
-/** A person types a secret for a program: its own calls must not look on. */
+/** A person types a secret for a program: the program's own calls must not see it. */
 export const SECRET_ENTRY = refused(
   409,
   "secret_entry",
