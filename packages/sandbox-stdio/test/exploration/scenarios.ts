@@ -11,6 +11,8 @@ export type Scenario = {
   readonly faults: readonly Fault[];
   /** How many plain faults the whole exploration places in one run. Absent: two. */
   readonly together?: number;
+  /** Left to `test:long`: in `npm test` another scenario has such a driver. */
+  readonly isLong?: boolean;
 };
 
 const DRIVER: PartyPlan = {
@@ -56,7 +58,7 @@ export const TRACED: Scenario = {
 };
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: "a driver on pipes", plan: exchange({}), faults: allFaults(1) },
+  { name: "a driver on pipes", plan: exchange({}), faults: allFaults(1), isLong: true },
   {
     name: "a driver on pipes, with a record of input",
     plan: exchange({ outputBytes: 3 }, { isRecorded: true }),
@@ -67,6 +69,7 @@ export const SCENARIOS: readonly Scenario[] = [
     plan: exchange({ chunkBytes: 1, pipeBytes: 1 }, { parties: [{ ...DRIVER, pieceBytes: 1 }] }),
     faults: allFaults(1),
     together: 1,
+    isLong: true,
   },
   {
     name: "a driver on a PTY that is parked",
