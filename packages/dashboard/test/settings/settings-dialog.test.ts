@@ -50,6 +50,29 @@ test("a scheme, a size and a theme are there at once, on other pages too, and af
   await expect.poll(() => paper(page)).toBe(ground);
 });
 
+test("Option on a Mac types its characters, and is Alt for programs once that is chosen", async () => {
+  const page = await browser.attached();
+  const devTools = await page.page.context().newCDPSession(page.page);
+  const userAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36";
+  await devTools.send("Emulation.setUserAgentOverride", { userAgent, platform: "MacIntel" });
+  await page.page.reload();
+  await page.state("attached");
+  /** Option+B as a Mac's browser reports it. */
+  const press = async () => {
+    const key = { code: "KeyB", key: "∫", windowsVirtualKeyCode: 66, modifiers: 1 };
+    await devTools.send("Input.dispatchKeyEvent", { type: "keyDown", text: "∫", ...key });
+    await devTools.send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
+  };
+  await page.type("");
+  await press();
+  await expect.poll(() => browser.server.process("main").typed).toBe("∫");
+  await page.button("Settings");
+  await page.page.getByLabel("On a Mac, Option is Alt").check();
+  await page.page.getByRole("button", { name: "Close" }).click();
+  await press();
+  await expect.poll(() => browser.server.process("main").typed).toBe("∫\x1bb");
+});
+
 test("what a person chooses is there in their other browsers; what can't be read there is as if it had never been chosen", async () => {
   const page = await settings();
   await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
