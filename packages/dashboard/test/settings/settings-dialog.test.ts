@@ -99,6 +99,21 @@ test("a choice is kept at once, of a browser that dies, too; the next ones withi
   await expect.poll(kept).toBe("bar");
 });
 
+test("a choice that did not reach the server is there after a reload, and reaches it then", async () => {
+  const page = await settings();
+  const path = "**/api/preferences";
+  await page.page.route(path, (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
+  await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
+  await page.page.unroute(path);
+  browser.server.preferences = { cursorStyle: "underline" };
+  await page.page.reload();
+  await page.state("attached");
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("bar");
+  await page.button("Settings");
+  expect(await page.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
+  page.problems.length = 0;
+});
+
 test("what is exported in one browser is imported in another", async () => {
   const page = await settings();
   await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");

@@ -95,7 +95,6 @@ test("a person's own keys: given on the sheet, refused with a reason, told of an
   await says("Ctrl+Shift+O: Rename…");
   await keyboard.press("Escape");
   await sheet.waitFor({ state: "detached" });
-
   await page.page.reload();
   await page.state("attached");
   await page.type("");
