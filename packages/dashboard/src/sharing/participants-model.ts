@@ -4,6 +4,7 @@
 import {
   announcementOf,
   keyboardWords,
+  mayGiveTo,
   nameOf,
   otherDrivers,
   type Participants,
@@ -106,7 +107,7 @@ export class ParticipantsModel extends Store<ParticipantsState> {
     const others = this.state.requesters.filter((id) => id !== message.id);
     if (message.type === "leave") return { requesters: others };
     if (message.id === people.you) return { hasRequested: true };
-    return people.holder === people.you ? { requesters: [...others, message.id] } : {};
+    return mayGiveTo(people, message.id) ? { requesters: [...others, message.id] } : {};
   }
 
   #refused(): void {
