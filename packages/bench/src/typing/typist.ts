@@ -237,6 +237,7 @@ const less: Activity = (typist) => {
 };
 
 const IN_SHELL = [command, command, command, history, search, completion, editing, editing, pasted] as const;
+const FULL_SCREEN: readonly Activity[] = [vim, emacs, fzf, less];
 const PROGRAMS: readonly (readonly [Activity, number])[] = [
   ...IN_SHELL.map((activity): [Activity, number] => [activity, 1]),
   [vim, 1.5],
@@ -256,6 +257,8 @@ export function typed(seed: number, seconds: number): readonly Step[] {
     typist.think();
     activity(typist);
     typist.think(2000);
+    // mosh has one screen, on which a full-screen program's is left.
+    if (FULL_SCREEN.includes(activity)) typist.key(ctrl("l"));
   }
   typist.program = "bash";
   typist.think(3000);
