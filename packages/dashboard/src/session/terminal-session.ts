@@ -285,10 +285,7 @@ export class TerminalSession {
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
       },
       startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
-      inputDrained: () => {
-        const isAnswered = () => this.connection.client?.unackedInput === 0;
-        if (isAnswered()) this.echo.answered(isAnswered);
-      },
+      inputDrained: () => this.echo.answered(this.connection.client?.unackedInput ?? 0),
     });
     const { signal } = this.#stopWatching;
     for (const event of ["online", "offline"]) {

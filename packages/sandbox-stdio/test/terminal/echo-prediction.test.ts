@@ -41,7 +41,7 @@ class Link {
   isEchoOn = true;
   nowMs = 0;
   readonly #roundTripMs: number;
-  #answeredAtMs = 0;
+  #unanswered: { atMs: number; bytes: number }[] = [];
   #coming: { atMs: number; text: string }[] = [];
 
   constructor(roundTripMs: number) {
@@ -52,7 +52,7 @@ class Link {
   type(text: string): void {
     for (const key of text) {
       this.prediction.typed(key, this.paper, this.nowMs);
-      this.#answeredAtMs = this.nowMs + this.#roundTripMs;
+      this.#unanswered.push({ atMs: this.nowMs + this.#roundTripMs, bytes: Buffer.byteLength(key) });
       if (!this.isEchoOn && key !== "\r") continue;
       this.print(key === "\r" ? "\n" : key === "\x7f" ? "\b \b" : key);
     }
@@ -71,7 +71,9 @@ class Link {
       this.prediction.drawn(this.paper, this.nowMs);
     }
     this.prediction.drawn(this.paper, this.nowMs);
-    if (this.nowMs >= this.#answeredAtMs) this.prediction.answered();
+    this.#unanswered = this.#unanswered.filter(({ atMs }) => atMs > this.nowMs);
+    const unacked = this.#unanswered.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.prediction.answered(unacked, this.paper);
   }
 
   shown(mode: PredictionMode = "auto"): string {
@@ -191,7 +193,8 @@ test("an echo that does not come is given up, and what was shown with it", () =>
   link.isEchoOn = false;
   link.type("b");
   expect(link.shown()).toBe("b");
-  link.wait(451);
+  link.wait(100);
+  link.wait(351);
   expect(link.shown()).toBe("");
   link.type("c");
   expect(link.shown()).toBe("");
