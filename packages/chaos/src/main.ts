@@ -1,6 +1,7 @@
 // The command: `npm run chaos -- --cuts 10000 --seed S [--url URL]`. Reads arguments, prints, and sets the exit code.
 
 import { parseArgs } from "node:util";
+import { noteCounts } from "../../local/src/base/counts.ts";
 import { REAL_TIME_PROFILE } from "./faults.ts";
 import { type Ground, localGround, remoteGround } from "./ground.ts";
 import { Run } from "./run.ts";
@@ -135,6 +136,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
   const { isGood, faults } = await judge(run, ground).finally(() => ground.close());
   for (const fault of faults.slice(0, SHOWN_FAULTS)) console.log(`! logged: ${fault}`);
   console.log(`\n${isGood ? "good" : "NOT GOOD"}, seed ${seed}\n${run.tally.report(seconds())}`);
+  noteCounts(run.tally.counts);
   return isGood ? 0 : 1;
 }
 

@@ -58,6 +58,17 @@ export class Tally {
     return this.#outcomes.reduce((sum, outcome) => sum + outcome.reloads, 0);
   }
 
+  /** For the ledger of long runs. */
+  get counts(): Record<string, number> {
+    const { cuts, resumes, reloads, aborts, kills, evictions } = this;
+    const { out, in: into } = this.bytes;
+    return {
+      ...{ cuts, sessions: this.#outcomes.length, resumes, "clients made anew": reloads },
+      ...{ "aborts of objects": aborts, "kills of the Worker": kills, "evictions of parked objects": evictions },
+      "MB both ways": Math.round((out + into) / 1e6),
+    };
+  }
+
   /** Not one byte out of place, and nothing else wrong. */
   get isGood(): boolean {
     return this.#outcomes.every(({ problems, damages }) => problems.length === 0 && damages.length === 0);

@@ -2,6 +2,7 @@
 // of all kinds, and each two plain ones; of single bytes one.
 
 import { expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { Explorer } from "./explorer.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
@@ -23,6 +24,7 @@ test.each(SCENARIOS)(
     for (const [menu, most] of parts) {
       const explored = new Explorer(plan, menu).explore(most);
       console.log(`${name}, ${menu.length} faults, up to ${most} in a run: ${JSON.stringify(explored)}`);
+      noteCounts({ executions: explored.runs, states: explored.states });
       expect(explored.states).toBeGreaterThan(5_000);
     }
   },

@@ -1,6 +1,7 @@
 // What the exploration finds. That random seeds miss it shows `MUTANT_SEEDS=20000` (test:long), with all bugs together.
 
 import { expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { MUTANTS, runMutated } from "./mutants.ts";
 
 /** For a run that hangs. */
@@ -16,6 +17,7 @@ test.each(MUTANTS)("the exploration finds: $bug", { timeout }, async (mutant) =>
   );
   expect(said).toContain(mutant.finds);
   expect(code).toBe(1);
+  noteCounts({ "bugs put in by hand and found": 1 });
 });
 
 if (MUTANT_SEEDS !== undefined) {
@@ -24,5 +26,6 @@ if (MUTANT_SEEDS !== undefined) {
       code: 0,
       said: `${MUTANT_SEEDS} seeds passed\n`,
     });
+    noteCounts({ "random seeds that miss them": Number(MUTANT_SEEDS) });
   });
 }

@@ -4,7 +4,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { Random } from "../../../local/src/base/random.ts";
 import { mutate } from "./mutate.ts";
 import { TARGETS, type Target } from "./targets.ts";
@@ -34,6 +35,8 @@ function checked(target: Target, input: Uint8Array, what: string): string {
     throw new Error(`${what}: ${error instanceof Error ? error.message : error}\nfor ${text}`, { cause: error });
   }
 }
+
+afterAll(() => noteCounts({ "inputs for each decoder": RUNS, "inputs in all": RUNS * TARGETS.length }));
 
 describe.each(TARGETS)("$name", (target) => {
   test(`answer as they should to the corpus, and to ${RUNS} inputs made of it, from seed ${SEED}`, {

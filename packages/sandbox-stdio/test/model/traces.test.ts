@@ -2,6 +2,7 @@
 // each boundary, else one. And in copies of the core that break a rule each, a step must be found that it does not allow.
 
 import { expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { type Change, runMutated } from "../exploration/mutants.ts";
 
 const timeout = 3_600_000;
@@ -12,6 +13,8 @@ test("the model allows each step of the core, whatever breaks", { timeout }, asy
   const { code, said } = await runMutated([], "model/trace-one.ts", menu);
   console.log(said);
   expect([code, said]).toEqual([0, expect.stringMatching(/^{"runs":\d{2,},"steps":\d{3,}}\n$/)]);
+  const { runs, steps } = JSON.parse(said) as { runs: number; steps: number };
+  noteCounts({ "runs replayed": runs, "steps replayed": steps });
 });
 
 const BROKEN: readonly [string, string, readonly Change[]][] = [
@@ -80,4 +83,5 @@ test.each(isWhole ? BROKEN : EARLY)("the model does not allow: %s", { timeout },
   const { code, said } = await runMutated(changes, "model/trace-one.ts", "some");
   expect(said).toMatch(new RegExp(`the model does not allow: ${step}`));
   expect(code).toBe(1);
+  noteCounts({ "broken builds found": 1 });
 });

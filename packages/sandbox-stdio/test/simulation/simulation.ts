@@ -32,7 +32,9 @@ export type Outcome = {
   readonly events: number;
   readonly virtualMs: number;
   readonly faults: number;
+  /** Connections of clients that were greeted, and runs of their programs. */
   readonly attaches: number;
+  readonly lives: number;
   readonly heldTurns: number;
   readonly gapBytes: number;
   /** Snapshots that clients drew, and how often they went on without an exact one. */
@@ -132,11 +134,16 @@ export class Simulation {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       throw new Error(`seed ${plan.seed} at ${Math.round(time.now)} ms: ${detail}\n${JSON.stringify(plan)}`);
     }
-    const sum = (key: "attaches" | "gapBytes" | "snapshots" | "approximations") =>
+    const sum = (key: "attaches" | "lives" | "gapBytes" | "snapshots" | "approximations") =>
       this.parties.reduce((all, party) => all + party[key], 0);
     return {
       ...{ events: time.eventCount, virtualMs: Math.round(time.now), faults: this.#faults },
-      ...{ attaches: sum("attaches"), heldTurns: this.bridge.process.heldTurns, gapBytes: sum("gapBytes") },
+      ...{
+        attaches: sum("attaches"),
+        lives: sum("lives"),
+        heldTurns: this.bridge.process.heldTurns,
+        gapBytes: sum("gapBytes"),
+      },
       ...{ snapshots: sum("snapshots"), approximations: sum("approximations") },
       ...{ parkings: this.#parkings, evictions: this.#evictions },
     };
