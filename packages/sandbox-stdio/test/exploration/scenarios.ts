@@ -82,13 +82,30 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: [...allFaults(1), ...reloads(0)],
   },
   {
+    name: "a driver on pipes, of an older version",
+    plan: exchange({ outputBytes: 3 }, { older: "client" }),
+    faults: allFaults(1),
+  },
+  {
+    name: "a driver on a PTY, whose bridge is of an older version",
+    plan: exchange(
+      { ...pty, sleepMs: 3_000 },
+      { older: "bridge", delivery: "live", parties: [{ ...live, pauseMs: 1_200 }], parkMs: 40 },
+    ),
+    faults: allFaults(1),
+    together: 1,
+  },
+  {
     name: "two drivers on pipes",
-    plan: exchange({ outputBytes: 3 }, { parties: [DRIVER, second] }),
+    plan: exchange({ outputBytes: 3 }, { parties: [{ ...DRIVER, inputBytes: 2 }, second] }),
     faults: allFaults(2),
   },
   {
     name: "a holder and a viewer of an exclusive PTY",
-    plan: exchange({ ...pty, outputBytes: 3 }, { mode: "exclusive", delivery: "live", parties: [live, viewer] }),
+    plan: exchange(
+      { ...pty, outputBytes: 3 },
+      { mode: "exclusive", delivery: "live", parties: [{ ...live, inputBytes: 2 }, viewer] },
+    ),
     faults: [...allFaults(2), ...keyboardMoves(0)],
   },
 ];

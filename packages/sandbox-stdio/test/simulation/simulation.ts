@@ -91,7 +91,7 @@ export class Simulation {
     this.#store = this.#witness === undefined ? {} : { recorded: this.#witness.recorded };
     const { process, logBytes, screen } = plan;
     const isLoose = plan.mode === "exclusive";
-    const shared = { world: this.#world, facts: this.#facts, written: this.#written };
+    const shared = { world: this.#world, facts: this.#facts, written: this.#written, isOlder: plan.older === "bridge" };
     this.bridge = new SimBridge({ ...shared, process, logBytes, screen, isLoose });
     const dial: Dial = (request, query, listener) => this.#dial(request, query, listener);
     this.parties = plan.parties.map((party) => {
@@ -183,7 +183,8 @@ export class Simulation {
   #dial: Dial = (request, query, listener) => {
     const { time, random } = this.#world;
     const { tty } = this.#facts;
-    const { resume: proof, offset, acked, stdin, attempt } = readQuery(query);
+    const { resume: proof, offset, stdin, ...said } = readQuery(query);
+    const { acked, attempt } = this.plan.older === "client" ? {} : said;
     const id = proof?.split(":")[1] ?? this.#idOf(attempt);
     const attach: AttachRequest = {
       ...request,
@@ -211,7 +212,7 @@ export class Simulation {
 
   /** The same for all connections of one life, as the shells have it. */
   #idOf(attempt: Attempt | undefined): string {
-    const life = attempt?.life ?? "";
+    const life = attempt?.life ?? `unnamed ${this.#nextId}`;
     const id = this.#idsOfLives.get(life) ?? `c${this.#nextId++}`;
     this.#idsOfLives.set(life, id);
     return id;
