@@ -30,7 +30,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 const SHOWN_FAULTS = 10;
-const PAUSE_FACTOR = 4;
+const PAUSE_FACTOR = 15;
 
 class UsageError extends Error {}
 

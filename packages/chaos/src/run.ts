@@ -230,7 +230,7 @@ export class Run {
 
   /** One of the sessions, if it is parked just now. */
   async #evict({ evict }: Ground): Promise<void> {
-    const run = this.#pickLive();
+    const run = this.#pickLive(({ work }) => work.pause !== undefined);
     if (run === undefined || evict === undefined || this.#isEvicting) return;
     this.#isEvicting = true;
     try {
@@ -262,8 +262,8 @@ export class Run {
     this.tally.losses += 1;
   }
 
-  #pickLive(): SessionRun | CommandRun | undefined {
-    const runs = [...this.#live.values()].filter(({ plan }) => !this.#spared.has(plan.session));
+  #pickLive(isWanted: (plan: SessionPlan) => boolean = () => true): SessionRun | CommandRun | undefined {
+    const runs = [...this.#live.values()].filter(({ plan }) => !this.#spared.has(plan.session) && isWanted(plan));
     return runs[this.#random.int(0, Math.max(0, runs.length - 1))];
   }
 
