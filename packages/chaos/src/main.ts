@@ -17,7 +17,7 @@ const USAGE = `Usage: npm run chaos -- [options]
   --reloads N    times that a client is made anew from its resume point (default: one for each 100 cuts)
   --park N       seconds by the Worker's clock after which a quiet session is parked; some sessions pause then, and parked Durable Objects
                  are taken out of memory (default 2; 0: never)
-  --speed N      how much faster than real time the clocks of clients and Worker are (default 20)
+  --speed N      how much faster than real time the clocks of clients and Worker are (default 10)
   --bytes N      bytes that one session moves, about (default 1000000)
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
                  Only the connections to it are broken, nothing is restarted, no program types by calls, no client in a dialect
@@ -30,7 +30,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 const SHOWN_FAULTS = 10;
-const PAUSE_FACTOR = 15;
+const PAUSE_FACTOR = 8;
 
 class UsageError extends Error {}
 
@@ -94,7 +94,7 @@ function readArguments(args: readonly string[]): Settings {
     losses: isOurs ? whole("losses", Math.floor(cuts / 5_000)) : 0,
     reloads: client === undefined ? whole("reloads", Math.floor(cuts / 100)) : 0,
     park: whole("park", isOurs ? 2 : 0),
-    speed: isOurs ? Math.max(1, whole("speed", 20)) : 1,
+    speed: isOurs ? Math.max(1, whole("speed", 10)) : 1,
     bytes: whole("bytes", 1_000_000),
   };
 }

@@ -48,7 +48,7 @@ export type RunOptions = {
 
 const PROGRESS_MS = 5_000;
 const EVICT_MS = 40;
-const CALL_MS = 10_000;
+const CALL_MS = 3_000;
 const SANDBOX = "chaos";
 /** Sessions that fail, after which more of them say nothing new: a server may refuse them all, as fast as it can. */
 const ENOUGH_FAILURES = 20;

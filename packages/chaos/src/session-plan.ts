@@ -24,7 +24,8 @@ export function planSession(session: string, random: Random, { bytes, pauseMs, i
   return {
     ...plan,
     isCalled: plan.work.input === "echo" && random.chance(0.4),
-    ...(random.chance(0.5) ? { guest: plan.tty ? "addon" : "plain" } : {}),
+    // Of one stream alone a gap tells what is missing.
+    ...(random.chance(0.5) && (plan.tty || plan.work.input === "echo") ? { guest: plan.tty ? "addon" : "plain" } : {}),
   };
 }
 

@@ -265,8 +265,10 @@ export class SessionRun {
     this.#deal();
     this.#logAt = to;
     const awayMs = this.#ports.clock.now() - this.#outputAtMs;
-    // Whose grace has passed is not waited for in a live session; a terminal's output is the log.
-    if (this.plan.delivery === "live" && this.plan.tty && awayMs >= RESUME_GRACE_MS - SLACK_MS) {
+    // Whose grace has passed is not waited for in a live session, nor where another client is (W8); of one stream the output is the log.
+    const { delivery, tty, guest } = this.plan;
+    const isExcused = (delivery === "live" && tty) || guest !== undefined;
+    if (isExcused && awayMs >= RESUME_GRACE_MS - SLACK_MS) {
       this.#gaps.push({ from, to });
       this.#stdout.skipTo(to);
     } else {
@@ -280,7 +282,7 @@ export class SessionRun {
     const { work } = this.plan;
     if (work.input === "none") return;
     if (this.plan.isCalled === true) {
-      if (this.#stdout.received >= work.inputBytes) this.#client.endInput();
+      if (this.#logAt >= work.inputBytes) this.#client.endInput();
       return;
     }
     // A terminal that has not been told to be raw yet would show it, or take it for a signal.
