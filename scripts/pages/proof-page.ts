@@ -74,6 +74,8 @@ while nothing has changed that its tests depend on. Runs of a part of \`test:lon
 
 ${runs.length === 0 ? "No runs are in the ledger." : runsTable(runs)}
 
+Servers that are broken in one rule each, and the check of the conformance kit that finds each: [kit.csv](kit.csv).
+
 ${long.length === 0 ? "No long runs are in the ledger." : longTable(long)}
 
 ${mutants.length === 0 ? "No mutants are in the ledger." : mutantsTable(mutants)}
