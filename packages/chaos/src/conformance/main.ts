@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { ROOT } from "../../../local/src/base/paths.ts";
 import { buildAndStart } from "../../../local/src/system/parts.ts";
 import { type Result, runChecks, tableOf } from "./check.ts";
@@ -73,5 +74,7 @@ export async function conformance(args: readonly string[], signal?: AbortSignal)
   const all = await results;
   console.log(tableOf(all));
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
-  return all.every(({ fault }) => fault === undefined) ? 0 : 1;
+  const held = all.filter(({ fault }) => fault === undefined).length;
+  noteCounts({ "checks that hold": held });
+  return held === all.length ? 0 : 1;
 }

@@ -14,6 +14,8 @@ export type CallPorts = {
   readonly base: URL;
   readonly tokens: readonly [string, ...string[]];
   readonly report: Report;
+  /** An attempt is given up after so long: its connection may be half open. Absent: as late as the call. */
+  readonly attemptMs?: number;
 };
 
 /** Without a response for this long, the run has failed. */
@@ -68,7 +70,7 @@ export class Calls {
   }
 
   async #once(method: string, path: string, body: object | undefined, cut: Cut | undefined, random: Random) {
-    const { base, tokens } = this.#ports;
+    const { base, tokens, attemptMs = PATIENCE_MS } = this.#ports;
     const token = this.#tokenOf.get(random) ?? tokens[this.#turn++ % tokens.length] ?? tokens[0];
     this.#tokenOf.set(random, token);
     const given = new AbortController();
@@ -81,7 +83,7 @@ export class Calls {
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
         body: body === undefined ? null : text,
         ...streamed,
-        signal: AbortSignal.any([given.signal, AbortSignal.timeout(PATIENCE_MS)]),
+        signal: AbortSignal.any([given.signal, AbortSignal.timeout(attemptMs)]),
       });
       if (cut === "after") {
         await response.body?.cancel();

@@ -1,6 +1,7 @@
 // What the exploration finds: the first of the bugs, and with `MUTANT_SEEDS=20000` (test:long) each of them. Random seeds miss all together.
 
 import { expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { MUTANTS, runMutated } from "./mutants.ts";
 
 /** For a run that hangs. */
@@ -19,6 +20,7 @@ test.each(MUTANT_SEEDS === undefined ? MUTANTS.slice(0, 1) : MUTANTS)(
     );
     expect(said).toContain(mutant.finds);
     expect(code).toBe(1);
+    noteCounts({ "bugs put in by hand and found": 1 });
   },
 );
 
@@ -28,5 +30,6 @@ if (MUTANT_SEEDS !== undefined) {
       code: 0,
       said: `${MUTANT_SEEDS} seeds passed\n`,
     });
+    noteCounts({ "random seeds that miss them": Number(MUTANT_SEEDS) });
   });
 }

@@ -60,6 +60,8 @@ export class Party {
   errors: string[] = [];
   isInputEnded = false;
   attaches = 0;
+  /** Runs of its program. */
+  lives = 0;
   #size = { cols: 0, rows: 0 };
   #endedIn: StdioClient | undefined;
   #isFresh = true;
@@ -191,6 +193,7 @@ export class Party {
     const { time, random } = this.#world;
     const { bornAtMs = EPOCH_MS + time.now, repeatsInput: hasItsInput = true } = earlier;
     this.#bornAtMs = bornAtMs;
+    this.lives += 1;
     this.#life += 1;
     const life = this.#life;
     const isCurrent = () => this.#life === life;
