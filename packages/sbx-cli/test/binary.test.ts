@@ -3,10 +3,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { constants, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBinary } from "../../local/src/build/binaries.ts";
-import { isNonBlocking } from "../../local/src/processes/proc.ts";
 import { cleanEnv, collect, scratch, until } from "./fixture/cli.ts";
 import { hostileFolder } from "./fixture/hostile-folder.ts";
 import { startServer, type TestServer } from "./fixture/server.ts";
@@ -24,6 +24,12 @@ function run(words: readonly string[], input: string | Buffer, env: Record<strin
   child.stdin.on("error", () => undefined); // It may end without reading everything.
   child.stdin.end(input);
   return collect(child);
+}
+
+/** Whether writes to a descriptor of another program fail where they would wait. */
+function isNonBlocking(pid: number | undefined, fd: number): boolean {
+  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
 }
 
 test("it says its version, the protocol and what is in it", () => {

@@ -1,6 +1,6 @@
-// What /proc says of programs, and ending what left its process group: programs in a sandbox make groups and sessions of their own, and outlive a bridge
+// Ending what left its process group: programs in a sandbox make groups and sessions of their own, and outlive a bridge
 // that was killed. They are known by a variable that they inherited. Linux only: elsewhere nothing is found.
-import { constants, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { isErrorCode } from "../base/files.ts";
 
 /** The variable that marks the processes of one run. */
@@ -54,10 +54,4 @@ export function killMarked(runId: string): void {
       }
     }
   }
-}
-
-/** Whether writes to a descriptor of another program fail where they would wait. */
-export function isNonBlocking(pid: number | undefined, fd: number): boolean {
-  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
-  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
 }

@@ -37,7 +37,6 @@ export interface SystemOptions {
   /** As in IssuerOptions. */
   readonly accessTokens?: "jwt" | "opaque";
   readonly accessTokenLifetime?: number | (() => number);
-  readonly deviceInterval?: number;
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;
   /** Present for `serve`. Absent: as on Cloudflare, a Worker without a front, and an issuer elsewhere. */
@@ -200,7 +199,6 @@ export class System {
         publicOrigin: this.origin,
         accessTokens: options.accessTokens,
         accessTokenLifetime: options.accessTokenLifetime,
-        deviceInterval: options.deviceInterval,
       }));
     this.#mint = await tokenMinter({ keysDir, issuerUrl: this.issuerUrl });
     const vars = {
@@ -240,10 +238,12 @@ export class System {
     makePrivateDirectory(objects);
     const flagged = { ...options, compatibilityFlags: [...options.compatibilityFlags, ...flags] };
     const { served } = this.#options;
+    const recordings = served && join(this.dir, "recordings");
+    if (recordings !== undefined) makePrivateDirectory(recordings);
     const address = served?.address ?? `127.0.0.1:${this.#places.port}`;
     // Tests of memory have it collect garbage at once.
     const v8Flags = (process.env.SBX_V8_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
-    const places = { v8Flags, address, bundle: worker, page, modules, objects, front: served?.front };
+    const places = { v8Flags, address, bundle: worker, page, modules, objects, recordings, front: served?.front };
     // It holds secrets: a private file.
     writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }

@@ -55,14 +55,28 @@ export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBri
   }
 }
 
-/** The one that runs, unless it has nothing to do and was built or set up otherwise: then it is ended. */
+/**
+ * The one that runs, unless it has nothing to do and was built or set up otherwise: then it is ended.
+ * @throws {ServeError} If sessions run, and with other rights than new ones are to have.
+ */
 export async function reusableBridge(
   state: State,
   settings: BridgeFacts["settings"],
+  say: (text: string) => void,
 ): Promise<RunningBridge | undefined> {
   const found = await findBridge(state);
   if (found === undefined) return undefined;
-  if (found.isBusy || (found.build === installedBridge() && isDeepStrictEqual(found.settings, settings))) return found;
+  const { STDIO_WORKSPACE: dir, ...rights } = found.settings;
+  const { STDIO_WORKSPACE: wishedDir, ...wished } = settings;
+  const isAlike = isDeepStrictEqual(rights, wished);
+  if (found.isBusy ? isAlike : isAlike && dir === wishedDir && found.build === installedBridge()) {
+    if (dir !== wishedDir) say(`Sessions run here, and until they end programs start in ${dir}`);
+    return found;
+  }
+  if (found.isBusy)
+    throw new ServeError(
+      `Sessions run here with other --exec, --cgroup or --limit: give those again, or say sbx-stdio serve stop${state.options}`,
+    );
   await stopBridge(state, found);
   return undefined;
 }

@@ -71,7 +71,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     if (!(await isPortFree(request.port)) && !(crashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const settings = bridgeSettings(request, state);
-    const found = await reusableBridge(state, settings);
+    const found = await reusableBridge(state, settings, say);
     const innerPort = found?.innerPort ?? (await anyFreePort());
     const innerHost = `127.0.0.1:${innerPort}`;
     const build = installedBridge();
@@ -247,6 +247,7 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
   const back = `http://${innerHost}`;
   const host = new URL(origin).host;
   return {
+    RECORDING_BYTES: String(10 * 1024 ** 3),
     ...Object.fromEntries(
       Object.entries({ ...readSettings(request.settings), ...process.env }).filter(([name]) => TAKEN_OVER.test(name)),
     ),
