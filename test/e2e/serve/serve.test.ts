@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
 import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
+import { isAlive } from "../../../packages/local/src/processes/proc.ts";
 import { Tab } from "../../browser/support/tab.ts";
 import { RawCodex } from "../support/agents/codex-raw.ts";
 import { CLIENT, type Comer, OtherIssuer } from "../support/servers/other-issuer.ts";
@@ -101,12 +102,12 @@ test("a server that is stopped and started again has the same sessions and login
   // New sessions would have these rights no more than the old ones.
   const words = ["--exec", "ssh NAME", "--link-file", join(state, "link")];
   const other = await act(project, state, words, String(first.port));
-  expect([other.code, other.stderr]).toEqual([255, expect.stringContaining("run here with other --exec")]);
+  expect([other.code, other.stderr]).toEqual([255, expect.stringContaining("with another --exec")]);
 
   // Typed while nobody is there; it arrives once, with what follows.
   piped.type("two\n");
   const again = await Served.start(project, ["--dir", state], { state, port: first.port });
-  expect(again.output).toContain(`until they end programs start in ${project}\n`);
+  expect(again.output).toContain(`until they have ended, programs start in ${project}\n`);
   await piped.says("three\n");
   expect(await piped.end()).toEqual({ code: 0, output: "one\ntwo\nthree\n" });
   const typed = await ask(again, "POST", "counted/input", { text: "it", enter: true });
@@ -247,7 +248,7 @@ whole("a bridge of another build goes on while it has sessions, and is replaced 
   onTestFinished(() => writeFileSync(file, build));
   writeFileSync(file, "another\n");
   const second = await Served.start(project, [], { state, port: first.port });
-  const told = `build ${build.trim()}; another is installed, and follows once nothing runs, process`;
+  const told = `build ${build.trim()}; another is installed, and follows at a start of the server where no session runs, process`;
   expect((await act(project, state, ["status"])).stdout).toContain(told);
   expect(await (await ask(second, "GET", "held")).json()).toMatchObject({ state: "running" });
   await ask(second, "DELETE", "held");
@@ -342,4 +343,21 @@ test("a copy of the stopped server's folder is a backup, with recordings, and to
   expect((await act(project, copied, ["stop", "--now"])).code).toBe(0);
   expect(await (await ask(original, "GET", "held")).json()).toMatchObject({ state: "running" });
   expect(await visitor.me()).toMatchObject({ authenticated: true });
+
+  // A bridge that dies is started again, with which nothing of its sessions is left; that it dies again and again is told.
+  const started = await ask(original, "PUT", "left", { cmd: "sh", args: ["-c", "setsid sleep 1000 & echo $!; wait"] });
+  expect(started.status).toBe(201);
+  const output = await ask(original, "GET", "left/output?waitMs=5000");
+  const pid = Number(await output.text());
+  for (let death = 1; death <= 4; death++) {
+    const { pid: bridge } = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number };
+    process.kill(bridge, "SIGKILL");
+    await until(
+      "the bridge to be there again",
+      () => original.output.split("bridge is up again").length > death || death > 3,
+    );
+  }
+  expect([await original.exited, isAlive(pid)]).toEqual([255, false]);
+  expect(original.output).toContain("Given up after 4 crashes within a minute. The bridge has ended");
+  expect((await act(project, state, ["status"])).code).toBe(3);
 });
