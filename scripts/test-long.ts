@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
 import { readTextIfPresent } from "../packages/local/src/base/files.ts";
 import { ROOT } from "../packages/local/src/base/paths.ts";
+import { findProgram } from "../packages/local/src/base/programs.ts";
 import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
 import { writeProofPage } from "./pages/proof-page.ts";
@@ -184,6 +185,16 @@ const PARTS: readonly Part[] = [
     minutes: 60,
     args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/week"],
     env: { WEEK_SESSIONS: "10000", WEEK_ROUNDS: "120" },
+  },
+  {
+    name: "proxies",
+    about: "`serve` behind real nginx and Caddy, set up as the guide says",
+    minutes: 1,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/e2e/long.config.ts", "serve/proxies"],
+    problem: async () => {
+      const absent = ["nginx", "caddy"].filter((name) => findProgram(name) === undefined);
+      return absent.length === 0 ? undefined : `not installed: ${absent.join(", ")}`;
+    },
   },
   {
     name: "exec-docker",

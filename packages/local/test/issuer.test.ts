@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { approveDevice, signIn } from "../src/issuer/approve.ts";
 import { type Issuer, type IssuerOptions, startIssuer } from "../src/issuer/issuer.ts";
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from "../src/issuer/tokens.ts";
+import { approveDevice, signIn } from "./approve.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const PUBLIC_ORIGIN = "http://localhost:8787";

@@ -1,7 +1,7 @@
 // The configuration is tried with workerd itself, and a Worker that tells what it was given.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BIN, ROOT } from "../src/base/paths.ts";
@@ -26,11 +26,21 @@ export class Alarmed extends DurableObject {
     this.told?.();
   }
 }
+const bytesOf = async (stored) => stored && [...new Uint8Array(await stored.arrayBuffer())];
+async function bucketed(bucket) {
+  await bucket.put("a/b/one", new Uint8Array([1, 2, 255]));
+  await bucket.put("a/b/one", new Uint8Array([3]));
+  await bucket.put("a/two", new Uint8Array(0));
+  const found = [await bytesOf(await bucket.get("a/b/one")), await bytesOf(await bucket.get("a/two"))];
+  await bucket.delete(["a/b/one", "absent"]);
+  return Response.json([...found, await bucket.get("a/b/one")]);
+}
 export default {
   fetch(request, env) {
     const { pathname } = new URL(request.url);
     if (pathname === "/log") for (const level of ["log", "warn", "error"]) console[level]("a line of", level);
     if (pathname === "/vars") return Response.json(env.ODD);
+    if (pathname === "/bucket") return bucketed(env.RECORDINGS);
     return pathname.startsWith("/object/") ? env.OBJECT.getByName("one").fetch(request) : env.ASSETS.fetch(request);
   },
 };
@@ -42,8 +52,8 @@ const ODD = 'quote " and back\\slash, \n\t\u007f, \\n, é, 漢, 🙂, $HOME, # a
 async function startWorkerd() {
   const dir = temporaryDirectory();
   const objects = join(dir, "objects");
-  const page = join(dir, "page");
-  for (const folder of [objects, join(page, "assets")]) mkdirSync(folder, { recursive: true });
+  const [page, recordings] = [join(dir, "page"), join(dir, "recordings")];
+  for (const folder of [objects, recordings, join(page, "assets")]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(dir, "worker.js"), WORKER);
   writeFileSync(join(dir, "secret.js"), "outside");
   for (const file of ["index.html", "assets/a.js", "icon.svg", "app.webmanifest"])
@@ -66,6 +76,7 @@ async function startWorkerd() {
       page,
       modules: join(ROOT, "packages/local/src/system"),
       objects,
+      recordings,
     },
   );
   writeFileSync(join(dir, "config.capnp"), config);
@@ -94,6 +105,7 @@ async function startWorkerd() {
   };
   onTestFinished(kill);
   return {
+    recordings,
     ask: (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init),
     printed: () => printed.split("\n").sort(),
     restart: async () => {
@@ -122,6 +134,13 @@ test("files of the page have their types, and nothing else is served: no folder,
   for (const path of ["/assets", "/assets/", "/b.js", "/..%2fsecret.js", "/assets/%2e%2e/%2e%2e/secret.js"]) {
     expect([path, (await ask(path)).status]).toEqual([path, 404]);
   }
+});
+
+test("a folder is a bucket: what is put is got back, is a file for its owner, and goes when it is deleted", async () => {
+  const { ask, recordings } = await startWorkerd();
+  expect(await (await ask("/bucket")).json()).toEqual([[3], [], null]);
+  expect(readdirSync(recordings, { recursive: true }).sort()).toEqual(["a", "a/b", "a/two"]);
+  expect(statSync(join(recordings, "a/two")).size).toBe(0);
 });
 
 test("an alarm that was set before workerd was killed goes off after its restart", async () => {

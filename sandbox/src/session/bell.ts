@@ -1,6 +1,7 @@
 // Calls session objects that have gone, when there is something to tell them: a request to the address that the platform passes on to
-// the Worker. It shows the bridge's secret, which no process of a session knows.
+// the Worker. It shows a hash of the bridge's secret, which is good for nothing else: any program may listen there while the Worker is away.
 
+import { createHash } from "node:crypto";
 import { request as openRequest } from "node:http";
 import { request as openSecureRequest } from "node:https";
 import { type InnerServer, type Progress, WakeupSchedule } from "sandbox-stdio/core";
@@ -37,15 +38,16 @@ export class BellLine {
   }
 
   /**
-   * Not by fetch(): that takes a proxy from the environment, which would get the secret. This doesn't follow redirects either.
+   * Not by fetch(): that takes a proxy from the environment, which would get the calls. This doesn't follow redirects either.
    * @returns The status of the answer. @throws {Error} If there is none.
    */
   call(whom: { readonly session: string; readonly incarnation: string } | Record<string, never>): Promise<number> {
     const { url, token } = this.#settings;
+    const shown = createHash("sha256").update(`bell ${token}`).digest("hex");
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const request = (url.startsWith("https:") ? openSecureRequest : openRequest)(url, {
       method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${shown}`, "content-type": "application/json" },
       agent: false,
     });
     const timer = setTimeout(() => {

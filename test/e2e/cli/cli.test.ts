@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../packages/local/src/base/random.ts";
-import { approveDevice } from "../../../packages/local/src/issuer/approve.ts";
+import { approveDevice } from "../../../packages/local/test/approve.ts";
 import { CLI, cliEnv, exitCode, runCli, startCli, textOf, withoutWords } from "../support/clients/cli.ts";
 import { connect } from "../support/clients/client.ts";
 import { isAliveIn } from "../support/clients/sandbox-processes.ts";

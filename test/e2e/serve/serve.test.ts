@@ -1,12 +1,13 @@
 // `sbx-stdio serve`, as somebody has it who installed the packed file: from its link to a shell, and what it keeps over a restart.
 // `SBX_LOAD=full` (test:long) has an update as well.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { launch } from "../../../packages/dashboard/test/browser.ts";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
+import { isAlive } from "../../../packages/local/src/processes/proc.ts";
 import { Tab } from "../../browser/support/tab.ts";
 import { RawCodex } from "../support/agents/codex-raw.ts";
 import { CLIENT, type Comer, OtherIssuer } from "../support/servers/other-issuer.ts";
@@ -22,6 +23,7 @@ import {
   USER,
   Visitor,
 } from "../support/system/served.ts";
+import { until } from "../support/system/wait.ts";
 
 let project = "";
 let browser: Browser | undefined;
@@ -97,15 +99,20 @@ test("a server that is stopped and started again has the same sessions and login
     expect.stringMatching(/server {2}does not run\nbridge .* has sessions/),
   ]);
 
+  // New sessions would have these rights no more than the old ones.
+  const words = ["--exec", "ssh NAME", "--link-file", join(state, "link")];
+  const other = await act(project, state, words, String(first.port));
+  expect([other.code, other.stderr]).toEqual([255, expect.stringContaining("with another --exec")]);
+
   // Typed while nobody is there; it arrives once, with what follows.
   piped.type("two\n");
-  const again = await Served.start(project, [], { state, port: first.port });
+  const again = await Served.start(project, ["--dir", state], { state, port: first.port });
+  expect(again.output).toContain(`until they have ended, programs start in ${project}\n`);
   await piped.says("three\n");
   expect(await piped.end()).toEqual({ code: 0, output: "one\ntwo\nthree\n" });
   const typed = await ask(again, "POST", "counted/input", { text: "it", enter: true });
   expect(typed.status).toBe(200);
-  const until = { match: "got it" };
-  const waited = await ask(again, "POST", "counted/wait", { until, from: 0 });
+  const waited = await ask(again, "POST", "counted/wait", { until: { match: "got it" }, from: 0 });
   expect(await waited.json()).toMatchObject({ outcome: "met" });
   const seen = await ask(again, "GET", "counted");
   expect(await seen.json()).toMatchObject({ incarnation, state: "running" });
@@ -241,7 +248,7 @@ whole("a bridge of another build goes on while it has sessions, and is replaced 
   onTestFinished(() => writeFileSync(file, build));
   writeFileSync(file, "another\n");
   const second = await Served.start(project, [], { state, port: first.port });
-  const told = `build ${build.trim()}; another is installed, and follows once nothing runs, process`;
+  const told = `build ${build.trim()}; another is installed, and follows at a start of the server where no session runs, process`;
   expect((await act(project, state, ["status"])).stdout).toContain(told);
   expect(await (await ask(second, "GET", "held")).json()).toMatchObject({ state: "running" });
   await ask(second, "DELETE", "held");
@@ -274,7 +281,7 @@ test("with one program, people drive it and start no other; --once ends with its
   );
 });
 
-test("a login of a server that gives more is none at one that gives less", async () => {
+test("with --readonly people look on, and a login of a server that gave more is none", async () => {
   const state = stateFolder();
   const first = await Served.start(project, [], { state });
   const visitor = new Visitor(first.origin);
@@ -297,17 +304,60 @@ test("a login of a server that gives more is none at one that gives less", async
   expect((await fetch(`${second.origin}/api/sandboxes/home/run`, run)).status).toBe(401);
   const link = `${second.origin.replace("http", "ws")}/attach?sandbox=home&session=seen&ticket=${ticket}`;
   expect(await answerOf(link)).toBe("bye");
+
+  const viewer = new Visitor(second.origin);
+  await viewer.exchange(second.key);
+  await viewer.follow();
+  expect(await viewer.me()).toMatchObject({ scopes: ["sandbox:connect"] });
+  const seen = await viewer.ask("/api/sandboxes/home/sessions/cat");
+  expect(await seen.json()).toMatchObject({ state: "running", cmd: "cat" });
+  const typed = await viewer.send("/api/sandboxes/home/sessions/cat/input", JSON.stringify({ text: "x" }));
+  expect([typed.status, await typed.json()]).toEqual([403, expect.objectContaining({ error: "insufficient_scope" })]);
+  expect((await viewer.send("/api/sandboxes/home/run", JSON.stringify({ cmd: "true" }))).status).toBe(403);
 });
 
-test("with --readonly people look on: they neither type nor start anything", async () => {
-  const served = await Served.start(project, ["--readonly", "--", "cat"]);
-  const visitor = new Visitor(served.origin);
-  await visitor.exchange(served.key);
+test("a copy of the stopped server's folder is a backup, with recordings, and touches nothing of the original", async () => {
+  const [state, copied] = [stateFolder(), stateFolder()];
+  const env = { RECORDING: "on", METRICS_TOKEN: "a token for metrics" };
+  const first = await Served.start(project, [], { state, env });
+  const visitor = new Visitor(first.origin);
+  await visitor.exchange(first.key);
   await visitor.follow();
-  expect(await visitor.me()).toMatchObject({ scopes: ["sandbox:connect"] });
-  const seen = await visitor.ask("/api/sandboxes/home/sessions/cat");
-  expect(await seen.json()).toMatchObject({ state: "running", cmd: "cat" });
-  const typed = await visitor.send("/api/sandboxes/home/sessions/cat/input", JSON.stringify({ text: "x" }));
-  expect([typed.status, await typed.json()]).toEqual([403, expect.objectContaining({ error: "insufficient_scope" })]);
-  expect((await visitor.send("/api/sandboxes/home/run", JSON.stringify({ cmd: "true" }))).status).toBe(403);
+  const wish = JSON.stringify({ cmd: "echo", args: ["on record"], tty: true });
+  const made = await visitor.send("/api/sandboxes/home/run", wish);
+  const { session } = (await made.json()) as { session: string };
+  await ask(first, "PUT", "held", { cmd: "cat" });
+  const stored = () => readdirSync(join(state, "recordings"), { recursive: true, withFileTypes: true });
+  await until("the segment's file", () => stored().some((entry) => entry.isFile()));
+  expect(await first.stop()).toBe(0);
+  await run("cp", ["-a", `${state}/.`, copied], project);
+
+  const original = await Served.start(project, [], { state, port: first.port, env });
+  const backup = await Served.start(project, [], { state: copied, env });
+  expect((await (await ask(backup, "GET", "held")).json()) as object).toMatchObject({ state: "lost" });
+  const recording = await ask(backup, "GET", `${session}/recording`);
+  expect([recording.status, await recording.text()]).toEqual([200, expect.stringContaining("on record")]);
+  const headers = { Authorization: `Bearer ${env.METRICS_TOKEN}` };
+  expect(await (await fetch(`${backup.origin}/metrics`, { headers })).text()).toContain("# TYPE ");
+  expect((await fetch(`${backup.origin}/healthz`)).status).toBe(200);
+  expect((await act(project, copied, ["stop", "--now"])).code).toBe(0);
+  expect(await (await ask(original, "GET", "held")).json()).toMatchObject({ state: "running" });
+  expect(await visitor.me()).toMatchObject({ authenticated: true });
+
+  // A bridge that dies is started again, with which nothing of its sessions is left; that it dies again and again is told.
+  const started = await ask(original, "PUT", "left", { cmd: "sh", args: ["-c", "setsid sleep 1000 & echo $!; wait"] });
+  expect(started.status).toBe(201);
+  const output = await ask(original, "GET", "left/output?waitMs=5000");
+  const pid = Number(await output.text());
+  for (let death = 1; death <= 4; death++) {
+    const { pid: bridge } = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number };
+    process.kill(bridge, "SIGKILL");
+    await until(
+      "the bridge to be there again",
+      () => original.output.split("bridge is up again").length > death || death > 3,
+    );
+  }
+  expect([await original.exited, isAlive(pid)]).toEqual([255, false]);
+  expect(original.output).toContain("Given up after 4 crashes within a minute. The bridge has ended");
+  expect((await act(project, state, ["status"])).code).toBe(3);
 });

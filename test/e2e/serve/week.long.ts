@@ -2,6 +2,7 @@
 // settings of the environment make it shorter.
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -30,9 +31,31 @@ const ENV = { LIMIT_CALLS_PER_MINUTE: "1000000", LIMIT_ATTACHES_PER_MINUTE: "100
 
 let project = "";
 
+/** Has the bridge write down what its collector knows, when it is asked by a signal. */
+const PROBE = `
+process.on("SIGUSR2", async () => {
+  const [{ heapStats }, { renameSync }] = await Promise.all([import("bun:jsc"), import("node:fs")]);
+  Bun.gc(true);
+  await Bun.write(import.meta.path + ".heap.new", JSON.stringify({ ...heapStats(), memory: process.memoryUsage() }));
+  renameSync(import.meta.path + ".heap.new", import.meta.path + ".heap");
+});
+`;
+
+let heapFile = "";
+
 beforeAll(async () => {
   project = await installServe();
+  const bridge = join(project, "node_modules/sbx-stdio/dist/serve/bridge/stdio-ws.js");
+  appendFileSync(bridge, PROBE);
+  heapFile = `${bridge}.heap`;
 });
+
+async function heapOf(pid: number) {
+  rmSync(heapFile, { force: true });
+  process.kill(pid, "SIGUSR2");
+  await until("the bridge to count its objects", () => existsSync(heapFile));
+  return JSON.parse(readFileSync(heapFile, "utf8"));
+}
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -173,6 +196,17 @@ test("thousands of sessions and restarts of parts leave memory and descriptors a
     parts = partsOf(served);
     const sizes = await settled();
     const objects = Math.round((mostDescriptors - (first.worker?.descriptors ?? 0)) / 3);
+    const heap = await heapOf(parts.bridge);
+    const { objectTypeCounts, protectedObjectTypeCounts, ...rest } = heap;
+    writeFileSync(
+      `heap-${step}.json`,
+      JSON.stringify(
+        { heap, smaps: readFileSync(`/proc/${parts.bridge}/smaps_rollup`, "utf8"), at: new Date().toISOString() },
+        undefined,
+        1,
+      ),
+    );
+    console.log(JSON.stringify(rest), new Date().toISOString());
     console.log(`${(step * SESSIONS) / STEPS} sessions: ${JSON.stringify(sizes)}, up to ${objects} objects at once`);
     for (const [name, { descriptors, megabytes }] of Object.entries(sizes)) {
       const before = first[name] ?? { descriptors: 0, megabytes: 0 };

@@ -7,8 +7,8 @@ import { setTimeout as delay, setImmediate as turn } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
 import { ROOT } from "../../../packages/local/src/base/paths.ts";
-import { approveDevice } from "../../../packages/local/src/issuer/approve.ts";
 import { CLI_CLIENT_ID } from "../../../packages/local/src/issuer/tokens.ts";
+import { approveDevice } from "../../../packages/local/test/approve.ts";
 import { connect, refusedHttp, type TestClient } from "../support/clients/client.ts";
 import { resetUpgrade } from "../support/clients/raw-http.ts";
 import { TtydClient } from "../support/clients/ttyd-client.ts";

@@ -1,5 +1,7 @@
 // Who may call a session object: a bridge that shows its secret.
+
 import { env } from "cloudflare:test";
+import { hash } from "node:crypto";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Env } from "../../src/env.ts";
 import { answerContainer, BELL_PATH, bellRoutes } from "../../src/sandbox/bell.ts";
@@ -36,6 +38,7 @@ test("H20b: without the bridge's secret nobody calls a session object, and what 
   expect(await ask(call("a guess of 16 and more", "{}"))).toBe(401);
   // A call for nobody: the bridge looks whether its calls come here.
   expect(await ask(call(GREETED_SETTINGS.STDIO_TOKEN, "{}"))).toBe(204);
+  expect(await ask(call(hash("sha256", `bell ${GREETED_SETTINGS.STDIO_TOKEN}`), "{}"))).toBe(204);
   for (const text of ["", "[]", '{"session":"main","incarnation":"i1"}', "x".repeat(2_000)])
     expect(await ask(call(GREETED_SETTINGS.STDIO_TOKEN, text))).toBe(400);
   // Where bridges are in containers nobody calls from outside.

@@ -1,4 +1,4 @@
-// What /proc says of programs, and ending what left its process group: programs in a sandbox make groups and sessions of their own, and outlive a bridge
+// Ending what left its process group: programs in a sandbox make groups and sessions of their own, and outlive a bridge
 // that was killed. They are known by a variable that they inherited. Linux only: elsewhere nothing is found.
 import { readdirSync, readFileSync } from "node:fs";
 import { isErrorCode } from "../base/files.ts";

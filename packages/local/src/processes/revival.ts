@@ -3,6 +3,8 @@
 export interface RevivalOptions {
   /** Its name in messages. */
   readonly name: string;
+  /** What the crash is to its clients: a sentence. */
+  readonly effect: string;
   /** Starts it again. Told again while it still works, where that start crashed too: the earlier one may then reject. */
   readonly restart: () => Promise<void>;
   /** A line for people. */
@@ -29,7 +31,7 @@ export class Revival {
 
   /** The server has crashed. @param message For people: the known facts. Resolves when it is up again, or given up. */
   async crashed(message: string): Promise<void> {
-    const { name, restart, say, giveUp, now } = this.#options;
+    const { name, effect, restart, say, giveUp, now } = this.#options;
     this.#crashes = [...this.#crashes.filter((at) => now() - at < WITHIN_MS), now()];
     this.#attempts += 1;
     const attempt = this.#attempts;
@@ -37,7 +39,7 @@ export class Revival {
       giveUp(`Given up after ${this.#crashes.length} crashes within a minute. ${message}`);
       return;
     }
-    say(`The ${name} has crashed: starting it again. Sessions go on, and clients come back by themselves`);
+    say(`The ${name} has crashed: starting it again. ${effect}`);
     try {
       await restart();
       if (attempt === this.#attempts) say(`The ${name} is up again`);

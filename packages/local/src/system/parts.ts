@@ -15,6 +15,7 @@ const REQUIRE =
 
 const MODULES = [
   "packages/local/src/system/asset-worker.mjs",
+  "packages/local/src/system/folder-bucket.mjs",
   "packages/local/src/system/worker-entry.mjs",
   "packages/serve/src/front/front-entry.mjs",
 ];

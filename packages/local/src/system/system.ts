@@ -1,7 +1,8 @@
 // A whole system on this machine: bridge, issuer and Worker, from built parts, with its files in one directory. Used by `serve`, and so
 // `npm start`, and by the end-to-end tests; any number of systems may run at once, each in its own directory.
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { childEnv } from "../base/env.ts";
 import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "../base/files.ts";
@@ -9,7 +10,7 @@ import { anyFreePort } from "../base/ports.ts";
 import { type Issuer, startIssuer } from "../issuer/issuer.ts";
 import { type TokenMinter, tokenMinter } from "../issuer/tokens.ts";
 import { ChildKeeper } from "../processes/children.ts";
-import { RUN_MARK } from "../processes/proc.ts";
+import { killMarked, RUN_MARK } from "../processes/proc.ts";
 import { Revival } from "../processes/revival.ts";
 import { Server, type ServerOptions } from "../processes/server.ts";
 import { partsIn, programs } from "./installed.ts";
@@ -18,6 +19,8 @@ import { type Front, type WorkerOptions, workerdConfig } from "./workerd-config.
 
 /** workerd's words about a client that breaks the protocol: they are no fault of the Worker's, and would fill a log. */
 const ABOUT_CLIENTS = /Uncaught exception: .*WebSocket protocol error/;
+
+const PROBE = "GET /healthz HTTP/1.1\r\nHost: bridge\r\n\r\n";
 
 export interface SystemOptions {
   /** Directory of everything that this system keeps: state, sandboxes, logs. Made if missing. */
@@ -37,7 +40,6 @@ export interface SystemOptions {
   /** As in IssuerOptions. */
   readonly accessTokens?: "jwt" | "opaque";
   readonly accessTokenLifetime?: number | (() => number);
-  readonly deviceInterval?: number;
   /** Where given, a Worker that crashes is started again in the same place, and this is told. Else a crash is a failure. */
   readonly onRevival?: (line: string) => void;
   /** Present for `serve`. Absent: as on Cloudflare, a Worker without a front, and an issuer elsewhere. */
@@ -56,8 +58,8 @@ export interface Served {
   /** A running issuer, which is closed with the system. */
   readonly issuer: Issuer;
   /** One that is running, and is left alone. */
-  readonly bridge: { readonly url: string; readonly token: string } | undefined;
-  /** Present: a bridge that is started here outlives this process. Told once it is up. */
+  readonly bridge: { readonly port: number; readonly token: string } | undefined;
+  /** Present: a bridge outlives this process, and is started again if it ends before. Told once one that was started is up. */
   readonly keepBridge:
     | ((bridge: { readonly pid: number; readonly port: number; readonly token: string }) => void)
     | undefined;
@@ -77,7 +79,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const system = new System(options, {
     keysDir,
     port: ports?.worker ?? (await anyFreePort()),
-    bridgePort: ports?.bridge ?? (await anyFreePort()),
+    bridgePort: options.served?.bridge?.port ?? ports?.bridge ?? (await anyFreePort()),
     sessionSecret: sessionSecret.trim(),
     pushKey: pushKey.trim(),
   });
@@ -118,6 +120,8 @@ export class System {
   readonly #places: Places;
   readonly #keeper = new ChildKeeper();
   readonly #configFile: string;
+  /** RUN_MARK of what the bridge starts: what has that of this run is ended with it. */
+  readonly #bridgeMark: string;
   #reportFailure: (message: string) => void = () => undefined;
   #issuer: Issuer | undefined;
   #mint: TokenMinter | undefined;
@@ -131,7 +135,7 @@ export class System {
     this.dir = dir;
     this.sandboxesDir = join(dir, "sandboxes");
     this.origin = served?.origin ?? `http://localhost:${places.port}`;
-    this.bridgeUrl = served?.bridge?.url ?? `http://127.0.0.1:${places.bridgePort}`;
+    this.bridgeUrl = `http://127.0.0.1:${places.bridgePort}`;
     this.bridgeToken = served?.bridge?.token ?? newSecret();
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
@@ -139,14 +143,17 @@ export class System {
     const { workerd, bun } = programs();
     const inner = served === undefined ? this.origin : `http://${served.front.innerAddress}`;
     const mark = { [RUN_MARK]: this.#keeper.runId };
+    this.#bridgeMark =
+      served?.keepBridge === undefined
+        ? this.#keeper.runId
+        : createHash("sha256").update(this.bridgeToken).digest("hex").slice(0, 24);
     const bridgeEnv = {
       HOST: "127.0.0.1",
       PORT: String(places.bridgePort),
       // Else all of them are in one.
       ...(options.bridgeEnv?.STDIO_WORKSPACE === undefined && { SANDBOX_ROOT: this.sandboxesDir }),
       STDIO_BELL_URL: `${inner}/internal/bell`,
-      // What has it is ended with this process.
-      ...(served?.keepBridge === undefined && mark),
+      [RUN_MARK]: this.#bridgeMark,
       ...options.bridgeEnv,
     };
     const bridgeProgram = [bun, partsIn(options.parts).bridge] as const;
@@ -155,7 +162,7 @@ export class System {
     this.#configFile = join(dir, "worker.capnp");
     // Flags of tests are such as workerd has not released.
     const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
-    this.worker = new Server(this.#keeper, workerServer({ dir, mark, inner, workerd, args }), (message) =>
+    this.worker = new Server(this.#keeper, workerServer(dir, inner, [workerd, args], mark), (message) =>
       this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
     );
   }
@@ -200,7 +207,6 @@ export class System {
         publicOrigin: this.origin,
         accessTokens: options.accessTokens,
         accessTokenLifetime: options.accessTokenLifetime,
-        deviceInterval: options.deviceInterval,
       }));
     this.#mint = await tokenMinter({ keysDir, issuerUrl: this.issuerUrl });
     const vars = {
@@ -214,20 +220,35 @@ export class System {
     this.#configure(vars, workerFlags);
     await Promise.all([served?.bridge === undefined ? this.#startBridge() : undefined, this.worker.start()]);
     // Not before: one that crashes in its first start would do so in every other.
-    if (onRevival !== undefined) {
-      this.#revival = new Revival({
-        name: "Worker",
-        restart: () => this.worker.restart(),
-        say: onRevival,
-        giveUp: this.#reportFailure,
-        now: () => performance.now(),
-      });
-    }
+    if (onRevival === undefined) return;
+    const common = { say: onRevival, giveUp: this.#reportFailure, now: () => performance.now() };
+    const goesOn = { name: "Worker", effect: "Sessions go on, and clients come back by themselves" };
+    this.#revival = new Revival({ ...common, ...goesOn, restart: () => this.worker.restart() });
+    if (served?.keepBridge === undefined) return;
+    const lost = { name: "bridge", effect: "Its sessions are lost", restart: () => this.#startBridge() };
+    this.#followBridge(new Revival({ ...common, ...lost }));
+  }
+
+  /** A connection tells of its end: one that an earlier server started is no child of this process. */
+  #followBridge(revival: Revival): void {
+    let hasAnswered = false;
+    const socket = connect(this.#places.bridgePort, "127.0.0.1", () => socket.write(PROBE));
+    socket.unref().on("error", () => undefined);
+    socket.on("data", () => {
+      hasAnswered = true;
+    });
+    socket.on("close", async () => {
+      // It closes a connection on which nothing comes, and listens.
+      if (!hasAnswered && this.#stopping === undefined) await revival.crashed("The bridge has ended");
+      if (this.#stopping === undefined) this.#followBridge(revival);
+    });
   }
 
   async #startBridge(): Promise<void> {
-    await this.bridge.start();
     const { keepBridge } = this.#options.served ?? {};
+    // Left by one that has ended, and never found again.
+    if (keepBridge !== undefined) killMarked(this.#bridgeMark);
+    await this.bridge.start();
     if (keepBridge === undefined) return;
     keepBridge({ pid: this.bridge.pid, port: this.#places.bridgePort, token: this.bridgeToken });
     await this.bridge.release();
@@ -240,10 +261,12 @@ export class System {
     makePrivateDirectory(objects);
     const flagged = { ...options, compatibilityFlags: [...options.compatibilityFlags, ...flags] };
     const { served } = this.#options;
+    const recordings = served && join(this.dir, "recordings");
+    if (recordings !== undefined) makePrivateDirectory(recordings);
     const address = served?.address ?? `127.0.0.1:${this.#places.port}`;
     // Tests of memory have it collect garbage at once.
     const v8Flags = (process.env.SBX_V8_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
-    const places = { v8Flags, address, bundle: worker, page, modules, objects, front: served?.front };
+    const places = { v8Flags, address, bundle: worker, page, modules, objects, recordings, front: served?.front };
     // The configuration holds secrets: a private file.
     writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }
@@ -287,14 +310,12 @@ function bridgeServer(
   };
 }
 
-function workerServer(of: {
-  dir: string;
-  mark: Record<string, string>;
-  inner: string;
-  workerd: string;
-  args: string[];
-}): ServerOptions {
-  const { dir, mark, inner, workerd, args } = of;
+function workerServer(
+  dir: string,
+  inner: string,
+  [workerd, args]: readonly [string, readonly string[]],
+  mark: Record<string, string>,
+): ServerOptions {
   return {
     name: "Worker",
     command: workerd,

@@ -30,17 +30,19 @@ export interface WorkerPlaces {
   readonly address: string;
   readonly bundle: string;
   readonly page: string;
-  /** The folder of worker-entry.mjs and asset-worker.mjs. */
+  /** The folder of worker-entry.mjs, asset-worker.mjs and folder-bucket.mjs. */
   readonly modules: string;
   /** Must exist. */
   readonly objects: string;
   readonly front?: Front | undefined;
+  /** The folder that the Worker takes for its bucket. Must exist. Absent: each object keeps its own recordings. */
+  readonly recordings?: string | undefined;
 }
 
 /** @param vars Over the ones of `options`. The text holds their secrets. */
 export function workerdConfig(options: WorkerOptions, vars: Record<string, string>, places: WorkerPlaces): string {
   const { name, compatibilityDate, compatibilityFlags, durableObjects } = options;
-  const { front } = places;
+  const { front, recordings } = places;
   const date = `compatibilityDate = ${text(compatibilityDate)}`;
   const bindings = [
     ...Object.entries({ ...options.bindings, ...vars }).map(([key, value]) => bound(key, `text = ${text(value)}`)),
@@ -48,6 +50,7 @@ export function workerdConfig(options: WorkerOptions, vars: Record<string, strin
       bound(key, `durableObjectNamespace = ${text(className)}`),
     ),
     bound("ASSETS", 'service = "assets"'),
+    ...(recordings === undefined ? [] : [BUCKET]),
     ...(front === undefined
       ? []
       : [bound("FRONT", `json = ${text(JSON.stringify(front.settings))}`), bound("ISSUER", 'service = "issuer"')]),
@@ -79,14 +82,18 @@ const config :Workerd.Config = (
         ${bindings.join(",\n        ")}],
       durableObjectNamespaces = [
         ${namespaces.join(",\n        ")}],
-      durableObjectStorage = (localDisk = "objects"))),${front === undefined ? "" : `\n    ${issuerService(front)},`}
+      durableObjectStorage = (localDisk = "objects"))),${front === undefined ? "" : `\n    ${issuerService(front)},`}${recordings === undefined ? "" : `\n    (name = "recordings", disk = (path = ${text(recordings)}, writable = true)),`}
   ],
+  extensions = [(modules = [(name = "local:bucket", internal = true, esModule = embed ${text(`${places.modules}/folder-bucket.mjs`)})])],
   sockets = [
     (name = "http", address = ${text(places.address)}, ${protocolOf(front)}, service = "main"),${front === undefined ? "" : `\n    ${innerSocket(front)},`}
   ],
 );
 `;
 }
+
+const BUCKET =
+  '(name = "RECORDINGS", wrapped = (moduleName = "local:bucket", innerBindings = [(name = "FOLDER", service = "recordings")]))';
 
 const issuerService = ({ issuerSocket }: Front): string =>
   `(name = "issuer", external = (address = ${text(`unix:${issuerSocket}`)}, http = ()))`;

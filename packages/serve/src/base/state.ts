@@ -1,5 +1,5 @@
 // The folder of one server's state, for its owner alone: what it is, and which ports this server has beside its own.
-import { statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { makePrivateDirectory, readTextIfPresent, writePrivateFile } from "../../../local/src/base/files.ts";
@@ -43,7 +43,7 @@ export function openState({ port, state }: ServerChoice): State {
   const base = process.env.XDG_STATE_HOME || join(homedir(), ".local/state");
   const dir = state === undefined ? join(base, "sbx-stdio", `serve-${port}`) : resolve(state);
   makePrivateDirectory(dir);
-  const { mode, uid } = statSync(dir);
+  const { mode, uid, dev, ino } = statSync(dir);
   if (uid !== process.getuid?.()) throw new ServeError(`Cannot use ${dir}: it belongs to another user`);
   if ((mode & 0o077) !== 0) throw new ServeError(`Cannot use ${dir}: others may read it. Say: chmod 700 ${dir}`);
   const socket = join(dir, "issuer.sock");
@@ -51,14 +51,21 @@ export function openState({ port, state }: ServerChoice): State {
   const issuerSocket = [socket, relative("", socket)].sort((a, b) => a.length - b.length)[0] ?? socket;
   if (Buffer.byteLength(issuerSocket) > MOST_BYTES)
     throw new ServeError(`Cannot use ${dir}: a socket's path is at most ${MOST_BYTES} bytes. Choose a shorter --state`);
+  const [bridgeFile, serverFile, placeFile] = [join(dir, "bridge.json"), join(dir, "server.json"), join(dir, "place")];
+  const place = `${dev}:${ino}`;
+  const before = readTextIfPresent(placeFile);
+  // This is a copy of another folder, and what runs is that one's.
+  if (before !== undefined && before !== place)
+    for (const file of [bridgeFile, serverFile]) rmSync(file, { force: true });
+  if (before !== place) writePrivateFile(placeFile, place);
   return {
     dir,
     options: `${port === DEFAULT_PORT ? "" : ` --port ${port}`}${state === undefined ? "" : ` --state ${dir}`}`,
     keysDir: join(dir, "keys"),
     accountsFile: join(dir, "accounts.json"),
     issuerSocket,
-    bridgeFile: join(dir, "bridge.json"),
-    serverFile: join(dir, "server.json"),
+    bridgeFile,
+    serverFile,
   };
 }
 

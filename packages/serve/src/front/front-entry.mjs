@@ -38,13 +38,21 @@ function askIssuer(request, url, headers, { ISSUER: issuer, FRONT: { origin } })
   return issuer.fetch(new Request(`http://${url.host}${url.pathname}${url.search}`, new Request(request, { headers })));
 }
 
-const fetch = (request, env, ctx) => {
+/** Without its bridge nothing can be started: a monitor is told. */
+async function healthOf(answer, { BRIDGE_URL }) {
+  const signal = AbortSignal.timeout(5_000);
+  const bridge = await globalThis.fetch(`${BRIDGE_URL}/healthz`, { signal }).catch(() => undefined);
+  return answer.ok && bridge?.ok !== true ? new Response("The bridge does not answer\n", { status: 503 }) : answer;
+}
+
+const fetch = async (request, env, ctx) => {
   const url = new URL(request.url);
   const headers = cleaned(request);
   headers.set("CF-Connecting-IP", clientOf(request, env.FRONT));
   // A program that is shown in a preview may have such paths too.
   if (ISSUER.test(url.pathname) && env.FRONT.hosts.includes(url.host)) return askIssuer(request, url, headers, env);
-  return worker.fetch(new Request(request, { headers }), env, ctx);
+  const answer = await worker.fetch(new Request(request, { headers }), env, ctx);
+  return url.pathname === "/healthz" ? healthOf(answer, env) : answer;
 };
 
 export default { ...worker, fetch };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Person, tokenMinter } from "../../../local/src/issuer/tokens.ts";
 import { isAlive } from "../../../local/src/processes/proc.ts";
+import { answers } from "../../../local/src/system/claim.ts";
 import { ServeError } from "../base/refusal.ts";
 import type { ServeCommand } from "../base/request.ts";
 import { openState, readJson, type ServerFacts, type State } from "../base/state.ts";
@@ -31,14 +32,14 @@ export async function act(action: Action, say: Say): Promise<number> {
       const { isTTY, columns } = process.stdout;
       const { linkFile, name, port } = action;
       const place = { state, linkFile, isTerminal: isTTY === true, columns: columns || 80 };
-      const { origin, path, isShared } = required(state, port);
+      const { origin, path, isShared } = await required(state, port);
       const account = name === undefined ? undefined : new AccountFile(state.accountsFile, { isShared }).find(name);
       if (name !== undefined && account === undefined) throw new ServeError(`There is no user ${name}`);
       say(tellLink(origin, path, name && account ? personOf(name, account) : owner(), place));
       return 0;
     }
     case "token": {
-      const { secretsDir, origin } = required(state, action.port);
+      const { secretsDir, origin } = await required(state, action.port);
       const mint = await tokenMinter({ keysDir: secretsDir, issuerUrl: origin });
       say(await mint({ ...owner(), scope: ROLES[action.role].join(" ") }));
       return 0;
@@ -64,23 +65,25 @@ export async function act(action: Action, say: Say): Promise<number> {
   }
 }
 
-/** The server that runs now. */
-function serverOf({ serverFile }: State): ServerFacts | undefined {
-  const facts = readJson<ServerFacts>(serverFile);
-  return facts !== undefined && isAlive(facts.pid) ? facts : undefined;
+/** The server that runs now: its process id may be another's, and its socket is not. */
+async function serverOf({ serverFile, issuerSocket }: State): Promise<ServerFacts | undefined> {
+  return (await answers(issuerSocket)) ? readJson<ServerFacts>(serverFile) : undefined;
 }
 
-function required(state: State, port: number): ServerFacts {
-  const server = serverOf(state);
+async function required(state: State, port: number): Promise<ServerFacts> {
+  const server = await serverOf(state);
   if (server === undefined) throw new ServeError(`No server runs at port ${port}: sbx-stdio serve starts one`);
   return server;
 }
 
 async function status(state: State, say: Say): Promise<number> {
-  const server = serverOf(state);
+  const server = await serverOf(state);
   const bridge = await findBridge(state);
   const installed = installedBridge();
-  const change = bridge?.build === installed ? "" : `; ${installed} is installed, and follows once nothing runs`;
+  const change =
+    bridge?.build === installed
+      ? ""
+      : `; ${installed} is installed, and follows at a start of the server where no session runs`;
   say(
     server === undefined
       ? "server  does not run"
@@ -92,14 +95,14 @@ async function status(state: State, say: Say): Promise<number> {
       : `bridge  build ${bridge.build}${change}, process ${bridge.pid}, ${bridge.isBusy ? "has sessions" : "has no sessions"}`,
   );
   say(`state   ${state.dir}`);
-  return server === undefined ? NOT_RUNNING : 0;
+  return server === undefined || bridge === undefined ? NOT_RUNNING : 0;
 }
 
 async function stop(state: State, isNow: boolean, say: Say): Promise<number> {
   const bridge = await findBridge(state);
   if (bridge?.isBusy === true && !isNow && !(await confirm("Sessions run here. End them and their processes?")))
     throw new ServeError("Nothing was ended: sessions run here, and --now ends them");
-  const server = serverOf(state);
+  const server = await serverOf(state);
   if (server !== undefined) {
     process.kill(server.pid, "SIGTERM");
     for (let waited = 0; isAlive(server.pid) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
@@ -143,7 +146,7 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
 /** @returns From when on. @throws {ServeError} */
 async function endRights(state: State, person: Person, mayReturn: boolean): Promise<string> {
   noteRemoved(state, person, mayReturn);
-  const server = serverOf(state);
+  const server = await serverOf(state);
   if (server === undefined) return ", from the next start on";
   await endRemoved(state, server);
   return "";

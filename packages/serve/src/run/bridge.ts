@@ -4,7 +4,6 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import { isAlive } from "../../../local/src/processes/proc.ts";
 import { bridgeBuild } from "../../../local/src/system/installed.ts";
 import { ServeError } from "../base/refusal.ts";
@@ -33,8 +32,6 @@ export type RunningBridge = BridgeFacts & { readonly isBusy: boolean };
 export const PARTS = dirname(fileURLToPath(import.meta.url));
 export const installedBridge = (): string => bridgeBuild(PARTS);
 
-export const urlOf = ({ port }: Pick<BridgeFacts, "port">): string => `http://127.0.0.1:${port}`;
-
 /** The bridge that runs for this state, if one does. @throws {ServeError} If it is there and does not answer. */
 export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBridge | undefined> {
   const facts = readJson<BridgeFacts>(bridgeFile);
@@ -42,7 +39,7 @@ export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBri
   try {
     const headers = { Authorization: `Bearer ${facts.token}` };
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const response = await fetch(`${urlOf(facts)}/sessions?sandbox=any`, { headers, signal });
+    const response = await fetch(`http://127.0.0.1:${facts.port}/sessions?sandbox=any`, { headers, signal });
     // Another program may have its process id or its port by now.
     if (!response.ok) return undefined;
     const { idleMs } = (await response.json()) as { idleMs: number };
@@ -55,16 +52,33 @@ export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBri
   }
 }
 
-/** The one that runs, unless it has nothing to do and was built or set up otherwise: then it is ended. */
+/** By the variables that carry them. */
+const OPTIONS = { STDIO_EXEC: "--exec", STDIO_LOGINS: "--cgroup or --limit", STDIO_WORKSPACE: "--dir" };
+
+/**
+ * The one that runs, unless it has nothing to do and was built or set up otherwise: then it is ended.
+ * @throws {ServeError} If sessions run, and new ones would not run as they are to.
+ */
 export async function reusableBridge(
   state: State,
   settings: BridgeFacts["settings"],
+  say: (text: string) => void,
 ): Promise<RunningBridge | undefined> {
   const found = await findBridge(state);
   if (found === undefined) return undefined;
-  if (found.isBusy || (found.build === installedBridge() && isDeepStrictEqual(found.settings, settings))) return found;
-  await stopBridge(state, found);
-  return undefined;
+  const others = Object.entries(OPTIONS).filter(([name]) => found.settings[name] !== settings[name]);
+  if (!found.isBusy && (others.length > 0 || found.build !== installedBridge())) {
+    await stopBridge(state, found);
+    return undefined;
+  }
+  const [first] = others.map(([, option]) => option);
+  if (first === OPTIONS.STDIO_WORKSPACE)
+    say(`Sessions run here: until they have ended, programs start in ${found.settings.STDIO_WORKSPACE}`);
+  else if (first !== undefined)
+    throw new ServeError(
+      `Sessions run here that were started with another ${first}: give the same, or end them by sbx-stdio serve stop --now${state.options}`,
+    );
+  return found;
 }
 
 /** Ends it and all its processes. */

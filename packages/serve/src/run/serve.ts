@@ -23,7 +23,7 @@ import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
 import { OtherIssuer } from "../logins/other-issuer.ts";
-import { findBridge, installedBridge, PARTS, reusableBridge, stopBridge, urlOf } from "./bridge.ts";
+import { findBridge, installedBridge, PARTS, reusableBridge, stopBridge } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 import { endRemoved } from "./removed.ts";
@@ -66,15 +66,15 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   const issuer = await takeState(state, request, reach);
   // A workerd that is told to end may have given up its port, and not yet its objects' files.
   if (crashed !== undefined) killMarked(crashed.runId);
+  rmSync(state.serverFile, { force: true });
   let system: System | undefined;
   try {
     if (!(await isPortFree(request.port)) && !(crashed && (await isFreeSoon(request.port))))
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const settings = bridgeSettings(request, state);
-    const found = await reusableBridge(state, settings);
+    const found = await reusableBridge(state, settings, say);
     const innerPort = found?.innerPort ?? (await anyFreePort());
     const innerHost = `127.0.0.1:${innerPort}`;
-    const build = installedBridge();
     system = await startSystem({
       dir: state.dir,
       keysDir: secretsOf(state, request),
@@ -87,8 +87,10 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         origin: reach.origin,
         address: reach.address,
         issuer,
-        bridge: found && { url: urlOf(found), token: found.token },
-        keepBridge: local ? undefined : (own) => writeJson(state.bridgeFile, { ...own, innerPort, build, settings }),
+        bridge: found,
+        keepBridge: local
+          ? undefined
+          : (own) => writeJson(state.bridgeFile, { ...own, innerPort, build: installedBridge(), settings }),
         front: {
           module: join(partsIn(PARTS).modules, "front-entry.mjs"),
           innerAddress: innerHost,
@@ -247,6 +249,7 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
   const back = `http://${innerHost}`;
   const host = new URL(origin).host;
   return {
+    RECORDING_BYTES: String(10 * 1024 ** 3),
     ...Object.fromEntries(
       Object.entries({ ...readSettings(request.settings), ...process.env }).filter(([name]) => TAKEN_OVER.test(name)),
     ),

@@ -1,5 +1,5 @@
 // The browser's login, step by step, without a browser: the cookie that comes of it.
-import { signIn } from "../../../../packages/local/src/issuer/approve.ts";
+import { signIn } from "../../../../packages/local/test/approve.ts";
 import { system } from "../system/system.ts";
 
 /** Logs in at the issuer. @returns The Cookie header of the session, as a browser would send it. */

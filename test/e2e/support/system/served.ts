@@ -61,11 +61,16 @@ export const commandOf = (project: string): string => join(project, "node_module
 
 export type Attached = Awaited<ReturnType<typeof attached>>;
 
-/** The command line, attached to a program by pipes. */
-export async function attached(project: string, served: Served, program: readonly string[]) {
+/** The command line, attached to a program by pipes. @param by The server's address and the environment, if not the usual. */
+export async function attached(
+  project: string,
+  served: Served,
+  program: readonly string[],
+  { origin = served.origin, env: more = {} }: { origin?: string; env?: Record<string, string> } = {},
+) {
   const { stdout } = await act(project, served.state, ["token"], String(served.port));
-  const words = [served.origin, "--sandbox", "home", "--", ...program];
-  const env = childEnv({ SBX_TOKEN: stdout.trim(), HOME: project });
+  const words = [origin, "--sandbox", "home", "--", ...program];
+  const env = childEnv({ SBX_TOKEN: stdout.trim(), HOME: project, ...more });
   const child = spawn(commandOf(project), words, { cwd: project, env, stdio: ["pipe", "pipe", "ignore"] });
   let [output, lines] = ["", 0];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

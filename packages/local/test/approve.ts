@@ -1,5 +1,5 @@
 // A person's steps in the browser during a sign-in, for tests: posts the issuer's own forms. Knows only addresses.
-import type { Person } from "./tokens.ts";
+import type { Person } from "../src/issuer/tokens.ts";
 
 /** The fault that the issuer's page names; the whole page if it has no such line. */
 function problemOf(page: string): string {
