@@ -26,12 +26,6 @@ function run(words: readonly string[], input: string | Buffer, env: Record<strin
   return collect(child);
 }
 
-/** Whether writes to a descriptor of another program fail where they would wait. */
-function isNonBlocking(pid: number | undefined, fd: number): boolean {
-  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
-  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
-}
-
 test("it says its version, the protocol and what is in it", () => {
   const said = JSON.parse(execFileSync(binary, ["--version", "--json"], { encoding: "utf8" }));
   expect(said).toMatchObject({ version: "0.2.0", protocol: "stdio.v1", platform: "linux-x64" });
