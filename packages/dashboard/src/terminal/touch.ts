@@ -44,10 +44,8 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement, zoom: (facto
     const rowHeight = (screen()?.height ?? 0) / terminal.rows;
     if (rowHeight === 0) return;
     const moved = drag.rest + pan(stage, drag.x - touch.clientX, drag.y - touch.clientY);
-    drag.x = touch.clientX;
     const lines = Math.trunc(moved / rowHeight);
-    drag.y = touch.clientY;
-    drag.rest = moved - lines * rowHeight;
+    Object.assign(drag, { x: touch.clientX, y: touch.clientY, rest: moved - lines * rowHeight });
     if (lines !== 0) scrollBy(terminal, stage, lines, rowHeight, touch);
   };
 
