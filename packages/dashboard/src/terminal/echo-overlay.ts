@@ -42,8 +42,9 @@ export class EchoOverlay {
   /** Input was acknowledged, all but so many bytes. */
   answered(unacked: number): void {
     if (!this.#isOn) return;
+    const acked = this.#prediction.typedBytes - unacked;
     this.#terminal.write("", () => {
-      this.#prediction.answered(unacked, this.#rows.screen);
+      this.#prediction.answered(acked, this.#rows.screen);
       this.#check();
     });
   }

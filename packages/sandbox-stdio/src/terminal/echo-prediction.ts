@@ -78,10 +78,15 @@ export class EchoPrediction {
     this.#isSlow = this.#worstMs >= (this.#isSlow ? FAST_MS : SLOW_MS);
   }
 
-  /** Input was acknowledged, but for the last `unacked` bytes of it, and the output until then is drawn. */
-  answered(unacked: number, screen: EchoScreen): void {
+  /** The bytes of all keys: what is acknowledged is counted by them. */
+  get typedBytes(): number {
+    return this.#typedBytes;
+  }
+
+  /** So much of the input was acknowledged, and the output until then is drawn. */
+  answered(ackedBytes: number, screen: EchoScreen): void {
     const wasUnclear = this.#isUnclear;
-    this.#ackedBytes = this.#typedBytes - unacked;
+    this.#ackedBytes = ackedBytes;
     this.#keys = this.#keys.filter(({ end }) => end > this.#ackedBytes);
     if (wasUnclear && !this.#isUnclear) this.#placeAgain(screen);
   }
@@ -95,7 +100,7 @@ export class EchoPrediction {
   drawn(screen: EchoScreen, nowMs: number): void {
     const [first] = this.#pending;
     if (first === undefined) return;
-    const reached = this.#pending.findLastIndex((pending, at) => this.#isReached(pending, at, screen));
+    const reached = this.#reached(screen);
     if (reached >= 0) this.#confirmed(reached, screen);
     else if (this.#isLate(first.key, nowMs)) this.#giveUp();
     else if (!isSame(this.#base, screen.cursor)) this.#placeAgain(screen);
@@ -198,11 +203,17 @@ export class EchoPrediction {
     return characters;
   }
 
-  /** Whether the screen has all effects up to that one. One that leaves the cursor where it was is so only once acknowledged. */
-  #isReached({ cursor, key }: Pending, at: number, screen: EchoScreen): boolean {
-    if (!isSame(cursor, screen.cursor)) return false;
-    if (isSame(cursor, this.#base) && key.end > this.#ackedBytes) return false;
-    return composed(this.#pending.slice(0, at + 1)).every((cell) => isDrawn(cell, screen));
+  /**
+   * The screens after several keys may be alike, as those of a letter that is taken back. @returns The last key whose screen this
+   * is among those acknowledged, else the first; -1: none.
+   */
+  #reached(screen: EchoScreen): number {
+    const isReached = ({ cursor }: Pending, at: number) =>
+      isSame(cursor, screen.cursor) && composed(this.#pending.slice(0, at + 1)).every((cell) => isDrawn(cell, screen));
+    const isAcked = ({ key }: Pending) => key.end <= this.#ackedBytes;
+    const acked = this.#pending.findLastIndex((pending, at) => isAcked(pending) && isReached(pending, at));
+    if (acked >= 0 || isSame(this.#base, screen.cursor)) return acked;
+    return this.#pending.findIndex(isReached);
   }
 
   #confirmed(reached: number, screen: EchoScreen): void {

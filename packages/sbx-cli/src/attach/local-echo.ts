@@ -88,9 +88,10 @@ export class LocalEcho {
 
   /** Input was acknowledged, all but so many bytes. */
   answered(unacked: number): void {
+    const acked = this.#prediction.typedBytes - unacked;
     this.#emulator?.write("", () => {
       const rows = this.#rows;
-      if (rows !== undefined) this.#prediction.answered(unacked, rows.screen);
+      if (rows !== undefined) this.#prediction.answered(acked, rows.screen);
       this.#check();
     });
   }
@@ -215,16 +216,19 @@ export class LocalEcho {
       text += moved(at, column) + sequence;
       at = column + width;
     };
+    const write = (column: number, character: string) =>
+      character.trim() === "" ? put(column, "\x1b[X", 0) : put(column, character, 1);
     for (const [column, { covered: old }] of this.#drawn) {
       if (shown.has(column)) continue;
-      if (old === "") put(column, "\x1b[X", 0);
-      else put(column, old, 1);
+      write(column, old);
       this.#drawn.delete(column);
     }
     for (const [column, character] of shown) {
       const drawn = this.#drawn.get(column);
       if (drawn?.character === character) continue;
-      put(column, character === " " ? " " : `\x1b[4m${character}\x1b[24m`, 1);
+      // A blank that covers nothing was typed.
+      if (character === " " && (drawn !== undefined || covered(column) !== "")) write(column, character);
+      else put(column, `\x1b[4m${character}\x1b[24m`, 1);
       this.#drawn.set(column, { character, covered: drawn?.covered ?? covered(column) });
     }
     text += moved(at, cursor);
