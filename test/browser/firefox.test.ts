@@ -176,7 +176,7 @@ async function forgetSettings(profile: BrowserContext): Promise<void> {
   expect(answer.status()).toBe(200);
 }
 
-test("a theme, and that keys are shown before their echo, are chosen by keys and files, and kept over a reload", async () => {
+test("a theme, a command's key, and that keys are shown before their echo, are chosen, and kept over a reload", async () => {
   const { tab } = await browser.shell();
   const { page } = tab;
   const paper = () => page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
@@ -188,9 +188,20 @@ test("a theme, and that keys are shown before their echo, are chosen by keys and
     await page.getByLabel("Import a theme…").setInputFiles(theme);
     await expect.poll(paper).toBe("rgb(102, 51, 0)");
     await page.getByRole("combobox", { name: "Show keys before" }).selectOption("always");
+    await page.getByRole("button", { name: "Change…" }).click();
+    const search = page.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" });
+    // Escape ends the change, and not the dialog.
+    await search.press("Enter");
+    await page.keyboard.press("Escape");
+    await search.press("Enter");
+    await page.keyboard.press("Control+Shift+KeyO");
+    await page.getByText("Ctrl+Shift+O: Search the output").waitFor();
     await page.keyboard.press("Escape");
     await page.reload();
     await tab.prompt();
+    await page.keyboard.press("Control+Shift+KeyO");
+    await page.getByRole("search").waitFor();
+    await page.keyboard.press("Escape");
     expect(await paper()).toBe("rgb(102, 51, 0)");
     // What is shown too early is seen for a moment only.
     await page.locator(".sbx-echo").evaluate((layer) => {
