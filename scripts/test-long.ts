@@ -217,6 +217,13 @@ const PARTS: readonly Part[] = [
     env: { ALL_LOOKS: "1" },
   },
   {
+    name: "firefox",
+    about: "the page's main flows in Firefox, all of them",
+    minutes: 2,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "firefox.test.ts"],
+    env: { FIREFOX: "whole" },
+  },
+  {
     name: "compiled",
     about: "the compiled program at a terminal: all that the command line does there, and every way to die",
     minutes: 1,
