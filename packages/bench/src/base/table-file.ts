@@ -7,8 +7,8 @@ import { ROOT } from "../../../local/src/base/paths.ts";
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 const README = join(ROOT, "README.md");
 
-/** `bench`: the whole table. `goals`: the rows with goals. `page`: that of the page in the browser. `typing`: of predicted echo. `speed`: the README's. */
-export type TableName = "bench" | "goals" | "page" | "typing" | "speed";
+/** `bench`: the whole table. `goals`: the rows with goals. `page`: that of the page in the browser. `typing`: of predicted echo. `outages`: until a key is answered. `speed`: the README's. */
+export type TableName = "bench" | "goals" | "page" | "typing" | "outages" | "speed";
 
 /**
  * The page with this table in place of the one it has.
