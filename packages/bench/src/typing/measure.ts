@@ -74,20 +74,25 @@ function said({ link, verdicts }: Row): string {
   return [...verdicts].map(of).join("\n");
 }
 
+/** ssh predicts nothing: that it has no column of its own is said, if so. */
 function typingTable(rows: readonly Row[], where: string): string {
-  const names = [...(rows[0]?.verdicts.keys() ?? [])];
-  const cells = (verdict: Verdict | undefined) => {
-    const { keys, shown, wrong, mendMs } = verdict ?? newVerdict();
-    return [show((100 * shown) / keys), show((100 * wrong) / keys), show(median(mendMs))];
-  };
-  const secrets = names.map((name) => rows.reduce((sum, row) => sum + (row.verdicts.get(name)?.secretsShown ?? 0), 0));
+  const verdictsOf = (name: string) => rows.map(({ verdicts }) => verdicts.get(name) ?? newVerdict());
+  const sumOf = (name: string, of: (verdict: Verdict) => number) =>
+    verdictsOf(name).reduce((sum, one) => sum + of(one), 0);
+  const all = [...(rows[0]?.verdicts.keys() ?? [])];
+  const names = all.filter((name) => sumOf(name, ({ shown, wrong }) => shown + wrong) > 0);
+  const cells = ({ keys, shown, wrong, mendMs }: Verdict) =>
+    [(100 * shown) / keys, (100 * wrong) / keys, median(mendMs)].map(show);
+  const secrets = names.map((name) => `${name} ${sumOf(name, (one) => one.secretsShown)}`);
+  const none = all.filter((name) => !names.includes(name)).map((name) => ` ${name}: nothing at once.`);
   return [
-    `${where} Letters of passwords shown: ${names.map((name, at) => `${name} ${secrets[at]}`).join(", ")}.`,
+    `${where} Letters of passwords shown: ${secrets.join(", ")}.${none.join("")}`,
     "",
     `| round trip, loss | ${names.map((name) => `${name}: at once, % | wrong, % | mended, ms`).join(" | ")} |`,
     `|---|${"---:|".repeat(3 * names.length)}`,
-    ...rows.map(
-      ({ link, verdicts }) => `| ${[link, ...names.flatMap((name) => cells(verdicts.get(name)))].join(" | ")} |`,
-    ),
+    ...rows.map(({ link, verdicts }) => {
+      const columns = names.flatMap((name) => cells(verdicts.get(name) ?? newVerdict()));
+      return `| ${[link, ...columns].join(" | ")} |`;
+    }),
   ].join("\n");
 }
