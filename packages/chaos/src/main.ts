@@ -1,5 +1,6 @@
 // The command: `npm run chaos -- --cuts 10000 --seed S [--url URL]`. Reads arguments, prints, and sets the exit code.
 
+import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { noteCounts } from "../../local/src/base/counts.ts";
 import { REAL_TIME_PROFILE } from "./faults.ts";
@@ -22,6 +23,7 @@ const USAGE = `Usage: npm run chaos -- [options]
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
                  Only the connections to it are broken, nothing is restarted, no program types by calls, no client in a dialect
                  looks on, and its sandbox needs Node
+  --steps FILE   writes what clients saw as steps of the model; \`npm run chaos -- steps\` replays them in it
   --client CMD   another client instead of ours, at real time: run by the shell with the URL of an attach, --, and a command as its
                  arguments, and the token in SBX_TOKEN. Its stdin, stdout, stderr and exit code must be those of the process
 `;
@@ -47,6 +49,7 @@ type Settings = {
   readonly bytes: number;
   readonly url: URL | undefined;
   readonly client: string | undefined;
+  readonly steps: string | undefined;
 };
 
 function readArguments(args: readonly string[]): Settings {
@@ -63,6 +66,7 @@ function readArguments(args: readonly string[]): Settings {
     "bytes",
     "url",
     "client",
+    "steps",
   ] as const;
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   let values: Record<string, unknown>;
@@ -87,6 +91,7 @@ function readArguments(args: readonly string[]): Settings {
     cuts,
     url,
     client,
+    steps: typeof values.steps === "string" ? values.steps : undefined,
     seed: whole("seed", Math.floor(Math.random() * 1e9)),
     parallel: Math.max(1, whole("parallel", isOurs ? 32 : 8)),
     aborts: whole("aborts", Math.floor(cuts / 50)),
@@ -109,7 +114,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     console.error(`${error.message}\n\n${USAGE}`);
     return 2;
   }
-  const { cuts, seed, speed, url, bytes, park, ...rest } = settings;
+  const { cuts, seed, speed, url, bytes, park, steps, ...rest } = settings;
   const token = process.env.SBX_TOKEN ?? "";
   if (url !== undefined && token === "") {
     console.error("SBX_TOKEN must hold a token for the server");
@@ -133,6 +138,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     stuckMs: 30_000 + 60_000 / speed,
     ...(rest.client === undefined ? {} : { profile: REAL_TIME_PROFILE }),
     log,
+    traced: steps === undefined ? undefined : (seen) => appendFileSync(steps, `${JSON.stringify(seen)}\n`),
   });
   const ground: Ground =
     url === undefined

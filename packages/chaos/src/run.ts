@@ -44,7 +44,12 @@ export type RunOptions = {
   /** The command line of another client, instead of ours. */
   readonly client?: string | undefined;
   readonly log: (line: string) => void;
+  /** Told what the clients of whole sessions have seen, as steps of the model. */
+  readonly traced?: ((seen: Seen) => void) | undefined;
 };
+
+/** A session's steps, in bytes of its output. */
+export type Seen = { readonly output: number; readonly input: number; readonly steps: readonly string[] };
 
 const PROGRESS_MS = 5_000;
 const EVICT_MS = 40;
@@ -152,12 +157,14 @@ export class Run {
       },
     };
     const others: Others = { wrong: [] };
+    const steps: string[] = [];
     const run =
       client === undefined
         ? new SessionRun(plan, {
             ...common,
             clock: this.#clock,
             dial: (params, events) => dial(ground, params, events),
+            noted: (step) => void steps.push(step),
             attached: () => this.#joinOthers(plan, ground, random, others),
           })
         : new CommandRun(plan, { ...common, command: client, proxyPort: ground.proxyPort, token: ground.token });
@@ -165,12 +172,20 @@ export class Run {
     try {
       const outcome = await run.run();
       await others.typing;
+      this.#trace(plan, outcome, steps);
       return { ...outcome, problems: [...outcome.problems, ...others.wrong] };
     } finally {
       this.#live.delete(session);
       others.guest?.stop();
       this.tally.guests += others.guest?.shown ?? 0;
     }
+  }
+
+  /** The model has no gaps and no viewers; the length of a report on input is not known. */
+  #trace({ work, guest }: SessionPlan, { gaps, isLost }: SessionOutcome, steps: readonly string[]): void {
+    const { input, outputBytes: output, inputBytes } = work;
+    const isModelled = (input === "none" || input === "go") && gaps.length === 0 && guest === undefined;
+    if (isModelled && isLost !== true) this.#options.traced?.({ output, input: inputBytes, steps });
   }
 
   /** Those who are at a session beside its client, once its process runs. */
