@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 
   --cuts N       connections to break, over both hops (default 1000)
   --seed S       a whole number; the same one plans the same faults (default: random, printed)
-  --parallel N   sessions side by side (default 32)
+  --parallel N   sessions side by side (default 16)
   --aborts N     Durable Objects to abort meanwhile (default: one for each 50 cuts)
   --kills N      times that the whole Worker is killed (default: one for each 3000 cuts)
   --losses N     times that the bridge is killed with all processes, which must be told (default: one for each 5000 cuts)
@@ -32,7 +32,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 const SHOWN_FAULTS = 10;
-const PAUSE_FACTOR = 8;
+const PAUSE_FACTOR = 20;
 
 class UsageError extends Error {}
 
@@ -93,7 +93,7 @@ function readArguments(args: readonly string[]): Settings {
     client,
     steps: typeof values.steps === "string" ? values.steps : undefined,
     seed: whole("seed", Math.floor(Math.random() * 1e9)),
-    parallel: Math.max(1, whole("parallel", isOurs ? 32 : 8)),
+    parallel: Math.max(1, whole("parallel", isOurs ? 16 : 8)),
     aborts: whole("aborts", Math.floor(cuts / 50)),
     kills: whole("kills", Math.floor(cuts / 3_000)),
     losses: isOurs ? whole("losses", Math.floor(cuts / 5_000)) : 0,

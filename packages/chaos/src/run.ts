@@ -205,6 +205,10 @@ export class Run {
       calls,
       scratch: ground.scratch,
       random: new Random(random.int(0, 1e9), session),
+      moved: () => {
+        const run = this.#live.get(session);
+        if (run instanceof SessionRun) run.moved();
+      },
     });
     others.typing = typed.then(
       () => {

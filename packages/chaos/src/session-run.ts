@@ -147,6 +147,11 @@ export class SessionRun {
     this.#client.start();
   }
 
+  /** Something has come of those who are at it beside its client. */
+  moved(): void {
+    this.#progressAtMs = performance.now();
+  }
+
   /** Ends it as a failure. */
   giveUp(why: string): void {
     if (this.#isOver) return;
