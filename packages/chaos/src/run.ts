@@ -226,8 +226,9 @@ export class Run {
   /** Called at each cut: restarts are spread evenly over them. */
   #restartSome(): void {
     const { cuts, aborts, kills, losses, reloads } = this.#options;
-    const isTimeFor = (count: number) =>
-      Math.floor((this.tally.cuts * count) / cuts) > Math.floor(((this.tally.cuts - 1) * count) / cuts);
+    // Not at the last cut: sessions that end with a killed bridge show little.
+    const due = (count: number, made: number) => Math.floor((made * count) / cuts + 0.5);
+    const isTimeFor = (count: number) => due(count, this.tally.cuts) > due(count, this.tally.cuts - 1);
     if (isTimeFor(aborts)) this.#then((ground) => this.#abort(ground));
     if (isTimeFor(kills)) this.#then((ground) => this.#kill(ground));
     if (isTimeFor(losses)) this.#then((ground) => this.#lose(ground));
