@@ -1,6 +1,15 @@
 // What other people install: both packages packed, installed into an empty directory outside of the checkout, and their READMEs'
 // examples run there against the running system, in Node, Bun and Chromium.
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -50,6 +59,10 @@ test("the files of the packages: entry points with types, a license, and nothing
       expect(globSync(file, { cwd: home }), file).not.toEqual([]);
     }
   }
+  const dist = join(project, "node_modules/sbx-stdio/dist");
+  const parts = [...readFileSync(join(dist, "sbx-stdio.js"), "utf8").matchAll(/import\("(\.\/[^"]+)"\)/g)];
+  expect(parts.map(([, part = ""]) => part).filter((part) => !existsSync(join(dist, part)))).toEqual([]);
+  expect(parts.length).toBeGreaterThan(3);
   expect(Object.keys(dependencies)).toEqual([
     "@xterm/addon-unicode11",
     "@xterm/headless",

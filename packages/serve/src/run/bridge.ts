@@ -19,8 +19,6 @@ export type BridgeFacts = {
   readonly pid: number;
   readonly port: number;
   readonly token: string;
-  /** Where it calls the Worker. */
-  readonly innerPort: number;
   readonly build: string;
   /** Its environment, but for what differs each time. */
   readonly settings: Readonly<Record<string, string>>;
