@@ -100,13 +100,11 @@ const BUCKET =
 const issuerService = ({ issuerSocket }: Front): string =>
   `(name = "issuer", external = (address = ${text(`unix:${issuerSocket}`)}, http = ()))`;
 
-const innerSockets = ({ innerAddress, innerSocket }: Front): string =>
-  [innerAddress, `unix:${innerSocket}`]
-    .map(
-      (address, index) =>
-        `\n    (name = "inner${index}", address = ${text(address)}, http = (), service = (name = "main", entrypoint = "inner")),`,
-    )
-    .join("");
+const INNER = 'http = (), service = (name = "main", entrypoint = "inner")';
+
+const innerSockets = ({ innerAddress, innerSocket }: Front): string => `
+    (name = "inner", address = ${text(innerAddress)}, ${INNER}),
+    (name = "own", address = ${text(`unix:${innerSocket}`)}, ${INNER}),`;
 
 function protocolOf(front: Front | undefined): string {
   const tls = front?.tls;
