@@ -1,12 +1,21 @@
 // `npm run test:long`: what takes too long for `npm test`, or needs what few machines have. Without arguments all parts run, one
-// after the other; arguments choose parts by the beginnings of their names. Says beforehand how long each takes.
+// after the other; arguments choose parts by the beginnings of their names. Says beforehand how long each takes. `--ledger` notes the runs
+// in docs/proof/long.jsonl, of which pieces add up: variables of the environment win over those below, and make larger pieces.
+
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import { engineVersion, NoEngineError } from "../packages/local/src/base/docker.ts";
+import { readTextIfPresent } from "../packages/local/src/base/files.ts";
 import { ROOT } from "../packages/local/src/base/paths.ts";
 import { findProgram } from "../packages/local/src/base/programs.ts";
 import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { ChildKeeper, ending } from "../packages/local/src/processes/children.ts";
-import { partsNamed, readWords } from "./suites/task-words.ts";
+import { writeProofPage } from "./pages/proof-page.ts";
+import { type LongLine, parseLedger, sumCounts } from "./suites/ledger.ts";
+import { partsNamed, readWords, WrongWordsError } from "./suites/task-words.ts";
+import { fingerprint, isDirty, readTree, revision } from "./tree/tree.ts";
 
 interface Part {
   readonly name: string;
@@ -16,6 +25,8 @@ interface Part {
   /** A program for Node, and its arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** If its runs may be noted: folders of tests and programs whose every file it depends on. */
+  readonly dependsOn?: readonly string[];
   /** Why it can't run here; undefined where it can. */
   readonly problem?: () => Promise<string | undefined>;
 }
@@ -30,6 +41,11 @@ const e2eFiles = (...files: string[]): readonly string[] => [
   ...["run", "--config", "test/e2e/vitest.config.ts", ...files.map((file) => `${file}.test.ts`)],
 ];
 
+/** Of the parts with chance. */
+const SEED = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 2 ** 31));
+const CORE_TESTS = "packages/sandbox-stdio/test";
+const CUTS = process.env.CHAOS_CUTS;
+
 const PARTS: readonly Part[] = [
   {
     name: "simulation",
@@ -37,7 +53,16 @@ const PARTS: readonly Part[] = [
       "20,000 random runs of both hops in virtual time, and crowds at one session, from a fresh seed that it prints",
     minutes: 75,
     args: unitFile("sandbox-stdio", "test/simulation/"),
-    env: { SIM_RUNS: "20000", SIM_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
+    env: { SIM_RUNS: "20000", SIM_SEED: SEED },
+    dependsOn: [`${CORE_TESTS}/simulation`],
+  },
+  {
+    name: "lives",
+    about: "100,000 random runs of both hops in virtual time, of all kinds of sessions at once",
+    minutes: 20,
+    args: [...unitFile("sandbox-stdio", "test/simulation/simulation.test.ts"), "-t", "whatever breaks"],
+    env: { SIM_RUNS: "100000", SIM_SEED: SEED },
+    dependsOn: [`${CORE_TESTS}/simulation`],
   },
   {
     name: "exploration",
@@ -46,6 +71,7 @@ const PARTS: readonly Part[] = [
     minutes: 60,
     args: unitFile("sandbox-stdio", "test/exploration/"),
     env: { EXPLORE: "whole", MUTANT_SEEDS: "20000" },
+    dependsOn: [`${CORE_TESTS}/exploration`, `${CORE_TESTS}/exploration/explore-one.ts`],
   },
   {
     name: "model",
@@ -54,31 +80,39 @@ const PARTS: readonly Part[] = [
     minutes: 10,
     args: unitFile("sandbox-stdio", "test/model/"),
     env: { MODEL: "whole" },
+    dependsOn: [`${CORE_TESTS}/model`, `${CORE_TESTS}/model/trace-one.ts`],
   },
   {
     name: "fuzz",
     about: "100,000 hostile inputs for each decoder",
     minutes: 15,
     args: unitFile("sandbox-stdio", "test/fuzz/fuzz.test.ts"),
-    env: { FUZZ_RUNS: "100000", FUZZ_SEED: String(Math.floor(Math.random() * 2 ** 31)) },
+    env: { FUZZ_RUNS: "100000", FUZZ_SEED: SEED },
+    dependsOn: [`${CORE_TESTS}/fuzz`],
   },
   {
     name: "chaos",
     about: "10,000 cuts of connections over the real system, and every byte counted",
     minutes: 90,
-    args: ["scripts/run.mjs", "chaos", "--cuts", "10000"],
+    args: ["scripts/run.mjs", "chaos", "--cuts", CUTS ?? "10000", "--seed", SEED],
+    dependsOn: ["scripts/chaos.ts"],
   },
   {
     name: "python",
     about: "1,000 cuts as the Python client of examples/ sees them, in real time",
     minutes: 5,
-    args: ["scripts/run.mjs", "chaos", "--client", "python3 examples/python-client/sbx_stdio.py", "--cuts", "1000"],
+    args: [
+      ...["scripts/run.mjs", "chaos", "--client", "python3 examples/python-client/sbx_stdio.py"],
+      ...["--cuts", CUTS ?? "1000", "--seed", SEED],
+    ],
+    dependsOn: ["scripts/chaos.ts", "examples/python-client/sbx_stdio.py"],
   },
   {
     name: "conformance",
     about: "the conformance kit against the local system, our client and the one in Python",
     minutes: 1,
     args: ["scripts/run.mjs", "conformance"],
+    dependsOn: ["scripts/conformance.ts", "examples/python-client/sbx_stdio.py"],
   },
   {
     name: "panes",
@@ -251,21 +285,43 @@ async function noEngine(): Promise<string | undefined> {
 const signal = stopSignal();
 const keeper = new ChildKeeper();
 
-/** @returns Whether it has passed. */
-async function run({ name, args, env }: Part): Promise<boolean> {
+/** @returns Whether it has passed. @param counts A file for what it counts. */
+async function run({ name, args, env }: Part, counts?: string): Promise<boolean> {
   console.log(`\n== ${name}`);
   const child = await keeper.start({
     name,
     command: process.execPath,
     args,
     cwd: ROOT,
-    env: { ...process.env, ...env },
+    env: { ...env, ...process.env, ...(counts === undefined ? {} : { COUNTS_FILE: counts }) },
   });
   const stop = (): void => void child.stop(90_000);
   signal.addEventListener("abort", stop);
   const { succeeded } = await ending(child);
   signal.removeEventListener("abort", stop);
   return succeeded;
+}
+
+/** The same, with a line in the ledger. */
+async function runNoted(part: Part, dependsOn: readonly string[]): Promise<boolean> {
+  const scratch = mkdtempSync(join(tmpdir(), "sbx-long-"));
+  const counted = join(scratch, "counts");
+  try {
+    const about = { revision: revision(), part: part.name, inputs: fingerprint(readTree().inputsOf(dependsOn)) };
+    const startedAt = performance.now();
+    const hasPassed = await run(part, counted);
+    const line: LongLine = {
+      ...{ at: new Date().toISOString(), ...about, seed: Number(SEED), hasPassed },
+      seconds: Math.round((performance.now() - startedAt) / 1000),
+      counts: sumCounts(parseLedger<LongLine["counts"]>(readTextIfPresent(counted) ?? "")),
+    };
+    // A run that was stopped says nothing.
+    if (!signal.aborted) appendFileSync(join(ROOT, "docs/proof/long.jsonl"), `${JSON.stringify(line)}\n`);
+    writeProofPage();
+    return hasPassed;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }
 
 /** @returns What failed, and what could not run. */
@@ -276,13 +332,22 @@ async function runAll(chosen: readonly Part[]): Promise<string[]> {
     signal.throwIfAborted();
     const problem = await part.problem?.();
     if (problem !== undefined) problems.push(`${part.name} did not run: ${problem}`);
-    else if (!(await run(part))) problems.push(`${part.name} failed`);
+    else if (!(await (hasLedger ? runNoted(part, part.dependsOn ?? []) : run(part))))
+      problems.push(`${part.name} failed`);
   }
   return problems;
 }
 
-const words = process.argv.slice(2);
-const chosen = readWords(() => partsNamed("part", PARTS, words, (name, word) => name.startsWith(word)));
+const hasLedger = process.argv.includes("--ledger");
+const chosen = readWords(() => {
+  const words = process.argv.slice(2).filter((word) => word !== "--ledger");
+  const parts = partsNamed("part", PARTS, words, (name, word) => name.startsWith(word));
+  if (!hasLedger) return parts;
+  if (isDirty()) throw new WrongWordsError("Commit first: the ledger names what was tested by its revision");
+  const noted = parts.filter(({ dependsOn }) => dependsOn !== undefined);
+  if (noted.length === 0) throw new WrongWordsError("None of these parts is noted in the ledger");
+  return noted;
+});
 try {
   const problems = await runAll(chosen);
   console.log(`\n${chosen.length - problems.length} of ${chosen.length} parts passed`);

@@ -13,6 +13,7 @@ import { stopSignal } from "../packages/local/src/base/stop-signals.ts";
 import { buildAll } from "../packages/local/src/build/builds.ts";
 import { BuildError } from "../packages/local/src/build/tool.ts";
 import { ChildKeeper, type Ending, ending } from "../packages/local/src/processes/children.ts";
+import { buildSharedParts } from "../packages/local/src/system/parts.ts";
 import {
   addOutcomes,
   checkOutcome,
@@ -31,6 +32,11 @@ import { changedSince, readTree } from "./tree/tree.ts";
 const scratch = mkdtempSync(join(tmpdir(), "sbx-test-"));
 const keeper = new ChildKeeper();
 const signal = stopSignal();
+
+/** Built once for all suites. */
+const PARTS = join(scratch, "parts");
+/** The Worker's main module of those systems whose clock runs faster. */
+const CHAOS_ENTRY = join(ROOT, "worker/test/support/chaos-entry.ts");
 
 const PROGRESS = join(ROOT, "scripts/suites/progress-reporter.ts");
 
@@ -155,10 +161,10 @@ function stuckVitest(report: string, progress: string): WhyStuck {
   };
 }
 
-/** The variables that tests may count on: where Chromium is, and where Node keeps compiled code, as thousands of its processes start. */
+/** The variables that tests may count on: where Chromium and the built parts are, and where Node keeps compiled code, as thousands of its processes start. */
 function testEnv(): Record<string, string> {
   const path = findHeadlessChromium();
-  const kept = { NODE_COMPILE_CACHE: join(scratch, "compiled") };
+  const kept = { NODE_COMPILE_CACHE: join(scratch, "compiled"), SBX_PARTS: PARTS };
   return path === undefined ? kept : { ...kept, CHROMIUM_PATH: path };
 }
 
@@ -166,6 +172,7 @@ function testEnv(): Record<string, string> {
 async function runBuild(): Promise<Outcome> {
   try {
     await buildAll(signal);
+    await buildSharedParts(PARTS, [CHAOS_ENTRY], signal);
     return checkOutcome("build", { succeeded: true, exit: "" });
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;

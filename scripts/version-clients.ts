@@ -1,5 +1,5 @@
-// What clients of one version do at a server of another: attach, exit, pipe over a restart, share, the programs' interface, the page.
-// Each step throws where its answer is not the one that it should be, and is told in a line.
+// Exercises the clients of one version at a server of another: attach, exit, pipe over a restart, share, HTTP, the page. Each step
+// throws if it fails, and reports a line.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -41,13 +41,13 @@ async function ended(child: ChildProcess): Promise<Ran> {
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
 }
 
-/** @returns What was seen, a line each. @throws {Error} At the first step whose answer is wrong. */
+/** @returns A line for each step that passed. @throws {Error} At the first step that fails. */
 export async function meet(clients: Clients, place: Place, restart: () => Promise<void>): Promise<string[]> {
   const [alice, bob] = [await place.mintToken(), await place.mintToken({ sub: "bob" })];
   const lines: string[] = [];
   const run = (args: readonly string[], input?: Uint8Array, token = alice) => {
     const child = start(clients, place, token, args);
-    child.stdin?.on("error", () => undefined); // Told by the exit code.
+    child.stdin?.on("error", () => undefined); // The exit code shows it.
     child.stdin?.end(input);
     return ended(child);
   };
@@ -113,7 +113,7 @@ export async function meet(clients: Clients, place: Place, restart: () => Promis
   return lines;
 }
 
-/** The session is there once its owner is. */
+/** Retries: the session exists only once its owner has attached. */
 async function shareLink(ask: () => Promise<Ran>): Promise<string> {
   for (const untilMs = Date.now() + LIMIT_MS; ; ) {
     const { code, stdout, stderr } = await ask();
@@ -122,7 +122,7 @@ async function shareLink(ask: () => Promise<Ran>): Promise<string> {
   }
 }
 
-/** Attaches a command line and a page to sessions that go on. @returns What waits for both once the server is another. */
+/** Attaches a command line and a page to sessions. @returns A check that both go on once the server has been replaced. */
 export async function attached(clients: Clients, place: Place): Promise<{ goOn(): Promise<string[]> }> {
   const token = await place.mintToken();
   const script = `i=0; while [ $i -lt ${TICKS} ]; do i=$((i+1)); echo tick $i; sleep 0.5; done; exit 9`;
@@ -131,7 +131,8 @@ export async function attached(clients: Clients, place: Place): Promise<{ goOn()
   const browser = await chromium.launch({ executablePath: findChromium() ?? "", args: ["--no-sandbox"] });
   try {
     const page = await browser.newPage();
-    await page.goto(`${place.origin}/?sandbox=${SANDBOX}&session=page-${clients.name}&renderer=dom`);
+    const address = `${place.origin}/?sandbox=${SANDBOX}&session=page-${clients.name}&renderer=dom`;
+    await page.goto(address);
     await page.getByRole("link", { name: "Log in" }).click();
     await page.getByRole("button", { name: "Continue as alice" }).click();
     const connected = () => page.locator('.sbx-terminal[data-state="attached"]').waitFor();
@@ -141,8 +142,14 @@ export async function attached(clients: Clients, place: Place): Promise<{ goOn()
       await page.locator(".xterm-rows", { hasText: shown }).waitFor();
     };
     await connected();
-    await types("here $((40 + 2))", "here 42");
-    return { goOn: () => goOn(browser, ticked, connected, types) };
+    // The snapshot of a PTY in this mode is another one since kitty's keyboard protocol is known.
+    await types("here $((40 + 2)); printf '\\033[>1u'", "here 42");
+    const reload = async (shown: string) => {
+      await page.goto(address);
+      await connected();
+      await page.locator(".xterm-rows", { hasText: shown }).waitFor();
+    };
+    return { goOn: () => goOn(browser, ticked, connected, types, reload) };
   } catch (error) {
     ticking.kill();
     await browser.close();
@@ -155,14 +162,18 @@ async function goOn(
   ticked: Promise<Ran>,
   connected: () => Promise<void>,
   types: (sum: string, shown: string) => Promise<void>,
+  reload: (shown: string) => Promise<void>,
 ): Promise<string[]> {
   try {
     await connected();
     await types("still $((40 + 3))", "still 43");
+    // The new Worker's page, with the screen from the old bridge.
+    await reload("still 43");
+    await types("again $((40 + 4))", "again 44");
     const { code, stdout, stderr } = await ticked;
     const expected = Array.from({ length: TICKS }, (_, i) => `tick ${i + 1}\n`).join("");
     assert.deepEqual([code, stdout.toString()], [9, expected], stderr);
-    return ["the page types on in its shell", "the command line got every line once, and the exit"];
+    return ["the page types on in its shell, and after a reload", "the command line got every line once, and the exit"];
   } finally {
     await browser.close();
   }

@@ -1,8 +1,8 @@
-// `node scripts/run.mjs versions REVISION`: this version beside an older one of the history, both ways. Packed clients of each meet
-// the other's server, and the Worker of each the other's bridge, changed in place while clients are attached. Takes minutes and
-// needs the history and Chromium, so it is no test of `npm test`.
+// `node scripts/run.mjs versions REVISION`: tests this version against an older one, both ways. Packed clients of each use the other's
+// server; the Worker of each replaces the other's in front of its bridge while clients are attached. Takes minutes and needs the
+// history and Chromium, so `npm test` leaves it out.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -22,7 +22,7 @@ type Version = {
 const signal = stopSignal();
 const top = mkdtempSync(join(tmpdir(), "sbx-versions-"));
 
-/** The tree as it was, with the packages that it was locked to. */
+/** Checks out a revision, with the packages that it was locked to. */
 async function treeOf(revision: string): Promise<string> {
   const tree = join(top, "tree");
   mkdirSync(tree);
@@ -38,7 +38,22 @@ async function treeOf(revision: string): Promise<string> {
   return tree;
 }
 
-/** Builds, packs and installs the clients of a tree outside of it. */
+/** Where a tree has what starts a system, newest first. */
+const STARTERS = [
+  ["system/parts.ts", "buildAndStart"],
+  ["system/system.ts", "startSystem"],
+  ["system.ts", "startSystem"],
+] as const;
+
+async function starterOf(tree: string): Promise<Version["start"]> {
+  for (const [file, name] of STARTERS) {
+    const path = join(tree, "packages/local/src", file);
+    if (existsSync(path)) return (await import(pathToFileURL(path).href))[name];
+  }
+  throw new Error("Cannot start a system of that version: none of the known files is there");
+}
+
+/** Builds and packs the clients of a tree, and installs them elsewhere. */
 async function versionOf(name: string, tree: string): Promise<Version> {
   const task = (what: string) =>
     runTool(`${what} ${name}`, join(BIN, "node"), ["scripts/run.mjs", what], { cwd: tree, signal });
@@ -48,16 +63,13 @@ async function versionOf(name: string, tree: string): Promise<Version> {
   mkdirSync(home);
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   await runTool(`install ${name}`, "npm", ["install", "--prefix", home, ...flags, ...packed], { cwd: home, signal });
-  const load = (file: string) => import(pathToFileURL(join(tree, "packages/local/src/system", file)).href);
-  const start = existsSync(join(tree, "packages/local/src/system/parts.ts"))
-    ? (await load("parts.ts")).buildAndStart
-    : (await load("system.ts")).startSystem;
+  const start = await starterOf(tree);
   return { name, start, clients: { name, home } };
 }
 
 const say = (line: string) => console.log(line);
 
-/** A server of one version, met by the other's clients. */
+/** Runs the clients of one version at the other's server. */
 async function whole(server: Version, visitor: Version): Promise<void> {
   const system = await server.start({ dir: join(top, `whole-${server.name}`), signal });
   try {
@@ -68,16 +80,23 @@ async function whole(server: Version, visitor: Version): Promise<void> {
   }
 }
 
-/** One version's Worker is replaced by the other's while its clients are attached; the bridge stays. */
+/** One folder for the objects' storage under both names that local systems have had. On Cloudflare a new Worker finds it, too. */
+function oneStore(dir: string): void {
+  mkdirSync(join(dir, "state/v3/do"), { recursive: true, mode: 0o700 });
+  symlinkSync("v3/do", join(dir, "state/objects"));
+}
+
+/** Replaces one version's Worker by the other's while clients are attached; the bridge stays. */
 async function replaced(before: Version, after: Version): Promise<void> {
   const dir = join(top, `from-${before.name}`);
+  oneStore(dir);
   const first = await before.start({ dir, signal });
   const port = Number(new URL(first.origin).port);
   const crossed = `${after.name} Worker, ${before.name} bridge`;
   let second: System | undefined;
   try {
     const held = await attached(before.clients, first);
-    // While the Worker has its port: each version counts free ports by itself.
+    // Taken while the Worker still has its port: each version looks for free ports by itself.
     const ports = { worker: port, bridge: await anyFreePort() };
     await first.worker.stop();
     // The bridge, the issuer and all that is stored stay as they are.

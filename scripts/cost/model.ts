@@ -1,7 +1,7 @@
 // The cost of a deployment by the platform's published prices. Pure: inputs in, dollars out.
 
 /** In dollars, as published on 2026-11-20, without the plan's own allowance. */
-export const PRICES = {
+const PRICES = {
   objectRequest: 0.15 / 1e6,
   /** Of a Durable Object, which always counts as 128 MB. */
   objectHour: 12.5e-6 * 0.128 * 3_600,

@@ -81,11 +81,12 @@ export class DependencyGraph {
     return tests.filter((path) => path.startsWith(READS_EVERYTHING) || this.#reaches(path, wanted));
   }
 
-  /** Paths of all files that can break a test file in one of these folders, sorted. */
-  inputsOf(folders: readonly string[]): string[] {
+  /** Paths of all files that can break a test file in one of these folders, or one of these programs, sorted. */
+  inputsOf(places: readonly string[]): string[] {
     const paths = [...this.#texts.keys()];
     const tests = paths.filter(
-      (path) => TEST_FILE.test(path) && folders.some((folder) => path.startsWith(`${folder}/`)),
+      (path) =>
+        places.includes(path) || (TEST_FILE.test(path) && places.some((folder) => path.startsWith(`${folder}/`))),
     );
     if (tests.length === 0 || tests.some((path) => path.startsWith(READS_EVERYTHING))) return paths.sort();
     const found = new Set(paths.filter((path) => EVERYTHING.test(path)));

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BreakKind } from "../../packages/chaos/src/faults.ts";
-import { launch } from "../../packages/dashboard/test/browser.ts";
+import { launch, STILL } from "../../packages/dashboard/test/browser.ts";
 import { ROOT } from "../../packages/local/src/base/paths.ts";
 import { anyFreePort } from "../../packages/local/src/base/ports.ts";
 import { Random } from "../../packages/local/src/base/random.ts";
@@ -85,7 +85,7 @@ const SILENT = /"type":"(pong|stdin_ack)"/;
 
 /** The tab of a person who has logged in there, and all that its page is told. */
 async function openPage(path: string): Promise<{ tab: Tab; told: string[] }> {
-  const tab = new Tab(await (await browser.newContext()).newPage());
+  const tab = new Tab(await (await browser.newContext(STILL)).newPage());
   const told: string[] = [];
   tab.page.on("websocket", (socket) =>
     socket.on("framereceived", ({ payload }) => {

@@ -168,7 +168,7 @@ whole(
     await bar.getByLabel("Search the recording").fill("x");
     await bar.getByLabel("Search the recording").press("Enter");
     await shows("at the match");
-    await bar.getByText("1 match").waitFor();
+    await bar.getByText("1 of 1").waitFor();
 
     await bar.getByLabel("Moment").fill(String(Date.parse(START)));
     // The test has no recording from the start by time: the server's words are shown.
@@ -215,7 +215,7 @@ test("a session that is recorded: its timeline opens at now, is searched and lin
   await rows.getByText("second-42").waitFor();
   await bar.getByLabel("Search the recording").fill("first-mark");
   await bar.getByLabel("Search the recording").press("Enter");
-  await bar.getByText("1 match").waitFor();
+  await bar.getByText("1 of 1").waitFor();
   await rows.getByText("first-mark").waitFor();
   await bar.getByRole("button", { name: "Play" }).click();
   await rows.getByText("second-42").waitFor();
@@ -243,5 +243,5 @@ test("a session that is recorded: its timeline opens at now, is searched and lin
   await guest.page.locator(".sbx-replay .xterm-rows").getByText("second-42").waitFor();
   await guest.page.getByLabel("Search the recording").fill("first-mark");
   await guest.page.getByLabel("Search the recording").press("Enter");
-  await guest.page.getByText("1 match").waitFor();
+  await guest.page.getByText("1 of 1").waitFor();
 });

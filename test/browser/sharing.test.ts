@@ -161,4 +161,29 @@ describe("a viewer", () => {
     expect(await sizeOf(ann)).toEqual(size);
     expect((await ann.lines()).filter((line) => line.includes("exit"))).toEqual([]);
   });
+
+  test("K15: asks to type, types alone once somebody gives it the keyboard, and no more when that is taken back", async () => {
+    const sandbox = fresh("asks");
+    const ann = await first(sandbox, "Ann");
+    const cleo = await page(sandbox, "Cleo", "&role=viewer");
+    await cleo.button("Ask to type");
+    await tells(ann, "Cleo asks for the keyboard");
+    await ann.button("Give it");
+    await tells(cleo, "You have the keyboard");
+    await keyboardSays(ann, "Cleo has the keyboard");
+    await ann.type("x");
+    await tells(ann, "Read only: Cleo has the keyboard");
+    await cleo.run("echo typed by cleo");
+    await ann.shows("typed by cleo");
+    await ann.button("Take it (F2)");
+    await keyboardSays(cleo, "You are a viewer");
+    await cleo.type("exit");
+    await tells(cleo, "Read only: You are a viewer");
+    await ann.run("echo typed by ann");
+    await cleo.shows("typed by ann");
+    expect((await ann.lines()).filter((line) => line.startsWith(`${PROMPT} `))).toEqual([
+      `${PROMPT} echo typed by cleo`,
+      `${PROMPT} echo typed by ann`,
+    ]);
+  });
 });

@@ -32,7 +32,7 @@ export class SandboxContainers {
     this.#earlierImages = new Set(earlierImages);
   }
 
-  /** Of the system that is started next: all that are there already are another's. */
+  /** Containers of the system started next: those that exist now belong to other systems. */
   static async look(): Promise<SandboxContainers> {
     return new SandboxContainers(await names(), await images());
   }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { anyFreePort } from "../../packages/local/src/base/ports.ts";
+import { sharedParts } from "../../packages/local/src/system/installed.ts";
 import { buildParts } from "../../packages/local/src/system/parts.ts";
 import { startSystem } from "../../packages/local/src/system/system.ts";
 import { packAll } from "../../scripts/pack.ts";
@@ -50,8 +51,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { SBX_LOAD, FUZZ_SECONDS } = process.env;
   if (SBX_LOAD === "full" || FUZZ_SECONDS !== undefined) process.env.SBX_V8_FLAGS ??= "--gc-global";
   const base = mkdtempSync(join(tmpdir(), "sbx-e2e-"));
-  const parts = join(base, "parts");
-  await buildParts(parts);
+  const shared = sharedParts();
+  const parts = shared ?? join(base, "parts");
+  if (shared === undefined) await buildParts(parts);
 
   const lent = new Map<number, Promise<LentSystem>>();
   const lend = async (worker: number): Promise<SystemFacts> => {

@@ -13,12 +13,12 @@ import type { McpEnv } from "./routes/mcp.ts";
 import type { PageEnv } from "./routes/page.ts";
 import type { SandboxEnv } from "./sandbox/bridge-inside.ts";
 
-/** Of the routes and objects of sessions, whoever's Worker they stand in. */
+/** Bindings and variables of the routes and objects of sessions, in any Worker. */
 export interface StdioEnv extends AttachEnv, SessionEnv, SandboxEnv, MetricsEnv, PlacementEnv, PreviewEnv {
   readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly TENANT: DurableObjectNamespace<TenantObject>;
   readonly ADDRESS: DurableObjectNamespace<AddressObject>;
 }
 
-/** Of our own Worker. */
+/** Bindings and variables of our own Worker. */
 export interface Env extends StdioEnv, PageEnv, McpEnv {}

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document of the programs' interface, made of the table of routes and its schemas.
 
-import { z } from "zod";
+import * as z from "zod";
 import { ROUTES, type Route } from "./routes.ts";
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // Schemas of requests about recordings (G3 to G6), and of their answers. Their fields are those of sandbox-stdio's shapes.
 
 import * as shapes from "sandbox-stdio/recording-shapes";
-import { z } from "zod";
+import * as z from "zod";
 import { answerOf, bodyOf, queryOf } from "./zod-of.ts";
 
 const one = (...values: readonly unknown[]) => values.filter((value) => value !== undefined).length === 1;

@@ -1,7 +1,7 @@
 // The table of routes (section 1 of the contract): method, path, scope, and the schemas of request and answer. Routes, MCP tools
 // and the OpenAPI document are made of it.
 
-import { z } from "zod";
+import * as z from "zod";
 import { createRequest, description, listAnswer, runAnswer, runRequest } from "./process-schemas.ts";
 import * as recording from "./recording-schemas.ts";
 import * as session from "./session-schemas.ts";

@@ -2,7 +2,7 @@
 // shapes.
 
 import * as shapes from "sandbox-stdio/shapes";
-import type { z } from "zod";
+import type * as z from "zod";
 import { answerOf, bodyOf, queryOf } from "./zod-of.ts";
 
 export const namedQuery = queryOf(shapes.named);

@@ -1,6 +1,6 @@
 // The field of a request that no schema knows, and the name that was most likely meant: a word too much, or another word for the same.
 
-import { z } from "zod";
+import * as z from "zod";
 
 export type UnknownField = {
   readonly field: string;

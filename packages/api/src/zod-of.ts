@@ -1,7 +1,7 @@
 // zod's schema of a field, and of an object of fields, as sandbox-stdio describes them.
 
 import type { Field, Fields, Kind } from "sandbox-stdio/shapes";
-import { z } from "zod";
+import * as z from "zod";
 
 type Schema<F> =
   F extends Field<infer T, infer P>

@@ -19,7 +19,10 @@ import type { SubjectName } from "./subjects/subjects.ts";
 const WRONG_USAGE = 2;
 /** Measured apart from the rest: its subjects are pages, and its table is one of its own. */
 const PAGE = "page";
-const names = [...MEASURES.map(({ name }) => name), PAGE];
+/** Real clients and scripted people: three quarters of an hour by itself, so only by name. */
+const TYPING = "typing";
+const all = [...MEASURES.map(({ name }) => name), PAGE];
+const names = [...all, TYPING];
 
 type Options = {
   rounds: number;
@@ -36,7 +39,7 @@ type Options = {
 
 const options = new Command("bench")
   .option("--rounds <n>", "how often each measurement is made; the median counts", countOf, 5)
-  .option("--only <names>", "measurements, comma separated", namesOf(names), names)
+  .option("--only <names>", "measurements, comma separated", namesOf(names), all)
   .option("--subjects <names>", "what is measured, comma separated", namesOf(SUBJECTS), SUBJECTS)
   .option("--share <x>", "how much of each measurement is made, up to 1; nothing is written below 1", shareOf, 1)
   .option("--quick", "two minutes: ratios to the floors beside those of docs/benchmark.md; writes nothing")
@@ -57,8 +60,16 @@ else await measureAll();
 exit(0);
 
 async function measureAll(): Promise<void> {
-  if (options.only.some((name) => name !== PAGE)) await measureTerminals();
+  if (options.only.some((name) => name !== PAGE && name !== TYPING)) await measureTerminals();
   if (options.only.includes(PAGE)) await measurePages();
+  if (options.only.includes(TYPING)) await measureTypists();
+}
+
+async function measureTypists(): Promise<void> {
+  const { measureTyping } = await import("./typing/measure.ts");
+  const table = await measureTyping(options.share, machine("1"));
+  console.log(table);
+  if (options.write && options.share === 1) writeTable(table, "typing");
 }
 
 async function measurePages(): Promise<void> {

@@ -28,8 +28,10 @@ export interface Ground {
   readonly abort?: (sandbox: string, session: string) => Promise<boolean>;
   /** Takes a session's parked Durable Object out of memory. Absent: out of reach. @returns Whether it was parked. */
   readonly evict?: ((sandbox: string, session: string) => Promise<boolean>) | undefined;
-  /** kill -9 of the Worker, and a start in the same place; resolves when it is up again. */
-  readonly kill?: () => Promise<void>;
+  /** kill -9 of the Worker, or of the bridge with all processes, and a start in the same place; resolves when it is up again. */
+  readonly kill?: (part: "Worker" | "bridge") => Promise<void>;
+  /** A folder that the sandboxes' programs share with this process. Absent: out of reach. */
+  readonly scratch?: string;
   /** Settles, with a message for people, when a server has ended without being told to. */
   readonly failed?: Promise<string>;
   /** Lines of the servers' logs that must never come; absent if the logs are out of reach. */
@@ -77,6 +79,7 @@ export async function localGround(
         LIMIT_ATTACHES_PER_MINUTE: "1000000",
         LIMIT_CONNECTIONS_PER_IP: "1000000",
         LIMIT_SESSIONS: "1000000",
+        LIMIT_CALLS_PER_MINUTE: "1000000",
       },
       signal,
     });
@@ -95,10 +98,12 @@ export async function localGround(
       program: (work, tty) => programLine([join(BIN, "bun"), GENERATOR], work, tty),
       abort: (sandbox, session) => act("abort", sandbox, session),
       evict: parkSeconds === 0 ? undefined : (sandbox, session) => act("evict", sandbox, session),
-      kill: () => {
-        earlierFaults.push(...faultsIn(system.worker.logFile)); // A new start begins a new log.
-        return system.restartWorker();
+      kill: (part) => {
+        // A new start begins a new log.
+        earlierFaults.push(...faultsIn((part === "bridge" ? system.bridge : system.worker).logFile));
+        return part === "bridge" ? system.restartBridge() : system.restartWorker();
       },
+      scratch: dir,
       failed: system.failed,
       faults: () => [...earlierFaults, ...faultsIn(system.worker.logFile), ...faultsIn(system.bridge.logFile)],
       close: async () => {

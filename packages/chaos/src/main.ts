@@ -1,6 +1,7 @@
 // The command: `npm run chaos -- --cuts 10000 --seed S [--url URL]`. Reads arguments, prints, and sets the exit code.
 
 import { parseArgs } from "node:util";
+import { noteCounts } from "../../local/src/base/counts.ts";
 import { REAL_TIME_PROFILE } from "./faults.ts";
 import { type Ground, localGround, remoteGround } from "./ground.ts";
 import { Run } from "./run.ts";
@@ -9,16 +10,18 @@ const USAGE = `Usage: npm run chaos -- [options]
 
   --cuts N       connections to break, over both hops (default 1000)
   --seed S       a whole number; the same one plans the same faults (default: random, printed)
-  --parallel N   sessions side by side (default 8)
+  --parallel N   sessions side by side (default 32)
   --aborts N     Durable Objects to abort meanwhile (default: one for each 50 cuts)
   --kills N      times that the whole Worker is killed (default: one for each 3000 cuts)
+  --losses N     times that the bridge is killed with all processes, which must be told (default: one for each 5000 cuts)
   --reloads N    times that a client is made anew from its resume point (default: one for each 100 cuts)
-  --park N       seconds by the Worker's clock after which a quiet session is parked; sessions pause then, and parked Durable Objects
-                 are taken out of memory (default 0: never)
+  --park N       seconds by the Worker's clock after which a quiet session is parked; some sessions pause then, and parked Durable Objects
+                 are taken out of memory (default 2; 0: never)
   --speed N      how much faster than real time the clocks of clients and Worker are (default 10)
   --bytes N      bytes that one session moves, about (default 1000000)
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
-                 Only the connections to it are broken, nothing is restarted, and its sandbox needs Node
+                 Only the connections to it are broken, nothing is restarted, no program types by calls, no client in a dialect
+                 looks on, and its sandbox needs Node
   --client CMD   another client instead of ours, at real time: run by the shell with the URL of an attach, --, and a command as its
                  arguments, and the token in SBX_TOKEN. Its stdin, stdout, stderr and exit code must be those of the process
 `;
@@ -27,7 +30,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 const SHOWN_FAULTS = 10;
-const PAUSE_FACTOR = 4;
+const PAUSE_FACTOR = 8;
 
 class UsageError extends Error {}
 
@@ -37,6 +40,7 @@ type Settings = {
   readonly parallel: number;
   readonly aborts: number;
   readonly kills: number;
+  readonly losses: number;
   readonly reloads: number;
   readonly park: number;
   readonly speed: number;
@@ -52,6 +56,7 @@ function readArguments(args: readonly string[]): Settings {
     "parallel",
     "aborts",
     "kills",
+    "losses",
     "reloads",
     "park",
     "speed",
@@ -76,18 +81,20 @@ function readArguments(args: readonly string[]): Settings {
   const client = typeof values.client === "string" ? values.client : undefined;
   const url = typeof values.url === "string" ? URL.parse(values.url) : undefined;
   if (url === null) throw new UsageError(`--url is not a URL: ${values.url}`);
+  // A server or client that is not ours has its own clock, and proportions must stay.
+  const isOurs = url === undefined && client === undefined;
   return {
     cuts,
     url,
     client,
     seed: whole("seed", Math.floor(Math.random() * 1e9)),
-    parallel: Math.max(1, whole("parallel", 8)),
+    parallel: Math.max(1, whole("parallel", isOurs ? 32 : 8)),
     aborts: whole("aborts", Math.floor(cuts / 50)),
     kills: whole("kills", Math.floor(cuts / 3_000)),
+    losses: isOurs ? whole("losses", Math.floor(cuts / 5_000)) : 0,
     reloads: client === undefined ? whole("reloads", Math.floor(cuts / 100)) : 0,
-    park: whole("park", 0),
-    // A server or client that is not ours has its own clock, and proportions must stay.
-    speed: url === undefined && client === undefined ? Math.max(1, whole("speed", 10)) : 1,
+    park: whole("park", isOurs ? 2 : 0),
+    speed: isOurs ? Math.max(1, whole("speed", 10)) : 1,
     bytes: whole("bytes", 1_000_000),
   };
 }
@@ -118,6 +125,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     seed,
     speed,
     sessionBytes: bytes,
+    isMixed: url === undefined && rest.client === undefined,
     // Long enough for the look, the bridge's answer and an eviction.
     pauseMs: park === 0 ? 0 : (park * 1000 * PAUSE_FACTOR) / speed,
     limitMs: LIMIT_MS.fixed + cuts * (LIMIT_MS.perCut + LIMIT_MS.perStandstill / (speed * rest.parallel)),
@@ -135,6 +143,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
   const { isGood, faults } = await judge(run, ground).finally(() => ground.close());
   for (const fault of faults.slice(0, SHOWN_FAULTS)) console.log(`! logged: ${fault}`);
   console.log(`\n${isGood ? "good" : "NOT GOOD"}, seed ${seed}\n${run.tally.report(seconds())}`);
+  noteCounts(run.tally.counts);
   return isGood ? 0 : 1;
 }
 

@@ -116,7 +116,7 @@ export class ChaosProxy {
 /** The session that a request line names. */
 export function labelOf(head: Uint8Array): string {
   const line = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 16_384)).toString("latin1");
-  return /^GET [^ ]*[?&]session=([A-Za-z0-9._-]+)/.exec(line)?.[1] ?? "";
+  return /^[A-Z]+ [^ ]*(?:[?&]session=|\/sessions\/)([A-Za-z0-9._-]+)/.exec(line)?.[1] ?? "";
 }
 
 function ignore(): void {

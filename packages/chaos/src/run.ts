@@ -1,18 +1,20 @@
 // A run: sessions side by side, connections that break as the seed says, Durable Objects that are restarted, until there
 // have been enough cuts; then the sessions come to their end.
 
-import { connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
-import { CLOSE, type ClientSocket, type ClientSocketEvents, OUTER_PROTOCOL } from "sandbox-stdio/core";
-import WebSocket from "ws";
 import { Random } from "../../local/src/base/random.ts";
 import { describeDamage } from "./checker.ts";
 import { CommandRun } from "./command-run.ts";
+import { dial } from "./dial.ts";
 import { DEFAULT_PROFILE, type FaultProfile, OPEN_PLAN, planConnection } from "./faults.ts";
 import type { Ground, HopOptions } from "./ground.ts";
+import { Guest } from "./guest.ts";
+import { Calls } from "./programs/calls.ts";
+import { Report } from "./programs/report.ts";
+import { planSession } from "./session-plan.ts";
 import { type Clock, clockOf, type SessionOutcome, type SessionPlan, SessionRun } from "./session-run.ts";
 import { type Hop, Tally } from "./tally.ts";
-import { chunksOf, type Work } from "./work.ts";
+import { typeByCalls } from "./typist.ts";
+import type { Work } from "./work.ts";
 
 export type RunOptions = {
   readonly seed: number;
@@ -21,6 +23,8 @@ export type RunOptions = {
   /** Durable Objects to abort meanwhile, and kills of the whole Worker, as far as the ground can do that. */
   readonly aborts: number;
   readonly kills: number;
+  /** Kills of the bridge, with which all processes are lost. */
+  readonly losses: number;
   /** Times that a client is given up and made anew from its resume point. */
   readonly reloads: number;
   /** Sessions side by side. */
@@ -34,6 +38,8 @@ export type RunOptions = {
   readonly stuckMs: number;
   /** How long a session's pauses are, in which it may be parked, in real ms; 0: it has none. */
   readonly pauseMs: number;
+  /** As of {@link Wishes}. */
+  readonly isMixed: boolean;
   readonly profile?: FaultProfile;
   /** The command line of another client, instead of ours. */
   readonly client?: string | undefined;
@@ -42,9 +48,13 @@ export type RunOptions = {
 
 const PROGRESS_MS = 5_000;
 const EVICT_MS = 40;
+const CALL_MS = 3_000;
 const SANDBOX = "chaos";
 /** Sessions that fail, after which more of them say nothing new: a server may refuse them all, as fast as it can. */
 const ENOUGH_FAILURES = 20;
+
+/** Who is at a session beside its client. */
+type Others = { guest?: Guest; typing?: Promise<void>; readonly wrong: string[] };
 
 export class Run {
   readonly tally = new Tally();
@@ -126,10 +136,10 @@ export class Run {
   }
 
   async #runSession(ground: Ground): Promise<SessionOutcome> {
-    const { seed, sessionBytes, stuckMs, pauseMs, client } = this.#options;
+    const { seed, sessionBytes: bytes, stuckMs, pauseMs, isMixed, client } = this.#options;
     const session = `s${seed}-${this.#started++}`;
     const random = new Random(seed, session);
-    const plan = planSession(session, random, sessionBytes, pauseMs);
+    const plan = planSession(session, random, { bytes, pauseMs, isMixed });
     const common = {
       random,
       sandbox: SANDBOX,
@@ -141,29 +151,67 @@ export class Run {
         this.tally.spared += 1;
       },
     };
+    const others: Others = { wrong: [] };
     const run =
       client === undefined
         ? new SessionRun(plan, {
             ...common,
             clock: this.#clock,
             dial: (params, events) => dial(ground, params, events),
+            attached: () => this.#joinOthers(plan, ground, random, others),
           })
         : new CommandRun(plan, { ...common, command: client, proxyPort: ground.proxyPort, token: ground.token });
     this.#live.set(session, run);
     try {
-      return await run.run();
+      const outcome = await run.run();
+      await others.typing;
+      return { ...outcome, problems: [...outcome.problems, ...others.wrong] };
     } finally {
       this.#live.delete(session);
+      others.guest?.stop();
+      this.tally.guests += others.guest?.shown ?? 0;
     }
+  }
+
+  /** Those who are at a session beside its client, once its process runs. */
+  #joinOthers(plan: SessionPlan, ground: Ground, random: Random, others: Others): void {
+    const { session, work, guest: dialect, isCalled } = plan;
+    const at = { sandbox: SANDBOX, session, work };
+    const wrong = (what: string) => void others.wrong.push(what);
+    if (dialect !== undefined) {
+      others.guest = new Guest({ ...at, dialect, route: ground, wrong });
+      others.guest.connect();
+    }
+    if (isCalled !== true || ground.scratch === undefined) return;
+    const base = new URL(`http://localhost:${ground.proxyPort}`);
+    const calls = new Calls({ base, tokens: [ground.token], report: new Report(), attemptMs: CALL_MS });
+    const typed = typeByCalls({
+      ...at,
+      calls,
+      scratch: ground.scratch,
+      random: new Random(random.int(0, 1e9), session),
+    });
+    others.typing = typed.then(
+      () => {
+        this.tally.called += 1;
+      },
+      (error: Error) => {
+        const run = this.#live.get(session);
+        if (run instanceof SessionRun && run.mayBeLost) return;
+        wrong(error.message);
+        run?.giveUp("its input was not typed");
+      },
+    );
   }
 
   /** Called at each cut: restarts are spread evenly over them. */
   #restartSome(): void {
-    const { cuts, aborts, kills, reloads } = this.#options;
+    const { cuts, aborts, kills, losses, reloads } = this.#options;
     const isTimeFor = (count: number) =>
       Math.floor((this.tally.cuts * count) / cuts) > Math.floor(((this.tally.cuts - 1) * count) / cuts);
     if (isTimeFor(aborts)) this.#then((ground) => this.#abort(ground));
     if (isTimeFor(kills)) this.#then((ground) => this.#kill(ground));
+    if (isTimeFor(losses)) this.#then((ground) => this.#lose(ground));
     if (!isTimeFor(reloads)) return;
     const run = this.#pickLive();
     if (run instanceof SessionRun) run.reload();
@@ -182,7 +230,7 @@ export class Run {
 
   /** One of the sessions, if it is parked just now. */
   async #evict({ evict }: Ground): Promise<void> {
-    const run = this.#pickLive();
+    const run = this.#pickLive(({ work }) => work.pause !== undefined);
     if (run === undefined || evict === undefined || this.#isEvicting) return;
     this.#isEvicting = true;
     try {
@@ -197,12 +245,25 @@ export class Run {
   async #kill(ground: Ground): Promise<void> {
     if (ground.kill === undefined || this.#live.size === 0) return;
     this.#options.log("killing the Worker");
-    await ground.kill();
+    await ground.kill("Worker");
     this.tally.kills += 1;
   }
 
-  #pickLive(): SessionRun | CommandRun | undefined {
-    const runs = [...this.#live.values()].filter(({ plan }) => !this.#spared.has(plan.session));
+  async #lose(ground: Ground): Promise<void> {
+    if (ground.kill === undefined || this.#live.size === 0) return;
+    this.#options.log("killing the bridge");
+    const mayBeLost = () => {
+      for (const run of this.#live.values()) if (run instanceof SessionRun) run.mayBeLost = true;
+    };
+    mayBeLost();
+    await ground.kill("bridge");
+    // One that has begun meanwhile may have asked the old one.
+    mayBeLost();
+    this.tally.losses += 1;
+  }
+
+  #pickLive(isWanted: (plan: SessionPlan) => boolean = () => true): SessionRun | CommandRun | undefined {
+    const runs = [...this.#live.values()].filter(({ plan }) => !this.#spared.has(plan.session) && isWanted(plan));
     return runs[this.#random.int(0, Math.max(0, runs.length - 1))];
   }
 
@@ -229,150 +290,4 @@ function problemsOf({ problems, damages }: SessionOutcome): string[] {
   const lines = [...problems, ...damages.map((damage) => `${damage.stream}: ${describeDamage(damage)}`)];
   if (lines.length <= SHOWN) return lines;
   return [...lines.slice(0, SHOWN), `… and ${lines.length - SHOWN} more`];
-}
-
-type Mode = "terminal" | "streams" | "echo" | "both";
-
-/** How many pauses a session has, about, where sessions are to be parked. */
-const PAUSES = 60;
-
-/** @param bytes About how many it moves. @param pauseMs How long its pauses are, in which it may be parked; 0: it has none. */
-function planSession(session: string, random: Random, bytes: number, pauseMs = 0): SessionPlan {
-  const mode = random.weighted<Mode>([
-    ["terminal", 3],
-    ["streams", 2],
-    ["echo", 3],
-    ["both", 3],
-  ]);
-  const length = () => random.int(Math.round(bytes / 2), Math.round(bytes * 1.5));
-  const base = { seed: random.int(0, 0xffff_ffff), chunkBytes: random.scale(64, 65_536) };
-  const lagMs = random.chance(0.3) ? random.scale(1, 30) : 0;
-  // So slow that most breaks find it idle.
-  const rate = random.chance(0.2) ? { bytesPerSecond: random.scale(100_000, 1_000_000) } : {};
-  const work = (rest: Pick<Work, "outputBytes" | "stderrShare" | "input" | "inputBytes">): Work => {
-    const all = { ...base, ...rate, ...rest };
-    if (pauseMs === 0) return all;
-    const chunks = Math.ceil([...chunksOf(all)].length / PAUSES);
-    return { ...all, pause: { chunks: Math.max(1, chunks), ms: pauseMs } };
-  };
-  switch (mode) {
-    case "terminal":
-      return {
-        session,
-        tty: true,
-        // A client that is alone paces its process either way. But no process waits for one of a live session that has not yet
-        // said a word: so it says one at the beginning.
-        delivery: random.chance(0.5) ? "live" : "lossless",
-        work: work({ outputBytes: length(), stderrShare: 0, input: "go", inputBytes: 1 }),
-        lagMs,
-      };
-    case "streams":
-      return {
-        session,
-        tty: false,
-        delivery: "lossless",
-        work: work({ outputBytes: length(), stderrShare: random.next(), input: "none", inputBytes: 0 }),
-        lagMs,
-      };
-    case "echo":
-      return {
-        session,
-        tty: false,
-        delivery: "lossless",
-        work: work({ outputBytes: 0, stderrShare: 0, input: "echo", inputBytes: Math.round(length() / 2) }),
-        lagMs,
-      };
-    case "both":
-      return {
-        session,
-        tty: false,
-        delivery: "lossless",
-        work: work({
-          outputBytes: Math.round(length() / 2),
-          stderrShare: random.next() / 2,
-          input: "check",
-          inputBytes: Math.round(length() / 2),
-        }),
-        lagMs,
-      };
-  }
-}
-
-const HANDSHAKE_TIMEOUT_MS = 20_000;
-const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** The most of an answer without an upgrade that an error quotes. */
-const MAX_SAID_CHARACTERS = 300;
-
-type Route = {
-  /** `http:`, `https:`, `ws:` or `wss:`, up to and with `/attach`. */
-  readonly attachUrl: URL;
-  readonly token: string;
-  /** The proxy's port on loopback. */
-  readonly proxyPort: number;
-};
-
-/** A client's WebSocket to `/attach`, made through the proxy while it names the real server. Knows nothing of the messages. */
-function dial(route: Route, params: Iterable<readonly [string, string]>, events: ClientSocketEvents): ClientSocket {
-  const url = new URL(route.attachUrl);
-  url.protocol = url.protocol.replace("http", "ws");
-  for (const [name, value] of params) url.searchParams.append(name, value);
-  const socket = new WebSocket(url, [OUTER_PROTOCOL], {
-    headers: { Authorization: `Bearer ${route.token}` },
-    perMessageDeflate: false,
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
-    // The server's name stays in the request and in the TLS handshake; only the TCP connection goes elsewhere.
-    createConnection: () => connectVia(route.proxyPort, url),
-  });
-  let isOver = false;
-  const over = (code: number, detail: string) => {
-    if (isOver) return;
-    isOver = true;
-    events.closed(code, detail);
-  };
-  let failure = "";
-  socket.on("open", () => isOver || events.open());
-  socket.on("message", (message: Buffer, isBinary: boolean) => {
-    if (isOver) return;
-    if (isBinary) events.binary(message);
-    else events.text(message.toString("utf8"));
-  });
-  socket.on("unexpected-response", (_request, response) => {
-    const status = response.statusCode ?? 0;
-    let said = "";
-    response.setEncoding("utf8").on("data", (text: string) => {
-      said = `${said}${text}`.slice(0, MAX_SAID_CHARACTERS);
-    });
-    // Also where it breaks off.
-    response.on("close", () => {
-      // A proxy's own faults pass.
-      over(status >= 500 && status !== 503 ? CLOSE.internal : 4000 + status, `HTTP ${status} ${said.trim()}`);
-      socket.terminate();
-    });
-  });
-  socket.on("error", (error) => {
-    failure = error.message;
-  });
-  socket.on("close", (code, reason) => over(failure === "" ? code : 1006, failure || reason.toString("utf8")));
-  return {
-    send: (message) => socket.send(message, ignore),
-    close: (code) => {
-      isOver = true;
-      if (socket.readyState === WebSocket.OPEN) socket.close(code);
-      else socket.terminate();
-    },
-    abort: () => {
-      isOver = true;
-      socket.terminate();
-    },
-  };
-}
-
-function connectVia(port: number, url: URL): Socket {
-  if (url.protocol === "wss:") return connectTls({ host: "127.0.0.1", port, servername: url.hostname });
-  return connectTcp({ host: "127.0.0.1", port, noDelay: true });
-}
-
-function ignore(): void {
-  // A send that fails is followed by a close.
 }

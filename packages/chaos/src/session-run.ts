@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import {
   attachParams,
+  CLOSE,
   type ClientEnd,
   type ClientSocket,
   type ClientSocketEvents,
@@ -17,6 +18,7 @@ import {
 } from "sandbox-stdio/core";
 import type { Random } from "../../local/src/base/random.ts";
 import { type Damage, StreamChecker } from "./checker.ts";
+import type { GuestDialect } from "./guest.ts";
 import { patternBytes } from "./pattern.ts";
 import { type InputReport, keyOf, lengthsOf, type Work } from "./work.ts";
 
@@ -27,6 +29,10 @@ export type SessionPlan = {
   readonly work: Work;
   /** How long the client takes to deal with output at most; 0: none. */
   readonly lagMs: number;
+  /** Whether a program types its input by calls. The client ends it when all of it has come back. */
+  readonly isCalled?: boolean;
+  /** How another client looks on. */
+  readonly guest?: GuestDialect;
 };
 
 export type SessionPorts = {
@@ -42,6 +48,8 @@ export type SessionPorts = {
    */
   readonly stuckMs: number;
   readonly spare: (where: string) => void;
+  /** Its process runs. */
+  readonly attached: () => void;
 };
 
 export type SessionOutcome = {
@@ -57,6 +65,8 @@ export type SessionOutcome = {
   readonly resumes: number;
   /** Times that the client itself was given up and made anew from its resume point. */
   readonly reloads: number;
+  /** Its process was killed with its bridge, and that was told. */
+  readonly isLost?: boolean;
 };
 
 type Output = { readonly stream: OutputStream; readonly bytes: Uint8Array; readonly end: number };
@@ -77,9 +87,9 @@ export class SessionRun {
   #isFed = false;
   #inputAt = 0;
   #hashedInput = 0;
-  #undealt: Output[] = [];
+  #unprocessed: Output[] = [];
   #isDealing = false;
-  /** The log's offset after the last output that was dealt with. */
+  /** The log's offset after the last output that was processed. */
   #logAt = 0;
   #incarnation: string | undefined;
   #problems: string[] = [];
@@ -91,6 +101,9 @@ export class SessionRun {
   #progressAtMs = performance.now();
   #isSpared = false;
   #watch: NodeJS.Timeout | undefined;
+  /** Whether its process may have been killed. */
+  mayBeLost = false;
+  #isLost = false;
   #settle: (outcome: SessionOutcome) => void = () => undefined;
   #isOver = false;
 
@@ -117,7 +130,7 @@ export class SessionRun {
     return this.#isOver;
   }
 
-  /** Bytes of output that were dealt with, and of input that the process has taken. */
+  /** Bytes of processed output, and of input that the process has taken. */
   get bytes(): { readonly out: number; readonly in: number } {
     return { out: this.#stdout.received + this.#stderr.received, in: this.#inputAt - this.#client.unackedInput };
   }
@@ -127,7 +140,7 @@ export class SessionRun {
     const point = this.#client.resumePoint;
     if (this.#isOver || point === undefined) return;
     this.#reloads += 1;
-    this.#undealt = [];
+    this.#unprocessed = [];
     this.#isFed = false;
     const old = this.#client;
     this.#client = this.#makeClient(point);
@@ -158,7 +171,7 @@ export class SessionRun {
       {
         state: (state) => isCurrent() && this.#stateChanged(state),
         output: (stream, bytes, end) => isCurrent() && this.#received({ stream, bytes, end }),
-        snapshot: (_bytes, offset) => client.dealtWith(offset),
+        snapshot: (_bytes, offset) => client.processed(offset),
         resize: () => undefined,
         gap: (from, to) => isCurrent() && this.#missed(from, to),
         message: (message) => {
@@ -190,6 +203,7 @@ export class SessionRun {
     if (state.phase === "attached") {
       const { hello } = state;
       if (this.#incarnation !== undefined) this.#resumes += 1;
+      if (this.#incarnation === undefined) this.#ports.attached();
       this.#incarnation ??= hello.incarnation;
       if (hello.incarnation !== this.#incarnation) this.giveUp("the process was replaced by another");
       // A change of size is in the log too, and cuts frames in two.
@@ -204,7 +218,8 @@ export class SessionRun {
   }
 
   #ended(end: ClientEnd): void {
-    if (end.kind === "refused") this.#problems.push(`refused with ${end.code}: ${end.reason}`);
+    this.#isLost = this.mayBeLost && end.kind === "refused" && end.code === CLOSE.notFound;
+    if (end.kind === "refused" && !this.#isLost) this.#problems.push(`refused with ${end.code}: ${end.reason}`);
     else if (end.kind === "exit" && end.code !== 0) this.#problems.push(`the process ended with ${end.code}`);
     this.#finish();
   }
@@ -213,7 +228,7 @@ export class SessionRun {
 
   #received(output: Output): void {
     this.#outputAtMs = this.#ports.clock.now();
-    this.#undealt.push(output);
+    this.#unprocessed.push(output);
     if (this.plan.lagMs === 0) this.#deal();
     else if (!this.#isDealing) {
       this.#isDealing = true;
@@ -225,8 +240,8 @@ export class SessionRun {
   }
 
   #deal(): void {
-    const outputs = this.#undealt;
-    this.#undealt = [];
+    const outputs = this.#unprocessed;
+    this.#unprocessed = [];
     for (const { stream, bytes, end } of outputs) {
       if (end - bytes.length !== this.#logAt) {
         this.#problems.push(`output at log offset ${end - bytes.length} came after ${this.#logAt}`);
@@ -237,8 +252,9 @@ export class SessionRun {
       this.#progressAtMs = performance.now();
     }
     if (outputs.length === 0 || this.#isOver) return;
-    this.#client.dealtWith(this.#logAt);
-    if (this.plan.work.input === "go" && this.#inputAt === 0) this.#feed();
+    this.#client.processed(this.#logAt);
+    const { isCalled = false, work } = this.plan;
+    if (isCalled || (work.input === "go" && this.#inputAt === 0)) this.#feed();
   }
 
   /** The pattern first, then the report. */
@@ -253,8 +269,10 @@ export class SessionRun {
     this.#deal();
     this.#logAt = to;
     const awayMs = this.#ports.clock.now() - this.#outputAtMs;
-    // Whose grace has passed is not waited for in a live session; a terminal's output is the log.
-    if (this.plan.delivery === "live" && this.plan.tty && awayMs >= RESUME_GRACE_MS - SLACK_MS) {
+    // Whose grace has passed is not waited for in a live session, nor where another client is (W8); of one stream the output is the log.
+    const { delivery, tty, guest } = this.plan;
+    const isExcused = (delivery === "live" && tty) || guest !== undefined;
+    if (isExcused && awayMs >= RESUME_GRACE_MS - SLACK_MS) {
       this.#gaps.push({ from, to });
       this.#stdout.skipTo(to);
     } else {
@@ -267,6 +285,10 @@ export class SessionRun {
   #feed(): void {
     const { work } = this.plan;
     if (work.input === "none") return;
+    if (this.plan.isCalled === true) {
+      if (this.#logAt >= work.inputBytes) this.#client.endInput();
+      return;
+    }
     // A terminal that has not been told to be raw yet would show it, or take it for a signal.
     if (work.input === "go" && this.#stdout.received === 0) return;
     this.#progressAtMs = performance.now();
@@ -318,11 +340,12 @@ export class SessionRun {
     this.#settle({
       session: this.plan.session,
       damages: [
-        ...this.#stdout.finish(this.#lengths.stdout).map((damage) => ({ ...damage, stream: "stdout" as const })),
-        ...this.#stderr.finish(this.#lengths.stderr).map((damage) => ({ ...damage, stream: "stderr" as const })),
+        ...this.#endOf(this.#stdout, "stdout").map((damage) => ({ ...damage, stream: "stdout" as const })),
+        ...this.#endOf(this.#stderr, "stderr").map((damage) => ({ ...damage, stream: "stderr" as const })),
         ...this.#inputDamages(),
       ],
       problems: this.#problems,
+      isLost: this.#isLost,
       bytesOut: bytes.out,
       bytesIn: bytes.in,
       gaps: this.#gaps,
@@ -331,9 +354,14 @@ export class SessionRun {
     });
   }
 
+  /** What a lost process has still written is lost with it. What came may not be doubled, nor out of order. */
+  #endOf(checker: StreamChecker, stream: "stdout" | "stderr"): readonly Damage[] {
+    return checker.finish(this.#isLost ? checker.received : this.#lengths[stream]);
+  }
+
   #inputDamages(): (Damage & { readonly stream: "stdin" })[] {
     const { input } = this.plan.work;
-    if (input === "none" || input === "go") return [];
+    if (input === "none" || input === "go" || this.#isLost) return [];
     let report: InputReport;
     try {
       report = JSON.parse(this.#report) as InputReport;
@@ -341,7 +369,8 @@ export class SessionRun {
       this.#problems.push(`the process's report can't be read: ${JSON.stringify(this.#report.slice(0, 200))}`);
       return [];
     }
-    if (report.damages.length === 0 && report.sha256 !== this.#inputHash.digest("hex")) {
+    const hash = this.plan.isCalled === true ? report.sha256 : this.#inputHash.digest("hex");
+    if (report.damages.length === 0 && report.sha256 !== hash) {
       this.#problems.push("the process has read something else than was written");
     }
     return report.damages.map((damage) => ({ ...damage, stream: "stdin" as const }));

@@ -14,6 +14,11 @@ export class Tally {
   aborts = 0;
   /** Kills of the whole Worker. */
   kills = 0;
+  /** Kills of the bridge. */
+  losses = 0;
+  /** Connections of clients in dialects that were shown something, and sessions typed into by calls. */
+  guests = 0;
+  called = 0;
   /** Parked Durable Objects that were taken out of memory. */
   evictions = 0;
   cuts = 0;
@@ -58,6 +63,23 @@ export class Tally {
     return this.#outcomes.reduce((sum, outcome) => sum + outcome.reloads, 0);
   }
 
+  /** For the ledger of long runs. */
+  get counts(): Record<string, number> {
+    const { cuts, resumes, reloads, aborts, kills, losses, evictions, called, guests } = this;
+    const { out, in: into } = this.bytes;
+    return {
+      ...{ cuts, sessions: this.#outcomes.length, resumes, "clients made anew": reloads },
+      ...{
+        "aborts of objects": aborts,
+        "kills of the Worker": kills,
+        "kills of the bridge": losses,
+        "evictions of parked objects": evictions,
+      },
+      ...{ "sessions typed into by calls": called, "connections in dialects": guests },
+      "MB both ways": Math.round((out + into) / 1e6),
+    };
+  }
+
   /** Not one byte out of place, and nothing else wrong. */
   get isGood(): boolean {
     return this.#outcomes.every(({ problems, damages }) => problems.length === 0 && damages.length === 0);
@@ -78,7 +100,8 @@ export class Tally {
       `  sessions      ${this.#outcomes.length}, resumes ${this.resumes}, clients made anew ${this.reloads}`,
       line("outer"),
       line("inner"),
-      `  restarts      ${this.aborts} of single Durable Objects, ${this.kills} of the whole Worker (kill -9)`,
+      `  restarts      ${this.aborts} of single Durable Objects, ${this.kills} of the whole Worker and ${this.losses} of the bridge (kill -9), told to ${this.#outcomes.filter(({ isLost }) => isLost).length} sessions`,
+      `  beside them   ${this.guests} connections in dialects, ${this.called} sessions typed into by calls`,
       ...(this.evictions > 0 ? [`  evictions     ${this.evictions} of parked Durable Objects`] : []),
       ...(gaps.length > 0 ? [announced] : []),
       ...(this.spared > 0 ? [`  left alone    ${this.spared} sessions in which nothing had moved for long`] : []),

@@ -21,8 +21,8 @@ async function against(
   const { port } = server.address() as AddressInfo;
   const lines: string[] = [];
   const run: Run = new Run({
-    ...{ seed: 1, cuts: 10, aborts: 0, kills: 0, reloads: 0, parallel, speed: 1 },
-    ...{ sessionBytes: 1_000, limitMs: 60_000, stuckMs, pauseMs: 0 },
+    ...{ seed: 1, cuts: 10, aborts: 0, kills: 0, losses: 0, reloads: 0, parallel, speed: 1 },
+    ...{ isMixed: false, sessionBytes: 1_000, limitMs: 60_000, stuckMs, pauseMs: 0 },
     log: (line) => {
       lines.push(line);
       heard(line, run);

@@ -219,7 +219,7 @@ test("the session is read from a request line and from nothing else", () => {
   const of = (text: string) => labelOf(Buffer.from(text, "latin1"));
   expect(of(HANDSHAKE)).toBe("s1");
   expect(of("GET /x?a=b&session=n.1_-z&c=d HTTP/1.1\r\n")).toBe("n.1_-z");
-  expect(of("POST /x?session=n HTTP/1.1\r\n")).toBe("");
+  expect(of("POST /api/sandboxes/dev/sessions/n/input HTTP/1.1\r\n")).toBe("n");
   expect(of("\x16\x03\x01 session=n")).toBe("");
 });
 

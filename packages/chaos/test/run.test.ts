@@ -17,6 +17,8 @@ test("no byte is lost, doubled or reordered by 100 cuts on both hops, 5 aborted 
     cuts: CUTS,
     aborts: ABORTS,
     kills: 1,
+    losses: 0,
+    isMixed: true,
     reloads: 4,
     parallel: 6,
     speed: 10,

@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build as bundle } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { partsIn, sharedParts } from "../../local/src/system/installed.ts";
 
 const CANDIDATES = [
   "/usr/bin/chromium-headless-shell",
@@ -40,6 +41,9 @@ const COMPONENT_HTML = `<!doctype html>
 <script type="module" src="/component.js"></script>
 `;
 
+/** The usual options of a profile. A cursor that blinks has the browser draw 50 frames a second: a seventh of a core for each page. */
+export const STILL = { colorScheme: "dark", reducedMotion: "reduce" } as const;
+
 /** Starts a browser of its own, with nothing in it that calls home. */
 export function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({
@@ -61,11 +65,9 @@ export function launch(...more: string[]): Promise<Browser> {
 /** Builds the page into a directory of its own, as `npm run build` does, and a host page for the component beside it. */
 export async function buildPage(): Promise<{ dist: string; remove: () => Promise<void> }> {
   const dist = await mkdtemp(join(tmpdir(), "sbx-page-"));
-  const cwd = fileURLToPath(new URL("..", import.meta.url));
-  const vite = join(dirname(createRequire(import.meta.url).resolve("vite/package.json")), "bin/vite.js");
-  const args = [vite, "build", "--logLevel", "error", "--outDir", dist, "--emptyOutDir"];
-  // Under vitest NODE_ENV is "test", which would build React's development version.
-  await promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, NODE_ENV: "production" } });
+  const parts = sharedParts();
+  if (parts === undefined) await buildPageInto(dist);
+  else await cp(partsIn(parts).page, dist, { recursive: true });
   await bundle({
     entryPoints: [fileURLToPath(new URL("component.tsx", import.meta.url))],
     outfile: join(dist, "component.js"),
@@ -77,6 +79,14 @@ export async function buildPage(): Promise<{ dist: string; remove: () => Promise
   });
   await writeFile(join(dist, "component.html"), COMPONENT_HTML);
   return { dist, remove: () => rm(dist, { recursive: true, force: true }) };
+}
+
+async function buildPageInto(dist: string): Promise<void> {
+  const cwd = fileURLToPath(new URL("..", import.meta.url));
+  const vite = join(dirname(createRequire(import.meta.url).resolve("vite/package.json")), "bin/vite.js");
+  const args = [vite, "build", "--logLevel", "error", "--outDir", dist, "--emptyOutDir"];
+  // Under vitest NODE_ENV is "test", which would build React's development version.
+  await promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, NODE_ENV: "production" } });
 }
 
 /** A browser's own reports: a connection that fails or that its page leaves, a network that goes or changes, an icon that is missing. */

@@ -2,7 +2,7 @@
 
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterEach, beforeEach, expect, inject } from "vitest";
-import { launch, TerminalPage } from "./browser.ts";
+import { launch, STILL, TerminalPage } from "./browser.ts";
 import { PageServer } from "./server.ts";
 
 /** The page on session "main", drawn so that a test can read its rows. */
@@ -58,7 +58,7 @@ export function useBrowser(...flags: string[]): Fixture {
     },
     async open(path = MAIN, viewport = { width: 900, height: 500 }, options = {}) {
       const browser = await browserWith(flags);
-      const context = await browser.newContext({ viewport, colorScheme: "dark", ...options });
+      const context = await browser.newContext({ viewport, ...STILL, ...options });
       const page = fixture.adopt(await context.newPage());
       await page.page.goto(fixture.server.url + path);
       return page;

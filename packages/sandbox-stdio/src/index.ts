@@ -14,6 +14,7 @@ export {
   colourIndex,
   followParticipants,
   keyboardStateOf,
+  mayGiveTo,
   mayType,
   otherDrivers,
   type Participants,

@@ -26,12 +26,6 @@ function run(words: readonly string[], input: string | Buffer, env: Record<strin
   return collect(child);
 }
 
-/** Whether writes to a descriptor of another program fail where they would wait. */
-function isNonBlocking(pid: number | undefined, fd: number): boolean {
-  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
-  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
-}
-
 test("it says its version, the protocol and what is in it", () => {
   const said = JSON.parse(execFileSync(binary, ["--version", "--json"], { encoding: "utf8" }));
   expect(said).toMatchObject({ version: "0.2.0", protocol: "stdio.v1", platform: "linux-x64" });
@@ -44,6 +38,12 @@ test("a pipeline goes through it byte for byte, and the exit code is the process
   const sum = createHash("sha256").update(input).digest("hex");
   expect(result).toEqual({ code: 7, signal: null, stdout: `${sum}  -\n`, stderr: "err\n" });
 });
+
+/** Whether writes to a descriptor of another process fail if they would block. */
+function isNonBlocking(pid: number | undefined, fd: number): boolean {
+  const [, flags = ""] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8")) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) !== 0;
+}
 
 test("its output stays blocking: a full pipe is waited for, and not tried again every few milliseconds", async () => {
   const child = spawn(binary, [server.url, "--", "cat"], { env: cleanEnv(), stdio: ["pipe", "pipe", "pipe"] });

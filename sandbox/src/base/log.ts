@@ -14,7 +14,7 @@ function print(...words: readonly unknown[]): void {
     const stats = fstatSync(2);
     if (stats.isFile() && stats.size > MOST_BYTES) beginAnew(readlinkSync("/proc/self/fd/2"));
   } catch {
-    // It goes on in the old one.
+    // Logging goes on in the old file.
   }
 }
 

@@ -92,7 +92,7 @@ export class Namespace {
     return placed();
   };
 
-  /** It goes with its last process. */
+  /** The namespace itself goes with its last process. */
   close(): void {
     closeSync(this.#fd);
   }

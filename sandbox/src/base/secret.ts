@@ -2,7 +2,7 @@
 
 import { closeSync, readFileSync } from "node:fs";
 import { LibcError, libc } from "./libc.ts";
-import { type Environment, lacksRuntimeOptions, startAgain } from "./start-again.ts";
+import { type Environment, lacksRuntimeOptions, reExec } from "./re-exec.ts";
 
 export type Secret = { readonly ok: true; readonly token: string } | { readonly ok: false; readonly problem: string };
 
@@ -14,19 +14,19 @@ const PR_SET_DUMPABLE = 4;
 
 /**
  * Reads the secret from the descriptor that STDIO_TOKEN_FD names. A secret in STDIO_TOKEN can be seen in /proc/PID/environ for as
- * long as this program runs: it is started again in the same process, with a descriptor. This does not return then, nor if
- * the runtime lacks its options.
+ * long as this program runs: it re-executes itself with a descriptor instead. Then, or if the runtime lacks its options, this does
+ * not return.
  */
 export function receiveSecret(env: Environment): Secret {
   const { STDIO_TOKEN, STDIO_TOKEN_FD } = env;
   if (STDIO_TOKEN_FD !== undefined) {
-    if (lacksRuntimeOptions(env)) warn("the runtime keeps its own options", startAgain(env));
+    if (lacksRuntimeOptions(env)) warn("the runtime keeps its own options", reExec(env));
     return checked("STDIO_TOKEN_FD", readOnce(STDIO_TOKEN_FD));
   }
   const secret = checked("STDIO_TOKEN", STDIO_TOKEN);
   if (!secret.ok) return secret;
   const read = handOn(secret.token);
-  const failure = startAgain({ ...env, STDIO_TOKEN: undefined, STDIO_TOKEN_FD: String(read) });
+  const failure = reExec({ ...env, STDIO_TOKEN: undefined, STDIO_TOKEN_FD: String(read) });
   // A bridge with a visible secret is better than none.
   warn("the secret stays in the environment", failure);
   libc.close(read);
@@ -76,7 +76,7 @@ function closeIfOpen(fd: number): void {
   }
 }
 
-/** A descriptor from which this program reads the secret when it is started again. */
+/** A descriptor from which the re-executed program reads the secret. */
 function handOn(token: string): number {
   const ends = new Int32Array(2);
   if (libc.pipe2(ends, 0) !== 0) throw new LibcError("open a pipe");

@@ -67,7 +67,7 @@ class FileHelper {
     this.#gone = gone;
     this.#child = Bun.spawn([path, ...argv.slice(1)], { stdin: "pipe", stdout: "pipe", stderr: "ignore", env, cwd });
     const { stdout, exited } = this.#child;
-    // It is a process of the sandbox's user, who may have put something else in its place.
+    // The helper runs as the sandbox's user, who may have replaced it: its answers are not trusted.
     this.#read(stdout).catch(() => this.#ended("the file helper said what can't be read"));
     void exited.then((code) => this.#ended(`the file helper ended with code ${code}`));
   }

@@ -9,7 +9,7 @@ import { FileOperations } from "./operations.ts";
 
 /** The last argument of the bridge's program, when that is started as the helper. */
 export const HELPER_FLAG = "--files";
-/** Of a message, beside its bytes: paths, and the entries of a directory. */
+/** Largest message: a file's bytes, and its paths or the entries of a directory. */
 export const MAX_MESSAGE_BYTES = MAX_FILE_BYTES + 16 * 1024 * 1024;
 
 const READ_BYTES = 256 * 1024;

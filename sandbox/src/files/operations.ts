@@ -6,9 +6,9 @@ import type { FileKind, FileOrder, FileSuccess } from "sandbox-stdio/core";
 import { FileError, fileErrorOf } from "./file-error.ts";
 import { atPlace, inDirectory } from "./place.ts";
 
-/** Of one owner. */
+/** Most open files of one owner. */
 const MAX_OPEN = 64;
-/** Of all together. */
+/** Most open files in all. */
 const MAX_ALL = 1_024;
 const MAX_BLOCK_BYTES = 1024 * 1024;
 

@@ -39,7 +39,7 @@ const FOREIGN_RIGHTS = 0o6000;
 const MAX_NAME = 4_096;
 /** Each is a folder in the one before, and the way through many is long. */
 const MAX_PARTS = 256;
-/** Of a folder that the archive does not list. */
+/** Mode of a folder that the archive does not list. */
 const FOLDER_MODE = 0o755;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
@@ -89,7 +89,7 @@ class Unpacking {
   readonly #made = new Set([""]);
   #membersLeft: number;
   #bytesLeft = MAX_BYTES;
-  /** Of the file whose bytes are coming. */
+  /** The file whose bytes are arriving. */
   #open: { readonly fd: number; readonly member: TarMember } | undefined;
 
   /** @param fresh Within the folder. */
@@ -169,7 +169,7 @@ class Unpacking {
     if (this.#open === undefined) return;
     const { fd, member } = this.#open;
     this.#open = undefined;
-    // It may end with a hole.
+    // The file may end with a hole.
     ftruncateSync(fd, member.size);
     fchmodSync(fd, member.mode & 0o777);
     futimesSync(fd, member.modifiedAt, member.modifiedAt);
@@ -213,7 +213,7 @@ function merge(from: string | Buffer, into: string | Buffer, isTrial: boolean): 
       continue;
     }
     if (isTrial) continue;
-    // Of a link itself, never of what it leads to.
+    // Replaces a link itself, never its target.
     if (known !== undefined && isFolder) unlinkSync(target);
     renameSync(source, target);
   }

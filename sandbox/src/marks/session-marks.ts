@@ -67,7 +67,7 @@ export class SessionMarks {
     this.#marks.scan(bytes, offset, this.#now() - this.#attentionAtMs >= ATTENTION_MS);
   }
 
-  /** Of a spinner in a title, some texts are reported, and always the last one. */
+  /** Reports some of the texts of a spinner in a title, and always the last one. */
   #title(title: string): void {
     this.#newTitle = title;
     if (this.#titleTimer !== undefined || title === this.#toldTitle) return;

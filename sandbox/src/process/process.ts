@@ -86,7 +86,7 @@ export interface ChildProcess {
 /** {@link ProcessSpec.lingerMs}, unless the caller says otherwise. */
 const LINGER_MS = 1_000 * DEFAULT_LINGER_SECONDS;
 
-/** Such a code may be a client's own, as ssh's 255. */
+/** From this code on, a failure may be the client's own, like 255 of ssh. */
 const CLIENT_FAILED = 125;
 
 /**

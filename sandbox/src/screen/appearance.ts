@@ -10,7 +10,7 @@ export const PALETTE = [
   ...["#32353e", "#ff7a90", "#7ee2a8", "#f2c46d", "#8ab4ff", "#d6a1ff", "#6fd9e8", "#cfd1d8"],
   ...["#7f8390", "#ff9dae", "#a6f0c6", "#ffdb97", "#b0ccff", "#e6c6ff", "#a2eaf4", "#ffffff"],
 ] as const;
-export const NAME_AND_VERSION = "sbx-stdio(1)";
+const NAME_AND_VERSION = "sbx-stdio(1)";
 
 const ESC = "\x1b";
 const ST = `${ESC}\\`;

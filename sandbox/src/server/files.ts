@@ -14,7 +14,7 @@ import type { Registry } from "./registry.ts";
 
 type Names = Pick<HostNames, "sandbox" | "label">;
 
-/** Of an order, beside its bytes: its paths. */
+/** Most bytes of an order's paths and options. */
 const MAX_ORDER_BYTES = 64 * 1024;
 const MAX_SAID = 1_000;
 /** At once, of a sandbox. */

@@ -27,6 +27,8 @@ export function launchFirefox(from: number, to: number): Promise<Browser> {
       "browser.safebrowsing.blockedURIs.enabled": false,
       "datareporting.policy.dataSubmissionEnabled": false,
       "extensions.update.enabled": false,
+      // As STILL does it for Chromium: this Firefox can't be asked by the page.
+      "ui.prefersReducedMotion": 1,
       "network.socket.forcePort": `${from}=${to}`,
       "network.captive-portal-service.enabled": false,
       "network.connectivity-service.enabled": false,

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
 import { afterEach, beforeAll, expect } from "vitest";
-import { launch } from "../../../packages/dashboard/test/browser.ts";
+import { launch, STILL } from "../../../packages/dashboard/test/browser.ts";
 import { fresh, system } from "../../e2e/support/system/system.ts";
 import { Link } from "./link.ts";
 import { Tab } from "./tab.ts";
@@ -118,7 +118,7 @@ export function setUpBrowser(start: StartBrowser = startChromium): Fixture {
       return use().link;
     },
     async profile(options = {}) {
-      const profile = await use().browser.newContext({ viewport: VIEWPORT, colorScheme: "dark", ...options });
+      const profile = await use().browser.newContext({ viewport: VIEWPORT, ...STILL, ...options });
       profiles.push(profile);
       return profile;
     },

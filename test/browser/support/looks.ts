@@ -7,7 +7,12 @@ import type { Tab } from "./tab.ts";
 const DESK = { width: 900, height: 560 };
 const PHONE = { width: 320, height: 640 };
 
-export type Look = { readonly name: string; readonly scheme: "dark" | "light" | "contrast"; readonly isPhone: boolean };
+export type Look = {
+  readonly name: string;
+  readonly scheme: "dark" | "light" | "contrast";
+  readonly isPhone: boolean;
+  readonly size?: { readonly width: number; readonly height: number };
+};
 
 /** Each view has all rules in one of them. */
 export const LOOKS: readonly Look[] = [
@@ -17,6 +22,16 @@ export const LOOKS: readonly Look[] = [
   { name: "phone", scheme: "dark", isPhone: true },
   { name: "light", scheme: "light", isPhone: false },
 ];
+
+const phone = (width: number, height: number): Look => ({
+  name: `phone-${width}x${height}`,
+  scheme: width < height ? "light" : "dark",
+  isPhone: true,
+  size: { width, height },
+});
+
+/** For pictures, and `test:long -- looks`. */
+export const MORE_PHONES: readonly Look[] = [phone(360, 740), phone(430, 932), phone(640, 320), phone(740, 360)];
 
 /** What emulates fingers, as long as it is there. */
 const touches = new WeakMap<Page, CDPSession>();
@@ -46,10 +61,8 @@ export async function take(tab: Tab, before: Look, look: Look): Promise<void> {
     if ([look, before].some(({ scheme }) => scheme === "contrast"))
       await followsContrast(tab, look.scheme === "contrast");
   }
-  if (look.isPhone !== before.isPhone) {
-    await withFingers(tab, look.isPhone);
-    await tab.page.setViewportSize(look.isPhone ? PHONE : DESK);
-  }
+  if (look.isPhone !== before.isPhone) await withFingers(tab, look.isPhone);
+  if (look !== before) await tab.page.setViewportSize(look.size ?? (look.isPhone ? PHONE : DESK));
   await settled(tab);
 }
 

@@ -65,12 +65,9 @@ const ownWalks = (browser: Fixture): Readonly<Record<string, Walk>> => ({
     const tab = await shell(browser);
     const { page } = tab;
     await see("a shell", tab);
-    await list(tab, "nothing is called that");
-    await page
-      .getByText(/^Nothing found/)
-      .first()
-      .waitFor({ state: "attached" });
-    await see("a list with nothing in it", tab);
+    await press(tab, "Control+Shift+Slash");
+    await page.getByRole("button", { name: /^Search the output: / }).press("Enter");
+    await see("the sheet of keys", tab);
     await list(tab, "");
     await page.getByRole("option").filter({ hasText: "main" }).first().waitFor();
     await see("the list of sessions", tab);

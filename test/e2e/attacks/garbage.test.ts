@@ -21,7 +21,7 @@ const SIDE_BY_SIDE = Number(process.env.FUZZ_SIDE ?? 10);
 const settings = {
   seed,
   // Each may be a session with a Durable Object of its own, whose memory stays: so many at most, however fast.
-  numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 50) / SIDE_BY_SIDE),
+  numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 20) / SIDE_BY_SIDE),
   // A run that is cut short has passed.
   interruptAfterTimeLimit: LIMIT_MS,
   markInterruptAsFailure: false,

@@ -12,7 +12,7 @@ import { rawRequest } from "../support/clients/raw-http.ts";
 import { routesOfCode, routesWithout } from "../support/generators/routes-of-code.ts";
 import { fresh, person, pids, system } from "../support/system/system.ts";
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 50);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Ends a long search. */
 const LIMIT_MS = Number(process.env.FUZZ_SECONDS ?? 3_600) * 1000;

@@ -414,7 +414,7 @@ test("role=viewer is refused, of a token as of a ticket: a ttyd would let a view
   const asViewer = `${address(who.project, who.token)}&role=viewer`;
   expect(await (await TtydClient.connect(asViewer)).end()).toEqual({
     code: 4403,
-    reason: "A ttyd lets nobody only look on",
+    reason: "This ttyd has no viewers: every client of it can type",
   });
   const page = await fetch(`${system.origin}/terminal/${who.project}?role=viewer`, bearer(who));
   expect([page.status, await page.json()]).toMatchObject([403, { error: "no_viewers" }]);

@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { launch } from "../../../packages/dashboard/test/browser.ts";
 import { BIN, ROOT } from "../../../packages/local/src/base/paths.ts";
-import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { buildPage, examplesOf, freshProject, packed, run, serveFiles } from "../support/system/installed.ts";
 import { person, system } from "../support/system/system.ts";
 
@@ -44,7 +44,7 @@ const html = (script: string) => `<!doctype html><body><script type="module" src
 async function pageOf(files: Readonly<Record<string, string>>, fragment: Record<string, string>): Promise<Page> {
   const server = await serveFiles(await buildPage(project, files));
   onTestFinished(() => server.close());
-  browser ??= await chromium.launch({ executablePath: findHeadlessChromium() ?? "", args: ["--no-sandbox"] });
+  browser ??= await launch();
   const page = await browser.newPage();
   onTestFinished(() => page.close());
   await page.goto(`${server.origin}/#${new URLSearchParams(fragment)}`);

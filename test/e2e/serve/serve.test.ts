@@ -3,11 +3,11 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
+import { launch } from "../../../packages/dashboard/test/browser.ts";
 import { anyFreePort } from "../../../packages/local/src/base/ports.ts";
-import { findHeadlessChromium } from "../../../packages/local/src/base/programs.ts";
 import { isAlive } from "../../../packages/local/src/processes/proc.ts";
 import { Tab } from "../../browser/support/tab.ts";
 import { RawCodex } from "../support/agents/codex-raw.ts";
@@ -61,7 +61,7 @@ const answerOf = (address: string): Promise<string> =>
 
 test("the link opens a shell in the browser, leaves the address bar, and is good once", async () => {
   const served = await Served.start(project, ["--dir", project]);
-  browser ??= await chromium.launch({ executablePath: findHeadlessChromium() ?? "", args: ["--no-sandbox"] });
+  browser ??= await launch();
   const page = await browser.newPage();
   await page.goto(served.link.replace("#", "&debug=1#"));
   const tab = new Tab(page);

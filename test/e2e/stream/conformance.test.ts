@@ -1,9 +1,11 @@
 // The conformance kit against servers that are broken in one rule each: what does not find a broken rule proves nothing of a
-// whole one. `npm run conformance` (test:long) runs it against ours.
+// whole one. `npm run conformance` (test:long) runs it against ours. docs/proof/kit.csv says which check finds what: `-u` writes it.
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Check, runCheck } from "../../../packages/chaos/src/conformance/check.ts";
 import { ALL_SERVER_CHECKS } from "../../../packages/chaos/src/conformance/main.ts";
 import type { Target } from "../../../packages/chaos/src/conformance/probe.ts";
+import { ROOT } from "../../../packages/local/src/base/paths.ts";
 import { BREACHES, BrokenServer } from "../support/servers/broken-server.ts";
 import { fresh, person, system } from "../support/system/system.ts";
 
@@ -23,19 +25,21 @@ test("each broken rule of a server is found by a check that is named for it", as
     for (let breach = waiting.shift(); breach !== undefined; breach = waiting.shift()) {
       const { rule, how } = breach;
       const server = await BrokenServer.listen(url, breach);
-      let foundBy: string | undefined;
+      let foundBy: Check<Target> | undefined;
       for (const check of checksOf(rule)) {
         const { fault } = await runCheck("broken", { url: server.url, token, limitMs: IMPATIENT_MS }, check);
         if (fault === undefined) continue;
-        foundBy ??= `${check.rules.join(" ")}: ${check.title}: ${fault}`;
+        foundBy = check;
         break;
       }
       server.close();
       if (foundBy === undefined) missed.push(`${rule}: ${how}`);
-      rows.push(`${rule.padEnd(4)} ${how} | ${foundBy}`);
+      else rows.push([rule, how, foundBy.rules.join(" "), foundBy.title].map((cell) => `"${cell}"`).join());
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
-  console.log(rows.sort().join("\n"));
   expect(missed).toEqual([]);
+  const head = "rule,a server that is broken so,is found by the check of,which says";
+  const table = `${[head, ...rows.sort()].join("\n")}\n`;
+  await expect(table).toMatchFileSnapshot(join(ROOT, "docs/proof/kit.csv"));
 });

@@ -31,7 +31,7 @@ export type RecordingListing = {
 };
 
 export type RecordingIndex =
-  /** It was never recorded, or all that was has been removed. */
+  /** The session was never recorded, or its recording has been removed. */
   | { readonly kind: "none" | "removed" }
   | {
       readonly kind: "found";
@@ -43,7 +43,7 @@ export type RecordingIndex =
       readonly redacted: number;
       /** Oldest first. */
       readonly segments: readonly StoredSegment[];
-      /** Those that are not stored yet, as they are encoded. */
+      /** Encoded segments that are not stored yet. */
       readonly open: readonly Uint8Array[];
       /** Where the recording ends now. */
       readonly end: number;

@@ -45,7 +45,7 @@ export type TicketListing = {
   readonly maker: string;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** It also gives the recording. */
+  /** Also gives access to the recording. */
   readonly recording?: true;
 };
 

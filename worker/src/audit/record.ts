@@ -122,7 +122,7 @@ export type Repeated = { readonly times?: number; readonly until?: string };
  */
 export type InputDeed = Repeated & {
   readonly type: "input";
-  /** It was for this pane, as its client called it (B9), and counts in no offset. */
+  /** The pane that the input was for, as its client called it (B9). Such input has no offsets. */
   readonly pane?: string;
   /** Offset of the batch's first byte in this client's input; with `pane`, of the next byte of input to the session. */
   readonly offset: number;
@@ -131,9 +131,9 @@ export type InputDeed = Repeated & {
   readonly base64?: Uint8Array | string;
   readonly sha256?: string;
   readonly secret?: true;
-  /** It was refused: the process did not get it. */
+  /** The input was refused: the process did not get it. */
   readonly refused?: true;
-  /** It was sent again after a restart of the session's object, which passed it on or refused it before. */
+  /** The input came again after a restart of the session's object, which had passed it on or refused it before. */
   readonly resent?: true;
 };
 

@@ -1,6 +1,7 @@
 // A request in, an identity out: host, credential, origin, token, in this order.
 // The caller passes the identity on, and nothing else of the client.
 
+import { defined } from "sandbox-stdio/core";
 import { AuthFault } from "../refusal/fault.ts";
 import { type CredentialSource, findCredential } from "./credentials.ts";
 import { hasAnySandboxScope, type Identity, parseScopes } from "./identity.ts";
@@ -46,5 +47,5 @@ export async function identityOfSession(session: Session, settings: AuthSettings
   const defaultScopes = hasAnySandboxScope(granted) ? granted : (settings.defaultScopes ?? []);
   const identity = await verifyToken(session.accessToken, { ...settings, defaultScopes });
   const { id: loginId, email, name } = session;
-  return { ...(email !== undefined && { email }), ...(name !== undefined && { name }), ...identity, loginId };
+  return { ...defined({ email, name }), ...identity, loginId };
 }

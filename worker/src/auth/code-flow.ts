@@ -1,6 +1,7 @@
 // The authorization code flow with PKCE, as the issuer's client: the request, the exchange of the code, and the cookie that renews a
 // login. The issuer's answer is unverified.
 
+import { defined } from "sandbox-stdio/core";
 import { toBase64Url } from "../base/base64url.ts";
 import { AuthFault } from "../refusal/fault.ts";
 import { askIssuer } from "./ask-issuer.ts";
@@ -133,8 +134,7 @@ export async function openRenewal(value: string, settings: RenewalSettings): Pro
     userId,
     refreshToken,
     ...(typeof scope === "string" && { scope }),
-    ...(email !== undefined && { email }),
-    ...(name !== undefined && { name }),
+    ...defined({ email, name }),
   };
 }
 

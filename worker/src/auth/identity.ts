@@ -1,7 +1,7 @@
 // The person of a verified token, and their rights. Claims in, identity out.
 // Knows nothing of how the claims were verified, nor of HTTP.
 
-import { seenName } from "sandbox-stdio/core";
+import { defined, seenName } from "sandbox-stdio/core";
 import { AuthFault } from "../refusal/fault.ts";
 
 /** The claim that separates tenants. */
@@ -86,8 +86,7 @@ export function identityFrom(claims: Claims, options: IdentityOptions): Identity
     tenantValue,
     scopes: effectiveScopes(claims.scope, options.defaultScopes ?? []),
     expiresAt: exp,
-    ...(email !== undefined && { email }),
-    ...(name !== undefined && { name }),
+    ...defined({ email, name }),
     ...(isNonEmptyText(jti) && { tokenId: jti }),
     ...(typeof iat === "number" && Number.isFinite(iat) && { issuedAt: iat }),
     ...(isNonEmptyText(clientId) && { clientId }),

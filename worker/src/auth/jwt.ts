@@ -63,7 +63,7 @@ async function verifyAnew(token: string, { issuers, audience, resource }: JwtOpt
   requireUnexpired(payload);
   const { typ } = protectedHeader;
   if (typ !== undefined && !TOKEN_TYPES.has(typ.toLowerCase())) {
-    throw new AuthFault("malformed", "This kind of token is not one to log in with");
+    throw new AuthFault("malformed", "A token of this type can't be used to log in");
   }
   requireAllowedClient(payload, audience);
   return { payload, header: protectedHeader, key };
@@ -93,7 +93,7 @@ function keysAt(uri: string): Keys {
     try {
       return await fetchKey(header);
     } catch (error) {
-      // That no published key fits is the token's fault; anything else means that the keys can't be had.
+      // If no published key fits, the token is at fault; any other error means that the keys can't be fetched.
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
       throw new AuthFault("issuer_unreachable", "The issuer's keys can't be fetched, try again", { cause: error });
     }

@@ -1,6 +1,7 @@
 // The browser's session: its token in a cookie that only this server opens. Nothing is stored here.
 // Knows nothing of how the token was got, nor whether it still holds.
 
+import { defined } from "sandbox-stdio/core";
 import { AuthFault } from "../refusal/fault.ts";
 import { cookieName, setCookie } from "./cookie.ts";
 import { seal, unseal } from "./envelope.ts";
@@ -9,7 +10,7 @@ import type { AuthSettings } from "./settings.ts";
 type SessionSettings = Pick<AuthSettings, "publicOrigin" | "sessionSecret">;
 
 export interface Session {
-  /** Of this login. Logging out ends it, for every copy of the cookie. */
+  /** Id of this login. Logging out ends it for every copy of the cookie. */
   readonly id: string;
   readonly userId: string;
   /** The access token, or the ID token where the access token is opaque. Verified on each use. */
@@ -54,8 +55,7 @@ export async function openSession(value: string, settings: SessionSettings): Pro
     accessToken,
     expiresAt,
     ...(typeof scope === "string" && { scope }),
-    ...(email !== undefined && { email }),
-    ...(name !== undefined && { name }),
+    ...defined({ email, name }),
   };
 }
 

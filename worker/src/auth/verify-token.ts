@@ -100,7 +100,7 @@ async function introspect(
 ): Promise<{ readonly claims: Claims; readonly believedUntilMs: number }> {
   const { claims, goodUntil } = await activeClaims(token, options.introspectionUri);
   const { iss, aud, exp, nbf, client_id, token_type } = claims;
-  if (token_type === "refresh_token") throw new AuthFault("malformed", "A refresh token is not one to log in with");
+  if (token_type === "refresh_token") throw new AuthFault("malformed", "A refresh token is no access token");
   if (iss !== undefined && !(typeof iss === "string" && options.issuers.includes(iss))) {
     throw new AuthFault("wrong_issuer", "The token is from another issuer");
   }
@@ -142,7 +142,7 @@ function remember(key: string, answer: CachedAnswer): void {
 async function ask(token: string, uri: string): Promise<Claims> {
   const { status, body } = await askIssuer(uri, { token, token_type_hint: "access_token" });
   if (status === 200) return body;
-  throw new AuthFault("issuer_unreachable", "The issuer does not tell about tokens", { cause: `status ${status}` });
+  throw new AuthFault("issuer_unreachable", "Token introspection failed", { cause: `status ${status}` });
 }
 
 async function cacheKey(token: string, uri: string): Promise<string> {

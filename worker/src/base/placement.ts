@@ -14,7 +14,7 @@ export interface PlacementEnv {
   readonly JURISDICTION?: string;
 }
 
-/** Those that hold what people do. The counts of all are not among them, and the containers' own objects know no other. */
+/** Objects that hold people's data, unlike the global counters. */
 const PLACED = ["Sandbox", "SESSION", "TENANT", "ADDRESS", "DIRECTORY"] as const;
 
 export function placed<Env extends PlacementEnv>(env: Env): Env {

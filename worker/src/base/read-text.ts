@@ -3,12 +3,12 @@
 export type BodyText =
   /** Bytes that are not UTF-8 became U+FFFD in it, unless `isUtf8`. */
   | { readonly kind: "whole"; readonly text: string; readonly isUtf8: boolean }
-  /** It is longer than it may be, or has not come in time. `text` is the part that came. */
+  /** The body exceeds its limit, or did not arrive in time. `text` is the part that arrived. */
   | { readonly kind: "cut"; readonly text: string; readonly reason: "too_long" | "too_slow" };
 
 /**
- * Of a request that is too long, so much more is read and dropped before the answer. Many clients look for an answer only when they
- * have sent everything, and would find a broken connection.
+ * Bytes of an oversized request that are read and dropped before the answer. Many clients read the answer only when they
+ * have sent everything, and would otherwise find a broken connection.
  */
 export const REST_BYTES = 32 * 1024 * 1024;
 

@@ -14,7 +14,7 @@ import { type BridgeEnv, fetchBridge } from "./upstream.ts";
 
 /** A container that has to be started takes its time, and so do 4 MiB. */
 const PATIENCE_MS = 150_000;
-/** Of an answer, beside its bytes: the entries of a directory. */
+/** Largest answer: a file's bytes, or the entries of a directory. */
 const MAX_ANSWER_BYTES = MAX_FILE_BYTES + 16 * 1024 * 1024;
 
 export type FilesAnswer = { readonly answer: FileAnswer; readonly bytes: Uint8Array };

@@ -140,7 +140,7 @@ export class InnerHop {
     if (outcome.kind !== "open") return outcome;
     const { socket } = outcome;
     if (era !== this.#era) {
-      // It was asked for by a session that is no more, and goes on where that one stood.
+      // The session that asked for this connection is gone: its offset would be wrong.
       discard(socket);
       return GIVEN_UP;
     }
@@ -265,7 +265,7 @@ export function sendQuietly(socket: WebSocket, frame: string | Uint8Array): void
     // The runtime holds the bytes by itself until they are sent.
     if (typeof frame !== "string") release(frame);
   } catch {
-    // It closed just now: its close event comes, and the next connection sends again what was to be sent.
+    // The socket has just closed: its close event follows, and the next connection resends.
   }
 }
 

@@ -17,7 +17,7 @@ export const STOPPING_RETRY_SECONDS = 10;
 const MAX_RETRY_AFTER_SECONDS = 300;
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_LOGGED_CHARACTERS = 1_000;
-/** Of an answer that is no WebSocket. A refusal is one line; a longer one, or one that comes a byte at a time, is a stranger's. */
+/** Limits of a response that refuses the upgrade: the bridge's is one line; a longer or slow one is not the bridge's. */
 const MAX_REFUSAL_BYTES = 16 * 1024;
 const REFUSAL_PATIENCE_MS = 5_000;
 /** Below 500, and yet worth another try: too slow, too early, too many. The SDK says the last in plain text. */
@@ -131,7 +131,8 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
     socket.binaryType = "arraybuffer";
     return { kind: "open", socket };
   }
-  const { text } = await readText(response, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
+  const body = await readText(response, MAX_REFUSAL_BYTES, REFUSAL_PATIENCE_MS);
+  const { text } = body;
   const said = readSaid(text);
   const message = (said.message ?? text).slice(0, MAX_MESSAGE_CHARACTERS);
   if (said.error !== undefined && (status < 500 || said.error === "logs_full")) {
@@ -145,7 +146,9 @@ async function outcomeOf(response: Response): Promise<AttachOutcome> {
   if (said.error === "stopping") {
     return { kind: "unreachable", message, retryAfterSeconds: STOPPING_RETRY_SECONDS, isStopping: true };
   }
-  if (status < 500 && !PASSING.includes(status) && retryAfter === null) {
+  // Words that did not come in time may be the bridge's own, on a hop that went silent behind the status.
+  const isUnheard = body.kind === "cut" && body.reason === "too_slow";
+  if (status < 500 && !isUnheard && !PASSING.includes(status) && retryAfter === null) {
     // Another server on its port: a container that does not run, or is starting, is told of by a status from 500 on.
     const foreign = `what answers in the bridge's place, with status ${status}, is no bridge`;
     return { kind: "refused", status: 502, error: "no_bridge", message: foreign };

@@ -2,7 +2,7 @@
 
 import { CodexError, ERROR, pathOf } from "sandbox-stdio/codex";
 import { isRecord, utf8Length } from "sandbox-stdio/core";
-import { z } from "zod";
+import * as z from "zod";
 
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const MAX_WORDS = 65_536;

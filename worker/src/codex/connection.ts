@@ -73,7 +73,7 @@ export class CodexConnection implements Bounded {
     return this.#open > 0;
   }
 
-  /** It is its session's from here on, in later lives of this object too. */
+  /** Assigns the connection to a session from here on, also in later lives of this object. */
   keep(session: string | undefined): void {
     this.#session = session;
     const kept: KeptConnection = { spec: this.spec, session };
@@ -155,7 +155,7 @@ export class CodexConnection implements Bounded {
     if (!this.isEnded) quietly(() => this.#socket.send(JSON.stringify(message)));
   }
 
-  /** It has closed, or is closed from here. */
+  /** The connection has closed, or is closed by this side. */
   end(): void {
     if (this.isEnded) return;
     this.isEnded = true;

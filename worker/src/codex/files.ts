@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import { CodexError, ERROR, uriOf } from "sandbox-stdio/codex";
 import type { FileOrder, FileSuccess } from "sandbox-stdio/core";
-import { z } from "zod";
+import * as z from "zod";
 import type { CodexSpec } from "../attach/codex-spec.ts";
 import { type CommandEnv, commandRefusal } from "../attach/command-policy.ts";
 import type { SessionAudit } from "../audit/session-audit.ts";

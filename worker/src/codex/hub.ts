@@ -26,7 +26,7 @@ const MAX_RUNNING = 64;
 const TICKET_REVOKED = { code: 4401, error: "ticket_revoked", message: "The ticket was revoked" } as const;
 const NORMAL = 1000;
 const RESTARTED = 1012;
-/** That a session is in use is stored this often. */
+/** How often a session in use is stored as such. */
 const SEEN_STEP_MS = 10 * 60_000;
 
 export type CodexEnv = EntryEnv & ProjectEnv & BridgeEnv & CommandEnv;

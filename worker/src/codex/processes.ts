@@ -115,7 +115,7 @@ export async function typeOnce(target: Target, name: string, { chunk, writeId }:
   const untilMs = Date.now() + ROOM_MS;
   const digest = hash("sha256", chunk);
   for (let at = 0; at === 0 || at < chunk.length; at += PIECE_BYTES) {
-    // Of all pieces the first makes sure that there is room for the others.
+    // The first piece reserves room for the others.
     const once = { id: `${at} ${writeId}`, hash: digest, whole: chunk.length - at };
     const bytes = chunk.slice(at, at + PIECE_BYTES);
     // What was typed already is not typed again.
@@ -152,7 +152,7 @@ export async function read(target: Target, name: string, asked: Omit<Asked<"read
     ...(isAwaited && { reader: `${target.spec.who.name} (codex)` }),
   };
   const answer = await untilAnswered(target, () => call(target, name, operation));
-  // Of a session that was ended by somebody, nothing is known any more.
+  // If somebody ended the session, nothing is known of it any more.
   const isForgotten = answer.status === NOT_FOUND;
   if (!isForgotten) requireAnswer(answer);
   const body = isForgotten ? { ...FORGOTTEN, last: after } : (answer.body as unknown as ChunksBody);

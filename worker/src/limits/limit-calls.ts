@@ -64,7 +64,7 @@ export interface TenantCalls extends Rpc.DurableObjectBranded {
   /** Makes a sandbox of the sandbox API: it has its place among the tenant's until it is deleted. @returns Whether there was room. */
   makeSandbox(sandboxKey: string): Promise<boolean>;
   hasMadeSandbox(sandboxKey: string): boolean;
-  /** It is deleted: its place is free, unless sessions of it live. */
+  /** The sandbox is deleted: frees its place, unless it has live sessions. */
   deleteSandbox(sandboxKey: string): Promise<void>;
   /** Puts on record what was done with files of a sandbox. */
   noteFile(deed: Extract<Deed, { type: "file" }>, by: Actor, sandbox: string): Promise<void>;

@@ -82,7 +82,7 @@ export interface Limits {
   /** Bytes a second to a client that acknowledges nothing, unless a better client paces. */
   readonly plainBytesPerSecond: number;
   /** Bytes to clients of which nothing shows that they read, together, beyond a MiB each. */
-  readonly unheardBytes: number;
+  readonly unacknowledgedBytes: number;
   /** How many messages, and how much refused input, one client may send. */
   readonly budget: BudgetLimits;
   /** An unnamed session lives on for so long after its client's connection has closed. */
@@ -116,7 +116,7 @@ export function readLimits(env: LimitEnv): Limits {
     clients: Math.min(count("LIMIT_CLIENTS", env.LIMIT_CLIENTS, MAX_CLIENTS), MAX_CLIENTS),
     waits: count("LIMIT_WAITS", env.LIMIT_WAITS, 256),
     plainBytesPerSecond: count("LIMIT_PLAIN_BYTES_PER_SECOND", env.LIMIT_PLAIN_BYTES_PER_SECOND, PLAIN_RATE),
-    unheardBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
+    unacknowledgedBytes: count("LIMIT_UNHEARD_BYTES", env.LIMIT_UNHEARD_BYTES, 128 * MIB),
     budget: readBudget(env),
     unnamedSeconds: count("LIMIT_UNNAMED_SECONDS", env.LIMIT_UNNAMED_SECONDS, 5 * 60),
     idleSeconds: count("IDLE_SECONDS", env.IDLE_SECONDS, 30 * 60),

@@ -8,7 +8,7 @@ export type Revocation = {
   readonly kind: "sub" | "jti" | "login";
   readonly value: string;
   readonly atMs: number;
-  /** Of a user: a token from after the revocation counts at once. */
+  /** A user's revocation: tokens issued after it are accepted at once. */
   readonly mayReturn?: boolean;
   /** Until when it is remembered, in milliseconds since 1970. Absent: for REVOCATION_KEEP_MS. */
   readonly untilMs?: number;

@@ -16,7 +16,7 @@ export interface OutputPorts {
   /** A part of the server's output is not in the log any more. */
   lost(): void;
   exited(code: number): void;
-  /** It is attached no more. @param isGone Whether the process is gone too. */
+  /** No longer attached. @param isGone Whether the process is gone, too. */
   left(isGone: boolean): void;
 }
 

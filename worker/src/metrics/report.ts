@@ -17,7 +17,7 @@ export interface MetricsEnv {
 
 export type Report = {
   readonly sums: Sums;
-  /** Of a session: its key, and how many clients are attached; undefined once its process does not run any more. */
+  /** A session's key and number of attached clients; undefined once its process has ended. */
   readonly session?: { readonly key: string; readonly clients: number | undefined };
 };
 

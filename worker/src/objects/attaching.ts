@@ -84,7 +84,7 @@ export class Attaching {
       if (!use()) return this.#refuse(spec, ticketRefusal("used"));
       if (dialectNamed(spec.dialect).clientBegins === true) return this.#attachOnceBegun(spec, admission, signal);
       if (spec.refusal === "close") return this.#attachAccepted(spec, admission, signal);
-      // Such a client can be refused only before its upgrade.
+      // A client that is refused by an HTTP status must be refused before its upgrade.
       const outcome = await lifecycle.ensure(spec, admission);
       if (!outcome.ok) return this.#refuse(spec, outcome.refusal);
       const [response, connection] = connections.accept(spec, signal);

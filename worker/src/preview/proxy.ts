@@ -3,7 +3,6 @@
 
 import {
   CLOSE,
-  clipUtf8,
   cookiesToBrowser,
   defined,
   type HeaderList,
@@ -17,6 +16,7 @@ import {
   type PreviewEnds,
 } from "sandbox-stdio/core";
 import { tenantKey } from "../auth/names.ts";
+import { closeSocket } from "../base/close-socket.ts";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
 import { type BridgeEnv, fetchBridge, isAwake } from "../bridge/upstream.ts";
@@ -24,14 +24,14 @@ import type { TenantsEnv } from "../limits/limit-calls.ts";
 import { type LimitEnv, readLimits } from "../limits/limits.ts";
 import { readSaid } from "../sandbox/said.ts";
 import { queuedBytes, TELLS_QUEUE } from "../sockets/client-sockets.ts";
-import { sharedPool, type UnheardPool } from "../sockets/unheard.ts";
+import { sharedPool, type UnacknowledgedPool } from "../sockets/unacknowledged.ts";
 import { said } from "./pages.ts";
 import type { PreviewPass } from "./pass.ts";
 
 export type ProxyEnv = BridgeEnv & LimitEnv & TenantsEnv;
 
 const MAX_BODY_BYTES = 100 * MIB;
-/** Of one browser, as one Worker counts them: a page asks for six at a time, or a hundred where it speaks HTTP/2. */
+/** Most open requests of one browser at one Worker. A page makes six at a time, or a hundred over HTTP/2. */
 const MAX_OPEN = 256;
 /** An answer that takes longer is watched: it ends with its pass. */
 const LONG_MS = 2_000;
@@ -70,7 +70,7 @@ export async function passOn(asked: PreviewRequest, env: ProxyEnv): Promise<Resp
       isTooLong = true;
     });
     if (answer.webSocket !== null) {
-      const pool = unheardPool(readLimits(env).unheardBytes);
+      const pool = unacknowledgedPool(readLimits(env).unacknowledgedBytes);
       return joinSockets(answer, (end) => watchPass(env, pass, end), done, pool);
     }
     const status = Number(answer.headers.get(PREVIEW_STATUS) ?? 0);
@@ -268,7 +268,7 @@ async function isRevokedWithin(tenant: TenantStub, { grant }: PreviewPass, ms: n
 const MAX_QUEUE_BYTES = 16 * MIB;
 
 /** What bounds that where the runtime does not tell: bytes that were sent since the browser's last message. */
-function unheardPool(capacityBytes: number): UnheardPool | undefined {
+function unacknowledgedPool(capacityBytes: number): UnacknowledgedPool | undefined {
   return TELLS_QUEUE ? undefined : sharedPool(capacityBytes);
 }
 
@@ -280,20 +280,20 @@ export function joinSockets(
   { webSocket: server, headers }: Response,
   watch: (end: () => void) => () => void,
   done: () => void,
-  pool: UnheardPool | undefined,
+  pool: UnacknowledgedPool | undefined,
 ): Response {
   if (server === null) throw new Error("there is no WebSocket to join");
   const pair = new WebSocketPair();
   const browser = pair[1];
-  const unheard = pool?.join();
+  const unacknowledged = pool?.join();
   let hasEnded = false;
   let stop: () => void = () => undefined;
   const end = (code: number, reason: string) => {
     if (hasEnded) return;
     hasEnded = true;
-    unheard?.end();
+    unacknowledged?.end();
     stop();
-    for (const socket of [browser, server]) close(socket, code, reason);
+    for (const socket of [browser, server]) closeSocket(socket, code, reason);
     done();
   };
   const ways = [
@@ -309,9 +309,9 @@ export function joinSockets(
       } catch {
         return; // It has closed just now, and its close event says so.
       }
-      if (from === browser) unheard?.heard();
-      else unheard?.sent(typeof data === "string" ? data.length : data.byteLength);
-      if (queuedBytes(to) > MAX_QUEUE_BYTES || unheard?.isSmall === false) {
+      if (from === browser) unacknowledged?.heard();
+      else unacknowledged?.sent(typeof data === "string" ? data.length : data.byteLength);
+      if (queuedBytes(to) > MAX_QUEUE_BYTES || unacknowledged?.isSmall === false) {
         end(CLOSE.policy, "more waits than is read");
       }
     });
@@ -326,14 +326,4 @@ export function joinSockets(
     webSocket: pair[0],
     headers: protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol },
   });
-}
-
-/** Two codes say that none was sent, and can't be sent. */
-function close(socket: WebSocket, code: number, reason: string): void {
-  const sendable = code === 1005 ? CLOSE.normal : code === 1006 ? CLOSE.goingAway : code;
-  try {
-    socket.close(sendable, clipUtf8(reason, 123));
-  } catch {
-    // It has closed before.
-  }
 }

@@ -72,7 +72,7 @@ export class Follower implements Peer {
   }
 
   sendSnapshot(): void {
-    // It begins at an offset.
+    // The stream begins at an offset.
   }
 
   isWritable(): boolean {

@@ -2,7 +2,7 @@
 
 import type { sessionSchemas } from "@sbx/api";
 import { isLossy, type OutputFormat, outputText } from "sandbox-stdio/programs";
-import type { z } from "zod";
+import type * as z from "zod";
 import { base64Of } from "../base/base64url.ts";
 import { ask, askUntilAnswered, type Target } from "./ask.ts";
 import { type EventPlace, eventStream, placeOf } from "./events.ts";

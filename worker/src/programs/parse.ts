@@ -3,7 +3,7 @@
 import { nearestName, type processSchemas, unknownFieldOf, unknownFieldWords } from "@sbx/api";
 import { defined, fromBody, isName, type ProcessWish, sizeOf, utf8Length } from "sandbox-stdio/core";
 import { MAX_WORD_BYTES, MAX_WORDS } from "sandbox-stdio/programs";
-import type { z } from "zod";
+import type * as z from "zod";
 import { REST_BYTES, readText } from "../base/read-text.ts";
 import { type ProgramAnswer, type ProgramProcess, refused } from "./operations/call.ts";
 

@@ -11,7 +11,6 @@ import type { SessionRecord } from "../records/session-store.ts";
 import type { Lifetimes } from "../sockets/lifetimes.ts";
 import { answerOf, FULL_RETRY_SECONDS } from "./answer-of.ts";
 import { Follower } from "./follower.ts";
-import { HeldWaits } from "./held-waits.ts";
 import { OpenCall } from "./open-call.ts";
 import { commands, screen } from "./operations/ask-process.ts";
 import {
@@ -33,11 +32,12 @@ import { offsetAt, timesOf } from "./operations/since.ts";
 import { Waiting } from "./operations/wait.ts";
 import { CommandSource, cannotWait, type ProcessPorts } from "./operations/wait-sources.ts";
 import { type Write, Writes } from "./operations/write.ts";
+import { PendingWaits } from "./pending-waits.ts";
 import { type StartPorts, Starts } from "./starts.ts";
 
 /** After the last call, output comes for so long as if there were another: most come soon after each other. */
 const LINGER_MS = 5_000;
-/** That a call was made is stored this often at most. */
+/** Minimum time between two stored times of a call. */
 const CALLED_STEP_MS = 10_000;
 
 export interface ProgramPorts extends StartPorts {
@@ -57,7 +57,7 @@ export class ProgramCalls {
   readonly #at: ProgramPorts;
   readonly #writes = new Writes();
   /** Waits that are not met yet. */
-  readonly waits: HeldWaits;
+  readonly waits: PendingWaits;
   readonly #share = new WorkShare(
     () => Date.now(),
     () => this.waits.searching,
@@ -75,7 +75,7 @@ export class ProgramCalls {
     this.#at = ports;
     this.#starts = new Starts(ports);
     const { ctx, lifetimes, lifecycle, changed } = ports;
-    this.waits = new HeldWaits({
+    this.waits = new PendingWaits({
       ...{ ctx, lifetimes, changed },
       goOn: (call, kept) => this.#beginWait(call, kept),
       catchUp: () => lifecycle.reaching.reach(),

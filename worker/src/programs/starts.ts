@@ -94,7 +94,7 @@ export class Starts {
       cmd: [wish.cmd, ...wish.args],
       creator: "",
     };
-    const made = newRecord(told, { ...call, isTransient: false }, wish, call.sandbox, undefined);
+    const made = newRecord(told, { ...call, isTransient: false }, wish, { sandbox: call.sandbox });
     const isFollowed = call.operation.type === "create" && call.operation.isFollowed === true;
     const program = {
       keepExitedMs: keepExited * 1000,

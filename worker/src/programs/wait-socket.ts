@@ -72,7 +72,7 @@ function answerOn(socket: WebSocket, deadlineMs: number, signal: AbortSignal): P
         look = setTimeout(() => say({ type: "look" }), message.inMs);
       }
     });
-    // It ends with an answer, or the object could not go on.
+    // The socket ends with an answer, or because the object could not continue.
     socket.addEventListener("close", gone);
     socket.addEventListener("error", gone);
     socket.accept();
@@ -84,6 +84,6 @@ function quietly(use: () => void): void {
   try {
     use();
   } catch {
-    // It closed just now: its close event says the rest.
+    // The socket has just closed: its close event follows.
   }
 }

@@ -1,5 +1,6 @@
 // A recording as an asciicast (G3), event by event, and on while the process runs.
 
+import { defined } from "sandbox-stdio/core";
 import {
   CAST_COMMENT,
   CAST_TYPE,
@@ -69,7 +70,8 @@ async function rangeOf(reading: RecordingReading, { from, to }: CastAsked): Prom
   }
   const [first = 0, last = 0] = places;
   if (first > last) return refused(400, "bad_request", '"to" is before "from"');
-  return { from: first, to: last, ...(from === undefined || isOffset(from) ? {} : { atMs: Date.parse(from) }) };
+  const atMs = from === undefined || isOffset(from) ? undefined : Date.parse(from);
+  return { from: first, to: last, ...defined({ atMs }) };
 }
 
 function placeOf(reading: RecordingReading, place: string): number | Promise<number | ProgramAnswer> | ProgramAnswer {
@@ -133,11 +135,11 @@ class CastStream {
     const atMs = this.#range.atMs ?? (await this.#reading.timeAt(from));
     const { cols, rows } = frame ?? segment ?? { cols: 80, rows: 24 };
     const isLossy = segments.some((one) => one.isLossy === true && one.to > from && one.from < to);
-    const more = {
-      ...(isLossy ? { lossy: true } : {}),
-      ...(index.redacted > 0 ? { redacted: index.redacted } : {}),
-      ...(start.isExact ? {} : { approximate: true }),
-    };
+    const more = defined({
+      lossy: isLossy || undefined,
+      redacted: index.redacted || undefined,
+      approximate: !start.isExact || undefined,
+    });
     await this.#write(this.#cast.header({ cols, rows, startMs: atMs, command: index.command, more }));
     const events = new EventReader({ from, to, atMs, frame });
     this.#events = events;

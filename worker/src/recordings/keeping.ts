@@ -15,8 +15,11 @@ export function listed(store: RecordingStore): RecordingListing[] {
     return {
       ...{ incarnation, startedAt: iso(startedAtMs), bytes },
       seconds: Math.max(0, Math.round((endMs - startedAtMs) / 1000)),
-      ...defined({ endedAt: endedAtMs === undefined ? undefined : iso(endedAtMs), gap }),
-      ...(held === undefined ? {} : { held: { reason: held.reason, by: held.by, at: iso(held.atMs) } }),
+      ...defined({
+        endedAt: endedAtMs === undefined ? undefined : iso(endedAtMs),
+        gap,
+        held: held && { reason: held.reason, by: held.by, at: iso(held.atMs) },
+      }),
     };
   });
 }

@@ -44,7 +44,7 @@ export async function momentOf(reading: RecordingReading, moment: Moment, mostMs
   let drawing: Drawing | undefined;
   try {
     const frame = (await reading.segment(start.index))?.frames.find((one) => one.offset === start.frame);
-    // Of each segment in one piece: most of a flood has scrolled off before anybody sees it.
+    // One piece for each segment: most of a flood scrolls off unseen.
     const events = new EventReader({ from: offset, to: offset, atMs: 0, frame });
     for (let at = start.index; (segments[at]?.from ?? offset + 1) <= offset; at += 1) {
       const segment = await reading.segment(at);

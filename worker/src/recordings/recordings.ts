@@ -38,7 +38,7 @@ const EXPIRY_STEP_MS = 60 * 60_000;
 /** Screens are asked for no more often than this, and in a flood, most of which scrolls off, after ten times as long. */
 const FRAME_MS = 1_000;
 const FLOOD_BYTES_PER_MS = 2_048;
-/** Of the output of one recording, the tenant's object hears in steps of this size. */
+/** Step in which a recording's size is reported to the tenant's object. */
 const REPORT_BYTES = 16 * 1024 * 1024;
 /** For the output that is being packed, of any session. */
 const ROOM = new Uint8Array(MAX_SEGMENT_BYTES);

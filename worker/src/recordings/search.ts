@@ -1,6 +1,7 @@
 // The search through a recording (G5), a limited part of it at a time.
 
 import { compilePattern } from "@sbx/api/patterns";
+import { defined } from "sandbox-stdio/core";
 import type { SearchTarget } from "sandbox-stdio/programs";
 import { gapsWithin, type Hit, LineSearch } from "sandbox-stdio/recording";
 import { type ProgramAnswer, refused } from "../programs/operations/call.ts";
@@ -50,6 +51,6 @@ export async function searched(
   const searchedTo = isDone ? index.end : search.searchedTo;
   const [gap] = gapsWithin(segments, start, searchedTo);
   const told = hits.map(({ offset, atMs, line }) => ({ offset, time: new Date(atMs).toISOString(), line }));
-  const next = isDone ? {} : { next: searchedTo };
-  return { status: 200, body: { hits: told, searchedTo, ...next, ...(gap === undefined ? {} : { gap }) } };
+  const next = isDone ? undefined : searchedTo;
+  return { status: 200, body: { hits: told, searchedTo, ...defined({ next, gap }) } };
 }

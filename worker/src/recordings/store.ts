@@ -22,13 +22,13 @@ export type RecordingFacts = {
   readonly to: number;
   /** The last key frame. */
   readonly framedAt?: number;
-  /** Of all that is stored, as it is stored. */
+  /** Stored size. */
   readonly bytes: number;
   /** The last segment in its chain. */
   readonly chain: ChainPoint;
   readonly endedAtMs?: number;
   readonly held?: { readonly reason: string; readonly by: string; readonly atMs: number };
-  /** It was removed, or has expired: nothing else is left. */
+  /** When the recording was removed or expired; nothing else of it is left. */
   readonly removedAtMs?: number;
 };
 
@@ -40,7 +40,7 @@ const BLOB = "recording/blob/";
 /** Keys in the bucket whose objects have yet to be deleted. */
 const TRASH = "recording/trash/";
 const UNCONFIRMED = { allowUnconfirmed: true } as const;
-/** That a recording was removed is known for so long. */
+/** How long a removed recording is remembered. */
 export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000;
 
 export class RecordingStore {

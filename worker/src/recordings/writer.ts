@@ -1,6 +1,7 @@
 // Writes the segments of one object's recordings, several at once, tried again while the storage fails. What it can't store in time
 // is given up: a gap in the recording, which tells it.
 
+import { defined } from "sandbox-stdio/core";
 import type { RecordedExit, Segment } from "sandbox-stdio/recording";
 import type { StoredSegment } from "../attach/recording-calls.ts";
 import { log } from "../base/log.ts";
@@ -85,7 +86,7 @@ export class SegmentWriter {
     });
   }
 
-  /** Of this recording nothing more is stored. */
+  /** Stores nothing more of this recording. */
   drop(incarnation: string): void {
     this.#waiting = this.#waiting.filter((one) => one.incarnation !== incarnation);
   }
@@ -142,8 +143,7 @@ export class SegmentWriter {
     const framedAt = kept.findLast(({ entry }) => entry.frames.length > 0)?.entry.frames.at(-1);
     const changed = {
       ...{ ...facts, to: Math.max(facts.to, last?.entry.to ?? 0) },
-      ...(framedAt === undefined ? {} : { framedAt }),
-      ...(last?.exit === undefined ? {} : { endedAtMs: last.exit.atMs }),
+      ...defined({ framedAt, endedAtMs: last?.exit?.atMs }),
     };
     const parts = kept.map((one) =>
       bucket === undefined

@@ -80,7 +80,7 @@ export class CodexStore {
     this.#kv.put(`${PROCESS}${id} ${process.name}`, process);
   }
 
-  /** It did not start. */
+  /** The process did not start. */
   removeProcess(id: string, name: string): void {
     this.processes(id).delete(name);
     this.#kv.delete(`${PROCESS}${id} ${name}`);
@@ -91,7 +91,7 @@ export class CodexStore {
     return this.#sessions;
   }
 
-  /** Of a session, by their sessions' names. */
+  /** Processes of a codex session, by the names of their sessions. */
   processes(id: string): Map<string, CodexProcess> {
     const known = this.#processes.get(id) ?? this.#listed<CodexProcess>(`${PROCESS}${id} `);
     this.#processes.set(id, known);

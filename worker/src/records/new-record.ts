@@ -1,22 +1,16 @@
 // The record of a process that has just been started, by a client that attaches or by a program's call.
 
 import { hash } from "node:crypto";
-import { type Delivery, defined, type Mode, type ProcessWish } from "sandbox-stdio/core";
+import { defined, type ProcessWish, type SessionFacts } from "sandbox-stdio/core";
 import { processIdentity } from "sandbox-stdio/programs";
 import type { AttachSpec } from "../attach/attach-spec.ts";
 import type { SessionRecord } from "./session-store.ts";
 
 /** The bridge's facts about the process. */
-type Told = {
-  readonly incarnation: string;
-  readonly tty: boolean;
-  readonly mode: Mode;
-  readonly delivery: Delivery;
+type Told = Pick<SessionFacts, "incarnation" | "tty" | "mode" | "delivery" | "inputWindow" | "logBytes"> & {
   readonly cmd: readonly string[];
   readonly createdAt: string;
   readonly creator: string;
-  readonly inputWindow?: number;
-  readonly logBytes?: number | undefined;
 };
 
 /** The owner and the name of the session. */
@@ -24,13 +18,19 @@ type Origin = Pick<AttachSpec, "sandboxKey" | "session" | "isTransient"> & {
   readonly pass: Pick<AttachSpec["pass"], "homeKey" | "connection">;
 };
 
+type Of = {
+  /** The sandbox's readable name. */
+  readonly sandbox: string;
+  /** The LIFE of the client that started the process, if one did. */
+  readonly attemptLife?: string | undefined;
+  readonly isUnnamed?: boolean | undefined;
+};
+
 export function newRecord(
   told: Told,
   { pass, sandboxKey, session, isTransient }: Origin,
   process: ProcessWish,
-  sandbox: string,
-  attemptLife: string | undefined,
-  isUnnamed = false,
+  { sandbox, attemptLife, isUnnamed = false }: Of,
 ): SessionRecord {
   const { incarnation, tty, mode, delivery, cmd, createdAt, creator, inputWindow, logBytes } = told;
   return {

@@ -5,7 +5,7 @@ import { log } from "../base/log.ts";
 import { countRefusal } from "../metrics/refusal-counts.ts";
 
 /** Every reason, with its HTTP status. 401: authenticate (again). 403: known, not allowed. 429: later. 503: not the client's fault. */
-export const FAULT_STATUS = {
+const FAULT_STATUS = {
   /** No credential in any of the four places. */
   no_token: 401,
   /** Neither a JWT nor an opaque token of this issuer. */

@@ -30,7 +30,7 @@ export interface LifeFacts {
   readonly sandbox: string;
   readonly session?: string;
   readonly incarnation?: string;
-  /** Of an exit. */
+  /** Exit code. */
   readonly code?: number;
   /** How long that took, or how long it had lived. */
   readonly ms?: number;

@@ -33,7 +33,7 @@ import { type Answering, refuseHttp, refuseUpgrade } from "../refusal/refusal.ts
 import { hasMade, reworded, withParameterAsHeader } from "../sandbox-api/caller.ts";
 import { roleRefusal } from "../session/admission.ts";
 import { terminalGate } from "../terminal/gate.ts";
-import { waitInLobby } from "../terminal/lobby.ts";
+import { attachOnceAuthenticated } from "../terminal/pre-auth.ts";
 import type { TerminalEnv } from "../terminal/settings.ts";
 import { readBasic, withToken } from "../terminal/ttyd-token.ts";
 
@@ -95,7 +95,7 @@ async function attachRoute(
     if (error.code === "no_token" && row?.dialect === TTYD) {
       const attach = (token: string) => attachRoute(c, rows, withToken(request, token));
       const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
-      return waitInLobby({ env: c.env, request, client: answering(row, offered), attach, waitUntil });
+      return attachOnceAuthenticated({ env: c.env, request, client: answering(row, offered), attach, waitUntil });
     }
     logRefused(request, error);
     // A page can't see an HTTP refusal. One whose host or origin is wrong is told nothing that way: it is no client of ours.
@@ -130,7 +130,7 @@ async function attach(
   const keys = { sandboxKey, sandbox: query.sandbox, sessionKey: await sessionKey(session) };
   const kind: ConnectionKind = row.limits === "json" ? "json" : "other";
   const sessionObject = env.SESSION.getByName(keys.sessionKey);
-  // It may be far away, or not be there yet. If it can't be woken, the upgrade will say so.
+  // The object may be far away, or not exist yet. If waking fails, the upgrade reports it.
   const wake = () => void sessionObject.wake().catch(() => undefined);
   const asked = { ...keys, kind, resume: query.resume };
   const passed = await pass(env, request, right, asked, onceAnswered(question, wake));

@@ -43,7 +43,7 @@ codexRoutes.get("/codex/:sandbox", async (c) => {
   const { tenant, grant } = right;
   const { question, sandboxKey, codexKey } = await nameProject(c.env, right.asker, sandbox);
   const sessionKey = await codexKey();
-  // It makes no session: each of its processes does.
+  // The connection makes no session; each of its processes does.
   const visiting = { ...right, grant: { ...grant, mayCreate: false } };
   const asked = { sessionKey, sandboxKey, sandbox, kind: "other", resume: undefined } as const;
   const passed = await pass(c.env, request, visiting, asked, question);

@@ -3,6 +3,7 @@
 
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
+import { defined } from "sandbox-stdio/core";
 import { actorOf } from "../audit/worker-log.ts";
 import { identityOfSession } from "../auth/authenticate.ts";
 import {
@@ -210,9 +211,7 @@ async function sessionFrom(
     userId: verified.subject,
     accessToken: token,
     expiresAt: verified.expiresAt * 1000,
-    ...(scope !== undefined && { scope }),
-    ...(email !== undefined && { email }),
-    ...(name !== undefined && { name }),
+    ...defined({ scope, email, name }),
   };
   const identity = await identityOfSession(session, settings);
   await requireUnrevoked(env, identity, identity.subject, revocableOf(identity));

@@ -28,7 +28,7 @@ api.onError(answerFault);
 api.route("/api/sandboxes", programRoutes);
 
 const HTTP_CREATED = 201;
-/** Of a server that has ended at once. */
+/** Status for a server that ended at once. */
 const HTTP_ENDED = 502;
 const BODY_PATIENCE_MS = 30_000;
 const SESSION_ID = /^[0-9a-f]{20}$/;
@@ -96,7 +96,7 @@ async function begin(c: GatewayContext, who: Caller, id: string, ask: GatewayAsk
   try {
     answer = await asked(c, who, id, ask);
   } finally {
-    // Of one that has ended by itself the log is kept.
+    // Keep the log of a server that ended by itself.
     if (answer?.ok !== true && answer?.status !== HTTP_ENDED)
       await api.fetch(...inner(c, who, id, { method: "DELETE" }));
   }

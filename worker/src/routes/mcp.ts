@@ -1,8 +1,6 @@
 // `/mcp`: the tools over Streamable HTTP (M1), and where their callers may log in (M3). Each call asks the programs' routes, as its
 // caller, so that rights, limits and the record are theirs.
 
-import { createMcpHandler } from "@modelcontextprotocol/server";
-import { mcpServer } from "@sbx/mcp";
 import { batchFault, MAX_MESSAGE_BYTES } from "@sbx/mcp/gateway";
 import { type ExecutionContext, Hono } from "hono";
 import { defined } from "sandbox-stdio/core";
@@ -39,6 +37,11 @@ mcpTools.all("/mcp", async (c) => {
     const init = { method, signal, ...defined({ body }) };
     return api.fetch(innerRequest(request, who, path, init), c.env, c.executionCtx as ExecutionContext);
   };
+  // A tenth of a Worker's start, which no terminal should wait for.
+  const [{ createMcpHandler }, { mcpServer }] = await Promise.all([
+    import("@modelcontextprotocol/server"),
+    import("@sbx/mcp"),
+  ]);
   const handler = createMcpHandler(() => mcpServer({ ask, sandbox }), {
     onerror: (error) => log.info("an MCP request failed:", error),
   });

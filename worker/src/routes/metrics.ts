@@ -30,7 +30,7 @@ async function isSame(one: string, other: string): Promise<boolean> {
   return a !== undefined && b !== undefined && crypto.subtle.timingSafeEqual(a, b);
 }
 
-/** Of the interface, as the package says it. */
+/** Version of the interface, as in the package. */
 const VERSION = "0.2.0";
 
 /** The OpenAPI document of the programs' interface. Holds no secret: every caller may read it. */

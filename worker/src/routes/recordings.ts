@@ -3,7 +3,7 @@
 import { recordingSchemas } from "@sbx/api";
 import { type Context, Hono } from "hono";
 import { defined } from "sandbox-stdio/core";
-import type { z } from "zod";
+import type * as z from "zod";
 import { attachRight, requireTarget } from "../attach/attach-right.ts";
 import { addressOf, revocablePart } from "../attach/entry-limits.ts";
 import type { Removal } from "../attach/recording-calls.ts";

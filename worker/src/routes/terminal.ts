@@ -23,7 +23,7 @@ import { attachTicket, target } from "./tickets.ts";
 
 /**
  * A page out of a sandbox is not ours: it runs in an origin of its own, where it has neither our cookie nor our storage.
- * It may draw itself as it likes, and connect to no server but us.
+ * The page may use inline styles and scripts, and connect to our server only.
  */
 const FOREIGN_PAGE_POLICY = [
   "sandbox allow-scripts allow-modals allow-downloads",

@@ -2,7 +2,7 @@
 // are `{error, code}`, the words first, where other routes say `{error, message}`.
 
 import type { Context } from "hono";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { CommandEnv } from "../attach/command-policy.ts";
 import type { EntryEnv } from "../attach/entry-limits.ts";
 import { logRefused } from "../audit/worker-log.ts";

@@ -2,7 +2,7 @@
 // version is the contract's and not that of this server.
 
 import { defined } from "sandbox-stdio/core";
-import { z } from "zod";
+import * as z from "zod";
 import { log } from "../base/log.ts";
 import { readText } from "../base/read-text.ts";
 import { type AskedSandbox, fetchFolder } from "../bridge/files.ts";
@@ -14,7 +14,7 @@ import { forget } from "./exec-session.ts";
 
 const VERSION = "1.0.0";
 
-/** Of a session (V3). */
+/** Id of a session (V3). */
 export const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const word = z.string().regex(/^[^\0]*$/, "has a NUL character");

@@ -26,7 +26,7 @@ async function answerCall(request: Request, env: SessionsEnv, token: string): Pr
   const isBridge = [hash("sha256", `bell ${token}`), token].some((one) => isSame(shown, `Bearer ${one}`));
   if (request.method !== "POST" || !isBridge) return new Response(null, { status: 401 });
   const body = await readText(request, MAX_BODY_BYTES, BODY_PATIENCE_MS);
-  // It looks whether its calls come here.
+  // The bridge tests whether its calls arrive.
   if (body.kind === "whole" && body.text === "{}") return new Response(null, { status: 204 });
   const call = body.kind === "whole" ? readCall(body.text) : undefined;
   if (call === undefined) return new Response(null, { status: 400 });

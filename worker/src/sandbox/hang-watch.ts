@@ -43,7 +43,7 @@ export class HangWatch {
       try {
         return await probeBridge(container);
       } catch (error) {
-        // It takes no connections: it is starting still, or has ended by itself.
+        // The bridge takes no connections: it is still starting, or has ended by itself.
         if (isNotListening(error)) return;
         log.warn(`the bridge in container ${id} does not answer:`, error);
       }

@@ -74,7 +74,7 @@ function startParams(spec: AttachSpec): AttachParams {
 
 export function askedRecord(hello: InnerHello, spec: AttachSpec): SessionRecord {
   const { process, sandbox, attempt, isUnnamed } = spec.query;
-  return newRecord(hello, spec, { ...process, ...processOf(spec) }, sandbox, attempt?.life, isUnnamed);
+  return newRecord(hello, spec, { ...process, ...processOf(spec) }, { sandbox, attemptLife: attempt?.life, isUnnamed });
 }
 
 /** The process of a new session: from the query, else from the route. */

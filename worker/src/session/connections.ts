@@ -24,7 +24,7 @@ import type { Counts } from "../metrics/counts.ts";
 import { WAIT_TAG } from "../programs/wait-socket.ts";
 import { type Refusal, sayBye, upgradeHeaders } from "../refusal/refusal.ts";
 import { answersPings, ClientSockets, quietly, type SocketEvents } from "../sockets/client-sockets.ts";
-import { sharedPool } from "../sockets/unheard.ts";
+import { sharedPool } from "../sockets/unacknowledged.ts";
 import type { KeptWatch, Watches } from "../sockets/watches.ts";
 import type { SessionTrace } from "./session-trace.ts";
 
@@ -84,7 +84,7 @@ export class Connections implements SocketEvents {
   constructor(ctx: DurableObjectState, ports: ConnectionsPorts) {
     this.#ctx = ctx;
     this.#ports = ports;
-    this.#sockets = new ClientSockets(ctx, sharedPool(ports.limits.unheardBytes), ports.counts);
+    this.#sockets = new ClientSockets(ctx, sharedPool(ports.limits.unacknowledgedBytes), ports.counts);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_TEXT, PONG_TEXT));
   }
 

@@ -14,7 +14,7 @@ import {
   whyAwake,
 } from "sandbox-stdio/core";
 import type { Limits } from "../limits/limits.ts";
-import type { HeldWaits } from "../programs/held-waits.ts";
+import type { PendingWaits } from "../programs/pending-waits.ts";
 import type { Watches } from "../sockets/watches.ts";
 import type { Connections, Kept, Survivor } from "./connections.ts";
 import type { SessionLifecycle } from "./lifecycle.ts";
@@ -35,7 +35,7 @@ export interface ParkingPorts {
   readonly watches: Watches;
   readonly renewals: Renewals;
   /** Pending waits sleep with the session. */
-  readonly waits: HeldWaits;
+  readonly waits: PendingWaits;
   /** Whether anything else needs this object in memory. */
   isBusy(): boolean;
   /** Runs without other events being delivered meanwhile. */

@@ -12,7 +12,7 @@ import {
   type SocketQueue,
 } from "sandbox-stdio/core";
 import type { Counts } from "../metrics/counts.ts";
-import type { Unheard, UnheardPool } from "./unheard.ts";
+import type { Unacknowledged, UnacknowledgedPool } from "./unacknowledged.ts";
 
 /** Above this a socket has enough queued, where the runtime can tell. */
 const HIGH_WATER_BYTES = PLAIN_QUEUE_BYTES;
@@ -43,13 +43,13 @@ export class ClientSockets {
   readonly #heard = new WeakSet<WebSocket>();
   /** Sockets that live no longer than this object. */
   readonly #own = new WeakSet<WebSocket>();
-  /** Of own sockets whose queue the runtime does not tell: the bytes that were sent with nothing heard since. */
-  readonly #unheard = new WeakMap<WebSocket, Unheard>();
-  readonly #pool: UnheardPool | undefined;
+  /** Bytes sent since the client's last message, on sockets whose queue the runtime does not report. */
+  readonly #unacknowledged = new WeakMap<WebSocket, Unacknowledged>();
+  readonly #pool: UnacknowledgedPool | undefined;
   readonly #sent = new WeakMap<WebSocket, Sent>();
 
   /** @param pool Shared by all sockets in this memory; absent for no limit. */
-  constructor(ctx: DurableObjectState, pool: UnheardPool | undefined, counts: Counts) {
+  constructor(ctx: DurableObjectState, pool: UnacknowledgedPool | undefined, counts: Counts) {
     this.#ctx = ctx;
     this.#counts = counts;
     this.#pool = TELLS_QUEUE ? undefined : pool;
@@ -74,13 +74,13 @@ export class ClientSockets {
 
   /** Its client has closed it, or is gone: bytes that were sent to it lie in memory no more. */
   ended(socket: WebSocket): void {
-    this.#unheard.get(socket)?.end();
+    this.#unacknowledged.get(socket)?.end();
   }
 
   #watch(socket: WebSocket): void {
     const isPlain = !dialectNamed(this.#ctx.getTags(socket)[0] ?? "").acknowledges;
-    const unheard = isPlain ? this.#pool?.join() : undefined;
-    if (unheard !== undefined) this.#unheard.set(socket, unheard);
+    const unacknowledged = isPlain ? this.#pool?.join() : undefined;
+    if (unacknowledged !== undefined) this.#unacknowledged.set(socket, unacknowledged);
   }
 
   /**
@@ -89,17 +89,17 @@ export class ClientSockets {
    */
   acceptOwn(socket: WebSocket, events: SocketEvents): void {
     this.#own.add(socket);
-    const unheard = this.#pool?.join();
-    if (unheard !== undefined) this.#unheard.set(socket, unheard);
+    const unacknowledged = this.#pool?.join();
+    if (unacknowledged !== undefined) this.#unacknowledged.set(socket, unacknowledged);
     socket.binaryType = "arraybuffer";
     socket.accept();
     socket.addEventListener("message", ({ data }) => events.webSocketMessage(socket, data));
     socket.addEventListener("close", ({ code, reason }) => {
-      unheard?.end();
+      unacknowledged?.end();
       events.webSocketClose(socket, code, reason);
     });
     socket.addEventListener("error", () => {
-      unheard?.end();
+      unacknowledged?.end();
       events.webSocketError(socket);
     });
   }
@@ -107,7 +107,7 @@ export class ClientSockets {
   /** A message has come. */
   heard(socket: WebSocket): void {
     this.#heard.add(socket);
-    this.#unheard.get(socket)?.heard();
+    this.#unacknowledged.get(socket)?.heard();
   }
 
   /** Answers a client's close. The runtime leaves that to us where a socket outlives this object. */
@@ -135,16 +135,16 @@ export class ClientSockets {
       if (hasSpoken || Date.now() >= deadlineMs) quietly(() => socket.close(code, reason));
       else setTimeout(() => close(code, reason, deadlineMs), SILENT_CLIENT_LOOK_MS);
     };
-    const unheard = this.#unheard.get(socket);
+    const unacknowledged = this.#unacknowledged.get(socket);
     const sent = this.#sentOf(socket);
     return {
       send: (frame) => {
-        unheard?.sent(frame.length);
+        unacknowledged?.sent(frame.length);
         this.#send(socket, frame, sent);
       },
       close: (code, reason) => close(code, reason, Date.now() + SILENT_CLIENT_CLOSE_MS),
       isWritable: () => {
-        if (unheard !== undefined) return unheard.isSmall;
+        if (unacknowledged !== undefined) return unacknowledged.isSmall;
         return hasRoom(socket, sent);
       },
     };

@@ -92,7 +92,7 @@ export class Lifetimes {
     let next = Number.POSITIVE_INFINITY;
     for (const [connection, { grant, isWarned, warnAtMs }] of this.#lives) {
       if (connection.isEnded) continue;
-      // It is warned once it has been greeted, and looked at then.
+      // A client is warned only after its greeting, which triggers the next check.
       const mayWarn = !isWarned && connection.client !== undefined;
       next = Math.min(next, mayWarn ? warnAtMs : grant.expiresAtMs);
     }

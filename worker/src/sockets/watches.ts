@@ -72,7 +72,7 @@ class GoneWatch {
   }
 }
 
-/** Of one connection: whether it has been told that its end is near, and when it was active last. */
+/** Whether a connection was warned of its end, and when it was last active. */
 export type KeptWatch = { readonly isWarned: boolean; readonly activeAtMs: number };
 
 export class Watches {

@@ -1,15 +1,8 @@
 // Passes the messages of one client and one ttyd on to each other, as they are. Reads no more of them than their first
 // character: who holds the output, what is input, and what is a change of size. Knows no way to a ttyd.
 
-import {
-  CLOSE,
-  clipUtf8,
-  MIB,
-  PLAIN_QUEUE_BYTES,
-  PLAIN_RATE,
-  PLAIN_STALL_MS,
-  type SocketQueue,
-} from "sandbox-stdio/core";
+import { CLOSE, MIB, PLAIN_QUEUE_BYTES, PLAIN_RATE, PLAIN_STALL_MS, type SocketQueue } from "sandbox-stdio/core";
+import { closeSocket } from "../base/close-socket.ts";
 import { queuedBytes, TELLS_QUEUE } from "../sockets/client-sockets.ts";
 import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
@@ -162,7 +155,7 @@ export class TtydRelay {
     this.#hasEnded = true;
     if (this.#timer !== undefined) clearInterval(this.#timer);
     this.#timer = undefined;
-    for (const socket of [this.#client, this.#ttyd]) close(socket, code, reason);
+    for (const socket of [this.#client, this.#ttyd]) closeSocket(socket, code, reason);
     this.#events.ended(code, reason);
   }
 }
@@ -171,17 +164,6 @@ export class TtydRelay {
 function send(socket: WebSocket, message: Message | Uint8Array): void {
   try {
     socket.send(message);
-  } catch {
-    // See above.
-  }
-}
-
-/** One end has closed already, most often: then there is nothing to close. */
-function close(socket: WebSocket, code: number, reason: string): void {
-  // These two say that no code was sent, and can't be sent.
-  const sendable = code === 1005 ? CLOSE.normal : code === 1006 ? CLOSE.goingAway : code;
-  try {
-    socket.close(sendable, clipUtf8(reason, 123));
   } catch {
     // See above.
   }

@@ -54,7 +54,7 @@ export class SessionTickets {
     return true;
   }
 
-  /** Those that open this process and are good now, oldest first. */
+  /** Valid tickets of this process, oldest first. */
   list(incarnation: string, nowMs: number): TicketListing[] {
     if (!this.#isUsed()) return [];
     this.#sql.exec("DELETE FROM shares WHERE expires_ms <= ? OR incarnation != ?", nowMs, incarnation);

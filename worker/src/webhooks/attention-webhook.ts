@@ -94,7 +94,7 @@ export class AttentionWebhook {
     const setting = await this.#storage.get<WebhookSetting>(SETTING);
     const status = setting === undefined ? undefined : await this.#post(setting, delivery);
     const nowMs = Date.now();
-    // It may have been switched off, or the delivery dropped, meanwhile.
+    // Meanwhile the webhook may have been turned off, or the delivery dropped.
     if ((await this.#storage.get(QUEUE + delivery.id)) === undefined) return;
     const fate = fateOf(delivery, { status }, nowMs, Math.random());
     if (fate.kind === "again") await this.#storage.put(QUEUE + delivery.id, fate.delivery);
@@ -176,7 +176,7 @@ type Fate =
   | { readonly kind: "again"; readonly delivery: Delivery }
   | { readonly kind: "given_up" };
 
-/** Of one tenant; beyond, the oldest is dropped: the newest call for attention is the one that matters. */
+/** Most deliveries of one tenant. Beyond it the oldest is dropped, since the newest matters most. */
 export const MAX_DELIVERIES = 256;
 /** After about an hour and a half: a later call is of no help. */
 export const MAX_ATTEMPTS = 10;

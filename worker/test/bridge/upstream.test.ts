@@ -1,7 +1,7 @@
 // The way to a container's bridge, over a stand-in for the SDK's object: what its answers mean to a client.
 import { env } from "cloudflare:workers";
 import type { StartOrder } from "sandbox-stdio/programs";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { orderProcess } from "../../src/bridge/order.ts";
 import { askBridge, attachBridge, isAwake } from "../../src/bridge/upstream.ts";
 import type { Env } from "../../src/env.ts";
@@ -167,6 +167,20 @@ test("an answer that breaks off is to be tried again", async () => {
   const broken = () => new ReadableStream({ start: (controller) => controller.error(new Error("inner words")) });
   const container = withContainer(() => new Response(broken(), { status: 503 }));
   expect(await attachBridge(container.env, KEY, [])).toMatchObject({ kind: "unreachable", message: "no way to it" });
+});
+
+test("a refusal whose words don't come in time is to be tried again: the hop may be silent behind its status", async () => {
+  quiet();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let outcome: ReturnType<typeof attachBridge> | undefined;
+  await new Promise<void>((resolve) => {
+    const silent = new ReadableStream({ pull: () => resolve() }, { highWaterMark: 0 });
+    const container = withContainer(() => new Response(silent, { status: 404 }));
+    outcome = attachBridge(container.env, KEY, []);
+  });
+  vi.advanceTimersByTime(5_000);
+  expect(await outcome).toMatchObject({ kind: "unreachable", retryAfterSeconds: 3 });
 });
 
 test("a way that fails without an answer is to be tried again, and its error stays in the log", async () => {

@@ -127,7 +127,7 @@ test("limits: what is not set has the documented default; what is no count is re
       refusedBurstBytes: 256 * 1024,
     },
     plainBytesPerSecond: 8 * 1024 * 1024,
-    unheardBytes: 128 * 1024 * 1024,
+    unacknowledgedBytes: 128 * 1024 * 1024,
     idleSeconds: 1800,
     ptyIdleSeconds: 600,
     parkedIdleSeconds: Number.POSITIVE_INFINITY,

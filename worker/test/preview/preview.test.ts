@@ -19,7 +19,7 @@ import { joinSockets, type ProxyEnv, passOn } from "../../src/preview/proxy.ts";
 import { parsePreviewHost, requestedLabel } from "../../src/preview/settings.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
 import { previewRoutes } from "../../src/routes/previews.ts";
-import { UnheardPool } from "../../src/sockets/unheard.ts";
+import { UnacknowledgedPool } from "../../src/sockets/unacknowledged.ts";
 
 const SETTINGS = {
   tenantIssuer: "https://id.example",
@@ -244,7 +244,7 @@ test("a WebSocket whose browser is not known to read is closed after so many byt
     new Response(null, { status: 101, webSocket: pair[0] }),
     () => () => undefined,
     done,
-    new UnheardPool(MIB),
+    new UnacknowledgedPool(MIB),
   );
   const [server, browser] = [pair[1], webSocket];
   if (browser === null) throw new Error("there is no WebSocket");

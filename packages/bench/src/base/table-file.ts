@@ -1,4 +1,4 @@
-// Where the benchmark's tables stand: each between two markers of a page that people read.
+// Reads and writes the benchmark's tables, each between two markers in docs/benchmark.md or the README.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import { ROOT } from "../../../local/src/base/paths.ts";
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 const README = join(ROOT, "README.md");
 
-/** `bench`: the whole table. `goals`: the rows with goals. `page`: that of the page in the browser. `speed`: the README's. */
-export type TableName = "bench" | "goals" | "page" | "speed";
+/** `bench`: the whole table. `goals`: the rows with goals. `page`: the page in the browser. `typing`: predicted echo. `speed`: the README's. */
+export type TableName = "bench" | "goals" | "page" | "typing" | "speed";
 
 /**
- * The page with this table in place of the one it has.
+ * Replaces the table of a page.
  * @throws {Error} If it has no markers, or more than one pair: a run must not lose its table, nor the page its text.
  */
 export function withTable(page: string, table: string, name: string = "bench"): string {
-  const places = page.match(new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- /${name} -->`, "g")) ?? [];
-  if (places.length !== 1) throw new Error(`Cannot place the table: the page has ${places.length} places for it`);
+  const blocks = page.match(new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- /${name} -->`, "g")) ?? [];
+  if (blocks.length !== 1) throw new Error(`Cannot place the table: the page has ${blocks.length} places for it`);
   // A function, since a table may hold `$`.
-  return page.replace(places[0] ?? "", () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`);
+  return page.replace(blocks[0] ?? "", () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`);
 }
 
 export function readPage(): string {

@@ -121,7 +121,7 @@ export async function idleCpu(subject: Subject, share = 1): Promise<Result> {
   return { "CPU of 100 idle sessions, % of a core": percent };
 }
 
-/** Of a session's 64 places, an eighth is kept for drivers. */
+/** A session reserves an eighth of its 64 places for drivers. */
 const MOST_VIEWERS = 56;
 
 /** One session to many viewers, until all of them have come to its end. A live viewer that falls behind skips some of it. */

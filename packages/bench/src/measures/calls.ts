@@ -1,5 +1,5 @@
-// What calls of the programs' interface cost: `true` by one request, and by an attach that does the same; and what they cost the
-// others: a key into another session, beside waits with hostile patterns at a session that prints without end.
+// Measures the HTTP interface: `true` by one request beside an attach that runs it, and the echo of a key in another session while
+// waits with hostile patterns search endless output.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { median, percentile, scaled } from "../base/numbers.ts";
@@ -7,11 +7,11 @@ import type { Subject } from "../subjects/subjects.ts";
 import { runToExit, type TerminalSpec } from "../subjects/terminal.ts";
 import { echoes, PATIENCE_MS, type Result, readyCat } from "./measuring.ts";
 
-/** The first few pay for code that is loaded once. */
+/** Rounds not counted: they load code. */
 const WARM_UP = 10;
 const TIMES = 50;
 
-/** In turn, so that a machine that slows down slows both. */
+/** Alternates both, so that a slower machine slows both. */
 export async function runTrue(subject: Subject, share = 1): Promise<Result> {
   const spec = subject.spec(["true"], { tty: false });
   const byAttach: number[] = [];
@@ -34,13 +34,13 @@ async function timed(run: () => Promise<number>): Promise<number> {
 }
 
 const WAITS = 200;
-/** After so long all of them are open. */
+/** Time until all waits are open. */
 const OPEN_MS = 4_000;
-/** Each takes a backtracking engine for ever at a long line of these letters. */
+/** On a long line of these letters each would keep a backtracking engine busy forever. */
 const HOSTILE = ["(a*)*b", "(a|a)*b", "(a|aa)+$b", "([a-z]+)*\\d", "(.*)(.*)(.*)(.*)b$"];
 const LINES = ["sh", "-c", "exec yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"];
 
-/** A key into another session of the same server, without such waits and beside them, in turn. */
+/** Echo of a key in another session of the same server, alternating without and beside such waits. */
 export async function echoBesideWaits(subject: Subject, share = 1): Promise<Result> {
   const alone: number[] = [];
   const beside: number[] = [];
@@ -59,7 +59,7 @@ export async function echoBesideWaits(subject: Subject, share = 1): Promise<Resu
   };
 }
 
-/** A session that prints, and waits at it that are never met. */
+/** Starts a session that prints without end, and opens waits that are never met. */
 async function openWaits(spec: TerminalSpec): Promise<{ close(): Promise<void> }> {
   const session = `waits-${process.pid}-${Date.now()}`;
   const [cmd, ...args] = spec.command;
@@ -70,13 +70,13 @@ async function openWaits(spec: TerminalSpec): Promise<{ close(): Promise<void> }
       return ask(spec, "POST", `sessions/${session}/wait`, { until, from: 0, timeoutMs: 20_000 });
     }),
   );
-  waits.catch(() => undefined); // Told by close().
+  waits.catch(() => undefined); // close() reports it.
   return {
     async close() {
       await ask(spec, "DELETE", `sessions/${session}`);
       for (const answer of await waits) {
         const body = await answer.text();
-        // One that has not caught up with the output when its session is ended hears that there is none any more, or that its time is over.
+        // A wait that lags behind the output when its session ends gets `not_found` or its timeout.
         if (!/"outcome":"(?:exited|timeout)"|"error":"not_found"/.test(body))
           throw new Error(`a wait ended as ${body.trim()}`);
       }

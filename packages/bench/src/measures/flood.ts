@@ -1,5 +1,5 @@
-// A client in a process of its own that watches a flood, so that the one that measures has only its own work to do.
-// Reads a TerminalSpec from its arguments; says `ready`, and at its end how many bytes a second came.
+// A separate process that attaches to a flood, so that the measuring process does no other work. Takes a TerminalSpec as its
+// argument; prints `ready` at the first byte and the throughput once its standard input ends.
 
 import { exit } from "../../../sbx-cli/src/exit.ts";
 import { openTerminal, type TerminalSpec } from "../subjects/terminal.ts";

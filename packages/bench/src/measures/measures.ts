@@ -42,7 +42,7 @@ export const MEASURES: readonly Measure[] = [
   recordingOn,
 ];
 
-/** Those that a short look makes: long measurements, and those that say nothing when short, are left to the whole table. */
+/** Measurements of a quick run. The whole table alone has those that take long or need long runs to mean anything. */
 export const QUICK_MEASURES: readonly Measure[] = [
   latencies.connectToPrompt,
   latencies.echoIdle,

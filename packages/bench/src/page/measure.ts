@@ -13,7 +13,7 @@ import type { System } from "../../../local/src/system/system.ts";
 import { median, percentile, scaled } from "../base/numbers.ts";
 import { probed, RealBrowser, StockPage, watch } from "./browser.ts";
 
-/** A row's value of xterm.js alone, and of the page; undefined where there is none. */
+/** A row: the value of xterm.js alone (undefined if not measured), the page's value, and the goal. */
 export type PageRow = readonly [name: string, alone: number | string | undefined, page: number | string, goal: string];
 
 const KEYS = 300;
@@ -22,7 +22,7 @@ const LOG_BYTES = 50_000_000;
 const SHORT_LOG_BYTES = 5_000_000;
 const VARS = { LIMIT_ATTACHES_PER_MINUTE: "100000", LIMIT_SESSIONS: "100000", LIMIT_CONNECTIONS_PER_IP: "100000" };
 
-/** @param share Of the keys and bytes, up to 1. */
+/** @param share Share of the keys and bytes to measure, up to 1. */
 export async function measurePage(share: number): Promise<{ readonly browser: string; readonly rows: PageRow[] }> {
   await buildPage();
   const dir = mkdtempSync(join(tmpdir(), "bench-page-"));
@@ -49,7 +49,7 @@ export async function measurePage(share: number): Promise<{ readonly browser: st
 
 type Log = { readonly path: string; readonly megabytes: number; readonly dir: string };
 
-/** Lines as a compiler's, with colours: the same in each run. */
+/** Writes lines like a compiler's, with colours; the same in each run. */
 function buildLog(dir: string, bytes: number): Log {
   const lines: string[] = [];
   for (let at = 0, n = 0; at < bytes; n += 1) {
@@ -78,7 +78,7 @@ async function keys(browser: RealBrowser, system: System, count: number): Promis
   ];
 }
 
-/** Its echo is the kernel's, as the stock page's is its own. */
+/** The kernel echoes the keys, as the stock page does itself. */
 async function catOn(page: Page): Promise<Page> {
   await run(page, "clear; echo READY; exec cat > /dev/null");
   await shows(page, "^READY$");
@@ -93,7 +93,7 @@ async function typed(page: Page, count: number): Promise<readonly number[]> {
   return (await probed(page)).keys;
 }
 
-/** From the start of the navigation, as the browser counts, of tabs that each make a session of their own. */
+/** Time from the start of navigation to the prompt, in tabs that each start a session. */
 async function firstPrompts(browser: RealBrowser, system: System, count: number): Promise<PageRow[]> {
   const cached: number[] = [];
   const uncached: number[] = [];
@@ -116,7 +116,7 @@ async function firstPrompts(browser: RealBrowser, system: System, count: number)
   ];
 }
 
-/** As packages/dashboard/test/app/size.test.ts has it. */
+/** Counts as packages/dashboard/test/app/size.test.ts does. */
 function ownKilobytes(): number {
   const dist = join(ROOT, "packages/dashboard/dist");
   const names = readdirSync(join(dist, "assets")).filter((name) => /\.(?:js|css)$/.test(name));
@@ -125,7 +125,7 @@ function ownKilobytes(): number {
   return sizes.reduce((sum, size) => sum + size, 0) / 1000;
 }
 
-/** A shell that prints the log as soon as a file is there, and makes another behind it. */
+/** Starts a shell that prints the log once `go` creates a file, and creates another file at its end. */
 async function armed(page: Page, log: Log, name: string): Promise<{ go(): void; readonly isDone: () => boolean }> {
   const [start, done] = [join(log.dir, `${name}.go`), join(log.dir, `${name}.done`)];
   await run(
@@ -136,7 +136,7 @@ async function armed(page: Page, log: Log, name: string): Promise<{ go(): void; 
   return { go: () => writeFileSync(start, ""), isDone: () => existsSync(done) };
 }
 
-/** Keys of one pane while the other one is flooded. */
+/** Types into one pane while another is flooded. */
 async function floodBesideKeys(browser: RealBrowser, system: System, log: Log): Promise<PageRow[]> {
   const page = await openTerminal(browser.profile, system);
   await page.bringToFront();
@@ -194,7 +194,7 @@ async function timed(page: Page, go: () => void): Promise<number> {
   return (performance.now() - from) / 1000;
 }
 
-/** xterm.js parses the same bytes, which are in the page already: no process, no network. */
+/** xterm.js alone parses the same bytes from memory: no process, no network. */
 async function aloneSeconds(browser: RealBrowser, log: Log): Promise<number> {
   const stock = await StockPage.start();
   const page = await browser.profile.newPage();
@@ -215,7 +215,7 @@ async function aloneSeconds(browser: RealBrowser, log: Log): Promise<number> {
   return ms / 1000;
 }
 
-/** Where the processor draws WebGL: who draws by the page's own choice, and how long WebGL would take. */
+/** With WebGL emulated by the processor: the renderer that the page chooses, and how long WebGL takes. */
 async function softwareGl(system: System, log: Log): Promise<PageRow[]> {
   const browser = await RealBrowser.start({ isSoftwareGl: true });
   try {
@@ -244,7 +244,6 @@ async function softwareGl(system: System, log: Log): Promise<PageRow[]> {
 const PATIENCE_MS = 600_000;
 const LOOK_MS = 15;
 
-/** A person at the page: logs in, opens terminals, types, and sees when something is on the screen. */
 async function logIn(profile: BrowserContext, { origin }: System): Promise<void> {
   const page = await profile.newPage();
   await page.goto(`${origin}/?sandbox=bench`);
@@ -256,7 +255,7 @@ async function logIn(profile: BrowserContext, { origin }: System): Promise<void>
 
 let names = 0;
 
-/** A tab with a terminal of its own, at its shell's prompt. */
+/** Opens a tab with a new session, at its shell's prompt. */
 async function openTerminal(profile: BrowserContext, { origin }: System, query = ""): Promise<Page> {
   const page = await profile.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -266,10 +265,10 @@ async function openTerminal(profile: BrowserContext, { origin }: System, query =
   return page;
 }
 
-/** On a line of its own, but for a prompt's blank. */
+/** A prompt alone on its line. */
 const PROMPT = "[$#>%] ?$";
 
-/** Waits for a line on the screen; a hidden page's own timers would be too slow for that. */
+/** Waits for a line on the screen. Asks from here: browsers slow down the timers of a hidden page. */
 async function shows(page: Page, line: string): Promise<void> {
   const look = `(() => {
     const terminal = window.sbx?.terminal;
@@ -291,7 +290,7 @@ async function run(page: Page, command: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** Types keys at a person's pace, until so many are typed or `isOver`. */
+/** Types up to `count` keys at a person's pace, until `isOver`. */
 async function typeKeys(page: Page, count: number, isOver = () => false): Promise<void> {
   for (let key = 0; key < count && !isOver(); key += 1) {
     await page.keyboard.press("x");

@@ -21,7 +21,7 @@ const ALL: readonly SubjectName[] = [...OURS_AND_FLOORS, ...RIVALS];
 
 /** A third of a second for each connection of ssh: a quarter of them says enough. */
 const FEW = 0.25;
-/** Of bytes of output: two seconds of them. */
+/** Share of the output's bytes: two seconds of output. */
 const HALF = 0.5;
 
 const PLAN: readonly Planned[] = [
@@ -37,7 +37,7 @@ const PLAN: readonly Planned[] = [
   { measure: latencies.interrupt, subjects: ["ssh"], share: FEW },
   { measure: amounts.stalledReader, subjects: OURS, share: 1 },
   { measure: amounts.idleSessions, subjects: OURS_AND_FLOORS, share: 1 },
-  // Of the path it is that of the bridge as well.
+  // The path's figure includes the bridge's.
   { measure: amounts.idleCpu, subjects: ["path"], share: 1 },
   { measure: amounts.fanOut, subjects: ["path", "path floor"], share: 1 },
   { measure: shortCommand, subjects: ["path", "ssh"], share: HALF },
@@ -83,7 +83,7 @@ const COLUMNS = [
   ...["bridge floor", "path floor", "ttyd", "node-pty + ws", "OpenSSH"],
 ];
 
-/** Of five rounds the last may have been cut short. */
+/** How many rounds ran. The last one may have been cut short. */
 export function roundsIn(results: Results): string {
   const counts = [...results.values()].flatMap((bySubject) => [...bySubject.values()].map(({ length }) => length));
   const [least, most] = [Math.min(...counts), Math.max(...counts)];

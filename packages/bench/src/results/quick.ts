@@ -5,7 +5,7 @@ import { median, show } from "../base/numbers.ts";
 import type { SubjectName } from "../subjects/subjects.ts";
 import type { Results } from "./rounds.ts";
 
-/** Of the full measurement, and how long all of it may take. */
+/** Share of the full measurement, and the time limit of a quick run. */
 export const QUICK_SHARE = 0.15;
 export const QUICK_MS = 110_000;
 export const QUICK_SUBJECTS: readonly SubjectName[] = ["bridge", "bridge floor", "path", "path floor"];

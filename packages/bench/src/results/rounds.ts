@@ -18,7 +18,7 @@ export type Results = Map<string, Map<SubjectName, number[]>>;
 export type Planned = {
   readonly measure: Measure;
   readonly subjects: readonly SubjectName[];
-  /** Of the full measurement, up to 1. */
+  /** Share of the full measurement, up to 1. */
   readonly share: number;
   /** One that takes longer is given up, and the next goes on. */
   readonly limitMs?: number;

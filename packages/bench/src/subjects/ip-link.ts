@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { joinSockets } from "../../../local/src/base/joined-sockets.ts";
 import { BIN } from "../../../local/src/base/paths.ts";
 
-/** Addresses that are kept for benchmarks (RFC 2544): a server is at NEAR, and is reached over the link by the name of FAR. */
+/** Addresses reserved for benchmarks (RFC 2544). A server listens at NEAR; a client connects to FAR, over the link. */
 export const NEAR = "198.18.77.1";
 export const FAR = "198.18.77.2";
 
 export type LinkShape = {
-  /** Each way. */
+  /** Added to each packet, each way. */
   readonly delayMs: number;
   readonly bytesPerSecond: number;
-  /** Of packets, each way; 0.01 is one of a hundred. */
+  /** Share of packets lost, each way: 0.01 is one in a hundred. */
   readonly loss: number;
 };
 
@@ -23,15 +23,15 @@ export type LinkShape = {
 export async function openIpLink(shape: LinkShape): Promise<{ close(): Promise<void> }> {
   const program = join(import.meta.dirname, "lossy-link.ts");
   const child = spawn(join(BIN, "bun"), [program, JSON.stringify(shape)], { stdio: ["ignore", "pipe", "pipe"] });
-  let complaint = "";
+  let errors = "";
   child.stderr.on("data", (chunk) => {
-    complaint += String(chunk);
+    errors += String(chunk);
   });
   const isUp = await Promise.race([
     once(child.stdout, "data").then(() => true),
     once(child, "close").then(() => false),
   ]);
-  if (!isUp) throw new Error(`no link: ${/(?<=rror: ).*/.exec(complaint)?.[0] ?? complaint}`);
+  if (!isUp) throw new Error(`Cannot open the link: ${/(?<=rror: ).*/.exec(errors)?.[0] ?? errors}`);
   return {
     close: async () => {
       const closed = once(child, "close");
@@ -41,7 +41,7 @@ export async function openIpLink(shape: LinkShape): Promise<{ close(): Promise<v
   };
 }
 
-/** Has a server on loopback be reached over the link. @returns Its address there. */
+/** Forwards a port of the link to a server on loopback. @returns Its address over the link. */
 export async function bringToLink(target: string, port: number): Promise<{ url: string; close(): void }> {
   const { protocol, hostname, port: behind } = new URL(target);
   const sockets = new Set<Socket>();

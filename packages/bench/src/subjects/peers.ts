@@ -106,7 +106,7 @@ export async function startSsh(): Promise<Ssh> {
       execFileSync("ssh", [...args, "true"], { stdio: "ignore" });
       return { server: { url: `ssh://127.0.0.1:${port}`, process: daemon }, args };
     } catch (error) {
-      // It is not listening yet.
+      // The server is not listening yet.
       if (attempt === 20) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

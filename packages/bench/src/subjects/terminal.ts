@@ -68,7 +68,7 @@ class Outlet {
   }
 }
 
-/** Those that are open: a measurement may be given up in its middle. */
+/** Open terminals, to be closed if a measurement is aborted. */
 const open = new Set<Terminal>();
 
 export async function openTerminal(spec: TerminalSpec): Promise<Terminal> {
@@ -133,16 +133,16 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
       resume: () => {
         isPaused = false;
         socket?.resume();
-        if (waitingEnd > 0) client.dealtWith(waitingEnd);
+        if (waitingEnd > 0) client.processed(waitingEnd);
       },
       close: () => {
         client.send({ type: "kill" });
         client.leave();
       },
     });
-    const dealtWith = (end: number) => {
+    const processed = (end: number) => {
       if (isPaused) waitingEnd = end;
-      else client.dealtWith(end);
+      else client.processed(end);
     };
     const client = new StdioClient(
       { session, firstAttempts: 1 },
@@ -181,9 +181,9 @@ function openOurs(spec: TerminalSpec, ended: (end: ClientEnd) => void = () => un
         },
         output: (_stream, bytes, end) => {
           terminal.onOutput(bytes);
-          dealtWith(end);
+          processed(end);
         },
-        snapshot: (_bytes, offset) => dealtWith(offset),
+        snapshot: (_bytes, offset) => processed(offset),
         resize: () => undefined,
         gap: (from, to) => terminal.onGap(to - from),
         message: () => undefined,
@@ -257,7 +257,7 @@ async function openTtyd(spec: TerminalSpec): Promise<Terminal> {
 /** A terminal through the ssh client: a process of its own, on pipes. */
 function openSsh({ url, ssh = [], command }: TerminalSpec): Terminal {
   const { hostname, port } = new URL(url);
-  // Of two ports, ssh takes the first.
+  // If given two ports, ssh uses the first.
   const args = ["-p", port, "-o", `HostName=${hostname}`, ...ssh, command.map(quoted).join(" ")];
   return overPipes(spawn("ssh", args, { stdio: ["pipe", "pipe", "ignore"] }));
 }
@@ -266,26 +266,39 @@ function openSsh({ url, ssh = [], command }: TerminalSpec): Terminal {
  * A terminal of mosh, whose client wants one itself: `script` makes that. Its guesses of echoes are off: they would be measured.
  */
 function openMosh({ url, command }: TerminalSpec): Terminal {
-  const env = { ...process.env, LC_ALL: "C.UTF-8", TERM: "xterm-256color", MOSH_PREDICTION_DISPLAY: "never" };
-  const words = ["new", "-i", NEAR, "-c", "256", "--", ...command];
-  const { stdout, stderr } = spawnSync("mosh-server", words, { env, encoding: "utf8" });
-  const [, port, key] = /^MOSH CONNECT (\d+) (\S+)$/m.exec(stdout) ?? [];
-  const server = /(?<=pid = )\d+/.exec(stderr)?.[0];
-  if (port === undefined) throw new Error(`mosh-server: ${stderr}`);
+  const { port, env, stop } = startMoshServer(command);
   const client = spawn(
     "script",
     ["-qfec", `stty cols 80 rows 24; exec mosh-client ${new URL(url).hostname} ${port}`, "/dev/null"],
     {
-      env: { ...env, MOSH_KEY: key },
+      env: { ...process.env, ...env, TERM: "xterm-256color", MOSH_PREDICTION_DISPLAY: "never" },
       stdio: ["pipe", "pipe", "ignore"],
     },
   );
-  return overPipes(client, () => {
-    if (server !== undefined) process.kill(Number(server));
-  });
+  return overPipes(client, stop);
 }
 
-function overPipes(child: ChildProcessByStdio<Writable, Readable, null>, ended = () => undefined): Terminal {
+/** A server of one terminal, and what its client needs to know. */
+export function startMoshServer(command: readonly string[]) {
+  const locale = { LC_ALL: "C.UTF-8" };
+  const words = ["new", "-i", NEAR, "-c", "256", "--", ...command];
+  const { stdout, stderr } = spawnSync("mosh-server", words, {
+    env: { ...process.env, ...locale, TERM: "xterm-256color" },
+    encoding: "utf8",
+  });
+  const [, port, key] = /^MOSH CONNECT (\d+) (\S+)$/m.exec(stdout) ?? [];
+  const server = /(?<=pid = )\d+/.exec(stderr)?.[0];
+  if (port === undefined) throw new Error(`mosh-server: ${stderr}`);
+  const stop = () => {
+    if (server !== undefined) spawnSync("kill", [server]); // It may have ended.
+  };
+  return { port, env: { ...locale, MOSH_KEY: key }, stop };
+}
+
+function overPipes(
+  child: ChildProcessByStdio<Writable, Readable, null>,
+  ended: () => void = () => undefined,
+): Terminal {
   const terminal: Terminal = Object.assign(new Outlet(), {
     send: (bytes: Uint8Array) => void child.stdin.write(bytes),
     pause: () => void child.stdout.pause(),

@@ -1,5 +1,5 @@
-// What a client must do: the vectors of frames, messages and resumes, and behaviour over breaks. The client is a command that gets
-// the URL of an attach, `--` and a command, and has that process's stdin, stdout, stderr and exit code.
+// Checks of a client: the vectors of frames, messages and resumes, and its behaviour over disconnects. The client is a program that
+// takes an attach URL, `--` and a command, and behaves as that command: stdin, stdout, stderr and exit code.
 
 import { type Check, holds, type Sayings, same, vectorsOf } from "./check.ts";
 import { Host, type Visit } from "./host.ts";
@@ -28,7 +28,7 @@ type FrameVector = {
 const bytesOf = (hex: string): Buffer => Buffer.from(hex, "hex");
 const text = (hex: string): string => bytesOf(hex).toString("latin1");
 
-/** @param play With the client's first connection. */
+/** @param play Gets the client's first connection. */
 function withClientReading(
   isRead: boolean,
   play: (host: Host, first: Visit) => Promise<void>,
@@ -44,7 +44,7 @@ function withClientReading(
 }
 const withClient = (play: (host: Host, first: Visit) => Promise<void>) => withClientReading(true, play);
 
-/** Ends what a check began, in order. */
+/** Ends the process and waits for the client to exit. */
 async function end(host: Host, visit: Visit, offset: number, code = 0): Promise<void> {
   visit.say({ type: "exit", code, offset });
   visit.close(1000);
@@ -62,7 +62,7 @@ async function playConnection(
     else visit.say(message.text);
     if (i > 0) continue;
     for (const written of writes) host.type(bytesOf(written));
-    // What the server says next is about that input.
+    // The next messages depend on that input.
     if (sends !== "") await host.until(`input ${sends}`, () => visit.input.length >= sends.length / 2);
   }
   if (acks !== undefined) await host.until(`acknowledgement of ${acks}`, () => visit.acked === acks);
@@ -233,7 +233,7 @@ const BREAKS: readonly Check<string>[] = [
   },
 ];
 
-/** What a client's buffers, and those of the system between it and its reader, may hold. */
+/** Most bytes that buffers of the client and of the system may hold between it and its reader. */
 const MOST_UNREAD = 1_048_576;
 
 const FLOW: readonly Check<string>[] = [
@@ -245,7 +245,7 @@ const FLOW: readonly Check<string>[] = [
       const window = 65_536;
       let sent = 0;
       visit.greet({ window });
-      // For as long as it acknowledges: what it may buffer, and a socket to its reader, are full at some time.
+      // Until it stops acknowledging, because its buffers and the pipe to its reader are full.
       for (let last = -1; visit.acked > last && sent < 4 * MOST_UNREAD; await pause(SILENCE_MS)) {
         last = visit.acked;
         for (; sent - visit.acked + piece.length <= window; sent += piece.length) visit.output(1, piece);

@@ -1,9 +1,9 @@
-// What a server must do with what clients say: input, its end, messages, the keyboard.
+// Checks of a server's handling of input, its end, messages and the keyboard.
 
 import { type Check, holds, type Sayings, same, vectorsOf } from "./check.ts";
 import { freshName, Probe, pause, resumed, SILENCE_MS, sh, type Target } from "./probe.ts";
 
-/** Messages that change nothing in a session of one client on pipes, as far as can be seen here. */
+/** Messages without a visible effect in a session on pipes with one client. */
 const HARMLESS = /"(resize|ping|request_stdin|release_stdin|secret)"/;
 
 export const INPUT_CHECKS: readonly Check<Target>[] = [
@@ -47,7 +47,7 @@ export const INPUT_CHECKS: readonly Check<Target>[] = [
       a.type("hello");
       await a.output("hello");
       a.cut();
-      // It has heard of no acknowledgement, and keeps its input from 0 on.
+      // It saw no acknowledgement, and still has its input from offset 0 on.
       const b = await resumed(target, a, { offset: 5, stdin: 0 });
       const { stdin } = await b.hello();
       holds(`hello.stdin is ${stdin}`, Number(stdin) >= 0 && Number(stdin) <= 5);

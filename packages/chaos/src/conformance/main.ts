@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { ROOT } from "../../../local/src/base/paths.ts";
 import { buildAndStart } from "../../../local/src/system/parts.ts";
 import { type Result, runChecks, tableOf } from "./check.ts";
@@ -25,14 +26,13 @@ Ends with 0 if all checks hold, 1 if one does not, 2 for wrong usage.
 
 export const ALL_SERVER_CHECKS = [...SERVER_CHECKS, ...INPUT_CHECKS];
 
-export const OUR_CLIENTS = {
+const OUR_CLIENTS = {
   typescript: `"${process.execPath}" --no-warnings "${join(ROOT, "packages/chaos/src/conformance/our-client.ts")}"`,
   python: `python3 "${join(ROOT, "examples/python-client/sbx_stdio.py")}"`,
 } as const;
 
-export const checkServer = (target: Target): Promise<Result[]> => runChecks("server", target, ALL_SERVER_CHECKS);
-export const checkClient = (name: string, command: string): Promise<Result[]> =>
-  runChecks(name, command, CLIENT_CHECKS);
+const checkServer = (target: Target): Promise<Result[]> => runChecks("server", target, ALL_SERVER_CHECKS);
+const checkClient = (name: string, command: string): Promise<Result[]> => runChecks(name, command, CLIENT_CHECKS);
 
 /** A local system, and both clients of the repository. */
 async function checkOurs(signal?: AbortSignal): Promise<Result[]> {
@@ -66,7 +66,7 @@ export async function conformance(args: readonly string[], signal?: AbortSignal)
     else if (subject === "client" && rest.length > 0) results = checkClient("client", rest.join(" "));
     else if (URL.canParse(subject) && rest.length === 0)
       results = checkServer({ url: new URL(subject), token: process.env.SBX_TOKEN ?? "" });
-    else throw new Error(`Cannot check ${positionals.join(" ")}: it is no URL, and not client COMMAND`);
+    else throw new Error(`Cannot check ${positionals.join(" ")}: give a URL, or client and a COMMAND`);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
     return 2;
@@ -74,5 +74,7 @@ export async function conformance(args: readonly string[], signal?: AbortSignal)
   const all = await results;
   console.log(tableOf(all));
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
-  return all.every(({ fault }) => fault === undefined) ? 0 : 1;
+  const held = all.filter(({ fault }) => fault === undefined).length;
+  noteCounts({ "checks that hold": held });
+  return held === all.length ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// A client made of a WebSocket and the words of PROTOCOL.md alone, to ask a server with: keeps all that came, and waits for what
-// is still to come. Shares no code with our own client or server.
+// A minimal client that checks a server, written from PROTOCOL.md alone: keeps everything it receives, and waits for more. Shares no
+// code with our client or server.
 
 import { randomBytes } from "node:crypto";
 import WebSocket from "ws";
@@ -12,26 +12,26 @@ export type Query = Readonly<Record<string, string | number | readonly string[]>
 type Close = { readonly code: number; readonly reason: string };
 
 export type Target = {
-  /** Up to and with `/attach`, with the sandbox and whatever else each attach needs. */
+  /** Address of `/attach`, with the sandbox and any other parameters that each attach needs. */
   readonly url: URL;
   readonly token: string;
-  /** How long to wait for what must come. Default: a minute. */
+  /** Longest wait for an expected message. Default: a minute. */
   readonly limitMs?: number;
 };
 
-/** Nothing that is checked takes so long, on a busy machine either. */
+/** Longer than any check takes, even on a busy machine. */
 const LIMIT_MS = 60_000;
-/** What must not come would have come by then. */
+/** Time within which an unexpected message would arrive. */
 export const SILENCE_MS = 250;
 
 export class Probe {
   readonly #socket: WebSocket;
   readonly messages: Message[] = [];
   readonly frames: { readonly kind: number; readonly payload: Buffer; readonly after: number }[] = [];
-  /** The names of all that came, in order: types of messages, and `1`, `2`, `3` for frames. */
+  /** What arrived, in order: types of messages, and `1`, `2`, `3` for frames. */
   readonly order: string[] = [];
   close: Close | undefined;
-  /** Where output continues, counted as rule F4 says. */
+  /** Offset of the next output byte (F4). */
   offset = 0;
   readonly #acks: boolean;
   readonly #waiting = new Set<() => void>();
@@ -77,17 +77,17 @@ export class Probe {
     this.#socket.send(Buffer.from(input), { binary: true });
   }
 
-  /** Breaks the connection without a goodbye. */
+  /** Drops the connection without a close handshake. */
   cut(): void {
     this.#socket.terminate();
   }
 
-  /** Closes in order with this code. */
+  /** Closes with a handshake. */
   leave(code = 1000): void {
     this.#socket.close(code);
   }
 
-  /** Waits for something. @throws {Error} Which says what did not come, and what did. */
+  /** Waits until `ask` returns a value. @throws {Error} Names what was missing and what arrived instead. */
   async until<T>(what: string, ask: () => T | undefined | false): Promise<T> {
     const deadline = performance.now() + this.#limitMs;
     for (;;) {
@@ -102,19 +102,19 @@ export class Probe {
     return this.message("hello");
   }
 
-  /** The first message of this type, from number `from` of them on. */
+  /** Message number `from` of this type, counted from 0. */
   message(type: string, from = 0): Promise<Message> {
     return this.until(`${type} message`, () => this.all(type)[from]);
   }
 
-  /** The exit, with the close that must follow it. */
+  /** Waits for the exit, and the close that must follow it. */
   async exit(): Promise<Message> {
     const exit = await this.message("exit");
     await this.closed();
     return exit;
   }
 
-  /** How the server ended it. */
+  /** Waits for the server to close the connection. */
   async closed(): Promise<Close> {
     const deadline = performance.now() + this.#limitMs;
     while (this.close === undefined && performance.now() < deadline) await this.#next(deadline);
@@ -126,7 +126,7 @@ export class Probe {
     return this.messages.filter((message) => message.type === type);
   }
 
-  /** All output of one stream, or of both, as text. */
+  /** Output of these streams (1, 2; default both) as text. */
   text(...kinds: readonly number[]): string {
     const wanted = kinds.length === 0 ? [1, 2] : kinds;
     return Buffer.concat(
@@ -139,7 +139,7 @@ export class Probe {
     return this.until(`output that ends with ${JSON.stringify(end)}`, () => this.text().endsWith(end) || undefined);
   }
 
-  /** Resolves when something comes, or at the deadline. */
+  /** Resolves at the next message or event, or at the deadline. */
   #next(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -184,7 +184,7 @@ export const freshName = (): string => `check-${randomBytes(6).toString("hex")}`
 export const sh = (script: string): Query => ({ cmd: "sh", arg: ["-c", script] });
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Comes back with what its last greeting gave it. */
+/** Reconnects with the session and the proof of an earlier `hello`. */
 export async function resumed(target: Target, before: Probe, query: Query = {}, acks = true): Promise<Probe> {
   const { session, resume } = await before.hello();
   return new Probe(target, { session: String(session), resume: String(resume), ...query }, acks);

@@ -1,5 +1,5 @@
-// Calls of the programs' interface by plain fetch, some of them cut: before the request is whole, while it is on its way, or when
-// the answer has come and is thrown away. A cut call is made again until there is an answer.
+// HTTP calls by plain fetch, some of them cut: within the request, in flight, or after the response, which is discarded. A cut call
+// is repeated until it is answered.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../local/src/base/random.ts";
@@ -7,16 +7,18 @@ import type { Report } from "./report.ts";
 
 export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
-/** Where a call is cut. */
+/** When a call is cut: within its request, in flight, or after its response. */
 export type Cut = "before" | "during" | "after";
 
 export type CallPorts = {
   readonly base: URL;
   readonly tokens: readonly [string, ...string[]];
   readonly report: Report;
+  /** An attempt is given up after so long: its connection may be half open. Absent: as late as the call. */
+  readonly attemptMs?: number;
 };
 
-/** A call that gets no answer for so long has failed the run. */
+/** Without a response for this long, the run has failed. */
 const PATIENCE_MS = 180_000;
 const MOST_PAUSE_MS = 5_000;
 /** A call under way is cut within this time. */
@@ -26,7 +28,7 @@ class CutCall extends Error {}
 
 export class Calls {
   readonly #ports: CallPorts;
-  /** A party's token stays the same: the server counts its writes by the token. */
+  /** By the party's generator. A party keeps its token, since the server numbers writes by it. */
   readonly #tokenOf = new WeakMap<Random, string>();
   #turn = 0;
 
@@ -35,8 +37,8 @@ export class Calls {
   }
 
   /**
-   * Calls until there is an answer that is none of 429 and 503, nor cut.
-   * @param cutOf How each attempt is cut; undefined: not at all.
+   * Repeats a call until it is answered, with a status other than 429 and 503, and not cut.
+   * @param cutOf How to cut each attempt, if at all.
    */
   async call(
     method: string,
@@ -68,7 +70,7 @@ export class Calls {
   }
 
   async #once(method: string, path: string, body: object | undefined, cut: Cut | undefined, random: Random) {
-    const { base, tokens } = this.#ports;
+    const { base, tokens, attemptMs = PATIENCE_MS } = this.#ports;
     const token = this.#tokenOf.get(random) ?? tokens[this.#turn++ % tokens.length] ?? tokens[0];
     this.#tokenOf.set(random, token);
     const given = new AbortController();
@@ -81,7 +83,7 @@ export class Calls {
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
         body: body === undefined ? null : text,
         ...streamed,
-        signal: AbortSignal.any([given.signal, AbortSignal.timeout(PATIENCE_MS)]),
+        signal: AbortSignal.any([given.signal, AbortSignal.timeout(attemptMs)]),
       });
       if (cut === "after") {
         await response.body?.cancel();
@@ -96,7 +98,7 @@ export class Calls {
   }
 }
 
-/** A body that breaks off within. */
+/** A body that fails before its end. */
 function brokenBody(text: string, random: Random): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   const sent = random.int(0, bytes.length - 1);

@@ -4,19 +4,19 @@ import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: sbx-exactly-once URL [options]        the token is in SBX_TOKEN
 
-Writes and waits at one session of a server that speaks the programs' interface (HTTP) and stdio.v1 (WebSocket), cuts its own calls
-before, during and after their answers, repeats them, and checks every byte, every receipt and every wait.
+Writes to one session over the HTTP interface and stdio.v1 (WebSocket), cuts its own calls before, during and after their responses,
+repeats them, and checks every byte, receipt and wait.
 
-  --writes N     writes in all (default 1000); as many waits
-  --programs N   programs that write side by side, each a writer of its own (default 10)
-  --seed S       a whole number; the same one plans the same writes and cuts (default: random, printed)
-  --cuts P       how many of 100 calls are cut (default 40)
-  --sandbox ID   the sandbox that it works in (default: a fresh one); it needs sh, stty and cat
+  --writes N     number of writes, and of waits (default 1000)
+  --programs N   programs that write concurrently, each as a separate writer (default 10)
+  --seed S       an integer; the same seed plans the same writes and cuts (default: random, printed)
+  --cuts P       percentage of calls that are cut (default 40)
+  --sandbox ID   the sandbox (default: a new one); it needs sh, stty and cat
   --help         this text
 
-SBX_TOKEN may hold several tokens, separated by commas, of people who share sandboxes: calls are shared among them, since a
-person's are limited.
-Ends with 0 if all is well, 1 if anything was lost, doubled, out of order, missed, early or not true, 2 for a usage error.
+SBX_TOKEN may hold several comma-separated tokens, of people who share sandboxes: calls are spread over them, since each person's
+calls are limited.
+Exit codes: 0 if every check passed; 1 if data was lost, duplicated or reordered, or a wait or receipt was wrong; 2 for a usage error.
 `;
 
 export class UsageError extends Error {}
@@ -47,10 +47,10 @@ export function readSettings(args: readonly string[], token: string): Settings |
     if (value === undefined) return fallback;
     const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
     if (number <= max) return number;
-    throw new UsageError(`--${name} must be a whole number up to ${max}`);
+    throw new UsageError(`--${name} must be an integer from 0 to ${max}`);
   };
   const url = positionals.length === 1 ? URL.parse(positionals[0] ?? "") : null;
-  if (url === null) throw new UsageError("one URL is needed, of the server");
+  if (url === null) throw new UsageError("give exactly one URL: the server's");
   const [first, ...others] = token.split(",").filter((one) => one !== "");
   if (first === undefined) throw new UsageError("SBX_TOKEN must hold a token for the server");
   const seed = whole("seed", Math.floor(Math.random() * 1e9));

@@ -1,8 +1,11 @@
 // The whole page, drawn from its state. It decides nothing.
 
 import { type ReactNode, useSyncExternalStore } from "react";
+import { OwnKeysContext } from "../keys/own-keys.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { takeFocus } from "../terminal/terminal-keys.ts";
+import type { Scheme } from "../terminal/theme.ts";
+import { useScheme } from "../terminal/use-scheme.ts";
 import type { Texts } from "../texts/texts.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import type { Page } from "./page.ts";
@@ -17,14 +20,16 @@ export type AppProps = {
 
 export function App({ page, onDebug }: AppProps) {
   const words = useTexts().page;
+  const { scheme: chosen, keys } = useSyncExternalStore(page.preferences.subscribe, page.preferences.get);
+  const scheme = useScheme(chosen);
   const state = useSyncExternalStore(page.subscribe, page.getState);
   const isOnline = useSyncExternalStore(onNetwork, () => navigator.onLine);
   switch (state.phase) {
     case "asking":
-      return <Card title={words.name} text={words.asking} />;
+      return <Card scheme={scheme} title={words.name} text={words.asking} />;
     case "anonymous":
       return (
-        <Card title={words.name} text={state.reason ?? words.anonymous}>
+        <Card scheme={scheme} title={words.name} text={state.reason ?? words.anonymous}>
           <a className="sbx-button sbx-primary" href={state.loginUrl}>
             {words.logIn}
           </a>
@@ -33,7 +38,11 @@ export function App({ page, onDebug }: AppProps) {
       );
     case "unreachable":
       return (
-        <Card title={isOnline ? words.unreachable : words.offline} text={isOnline ? state.reason : words.offlineText}>
+        <Card
+          scheme={scheme}
+          title={isOnline ? words.unreachable : words.offline}
+          text={isOnline ? state.reason : words.offlineText}
+        >
           <button type="button" className="sbx-button sbx-primary" onClick={() => void page.start()}>
             {words.tryAgain}
           </button>
@@ -41,7 +50,7 @@ export function App({ page, onDebug }: AppProps) {
       );
     case "confirming":
       return (
-        <Card title={words.runThis} text={words.asksToStart(state.address.sandbox)}>
+        <Card scheme={scheme} title={words.runThis} text={words.asksToStart(state.address.sandbox)}>
           <pre>{state.address.actions.map((request) => actionText(request, words)).join("\n")}</pre>
           <button type="button" className="sbx-button sbx-primary" onClick={() => page.confirm()}>
             {words.run}
@@ -52,7 +61,7 @@ export function App({ page, onDebug }: AppProps) {
     case "closed": {
       const { sandbox, session } = state.address;
       return (
-        <Card title={words.closed} text={words.closedText(`${sandbox} / ${session}`)}>
+        <Card scheme={scheme} title={words.closed} text={words.closedText(`${sandbox} / ${session}`)}>
           <button type="button" className="sbx-button sbx-primary" ref={takeFocus} onClick={() => page.open()}>
             {words.openAgain}
           </button>
@@ -63,7 +72,11 @@ export function App({ page, onDebug }: AppProps) {
       );
     }
     case "ready":
-      return <WorkspacePage key={state.address.search} page={page} state={state} onDebug={onDebug} />;
+      return (
+        <OwnKeysContext value={keys}>
+          <WorkspacePage key={state.address.search} page={page} state={state} onDebug={onDebug} />
+        </OwnKeysContext>
+      );
   }
 }
 
@@ -85,11 +98,16 @@ function actionText({ kind, text }: LinkAction, words: Texts["page"]): string {
   return kind === "env" ? words.withVariable(text) : words.inDirectory(text);
 }
 
-type CardProps = { readonly title: string; readonly text: string; readonly children?: ReactNode };
+type CardProps = {
+  readonly scheme?: Scheme | "system";
+  readonly title: string;
+  readonly text: string;
+  readonly children?: ReactNode;
+};
 
-function Card({ title, text, children }: CardProps) {
+function Card({ scheme, title, text, children }: CardProps) {
   return (
-    <main className="sbx-ground sbx-center">
+    <main className="sbx-ground sbx-page sbx-center" data-scheme={scheme}>
       <div className="sbx-card">
         <h1>{title}</h1>
         <p>{text}</p>

@@ -69,11 +69,12 @@ export function PageDialogs({
         <SettingsDialog
           preferences={preferences}
           onChange={(change) => page.preferences.set(change)}
+          onKeys={() => onCommand({ do: "keys" })}
           onClose={onClose}
         />
       );
     case "keys":
-      return <KeySheet may={may} onClose={onClose} />;
+      return <KeySheet may={may} onKeys={(keys) => page.preferences.set({ keys })} onClose={onClose} />;
     case "share":
       return (
         <ShareDialog

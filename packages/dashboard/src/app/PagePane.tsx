@@ -4,6 +4,7 @@ import { ClipboardPaste, Copy, EllipsisVertical, ExternalLink, Link2, SquareTerm
 import { type MouseEvent, type ReactNode, useRef } from "react";
 import { defined } from "sandbox-stdio/core";
 import type { SessionTarget } from "../connection/session-target.ts";
+import { useOwnKeys } from "../keys/own-keys.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { chosenProps } from "../settings/chosen-props.ts";
 import { useTexts } from "../texts/texts-context.ts";
@@ -39,9 +40,10 @@ export function PagePane(props: PagePaneProps) {
   const { page, state, chosen, id, at, hasOthers, run, actions, live, statusPlace, isCompact, title, ...heading } =
     props;
   const texts = useTexts();
+  const own = useOwnKeys();
   const place = texts.terminal.place(at.sandbox, at.session);
   const entries = () =>
-    paneEntries(hasOthers, run.may, texts, (command) => {
+    paneEntries(hasOthers, run.may, texts, own, (command) => {
       state.workspace.editHere((now) => focus(now, id));
       run(command, at);
     });

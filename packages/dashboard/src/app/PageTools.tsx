@@ -12,6 +12,7 @@ import {
   Share2,
   SquareSplitHorizontal,
 } from "lucide-react";
+import { useOwnKeys } from "../keys/own-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { DropdownMenu } from "../ui/Menu.tsx";
 import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
@@ -44,6 +45,7 @@ export function PageTools(props: PageToolsProps) {
     mayShare && hasSession && { label: people.share, icon: Share2, command: { do: "share" } },
     { label: settings.open, icon: Settings, command: { do: "settings" } },
   ];
+  const own = useOwnKeys();
   const name = user ?? page.guest;
   return (
     <>
@@ -59,8 +61,8 @@ export function PageTools(props: PageToolsProps) {
         }
         onDone={props.onDone}
         entries={() => [
-          { label: settings.open, icon: Settings, keys: keysOfCommand(SETTINGS), act: () => onCommand(SETTINGS) },
-          { label: keySheet.title, icon: Keyboard, keys: keysOfCommand(KEYS), act: () => onCommand(KEYS) },
+          { label: settings.open, icon: Settings, keys: keysOfCommand(SETTINGS, own), act: () => onCommand(SETTINGS) },
+          { label: keySheet.title, icon: Keyboard, keys: keysOfCommand(KEYS, own), act: () => onCommand(KEYS) },
           user === undefined
             ? { label: page.logIn, icon: LogIn, isApart: true, act: props.onLogin }
             : { label: page.logOut, icon: LogOut, isApart: true, act: props.onLogout },
@@ -85,14 +87,14 @@ const SETTINGS: WorkspaceCommand = { do: "settings" };
 const KEYS: WorkspaceCommand = { do: "keys" };
 
 function ToolButton({ label, icon: Icon, command, onPress }: PageTool & { readonly onPress: () => void }) {
-  const keys = keysOfCommand(command);
+  const keys = keysOfCommand(command, useOwnKeys());
   return (
     <button
       type="button"
       className="sbx-quiet sbx-tool"
       data-tool={command.do}
       aria-label={label}
-      title={keys === undefined ? label : `${label} (${keys})`}
+      title={keys === "" ? label : `${label} (${keys})`}
       onClick={onPress}
     >
       <Icon size={16} aria-hidden />

@@ -93,7 +93,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
       onKeyDownCapture={(event) => {
         const { target, nativeEvent } = event;
         const isInDialog = target instanceof Element && target.closest("dialog") !== null;
-        const command = commandOfKey(nativeEvent, hasOthers);
+        const command = commandOfKey(nativeEvent, hasOthers, preferences.keys);
         // In a dialog, only the key of the list counts, and only in the list.
         if (command === undefined || (isInDialog && !(dialog?.kind === "palette" && command.do === "palette"))) return;
         if (!run.may(command)) return;
@@ -141,7 +141,7 @@ export function WorkspacePage({ page, state, onDebug }: WorkspacePageProps) {
           const commands = TAB_COMMANDS.filter(({ command, isForOthers }) => {
             return run.may(command) && (layout.tabs.length > 1 || isForOthers !== true);
           });
-          return menuOf(commands, texts, (command) => {
+          return menuOf(commands, texts, preferences.keys, (command) => {
             workspace.editHere((now) => showTab(now, index));
             run(command);
           });

@@ -15,6 +15,7 @@ import {
   X,
 } from "lucide-react";
 import { wordsOfCommand } from "../find/palette-commands.ts";
+import { listOfKeys, type OwnKeys } from "../keys/own-keys.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { MenuEntry } from "../ui/Menu.tsx";
 import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
@@ -45,12 +46,13 @@ export function paneEntries(
   hasOthers: boolean,
   may: (command: WorkspaceCommand) => boolean,
   texts: Texts,
+  own: OwnKeys,
   onCommand: (command: WorkspaceCommand) => void,
 ): MenuEntry[] {
   const commands = PANE_COMMANDS.filter(
     ({ command, isForOthers }) => may(command) && (hasOthers || isForOthers !== true),
   );
-  return menuOf(commands, texts, onCommand);
+  return menuOf(commands, texts, own, onCommand);
 }
 
 export const TAB_COMMANDS: readonly MenuCommand[] = [
@@ -64,13 +66,14 @@ export const TAB_COMMANDS: readonly MenuCommand[] = [
 export function menuOf(
   commands: readonly MenuCommand[],
   texts: Texts,
+  own: OwnKeys,
   onCommand: (command: WorkspaceCommand) => void,
 ): MenuEntry[] {
   return commands.map(({ command, icon, isApart = false }) => ({
     label: wordsOfCommand(command, texts),
     icon,
     isApart,
-    keys: keysOfCommand(command)?.split(", ")[0],
+    keys: listOfKeys(keysOfCommand(command, own))[0],
     act: () => onCommand(command),
   }));
 }

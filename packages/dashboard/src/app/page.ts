@@ -191,7 +191,7 @@ export class Page extends Store<PageState> {
 
   /** If the address names no session, shows this person's open tabs, from any device. */
   async #enter(user: User): Promise<void> {
-    this.#keepsPreferences ??= syncPreferences(this.preferences);
+    this.#keepsPreferences ??= syncPreferences(this.preferences, user, this.#local);
     if (this.#ticket === undefined && isBare(location.search)) {
       const there = await layoutApi.read();
       const target = there?.kept === undefined ? undefined : focusedTarget(there.kept.layout);
@@ -343,9 +343,11 @@ function keyOf(search: string): string {
 
 const PREFERENCES_PATH = "/api/preferences";
 const SAVE_PAUSE_MS = 1_000;
+/** Whose preferences of this browser the server has not confirmed. */
+const UNSAVED = "sbx.preferences.unsaved";
 
 /** Call once, for a logged-in person. */
-async function syncPreferences(store: PreferenceStore): Promise<void> {
+async function syncPreferences(store: PreferenceStore, { key }: User, local: Storage | undefined): Promise<void> {
   let pause: ReturnType<typeof setTimeout> | undefined;
   let isChanged = false;
   let isUnsaved = false;
@@ -353,7 +355,10 @@ async function syncPreferences(store: PreferenceStore): Promise<void> {
     if (!isUnsaved) return;
     isUnsaved = false;
     // The request outlives the page: a busy or dying browser closes a page without telling it.
-    void callApi("PUT", PREFERENCES_PATH, { preferences: store.get() }, { keepalive: true });
+    const preferences = store.get();
+    void callApi("PUT", PREFERENCES_PATH, { preferences }, { keepalive: true }).then(({ ok }) => {
+      if (ok && store.get() === preferences) local?.removeItem(UNSAVED);
+    });
     pause = setTimeout(() => {
       pause = undefined;
       save();
@@ -362,9 +367,12 @@ async function syncPreferences(store: PreferenceStore): Promise<void> {
   store.onSet = () => {
     isChanged = true;
     isUnsaved = true;
+    local?.setItem(UNSAVED, key);
     if (pause === undefined) save();
   };
   window.addEventListener("pagehide", save);
+  // A page that went before its answer came may have been faster than its request: this browser's are newer.
+  if (local?.getItem(UNSAVED) === key) return store.onSet();
   const answer = await callApi("GET", PREFERENCES_PATH);
   // Changes made meanwhile are newer.
   if (!answer.ok || isChanged || !isRecord(answer.value) || !isRecord(answer.value.preferences)) return;

@@ -1,4 +1,4 @@
-// Whether this device is called when a program asks for a person: the browser's subscription, which the server is told. No React.
+// Push notifications on this device when a program asks for a person: subscribes the browser and registers it. No React.
 
 import { callApi, textOf } from "../connection/api.ts";
 
@@ -8,7 +8,7 @@ async function pushManager(): Promise<PushManager | undefined> {
   return (await navigator.serviceWorker?.getRegistration())?.pushManager;
 }
 
-/** Switches it on, or off again. */
+/** Turns notifications on, or off. */
 export async function togglePush(): Promise<"on" | "off" | "blocked" | "unsupported"> {
   const manager = await pushManager();
   if (await stopPush()) return "off";
@@ -17,15 +17,15 @@ export async function togglePush(): Promise<"on" | "off" | "blocked" | "unsuppor
   if (manager === undefined || applicationServerKey === undefined) return "unsupported";
   if ((await Notification.requestPermission()) !== "granted") return "blocked";
   const subscription = await manager.subscribe({ userVisibleOnly: true, applicationServerKey }).catch(() => null);
-  return (await tell(subscription)) ? "on" : "unsupported";
+  return (await register(subscription)) ? "on" : "unsupported";
 }
 
-/** Says it again, since the server forgets a device after a while. */
+/** Registers an existing subscription again: the server's registrations expire. */
 export async function keepPush(): Promise<void> {
-  await tell((await (await pushManager())?.getSubscription()) ?? null);
+  await register((await (await pushManager())?.getSubscription()) ?? null);
 }
 
-/** @returns Whether it was on. */
+/** @returns Whether notifications were on. */
 export async function stopPush(): Promise<boolean> {
   const subscription = await (await pushManager())?.getSubscription();
   if (!subscription) return false;
@@ -33,7 +33,7 @@ export async function stopPush(): Promise<boolean> {
   return subscription.unsubscribe();
 }
 
-async function tell(subscription: PushSubscription | null): Promise<boolean> {
+async function register(subscription: PushSubscription | null): Promise<boolean> {
   if (subscription === null) return false;
   const { endpoint, keys } = subscription.toJSON();
   return (await callApi("PUT", PATH, { endpoint, ...keys })).ok;

@@ -201,8 +201,8 @@ export class BrowserConnection {
 
   // Called by the terminal; see StdioClient.
 
-  dealtWith(end: number): void {
-    this.#client?.dealtWith(end);
+  processed(end: number): void {
+    this.#client?.processed(end);
   }
 
   mayAnswer(offset: number): boolean {

@@ -3,12 +3,12 @@
 import { CLOSE, type ClientState } from "sandbox-stdio/core";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 
-/** The facts that the text depends on. */
-export type SessionFacts = {
+/** What the text about the connection depends on. */
+export type ConnectionFacts = {
   readonly client: ClientState;
   /** The sandbox's connection, as last reported by the server. */
   readonly upstream: "running" | "lost" | "sleeping";
-  /** Time of the last reconnect, by the clock of `nowMs`; undefined if it never broke. */
+  /** Time of the last reconnect, by `performance.now()`; undefined if it never broke. */
   readonly resumedAtMs: number | undefined;
   /** Whether output was lost during the reconnect. */
   readonly hasMissedOutput: boolean;
@@ -40,7 +40,7 @@ export type Status = {
 const RESUMED_MS = 5_000;
 
 /** @param isByLink Whether a share link led here. */
-export function describe(facts: SessionFacts, nowMs: number, isByLink = false, texts = ENGLISH): Status {
+export function describe(facts: ConnectionFacts, nowMs: number, isByLink = false, texts = ENGLISH): Status {
   const { client } = facts;
   const words = texts.status;
   switch (client.phase) {
@@ -59,7 +59,7 @@ export function describe(facts: SessionFacts, nowMs: number, isByLink = false, t
   }
 }
 
-function describeAttached(facts: SessionFacts, nowMs: number, words: Texts["status"]): Status {
+function describeAttached(facts: ConnectionFacts, nowMs: number, words: Texts["status"]): Status {
   if (facts.upstream === "lost") return say("attached", "warn", words.reaching);
   if (facts.upstream === "sleeping") return say("asleep", "calm", words.asleep);
   const isJustBack = facts.resumedAtMs !== undefined && nowMs < facts.resumedAtMs + RESUMED_MS;

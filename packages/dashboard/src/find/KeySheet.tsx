@@ -1,37 +1,109 @@
-// The sheet of keys: every key that is the page's, not the process's.
+// The sheet of keys: every key that is the page's, not the process's, and other keys for the page's commands.
 
 import "./key-sheet.css";
-import type { Texts } from "../texts/texts.ts";
+import { type KeyboardEvent, useState } from "react";
+import { keyNameOf, listOfKeys, type OwnKeys, refusalOfKey, useOwnKeys } from "../keys/own-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
-import { ALL_COMMANDS, wordsOfCommand } from "./palette-commands.ts";
+import {
+  ALL_COMMANDS,
+  commandWithKey,
+  idOfCommand,
+  keysOfCommand,
+  type WorkspaceCommand,
+  withKeys,
+} from "../workspace/layout-keys.ts";
+import { wordsOfCommand } from "./palette-commands.ts";
 
 export type KeySheetProps = {
   readonly may: (command: WorkspaceCommand) => boolean;
+  readonly onKeys: (keys: OwnKeys) => void;
   readonly onClose: () => void;
 };
 
-export function KeySheet({ may, onClose }: KeySheetProps) {
+export function KeySheet({ may, onKeys, onClose }: KeySheetProps) {
   const texts = useTexts();
   const words = texts.keySheet;
+  const own = useOwnKeys();
+  /** The command that waits for its new key. */
+  const [changing, setChanging] = useState<WorkspaceCommand>();
+  /** A key that another command has, pressed once. */
+  const [pending, setPending] = useState<string>();
+  const [said, setSaid] = useState("");
+  const begin = (command?: WorkspaceCommand) => {
+    setChanging(command);
+    setPending(undefined);
+    setSaid(command === undefined ? "" : words.pressing);
+  };
+  const give = (command: WorkspaceCommand, keys: string | undefined) => {
+    onKeys(withKeys(own, command, keys));
+    begin();
+    setSaid(words.given(keys || words.none, wordsOfCommand(command, texts)));
+  };
+  const press = (event: KeyboardEvent, command: WorkspaceCommand) => {
+    const key = keyNameOf(event.nativeEvent);
+    if (key === undefined || key === "Tab" || key === "Shift+Tab") return;
+    event.preventDefault();
+    if (key === "Escape") return begin();
+    if (key === "Backspace") return give(command, "");
+    const refusal = refusalOfKey(key);
+    const other = commandWithKey(key, own);
+    if (refusal !== undefined) setSaid(words.refused[refusal](key));
+    else if (other === undefined || other === command || pending === key) give(command, key);
+    else {
+      setPending(key);
+      setSaid(words.taken(key, wordsOfCommand(other, texts)));
+    }
+  };
   return (
     <Dialog title={words.title} onClose={onClose} className="sbx-key-sheet">
       <dl>
-        {ALL_COMMANDS.filter(may).map((command) => (
-          <Row key={wordsOfCommand(command, texts)} command={command} texts={texts} />
-        ))}
+        {ALL_COMMANDS.filter(may).map((command) => {
+          const does = wordsOfCommand(command, texts);
+          const keys = keysOfCommand(command, own);
+          const isChanging = command === changing;
+          return (
+            <div key={does}>
+              <dt>{does}</dt>
+              <dd>
+                {own[idOfCommand(command)] === undefined ? null : (
+                  <button
+                    type="button"
+                    className="sbx-quiet"
+                    aria-label={words.reset(does)}
+                    title={words.reset(does)}
+                    onClick={() => give(command, undefined)}
+                  >
+                    {words.resetSign}
+                  </button>
+                )}
+                <button
+                  type="button"
+                  className="sbx-quiet"
+                  aria-label={isChanging ? words.press : words.change(does, keys || words.none)}
+                  aria-pressed={isChanging}
+                  onClick={() => begin(isChanging ? undefined : command)}
+                  onBlur={() => isChanging && begin()}
+                  onKeyDown={(event) => isChanging && press(event, command)}
+                >
+                  {isChanging ? words.press : <Keys keys={keys} />}
+                </button>
+              </dd>
+            </div>
+          );
+        })}
         {words.others.map(([keys, does]) => (
           <div key={keys}>
             <dt>{does}</dt>
             <dd>
-              <kbd>{keys}</kbd>
+              <Keys keys={keys} />
             </dd>
           </div>
         ))}
       </dl>
       <p>{words.rest}</p>
       <div className="sbx-answers">
+        <p role="status">{said}</p>
         <button type="button" className="sbx-button" onClick={onClose}>
           {words.close}
         </button>
@@ -40,17 +112,7 @@ export function KeySheet({ may, onClose }: KeySheetProps) {
   );
 }
 
-function Row({ command, texts }: { readonly command: WorkspaceCommand; readonly texts: Texts }) {
-  const keys = keysOfCommand(command);
-  if (keys === undefined) return null;
-  return (
-    <div>
-      <dt>{wordsOfCommand(command, texts)}</dt>
-      <dd>
-        {keys.split(", ").map((each) => (
-          <kbd key={each}>{each}</kbd>
-        ))}
-      </dd>
-    </div>
-  );
+function Keys({ keys }: { readonly keys: string }) {
+  const { none } = useTexts().keySheet;
+  return keys === "" ? none : listOfKeys(keys).map((each) => <kbd key={each}>{each}</kbd>);
 }

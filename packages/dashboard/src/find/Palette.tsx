@@ -4,6 +4,7 @@ import "./palette.css";
 import { ChevronRight, Ellipsis, SquareTerminal } from "lucide-react";
 import { type CSSProperties, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { SessionTarget } from "../connection/session-target.ts";
+import { useOwnKeys } from "../keys/own-keys.ts";
 import { useTexts } from "../texts/texts-context.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { type PaneId, paneIdOf } from "../workspace/layout.ts";
@@ -43,7 +44,7 @@ export function Palette(props: PaletteProps) {
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const sessions = useSessions(props.sandboxes, watched, ended, connection.unreadable);
-  const commands = paletteCommands(texts, props.open.size > 1, sessions.sandboxes, props.may);
+  const commands = paletteCommands(texts, props.open.size > 1, sessions.sandboxes, props.may, useOwnKeys());
   const entries = found(
     [...sessions.listed.map((one) => sessionEntry(one, props.open, props.names)), ...commands],
     query,
@@ -149,7 +150,7 @@ export function Palette(props: PaletteProps) {
                 <>
                   <ChevronRight size={14} aria-hidden />
                   <span className="sbx-palette-name">{one.words}</span>
-                  {one.keys === undefined ? null : <kbd>{one.keys.split(", ")[0]}</kbd>}
+                  {one.keys === undefined ? null : <kbd>{one.keys}</kbd>}
                 </>
               ) : (
                 <SessionLine
@@ -293,10 +294,10 @@ function SessionPreview(props: SessionPreviewProps) {
           <button type="button" className="sbx-button sbx-primary" onClick={() => onOpen("here")}>
             {words.open}
           </button>
-          <button type="button" className="sbx-button" onClick={() => onOpen("right")}>
+          <button type="button" className="sbx-button sbx-beside" onClick={() => onOpen("right")}>
             {words.openRight}
           </button>
-          <button type="button" className="sbx-button" onClick={() => onOpen("below")}>
+          <button type="button" className="sbx-button sbx-beside" onClick={() => onOpen("below")}>
             {words.openBelow}
           </button>
           <button type="button" className="sbx-button" onClick={onCopy}>

@@ -1,54 +1,9 @@
 // Every command of the page with its texts and keys, for the palette, the menus and the sheet of keys. Pure.
 
-import type { Shortcut } from "../terminal/terminal-shortcuts.ts";
+import { listOfKeys, type OwnKeys } from "../keys/own-keys.ts";
 import type { Texts } from "../texts/texts.ts";
-import type { Direction } from "../workspace/layout.ts";
-import {
-  commandIsForOthers,
-  keysOfCommand,
-  type SchemeChoice,
-  type WorkspaceCommand,
-} from "../workspace/layout-keys.ts";
+import { ALL_COMMANDS, commandIsForOthers, keysOfCommand, type WorkspaceCommand } from "../workspace/layout-keys.ts";
 import type { PaletteEntry } from "./palette-model.ts";
-
-const DIRECTIONS: readonly Direction[] = ["left", "right", "up", "down"];
-const SCHEMES: readonly SchemeChoice[] = ["system", "light", "dark", "contrast"];
-const SHORTCUTS: readonly Shortcut[] = [
-  "search",
-  "previous-command",
-  "next-command",
-  "copy-output",
-  "to-bottom",
-  "latency",
-];
-
-/** But for those that depend on something else, as on the sandboxes. */
-export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
-  { do: "palette" },
-  { do: "new" },
-  { do: "divide", direction: "right" },
-  { do: "divide", direction: "down" },
-  { do: "files" },
-  { do: "upload" },
-  { do: "rename" },
-  { do: "share" },
-  ...SHORTCUTS.map((shortcut): WorkspaceCommand => ({ do: "terminal", shortcut })),
-  ...(["take", "decline", "back"] as const).map((act): WorkspaceCommand => ({ do: "ask", act })),
-  { do: "notify" },
-  { do: "settings" },
-  { do: "keys" },
-  ...SCHEMES.map((scheme): WorkspaceCommand => ({ do: "scheme", scheme })),
-  { do: "close" },
-  { do: "reopen" },
-  { do: "own-tab" },
-  { do: "show-tab", by: 1 },
-  { do: "show-tab", by: -1 },
-  { do: "move-tab", by: 1 },
-  { do: "move-tab", by: -1 },
-  ...(["focus", "move", "grow"] as const).flatMap((what) =>
-    DIRECTIONS.map((direction): WorkspaceCommand => ({ do: what, direction })),
-  ),
-];
 
 export function wordsOfCommand(command: WorkspaceCommand, { palette, keySheet, settings }: Texts): string {
   const { command: texts, direction: beside, way: towards } = palette;
@@ -91,12 +46,13 @@ export function paletteCommands(
   hasPanes: boolean,
   startsIn: readonly string[],
   may: (command: WorkspaceCommand) => boolean,
+  own: OwnKeys = {},
 ): PaletteEntry[] {
   const others = (startsIn.length > 1 ? startsIn : []).map((sandbox): WorkspaceCommand => ({ do: "new", sandbox }));
   return [...ALL_COMMANDS.slice(1), ...others]
     .filter((command) => may(command) && (hasPanes || !commandIsForOthers(command)))
     .map((command) => {
       const words = wordsOfCommand(command, texts);
-      return { kind: "command", id: `>${words}`, command, words, keys: keysOfCommand(command) };
+      return { kind: "command", id: `>${words}`, command, words, keys: listOfKeys(keysOfCommand(command, own))[0] };
     });
 }

@@ -2,7 +2,7 @@
 // xterm.js 6.1 loses flags: where a pop leaves flags that were set without a push, and where a screen is switched to that is shown.
 
 import type { IDisposable, IFunctionIdentifier, Terminal } from "@xterm/xterm";
-import { KeyboardStack } from "sandbox-stdio/core";
+import { defined, KeyboardStack } from "sandbox-stdio/core";
 import { ALL_KEYS, DISAMBIGUATE, EVENT_TYPES, encodeKey, type Key, PRESS, RELEASE } from "./kitty-keys.ts";
 
 type Encoder = {
@@ -92,7 +92,7 @@ export class KeyboardProtocol implements IDisposable {
     const isPlain = type === PRESS || (this.flags & EVENT_TYPES) === 0;
     if (isPlain && (this.flags & (DISAMBIGUATE | ALL_KEYS)) === 0) return this.#legacy(service, event);
     const key = encodeKey(event, this.flags, type, isAltMeta);
-    return { type: 0, cancel: key?.startsWith("\x1b") === true, ...(key === undefined ? {} : { key }) } as const;
+    return { type: 0, cancel: key?.startsWith("\x1b") === true, ...defined({ key }) } as const;
   }
 
   #legacy(service: Core["_keyboardService"], event: Key) {

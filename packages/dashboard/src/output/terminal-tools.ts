@@ -131,8 +131,6 @@ export class TerminalTools extends Store<ToolsState> {
       case "latency":
         this.#say(this.#latencyText());
         return true;
-      case "settings":
-        return false;
     }
   }
 

@@ -8,7 +8,7 @@ import type { SessionTarget } from "../connection/session-target.ts";
 import type { Look } from "../terminal/terminal-look.ts";
 import { TerminalView } from "../terminal/terminal-view.ts";
 import { useTexts } from "../texts/texts-context.ts";
-import { type Moment, RecordingModel, type SharedRecording } from "./recording-model.ts";
+import { type Moment, matchAt, RecordingModel, type SharedRecording } from "./recording-model.ts";
 
 export type RecordingPanelProps = {
   readonly target: SessionTarget;
@@ -25,6 +25,8 @@ export type RecordingPanelProps = {
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 64] as const;
 /** Characters that may wait to be drawn. */
 const MAX_WAITING = 262_144;
+/** Of the slider, which would go on by a millisecond. */
+const ARROWS: Readonly<Record<string, 1 | -1>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 const ignore = (): undefined => undefined;
 const NO_EVENTS = { fits: ignore, changed: ignore, link: ignore, follow: ignore, followText: ignore };
 
@@ -57,10 +59,10 @@ export default function RecordingPanel({ target, moment, shared, look, stage, on
       <div className="sbx-stage" ref={screen} />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form. */}
       <div className="sbx-bar sbx-timeline" role="group" aria-label={words.label}>
-        {model === undefined ? null : <Timeline model={model} session={session} />}
         <button type="button" className="sbx-button" onClick={onClose}>
           {words.live}
         </button>
+        {model === undefined ? null : <Timeline model={model} session={session} />}
       </div>
     </div>,
     area,
@@ -139,6 +141,12 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
         max={Math.max(endMs, recording.startMs + 1)}
         value={shownMs}
         onChange={(event) => model.seek(Number(event.target.value))}
+        onKeyDown={(event) => {
+          const direction = ARROWS[event.key];
+          if (direction === undefined) return;
+          event.preventDefault();
+          model.step(direction);
+        }}
       />
       <time dateTime={new Date(shownMs).toISOString()}>{words.time(shownMs)}</time>
       <select
@@ -178,7 +186,7 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
 
 function Search({ model }: { readonly model: RecordingModel }) {
   const words = useTexts().recording;
-  const { term, hits } = useSyncExternalStore(model.subscribe, model.getState);
+  const { term, hits, atMs } = useSyncExternalStore(model.subscribe, model.getState);
   const [text, setText] = useState("");
   const isNone = hits === undefined || hits.length === 0;
   return (
@@ -197,7 +205,9 @@ function Search({ model }: { readonly model: RecordingModel }) {
         spellCheck={false}
         onChange={(event) => setText(event.target.value)}
       />
-      <span role="status">{term === "" ? "" : hits === undefined ? words.searching : words.matches(hits.length)}</span>
+      <span role="status">
+        {term === "" ? "" : hits === undefined ? words.searching : words.matches(hits.length, matchAt(hits, atMs))}
+      </span>
       <Tool of={words.previousMatch} isOff={isNone} onClick={() => model.jump("hits", -1)} />
       <Tool of={words.nextMatch} isOff={isNone} onClick={() => model.jump("hits", 1)} />
     </form>

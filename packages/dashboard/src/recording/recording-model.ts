@@ -72,6 +72,15 @@ export class RecordingModel extends Store<RecordingState> {
     this.#go({ from: isoOf(atMs), atMs });
   }
 
+  /** A hundredth of the whole in a direction, but at least one second and at most ten. */
+  step(direction: 1 | -1): void {
+    const { recording, atMs, endMs } = this.state;
+    if (recording === undefined) return;
+    const { startMs } = recording;
+    const stepMs = Math.min(10_000, Math.max(1_000, (endMs - startMs) / 100));
+    this.seek(Math.round(Math.min(endMs, Math.max(startMs, atMs + direction * stepMs))));
+  }
+
   /** The next command or match in a direction. @returns Whether there is one. */
   jump(to: "commands" | "hits", direction: 1 | -1): boolean {
     const { atMs } = this.state;
@@ -141,6 +150,11 @@ export class RecordingModel extends Store<RecordingState> {
       this.change({ fault: error instanceof Error ? error.message : String(error) });
     }
   }
+}
+
+/** The number of the match that a moment stands at or behind; 0 before the first. */
+export function matchAt(hits: readonly Mark[], atMs: number): number {
+  return hits.findLastIndex((hit) => hit.atMs <= atMs) + 1;
 }
 
 const isoOf = (ms: number) => new Date(ms).toISOString();

@@ -26,10 +26,12 @@ import { createPortal } from "react-dom";
 import { defined, keyboardStateOf, mayType } from "sandbox-stdio/core";
 import { ticketOf } from "../connection/attach-address.ts";
 import { obstacleText, type Remedy } from "../connection/status.ts";
+import { useOwnKeys } from "../keys/own-keys.ts";
 import { TerminalToolsView } from "../output/TerminalToolsView.tsx";
 import { Asks } from "../sharing/Asks.tsx";
 import { takesKeyboard } from "../sharing/hand-over-key.ts";
 import { ParticipantsBar } from "../sharing/ParticipantsBar.tsx";
+import { sizedBy } from "../sharing/participants-model.ts";
 import { TouchKeys } from "../terminal/TouchKeys.tsx";
 import {
   isInDialog,
@@ -49,7 +51,6 @@ import type { Files } from "../transfer/files.ts";
 import { UploadView } from "../transfer/UploadView.tsx";
 import { typedPaths } from "../transfer/upload-plan.ts";
 import { NO_MODIFIERS } from "../ui/modifiers.ts";
-import { sizedBy } from "../ui/size-limit.ts";
 import { QuestionDialog } from "./QuestionDialog.tsx";
 import { RefusalCard } from "./RefusalCard.tsx";
 import { StatusBar } from "./StatusBar.tsx";
@@ -110,6 +111,7 @@ export function Terminal(props: TerminalProps) {
     if (live !== undefined) live.screen.isReadOnly = isReadOnly;
   }, [live, isReadOnly]);
 
+  const own = useOwnKeys();
   /** Whether a pressed key is the page's. */
   const takesKey = (event: globalThis.KeyboardEvent): boolean => {
     if (isWithin(event.target, section.current)) return false;
@@ -119,10 +121,10 @@ export function Terminal(props: TerminalProps) {
       return true;
     }
     if (live === undefined || isInDialog(event.target)) return false;
-    const shortcut = shortcutOf(event);
-    if (shortcut === "settings" && props.onSettings !== undefined) {
-      props.onSettings();
-      return true;
+    const shortcut = shortcutOf(event, own);
+    if (shortcut === "settings") {
+      props.onSettings?.();
+      return props.onSettings !== undefined;
     }
     return (shortcut !== undefined && live.tools.do(shortcut)) || takesKeyboard(event, live.room);
   };

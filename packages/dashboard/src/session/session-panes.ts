@@ -30,7 +30,7 @@ export type PanesConnection = {
 };
 
 /** How long the focus may differ from tmux's active pane, while the command is under way or lost. */
-export const SYNC_MS = 3_000;
+const SYNC_MS = 3_000;
 
 /** Error codes that refuse a command. */
 const REFUSALS: ReadonlySet<string> = new Set(["pane_refused", "no_such_pane", "not_stdin_holder"]);

@@ -4,7 +4,7 @@ import type { ClientState, Role, ServerMessage } from "sandbox-stdio/core";
 import { BrowserConnection, type BrowserConnectionOptions } from "../connection/browser-connection.ts";
 import { Latency } from "../connection/latency.ts";
 import { Renewal } from "../connection/renewal.ts";
-import { countKeys, type SessionFacts } from "../connection/status.ts";
+import { type ConnectionFacts, countKeys } from "../connection/status.ts";
 import { Attention } from "../output/attention.ts";
 import { flash, playBell, showNotice } from "../output/browser-alerts.ts";
 import type { Progress } from "../output/program-notices.ts";
@@ -34,7 +34,7 @@ export type Notice =
   /** Output from before this page's attach is missing. */
   | { readonly kind: "shortened" };
 
-export type View = SessionFacts & {
+export type View = ConnectionFacts & {
   readonly sandbox: string;
   readonly session: string;
   /** The drawn size in cells: the PTY's. */
@@ -51,7 +51,7 @@ export type View = SessionFacts & {
   readonly progress: Progress | undefined;
   /** Address of the link under the pointer. */
   readonly link: string | undefined;
-  /** When the login expires, by the page's clock; undefined: not soon, or it is renewed. */
+  /** When the login expires, by `performance.now()`; undefined: not soon, or it is renewed. */
   readonly loginEndsAtMs: number | undefined;
   /** Whether something was shown, which must stay visible. */
   readonly hasBegun: boolean;
@@ -285,10 +285,7 @@ export class TerminalSession {
         if (!this.#view.hasTyped || this.#view.unsentKeys > 0) this.#change({ unsentKeys: 0, hasTyped: true });
       },
       startedOver: (reason) => this.#notice({ kind: "started-over", reason }),
-      inputDrained: () => {
-        const isAnswered = () => this.connection.client?.unackedInput === 0;
-        if (isAnswered()) this.echo.answered(isAnswered);
-      },
+      inputDrained: () => this.echo.answered(this.connection.client?.unackedInput ?? 0),
     });
     const { signal } = this.#stopWatching;
     for (const event of ["online", "offline"]) {

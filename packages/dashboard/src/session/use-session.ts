@@ -1,7 +1,7 @@
 // The Terminal component's session: mounted, kept in step with the properties, and observed.
 
 import { type RefObject, useEffect, useEffectEvent, useMemo, useReducer, useState, useSyncExternalStore } from "react";
-import { describe, type SessionFacts, type Status } from "../connection/status.ts";
+import { type ConnectionFacts, describe, type Status } from "../connection/status.ts";
 import { QUIET } from "../output/attention.ts";
 import { titleWith } from "../output/program-notices.ts";
 import { NO_FACTS } from "../output/shell-facts.ts";
@@ -107,7 +107,7 @@ export function useWarningOnClose(isOn: boolean): void {
 }
 
 /** Before the terminal is mounted. */
-const NOT_YET: SessionFacts = {
+const NOT_YET: ConnectionFacts = {
   client: { phase: "connecting", attempt: 0 },
   upstream: "running",
   resumedAtMs: undefined,

@@ -20,12 +20,13 @@ import { GALLERY } from "./theme-gallery.ts";
 export type SettingsDialogProps = {
   readonly preferences: Preferences;
   readonly onChange: (change: Partial<Preferences>) => void;
+  readonly onKeys: () => void;
   readonly onClose: () => void;
 };
 
 type FlagName = { [Name in keyof Preferences]: Preferences[Name] extends boolean ? Name : never }[keyof Preferences];
 
-export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialogProps) {
+export function SettingsDialog({ preferences, onChange, onKeys, onClose }: SettingsDialogProps) {
   const words = useTexts().settings;
   const [problem, setProblem] = useState("");
   const { theme } = preferences;
@@ -115,6 +116,12 @@ export function SettingsDialog({ preferences, onChange, onClose }: SettingsDialo
           {flag("warnsOnClose")}
           {flag("isReader")}
           {flag("isOptionMeta")}
+          <p className="sbx-setting">
+            <span>{words.keys}</span>
+            <button type="button" className="sbx-button" onClick={onKeys}>
+              {words.changeKeys}
+            </button>
+          </p>
           <Choice
             label={words.prediction}
             hint={words.predictionWarning}

@@ -2,6 +2,7 @@
 // exported. An unreadable value counts as the default.
 
 import type { PredictionMode } from "sandbox-stdio/core";
+import { type OwnKeys, readOwnKeys } from "../keys/own-keys.ts";
 import { DEFAULT_LINE_HEIGHT } from "../terminal/terminal-look.ts";
 import { COLOUR_NAMES, type Colours, readColour, type ThemeFile } from "../terminal/theme-import.ts";
 
@@ -33,6 +34,8 @@ export type Preferences = {
   /** Notifications of programs and finished commands while the page is in the background. */
   readonly programsNotify: boolean;
   readonly prediction: PredictionMode;
+  /** Keys of commands that are not the usual ones. */
+  readonly keys: OwnKeys;
 };
 
 export const DEFAULT_PREFERENCES: Preferences = {
@@ -53,6 +56,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   bellNotifies: false,
   programsNotify: false,
   prediction: "auto",
+  keys: {},
 };
 
 export const FONT_SIZES = { min: 6, max: 40 } as const;
@@ -83,6 +87,7 @@ const READERS: { readonly [Name in keyof Preferences]: (value: unknown) => Prefe
   bellNotifies: flag,
   programsNotify: flag,
   prediction: oneOf("never", "auto", "always"),
+  keys: readOwnKeys,
 };
 
 export class PreferenceStore {

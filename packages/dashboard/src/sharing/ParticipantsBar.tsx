@@ -6,6 +6,7 @@ import {
   colourIndex,
   keyboardStateOf,
   keyboardWords,
+  mayGiveTo,
   nameOf,
   otherDrivers,
   type Participant,
@@ -101,7 +102,6 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
   const name = nameOf(people, id, words);
   const isYou = id === people.you;
   const isHolder = id === soleTypistOf(people);
-  const isReceiver = keyboardStateOf(people) === "yours" && otherDrivers(people).includes(participant);
   const typed = people.typed?.[id];
   const facts = [
     isYou ? words.you : "",
@@ -133,7 +133,7 @@ function Person({ people, participant, colour, onGive }: PersonProps) {
       )}
       <span className="sbx-unseen">{title}</span>
       {isHolder ? <KeyboardIcon size={16} aria-hidden /> : null}
-      {isReceiver && onGive !== undefined ? (
+      {onGive !== undefined && mayGiveTo(people, id) ? (
         <button
           type="button"
           className="sbx-quiet"
@@ -189,7 +189,13 @@ function Keyboard({ people, obstacle, refusedKeys, children }: KeyboardProps) {
   // Nothing is special: the words are for a screen reader alone.
   const isQuiet = isOpen && (keyboard === "shared" || people.participants.length < 2);
   return (
-    <div className="sbx-keyboard" data-keyboard={keyboard} data-open={isOpen} data-quiet={isQuiet}>
+    <div
+      className="sbx-keyboard"
+      data-keyboard={keyboard}
+      data-open={isOpen}
+      data-quiet={isQuiet}
+      data-told={obstacle !== undefined}
+    >
       {/* A new key restarts the animation each time that typed keys are refused. */}
       <span
         className="sbx-field"
@@ -227,16 +233,19 @@ function KeyboardButtons({ room, done, people, hasRequested, mayTake }: Keyboard
       <Button words={words.takeItWith(TAKE_KEY)} title={words.yieldTitle} act={done(() => room.ask())} isPrimary />
     );
   }
-  if (keyboard !== "taken") return null;
+  const mayAsk = keyboard === "none" && otherDrivers(people).some(({ kind }) => kind !== "program");
+  if (keyboard !== "taken" && !mayAsk) return null;
   return (
     <>
       <Button
-        words={hasRequested ? words.askAgain : words.ask}
+        words={hasRequested ? words.askAgain : mayAsk ? words.askToType : words.ask}
         title={hasRequested ? words.askAgainTitle : words.askTitle}
         act={done(() => room.ask())}
         isPrimary={!hasRequested}
       />
-      {mayTake ? <Button words={words.takeOver} title={words.takeOverTitle} act={done(() => room.take())} /> : null}
+      {mayTake && !mayAsk ? (
+        <Button words={words.takeOver} title={words.takeOverTitle} act={done(() => room.take())} />
+      ) : null}
     </>
   );
 }

@@ -207,10 +207,12 @@ function Tickets({ tickets, onRevoke }: TicketsProps) {
         {tickets.map(({ id, role, isForGuests, hasRecording, expiresAt }) => (
           <tr key={id} data-ticket={id}>
             <td>
-              {role === "driver" ? words.mayType : words.mayLookOn} {hasRecording ? words.recording : ""}
+              <span>
+                {role === "driver" ? words.mayType : words.mayLookOn} {hasRecording ? words.recording : ""}
+              </span>
+              <span>{isForGuests ? words.guestsToo : words.loggedIn}</span>
+              <span>{words.until(timeOf(expiresAt, words))}</span>
             </td>
-            <td>{isForGuests ? words.guestsToo : words.loggedIn}</td>
-            <td>{words.until(timeOf(expiresAt, words))}</td>
             <td>
               <button
                 type="button"

@@ -1,7 +1,16 @@
 // The participants of a session as the page shows them: who may type, who requests the keyboard, and the latest event as a text. Sends
 // this person's keyboard requests. No React.
 
-import { announcementOf, keyboardWords, type Participants, type ServerMessage } from "sandbox-stdio/core";
+import {
+  announcementOf,
+  keyboardWords,
+  mayGiveTo,
+  nameOf,
+  otherDrivers,
+  type Participants,
+  type ServerMessage,
+  soleTypistOf,
+} from "sandbox-stdio/core";
 import type { BrowserConnection } from "../connection/browser-connection.ts";
 import { ENGLISH, type Texts } from "../texts/texts.ts";
 import { Store } from "../ui/store.ts";
@@ -98,7 +107,7 @@ export class ParticipantsModel extends Store<ParticipantsState> {
     const others = this.state.requesters.filter((id) => id !== message.id);
     if (message.type === "leave") return { requesters: others };
     if (message.id === people.you) return { hasRequested: true };
-    return people.holder === people.you ? { requesters: [...others, message.id] } : {};
+    return mayGiveTo(people, message.id) ? { requesters: [...others, message.id] } : {};
   }
 
   #refused(): void {
@@ -115,4 +124,12 @@ export class ParticipantsModel extends Store<ParticipantsState> {
   #notice(text: string): ParticipantsState["notice"] {
     return { text, count: this.state.notice.count + 1 };
   }
+}
+
+/** Names of the other people whose windows set the terminal's size (K4). */
+export function sizedBy(people: Participants | undefined, words: Texts["people"]): readonly string[] {
+  if (people === undefined) return [];
+  const sole = soleTypistOf(people);
+  const others = otherDrivers(people).filter(({ id }) => sole === "" || id === sole);
+  return others.map(({ id }) => nameOf(people, id, words));
 }

@@ -39,11 +39,13 @@ export class EchoOverlay {
     this.#prediction.measured(roundTripMs);
   }
 
-  /** All input was acknowledged. @param isStill Called again once earlier output is drawn. */
-  answered(isStill: () => boolean): void {
+  /** Input was acknowledged, all but so many bytes. */
+  answered(unacked: number): void {
     if (!this.#isOn) return;
+    const acked = this.#prediction.typedBytes - unacked;
     this.#terminal.write("", () => {
-      if (isStill()) this.#prediction.answered();
+      this.#prediction.answered(acked, this.#rows.screen);
+      this.#check();
     });
   }
 

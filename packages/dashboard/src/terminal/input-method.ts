@@ -24,7 +24,7 @@ export type PressedKey = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "altKe
  * The keyCode for the terminal of a key that an input method has processed; undefined: its text comes by itself. If the method hides the
  * key ("Process"), its physical position tells.
  */
-export function keyCodeOf({ key, code, ctrlKey, altKey, metaKey }: PressedKey): number | undefined {
+function keyCodeOf({ key, code, ctrlKey, altKey, metaKey }: PressedKey): number | undefined {
   if (Object.hasOwn(NAMED, key)) return NAMED[key];
   if (code === "Escape") return NAMED.Escape;
   // Ctrl with Alt is AltGr on many keyboards, which types characters.

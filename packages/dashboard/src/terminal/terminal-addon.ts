@@ -10,7 +10,7 @@ import { type Look, TerminalLook } from "./terminal-look.ts";
 /** The used part of {@link BrowserConnection}. */
 export type TerminalLink = Pick<
   BrowserConnection,
-  "subscribe" | "state" | "type" | "dealtWith" | "mayAnswer" | "nextAnswerChange" | "isReplay" | "mayType"
+  "subscribe" | "state" | "type" | "processed" | "mayAnswer" | "nextAnswerChange" | "isReplay" | "mayType"
 >;
 
 type Chunk = {
@@ -177,7 +177,7 @@ export class StdioAddon implements ITerminalAddon {
     this.#isAtQuery = false;
     const chunk = this.#drawing.shift();
     if (chunk?.isReplay === true) this.replayDrawn();
-    if (chunk?.end !== undefined && chunk.epoch === this.#epoch) this.#link.dealtWith(chunk.end);
+    if (chunk?.end !== undefined && chunk.epoch === this.#epoch) this.#link.processed(chunk.end);
     if (this.#drawing.length === 0) this.#advance();
   }
 

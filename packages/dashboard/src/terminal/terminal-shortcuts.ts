@@ -1,36 +1,29 @@
-// Shortcuts of the page that don't go to the process. Pure.
+// Commands of a terminal and their keys, which don't go to the process. Pure.
 
-export type Shortcut =
-  | "search"
-  | "previous-command"
-  | "next-command"
-  | "copy-output"
-  | "to-bottom"
-  | "latency"
-  | "settings";
+import { keyNameOf, listOfKeys, type OwnKeys, type Pressed } from "../keys/own-keys.ts";
 
-/** The used fields of a key event. */
-export type Pressed = Pick<KeyboardEvent, "code" | "key" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
+const KEYS = {
+  search: "Ctrl+Shift+F",
+  "previous-command": "Ctrl+Shift+↑",
+  "next-command": "Ctrl+Shift+↓",
+  "copy-output": "Ctrl+Shift+Y",
+  "to-bottom": "Ctrl+Shift+End",
+  latency: "Ctrl+Shift+L",
+} as const;
 
-const WITH_CTRL_SHIFT: Readonly<Record<string, Shortcut>> = {
-  KeyF: "search",
-  ArrowUp: "previous-command",
-  ArrowDown: "next-command",
-  KeyY: "copy-output",
-  KeyL: "latency",
-  End: "to-bottom",
-  Comma: "settings",
-};
+export type Shortcut = keyof typeof KEYS;
 
-/** A shortcut's keys as people write them. */
-export function keyOfShortcut(shortcut: Shortcut): string {
-  const code = Object.keys(WITH_CTRL_SHIFT).find((each) => WITH_CTRL_SHIFT[each] === shortcut) ?? "";
-  const signs: Readonly<Record<string, string>> = { ArrowUp: "↑", ArrowDown: "↓", Comma: "," };
-  return `Ctrl+Shift+${signs[code] ?? code.replace(/^Key/, "")}`;
-}
+export const SHORTCUTS = Object.keys(KEYS) as readonly Shortcut[];
+
+export const SETTINGS_KEY = "Ctrl+Shift+,";
+
+export const keysOfShortcut = (shortcut: Shortcut, own: OwnKeys): string =>
+  own[`terminal ${shortcut}`] ?? KEYS[shortcut];
 
 /** The key's shortcut; undefined if it goes to the process. */
-export function shortcutOf({ code, ctrlKey, shiftKey, altKey, metaKey }: Pressed): Shortcut | undefined {
-  if (!ctrlKey || !shiftKey || altKey || metaKey) return undefined;
-  return Object.hasOwn(WITH_CTRL_SHIFT, code) ? WITH_CTRL_SHIFT[code] : undefined;
+export function shortcutOf(pressed: Pressed, own: OwnKeys = {}): Shortcut | "settings" | undefined {
+  const key = keyNameOf(pressed);
+  if (key === undefined) return undefined;
+  if (listOfKeys(own.settings ?? SETTINGS_KEY).includes(key)) return "settings";
+  return SHORTCUTS.find((shortcut) => listOfKeys(keysOfShortcut(shortcut, own)).includes(key));
 }

@@ -341,6 +341,8 @@ export class TerminalView {
 
   /** Ctrl+Shift+C copies, and Ctrl+F6 leaves the terminal, which takes every other key. */
   #isForTerminal(event: KeyboardEvent): boolean {
+    // In screen reader mode xterm.js leaves Shift+Tab to the browser too, which would move the focus.
+    if (event.type === "keydown" && event.key === "Tab") event.preventDefault();
     if (event.ctrlKey && event.shiftKey && event.code === "KeyC" && this.terminal.hasSelection()) {
       if (event.type === "keydown") {
         event.preventDefault();

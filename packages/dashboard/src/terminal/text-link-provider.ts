@@ -64,7 +64,7 @@ export function isWithCtrl({ ctrlKey, metaKey }: Pick<MouseEvent, "ctrlKey" | "m
 }
 
 /** The whole wrapped line, and the cell of each UTF-16 unit. */
-export function textAround(terminal: Pick<Terminal, "buffer" | "cols">, row: number): Text {
+function textAround(terminal: Pick<Terminal, "buffer" | "cols">, row: number): Text {
   const buffer = terminal.buffer.active;
   let first = row;
   while (first > 0 && row - first < MAX_ROWS && buffer.getLine(first)?.isWrapped === true) first -= 1;

@@ -8,7 +8,7 @@ const SLACK_PX = 8;
 
 type Cell = { readonly x: number; readonly y: number };
 type Gesture =
-  | { readonly kind: "undecided"; readonly x: number; readonly y: number }
+  | { readonly kind: "undecided" }
   | { readonly kind: "scroll"; x: number; y: number; rest: number }
   /** Two fingers, this far from each other when the size last changed. */
   | { readonly kind: "zoom"; distance: number }
@@ -23,6 +23,8 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement, zoom: (facto
   const { signal } = stop;
   let gesture: Gesture | undefined;
   let timer = 0;
+  /** Where and when the finger came down. */
+  let start = { x: 0, y: 0, atMs: 0 };
 
   const screen = () => stage.querySelector(".xterm-screen")?.getBoundingClientRect();
   const cellAt = ({ clientX, clientY }: Touch): Cell | undefined => {
@@ -42,10 +44,8 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement, zoom: (facto
     const rowHeight = (screen()?.height ?? 0) / terminal.rows;
     if (rowHeight === 0) return;
     const moved = drag.rest + pan(stage, drag.x - touch.clientX, drag.y - touch.clientY);
-    drag.x = touch.clientX;
     const lines = Math.trunc(moved / rowHeight);
-    drag.y = touch.clientY;
-    drag.rest = moved - lines * rowHeight;
+    Object.assign(drag, { x: touch.clientX, y: touch.clientY, rest: moved - lines * rowHeight });
     if (lines !== 0) scrollBy(terminal, stage, lines, rowHeight, touch);
   };
 
@@ -59,7 +59,8 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement, zoom: (facto
         gesture = { kind: "zoom", distance: distanceOf(touch, second) };
         return;
       }
-      gesture = { kind: "undecided", x: touch.clientX, y: touch.clientY };
+      gesture = { kind: "undecided" };
+      start = { x: touch.clientX, y: touch.clientY, atMs: event.timeStamp };
       const from = cellAt(touch);
       timer = window.setTimeout(() => {
         if (from === undefined) return;
@@ -80,10 +81,14 @@ export function handleTouch(terminal: Terminal, stage: HTMLElement, zoom: (facto
         if (zoom(distance / gesture.distance)) gesture.distance = distance;
         return;
       }
-      if (gesture.kind === "undecided") {
-        if (Math.hypot(touch.clientX - gesture.x, touch.clientY - gesture.y) < SLACK_PX) return;
+      const isFar = Math.hypot(touch.clientX - start.x, touch.clientY - start.y) >= SLACK_PX;
+      // A busy page hears of a drag after the timer.
+      const isLate = gesture.kind === "select" && isFar && event.timeStamp - start.atMs < LONG_PRESS_MS;
+      if (isLate) terminal.clearSelection();
+      if (gesture.kind === "undecided" || isLate) {
+        if (!isFar) return;
         clearTimeout(timer);
-        gesture = { kind: "scroll", x: gesture.x, y: gesture.y, rest: 0 };
+        gesture = { kind: "scroll", x: start.x, y: start.y, rest: 0 };
       }
       if (gesture.kind === "scroll") scroll(gesture, touch);
       else {

@@ -22,7 +22,7 @@ export const RECORDING_TEXTS = {
   term: "Search the recording",
   previousMatch: ["↑", "Previous match"],
   nextMatch: ["↓", "Next match"],
-  matches: (count: number) => (count === 1 ? "1 match" : `${count} matches`),
+  matches: (count: number, at: number) => (at > 0 ? `${at} of ${count}` : count === 1 ? "1 match" : `${count} matches`),
   searching: "Searching…",
   link: "Link to this moment",
   copied: "Link copied",

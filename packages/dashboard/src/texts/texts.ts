@@ -159,8 +159,9 @@ export const ENGLISH = {
     takeIt: "Take it",
     takeItTitle: "Take the keyboard",
     takeItWith: (key: string) => `Take it (${key})`,
-    yieldTitle: "A program has the keyboard, and gives it up at once",
+    yieldTitle: "Take the keyboard back at once",
     ask: "Ask",
+    askToType: "Ask to type",
     askTitle: "Ask for the keyboard",
     askAgain: "Ask again",
     askAgainTitle: "You have asked for the keyboard",
@@ -311,6 +312,8 @@ export const ENGLISH = {
     cursor: "Cursor",
     cursors: { block: "block", bar: "bar", underline: "underline" },
     attention: "Notifications",
+    keys: "Keyboard shortcuts",
+    changeKeys: "Change…",
     flags: {
       hasLigatures: "Ligatures",
       cursorBlinks: "Blinking cursor",
@@ -407,7 +410,6 @@ export const ENGLISH = {
         "copy-output": "Copy output of the command",
         "to-bottom": "Scroll to the newest line",
         latency: "Show latency",
-        settings: "Settings",
       },
       ask: {
         take: "Program's request: take the keyboard",
@@ -436,6 +438,20 @@ export const ENGLISH = {
       ["F2", "On a tab: rename it; in a terminal: take the keyboard from a program"],
     ] as readonly (readonly [keys: string, does: string])[],
     rest: "Every other key goes to the process.",
+    none: "no key",
+    change: (does: string, keys: string) => `${does}: ${keys}; change`,
+    press: "Press the new keys…",
+    pressing: "Escape cancels, Backspace takes the key away.",
+    reset: (does: string) => `${does}: use the usual keys again`,
+    resetSign: "↺",
+    /** Why a key is refused. */
+    refused: {
+      programs: (key: string) => `${key} goes to programs: use two modifiers or more, as in Ctrl+Shift+F`,
+      browser: (key: string) => `The browser keeps ${key} for itself`,
+      page: (key: string) => `${key} copies, pastes or leaves the terminal`,
+    },
+    taken: (key: string, does: string) => `${key} is “${does}”. Press it again to use it here instead.`,
+    given: (key: string, does: string) => `${key}: ${does}`,
     close: "Close",
   },
   /** Windows and panes of a session under tmux. */

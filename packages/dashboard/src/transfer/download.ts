@@ -71,7 +71,7 @@ export class Download {
         if (stream === STREAM_STDOUT) this.#received(bytes);
         else if (stream === STREAM_STDERR && this.#stderr.length < MAX_STDERR)
           this.#stderr += errors.decode(bytes, { stream: true });
-        this.#connection.dealtWith(end);
+        this.#connection.processed(end);
       },
       gap: () => this.#finish({ kind: "incomplete" }),
       // A new client would send all bytes again.

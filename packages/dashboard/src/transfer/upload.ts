@@ -65,7 +65,7 @@ export class Upload {
             texts.stdout += out.decode(bytes, { stream: true });
           if (stream === STREAM_STDERR && texts.stderr.length < MAX_OUTPUT)
             texts.stderr += errors.decode(bytes, { stream: true });
-          connection.dealtWith(end);
+          connection.processed(end);
         },
         inputDrained: () => {
           this.#progressed(this.#written - (connection.client?.unackedInput ?? 0));

@@ -1,7 +1,8 @@
-// Commands for tabs and panes, and their keys. Ctrl+Shift with a letter means nothing to terminals; Alt+Shift with an arrow does, and is
-// taken only if there are other panes. Pure.
+// The page's commands, and their keys. Ctrl+Shift with a letter means nothing to terminals; Alt+Shift with an arrow does, and is taken
+// only if there are other panes. Pure.
 
-import { keyOfShortcut, type Shortcut } from "../terminal/terminal-shortcuts.ts";
+import { keyNameOf, listOfKeys, type OwnKeys, type Pressed } from "../keys/own-keys.ts";
+import { keysOfShortcut, SETTINGS_KEY, SHORTCUTS, type Shortcut } from "../terminal/terminal-shortcuts.ts";
 import type { Direction, Layout } from "./layout.ts";
 import { focusOf, neighbourOf } from "./layout.ts";
 import { focus, moveTab, moveToOwnTab, resizeBy, showTab, swap } from "./layout-edits.ts";
@@ -24,55 +25,97 @@ export type WorkspaceCommand =
 
 export type SchemeChoice = "system" | "light" | "dark" | "contrast";
 
-export type Key = Pick<KeyboardEvent, "code" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
+const DIRECTIONS: readonly Direction[] = ["left", "right", "up", "down"];
+const SCHEMES: readonly SchemeChoice[] = ["system", "light", "dark", "contrast"];
 
-const CTRL = "Ctrl+Shift+";
-const ALT = "Alt+Shift+";
+/** But for those that depend on something else, as on the sandboxes. */
+export const ALL_COMMANDS: readonly WorkspaceCommand[] = [
+  { do: "palette" },
+  { do: "new" },
+  { do: "divide", direction: "right" },
+  { do: "divide", direction: "down" },
+  { do: "files" },
+  { do: "upload" },
+  { do: "rename" },
+  { do: "share" },
+  ...SHORTCUTS.map((shortcut): WorkspaceCommand => ({ do: "terminal", shortcut })),
+  ...(["take", "decline", "back"] as const).map((act): WorkspaceCommand => ({ do: "ask", act })),
+  { do: "notify" },
+  { do: "settings" },
+  { do: "keys" },
+  ...SCHEMES.map((scheme): WorkspaceCommand => ({ do: "scheme", scheme })),
+  { do: "close" },
+  { do: "reopen" },
+  { do: "own-tab" },
+  { do: "show-tab", by: 1 },
+  { do: "show-tab", by: -1 },
+  { do: "move-tab", by: 1 },
+  { do: "move-tab", by: -1 },
+  ...(["focus", "move", "grow"] as const).flatMap((what) =>
+    DIRECTIONS.map((direction): WorkspaceCommand => ({ do: what, direction })),
+  ),
+];
 
-const KEYS: Readonly<Record<string, WorkspaceCommand>> = {
-  [`${CTRL}P`]: { do: "palette" },
-  // Firefox does not pass the key above to pages.
-  [`${CTRL}K`]: { do: "palette" },
-  [`${CTRL}D`]: { do: "divide", direction: "right" },
-  [`${CTRL}E`]: { do: "divide", direction: "down" },
-  [`${CTRL}X`]: { do: "close" },
-  [`${CTRL}Z`]: { do: "reopen" },
-  [`${CTRL}/`]: { do: "keys" },
-  [`${ALT}Left`]: { do: "focus", direction: "left" },
-  [`${ALT}Right`]: { do: "focus", direction: "right" },
-  [`${ALT}Up`]: { do: "focus", direction: "up" },
-  [`${ALT}Down`]: { do: "focus", direction: "down" },
-  [`${CTRL}[`]: { do: "show-tab", by: -1 },
-  [`${CTRL}]`]: { do: "show-tab", by: 1 },
+/** Usual keys, by the command's id. */
+const KEYS: OwnKeys = {
+  // Firefox does not give the first to pages.
+  palette: "Ctrl+Shift+P, Ctrl+Shift+K",
+  settings: SETTINGS_KEY,
+  "divide right": "Ctrl+Shift+D",
+  "divide down": "Ctrl+Shift+E",
+  close: "Ctrl+Shift+X",
+  reopen: "Ctrl+Shift+Z",
+  keys: "Ctrl+Shift+/",
+  "focus left": "Alt+Shift+←",
+  "focus right": "Alt+Shift+→",
+  "focus up": "Alt+Shift+↑",
+  "focus down": "Alt+Shift+↓",
+  "show-tab -1": "Ctrl+Shift+[",
+  "show-tab 1": "Ctrl+Shift+]",
 };
+
+/** Names a command among the keys that are kept. */
+export const idOfCommand = (command: WorkspaceCommand): string => Object.values(command).join(" ");
+
+/** A command's keys as people write them; "" if it has none. */
+export function keysOfCommand(command: WorkspaceCommand, own: OwnKeys): string {
+  if (command.do === "terminal") return keysOfShortcut(command.shortcut, own);
+  const id = idOfCommand(command);
+  return own[id] ?? KEYS[id] ?? "";
+}
+
+export function commandWithKey(key: string, own: OwnKeys): WorkspaceCommand | undefined {
+  return ALL_COMMANDS.find((command) => listOfKeys(keysOfCommand(command, own)).includes(key));
+}
+
+/** Gives a command these keys, or its usual ones; the commands that have them lose them. */
+export function withKeys(own: OwnKeys, command: WorkspaceCommand, keys: string | undefined): OwnKeys {
+  const { [idOfCommand(command)]: _, ...others } = own;
+  const next: Record<string, string> = keys === undefined ? others : { ...others, [idOfCommand(command)]: keys };
+  const taken = listOfKeys(keysOfCommand(command, next));
+  for (const other of ALL_COMMANDS) {
+    const had = listOfKeys(keysOfCommand(other, next));
+    const left = had.filter((key) => !taken.includes(key));
+    if (other !== command && left.length < had.length) next[idOfCommand(other)] = left.join(", ");
+  }
+  return next;
+}
 
 /** Step of a divider, as a share. */
 const STEP = 0.05;
 
 /** @returns undefined for a key of the terminal. With a single pane, keys to other panes are the terminal's. */
-export function commandOfKey(key: Key, hasOthers: boolean): WorkspaceCommand | undefined {
-  if (key.ctrlKey === key.altKey || !key.shiftKey || key.metaKey) return undefined;
-  const command = KEYS[(key.ctrlKey ? CTRL : ALT) + nameOf(key.code)];
-  return command !== undefined && commandIsForOthers(command) && !hasOthers ? undefined : command;
+export function commandOfKey(pressed: Pressed, hasOthers: boolean, own: OwnKeys = {}): WorkspaceCommand | undefined {
+  const key = keyNameOf(pressed);
+  const command = key === undefined ? undefined : commandWithKey(key, own);
+  // The terminal takes its own, wherever it is.
+  if (command === undefined || command.do === "terminal" || command.do === "settings") return undefined;
+  return commandIsForOthers(command) && !hasOthers ? undefined : command;
 }
 
 /** Whether a command means something only with another pane. */
 export function commandIsForOthers({ do: what }: WorkspaceCommand): boolean {
   return ["focus", "move", "grow", "own-tab", "show-tab", "move-tab", "close"].includes(what);
-}
-
-/** A command's keys as people write them; undefined if it has none. */
-export function keysOfCommand(command: WorkspaceCommand): string | undefined {
-  if (command.do === "terminal") return keyOfShortcut(command.shortcut);
-  if (command.do === "settings") return keyOfShortcut("settings");
-  const keys = Object.entries(KEYS).filter(([, other]) => JSON.stringify(other) === JSON.stringify(command));
-  return keys.length === 0 ? undefined : keys.map(([key]) => key).join(", ");
-}
-
-/** A key's label. */
-function nameOf(code: string): string {
-  const brackets: Readonly<Record<string, string>> = { BracketLeft: "[", BracketRight: "]", Slash: "/" };
-  return brackets[code] ?? code.replace(/^Key|^Arrow/, "");
 }
 
 /** The layout after a command that needs nothing else. */

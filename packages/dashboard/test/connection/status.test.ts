@@ -3,11 +3,11 @@
 import type { ClientState } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
 import { hello } from "../../../sandbox-stdio/test/support/hello.ts";
-import { countKeys, describe as inWords, type SessionFacts, withoutCode } from "../../src/connection/status.ts";
+import { type ConnectionFacts, countKeys, describe as inWords, withoutCode } from "../../src/connection/status.ts";
 
 const attached: ClientState = { phase: "attached", hello: hello(), isResumed: false };
 
-function words(client: ClientState, more: Partial<SessionFacts> = {}, nowMs = 10_000): string {
+function words(client: ClientState, more: Partial<ConnectionFacts> = {}, nowMs = 10_000): string {
   const status = inWords(
     { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false, ...more },
     nowMs,
@@ -16,7 +16,7 @@ function words(client: ClientState, more: Partial<SessionFacts> = {}, nowMs = 10
   return `${status.name}, ${status.tone}: ${status.words}${seconds} [${status.remedies.join()}]`;
 }
 
-test.each<[string, ClientState, Partial<SessionFacts>]>([
+test.each<[string, ClientState, Partial<ConnectionFacts>]>([
   ["connecting, busy: Connecting… []", { phase: "connecting", attempt: 0 }, {}],
   ["connecting, busy: Reconnecting… []", { phase: "connecting", attempt: 2 }, {}],
   ["starting, busy: Starting the container… []", { phase: "starting" }, {}],
@@ -98,7 +98,7 @@ test.each([
   [4422, "why", `Why. ${CHECK}`],
 ])("a refusal with %i because of %j is told without a code", (code, reason, detail) => {
   const client: ClientState = { phase: "ended", end: { kind: "refused", code, reason } };
-  const facts: SessionFacts = { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false };
+  const facts: ConnectionFacts = { client, upstream: "running", resumedAtMs: undefined, hasMissedOutput: false };
   expect(inWords(facts, 10_000).detail).toBe(detail);
 });
 

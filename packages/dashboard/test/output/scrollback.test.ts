@@ -289,6 +289,7 @@ test("a key asks for no frame of its own, and the cursor stands still meanwhile:
   await expect.poll(() => process.typed).toBe("ab");
   expect(await page.page.locator("body").getAttribute("data-frames")).toBeNull();
   // What blinks delays an echo by a frame: the cursor stands still while a person types, and blinks again.
+  await page.page.emulateMedia({ reducedMotion: "no-preference" });
   await page.page.locator(".xterm-cursor-blink").waitFor();
   const blinking = () => page.page.evaluate(() => document.getAnimations().length);
   await expect.poll(blinking).toBe(1);

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readPageAddress, withSession } from "../../src/app/page-address.ts";
-import { RecordingModel } from "../../src/recording/recording-model.ts";
+import { matchAt, RecordingModel } from "../../src/recording/recording-model.ts";
 
 const START = "2026-11-29T14:00:00.000Z";
 const time = (seconds: number) => new Date(Date.parse(START) + seconds * 1000).toISOString();
@@ -83,10 +83,18 @@ test("jumps from command to command, and from match to match, by offset", async 
   await made.find("x");
   expect(made.getState().hits?.length).toBe(2);
   expect(at()).toEqual(["4000", 40]);
+  const shown = () => matchAt(made.getState().hits ?? [], made.getState().atMs);
+  expect(shown()).toBe(2);
   made.jump("hits", -1);
-  expect(at()).toEqual(["500", 5]);
+  expect([...at(), shown()]).toEqual(["500", 5, 1]);
   made.seek(Date.parse(time(20)));
   expect(at()).toEqual([time(20), 20]);
+  // An arrow key on the slider: a second, as a hundredth of it all is less.
+  made.step(-1);
+  expect(at()).toEqual([time(19), 19]);
+  made.seek(Date.parse(time(0)));
+  made.step(-1);
+  expect([...at(), shown()]).toEqual([time(0), 0, 0]);
 });
 
 test("a link names session, time and process, looks on, and is read back; a new shell's address has none of it", async () => {

@@ -50,6 +50,29 @@ test("a scheme, a size and a theme are there at once, on other pages too, and af
   await expect.poll(() => paper(page)).toBe(ground);
 });
 
+test("Option on a Mac types its characters, and is Alt for programs once that is chosen", async () => {
+  const page = await browser.attached();
+  const devTools = await page.page.context().newCDPSession(page.page);
+  const userAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36";
+  await devTools.send("Emulation.setUserAgentOverride", { userAgent, platform: "MacIntel" });
+  await page.page.reload();
+  await page.state("attached");
+  /** Option+B as a Mac's browser reports it. */
+  const press = async () => {
+    const key = { code: "KeyB", key: "∫", windowsVirtualKeyCode: 66, modifiers: 1 };
+    await devTools.send("Input.dispatchKeyEvent", { type: "keyDown", text: "∫", ...key });
+    await devTools.send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
+  };
+  await page.type("");
+  await press();
+  await expect.poll(() => browser.server.process("main").typed).toBe("∫");
+  await page.button("Settings");
+  await page.page.getByLabel("On a Mac, Option is Alt").check();
+  await page.page.getByRole("button", { name: "Close" }).click();
+  await press();
+  await expect.poll(() => browser.server.process("main").typed).toBe("∫\x1bb");
+});
+
 test("what a person chooses is there in their other browsers; what can't be read there is as if it had never been chosen", async () => {
   const page = await settings();
   await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
@@ -74,6 +97,21 @@ test("a choice is kept at once, of a browser that dies, too; the next ones withi
   await cursor.selectOption("bar");
   await page.page.goto("chrome://crash").catch(() => undefined);
   await expect.poll(kept).toBe("bar");
+});
+
+test("a choice that did not reach the server is there after a reload, and reaches it then", async () => {
+  const page = await settings();
+  const path = "**/api/preferences";
+  await page.page.route(path, (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
+  await page.page.getByRole("combobox", { name: "Cursor" }).selectOption("bar");
+  await page.page.unroute(path);
+  browser.server.preferences = { cursorStyle: "underline" };
+  await page.page.reload();
+  await page.state("attached");
+  await expect.poll(() => browser.server.preferences?.cursorStyle).toBe("bar");
+  await page.button("Settings");
+  expect(await page.page.getByRole("combobox", { name: "Cursor" }).inputValue()).toBe("bar");
+  page.problems.length = 0;
 });
 
 test("what is exported in one browser is imported in another", async () => {

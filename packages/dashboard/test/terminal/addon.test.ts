@@ -49,7 +49,7 @@ function harness() {
       log.push(`type ${JSON.stringify(text(bytes))}`);
       return true;
     },
-    dealtWith: (end) => log.push(`dealt ${end}`),
+    processed: (end) => log.push(`dealt ${end}`),
     mayAnswer: (offset) => offset >= answerableFrom,
     isReplay: (offset) => offset < answerableFrom,
     nextAnswerChange: (offset) => (offset < answerableFrom ? answerableFrom : Number.POSITIVE_INFINITY),

@@ -20,7 +20,7 @@ function harness() {
       return () => undefined;
     },
     type: (bytes) => typed.push(new TextDecoder().decode(bytes)) > 0,
-    dealtWith: (end) => dealt.push(end),
+    processed: (end) => dealt.push(end),
     mayAnswer: () => true,
     isReplay: () => false,
     nextAnswerChange: () => Number.POSITIVE_INFINITY,

@@ -182,6 +182,7 @@ describe("the look", () => {
 
   test("stands still for a person who wants less motion", async () => {
     const page = await browser.attached();
+    await page.page.emulateMedia({ reducedMotion: "no-preference" });
     await page.page.locator(".xterm-cursor-blink").waitFor();
     await page.page.emulateMedia({ reducedMotion: "reduce" });
     await page.page.locator(".xterm-cursor-blink").waitFor({ state: "detached" });

@@ -22,17 +22,27 @@ async function drag(
   restMs = 0,
 ) {
   const client = await page.page.context().newCDPSession(page.page);
-  const send = (type: "touchStart" | "touchMove" | "touchEnd", points: readonly (readonly [number, number])[]) =>
-    client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  const startedAt = Date.now() / 1_000;
+  // Without a rest, a quick finger's times, however slowly a busy machine gets them here.
+  const send = (
+    type: "touchStart" | "touchMove" | "touchEnd",
+    points: readonly (readonly [number, number])[],
+    at = 0,
+  ) =>
+    client.send("Input.dispatchTouchEvent", {
+      ...{ type, touchPoints: points.map(([x, y]) => ({ x, y })) },
+      ...(restMs === 0 && { timestamp: startedAt + at }),
+    });
   await send("touchStart", [from]);
   if (restMs > 0)
     await page.page.waitForFunction(
       () => getSelection()?.type !== undefined && document.querySelector(".xterm-selection > div"),
     );
   for (let step = 1; step <= 5; step += 1) {
-    await send("touchMove", [[from[0] + ((to[0] - from[0]) * step) / 5, from[1] + ((to[1] - from[1]) * step) / 5]]);
+    const point = [from[0] + ((to[0] - from[0]) * step) / 5, from[1] + ((to[1] - from[1]) * step) / 5] as const;
+    await send("touchMove", [point], step / 50);
   }
-  await send("touchEnd", []);
+  await send("touchEnd", [], 0.2);
 }
 
 test("a finger scrolls the lines that were, and what a program shows in full screen with the keys of a wheel", async () => {

@@ -64,6 +64,60 @@ test("the right button copies a selection by a menu, unless a program asked for 
   expect(await page.page.getByRole("menu").count()).toBe(0);
 });
 
+test("a person's own keys: given on the sheet, refused with a reason, told of another command, kept, and reset", async () => {
+  const page = await browser.attached();
+  await page.type("");
+  const keyboard = page.page.keyboard;
+  const sheet = page.page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  const change = (does: string) =>
+    sheet.getByRole("button", { name: new RegExp(`^${does}: .*change$`) }).press("Enter");
+  const says = (words: string) => sheet.getByRole("status").filter({ hasText: words }).waitFor();
+  await page.button("Settings");
+  await page.button("Change…");
+  await change("Search the output");
+  for (const [keys, words] of [
+    ["KeyF", "F goes to programs"],
+    ["Control+KeyF", "Ctrl+F goes to programs"],
+    ["Control+Shift+KeyW", "The browser keeps Ctrl+Shift+W"],
+    ["Control+Shift+KeyC", "Ctrl+Shift+C copies"],
+    ["Control+Shift+KeyD", "Ctrl+Shift+D is “Split right”"],
+  ] as const) {
+    await keyboard.press(keys);
+    await says(words);
+  }
+  await keyboard.press("Control+Shift+KeyD");
+  await says("Ctrl+Shift+D: Search the output");
+  await sheet.getByRole("button", { name: "Split right: no key; change" }).waitFor();
+  await change("Show or hide files");
+  await keyboard.press("Escape");
+  await change("Rename…");
+  await keyboard.press("Control+Shift+KeyO");
+  await says("Ctrl+Shift+O: Rename…");
+  await keyboard.press("Escape");
+  await sheet.waitFor({ state: "detached" });
+  await page.page.reload();
+  await page.state("attached");
+  await page.type("");
+  await keyboard.press("Control+Shift+KeyD");
+  await page.page.getByRole("search").waitFor();
+  expect(await terminals(page)).toBe(1);
+  await keyboard.press("Escape");
+  await keyboard.press("Control+Shift+KeyF");
+  await keyboard.type("k");
+  await expect.poll(() => browser.server.process("main").typed).toBe("k");
+  expect(await page.page.getByRole("search").count()).toBe(0);
+  await keyboard.press("Control+Shift+KeyP");
+  await page.page.getByRole("option", { name: /^Rename… Ctrl\+Shift\+O/ }).waitFor();
+  await keyboard.press("Escape");
+  await keyboard.press("Control+Shift+Slash");
+  await sheet.getByRole("button", { name: "Search the output: use the usual keys again" }).click();
+  await sheet.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" }).waitFor();
+  await sheet.getByRole("button", { name: "Split right: use the usual keys again" }).click();
+  await sheet.getByRole("button", { name: "Split right: Ctrl+Shift+D; change" }).waitFor();
+  // The list asked for the screens of sessions that this server has none of.
+  page.problems.length = 0;
+});
+
 test("every command is in the list with its key, and all keys are on a sheet", async () => {
   const page = await browser.attached();
   await page.type("");

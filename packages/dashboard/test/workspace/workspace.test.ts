@@ -1,10 +1,11 @@
 // What a person has open: alone until more than one pane is needed, then their tabs, kept for each device.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { listOfKeys, type Pressed, refusalOfKey } from "../../src/keys/own-keys.ts";
 import { allTargets, focusOf, type Layout, NOTHING_OPEN, paneIdOf } from "../../src/workspace/layout.ts";
 import { close, open, split } from "../../src/workspace/layout-edits.ts";
 import type { Kept } from "../../src/workspace/layout-kept.ts";
-import { applied, commandOfKey, edgeAt, type Key, keysOfCommand } from "../../src/workspace/layout-keys.ts";
+import { ALL_COMMANDS, applied, commandOfKey, edgeAt, keysOfCommand } from "../../src/workspace/layout-keys.ts";
 import type { LayoutApi, SaveResult, StoredLayout } from "../../src/workspace/layout-remote.ts";
 import { Workspace } from "../../src/workspace/workspace.ts";
 
@@ -106,7 +107,7 @@ test("where the server takes nothing the tabs are there all the same, said, and 
   expect([workspace.getState().isKept, server.there.kept && names(server.there.kept)]).toEqual([true, ["a", "other"]]);
 });
 
-const key = (code: string, more: Partial<Key> = {}): Key => ({
+const key = (code: string, more: Partial<Pressed> = {}): Pressed => ({
   code,
   ctrlKey: true,
   shiftKey: true,
@@ -164,11 +165,14 @@ test("of the keys few are taken, none that finds something in a terminal, and wi
   for (const more of [{ ctrlKey: false }, { shiftKey: false }, alt, { altKey: true }, { metaKey: true }]) {
     expect(commandOfKey(key("KeyP", more), true)).toBe(undefined);
   }
-  expect([keysOfCommand({ do: "palette" }), keysOfCommand({ do: "divide", direction: "down" })]).toEqual([
+  expect([keysOfCommand({ do: "palette" }, {}), keysOfCommand({ do: "divide", direction: "down" }, {})]).toEqual([
     "Ctrl+Shift+P, Ctrl+Shift+K",
     "Ctrl+Shift+E",
   ]);
-  expect(keysOfCommand({ do: "own-tab" })).toBe(undefined);
+  expect(keysOfCommand({ do: "own-tab" }, {})).toBe("");
+  // None is there twice, and each may be chosen.
+  const all = ALL_COMMANDS.flatMap((command) => listOfKeys(keysOfCommand(command, {})));
+  expect([new Set(all).size, all.filter((each) => refusalOfKey(each) !== undefined)]).toEqual([all.length, []]);
 });
 
 test("a command does to the layout what it says, and nothing at an edge", () => {

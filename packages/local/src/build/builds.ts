@@ -90,7 +90,7 @@ export async function buildCli(): Promise<void> {
       plugins,
       minifyWhitespace: true,
       minifySyntax: true,
-      // Of ws the client alone.
+      // The client of ws, without its server.
       alias: { bufferutil: join(cli, "src/connection/mask.ts"), ws: join(ROOT, "node_modules/ws/lib/websocket.js") },
       // Optional natives, and a module that only exists in a Worker: tried at run time, done without.
       external: ["utf-8-validate", "keytar", "cloudflare:workers"],
@@ -101,7 +101,7 @@ export async function buildCli(): Promise<void> {
     await bundle("sbx-stdio", "src/main.ts", [BUILTINS, LEAVE_APART]);
     for (const path of APART) await bundle(basename(path), `src/${path}.ts`, [BUILTINS], OWN_URL);
     writeFileSync(join(cli, "dist/package.json"), '{"type":"commonjs"}\n');
-    // Of an older build.
+    // Chunks of an older build.
     rmSync(join(cli, "dist/chunks"), { recursive: true, force: true });
   } catch (error) {
     throw new BuildError(`Cannot build the command line: ${error instanceof Error ? error.message : error}`);

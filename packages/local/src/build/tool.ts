@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { childEnv } from "../base/env.ts";
 
-/** Of programs with Bun in them. Anybody may have made the current folder: a bunfig.toml there can name code, and .env settings. */
+/** For programs that contain Bun. The current folder may be a stranger's: its bunfig.toml could name code, its .env settings. */
 export const NO_FOLDER = ["--no-compile-autoload-bunfig", "--no-compile-autoload-dotenv"] as const;
 
 /** A build failed; the message says which, and holds the tool's own output. */

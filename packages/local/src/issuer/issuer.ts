@@ -158,7 +158,7 @@ class Shell {
     return isPage ? this.#parts.signIn.browser(request, response, await form()) : this.#oauth(request, response);
   }
 
-  /** Of an access token of either kind, for everybody who asks: the real issuer does not ask for a client either. */
+  /** Introspects access tokens of either kind for any caller: the real issuer does not authenticate the client either. */
   async #introspection(token: string): Promise<Record<string, unknown>> {
     const found = await this.#parts.provider.AccessToken.find(token);
     if (found?.isValid) {

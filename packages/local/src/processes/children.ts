@@ -19,7 +19,7 @@ const STDERR_GRACE_MS = 1_000;
 /** Lines of a child's output, in a report of its end. */
 const LAST_LINES = 40;
 
-/** Of a log whose lines are read here; one more of that size is kept. */
+/** Size at which a log is rotated; one older file is kept. */
 const MOST_LOG_BYTES = 8 * 1024 * 1024;
 
 /** Characters of a child's stderr that are remembered. */

@@ -1,7 +1,7 @@
 // Where the built parts of a system are, and the two programs that run them. Builds nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { NotReadyError } from "../processes/ready.ts";
 
 /** In a folder of buildParts(). `modules`: what workerd gets beside the Worker. */
@@ -13,6 +13,16 @@ export const partsIn = (folder: string) => ({
   buildId: join(folder, "bridge/build-id"),
   modules: join(folder, "modules"),
 });
+
+/** The name of a folder of parts, by the Worker's main module where that is not wrangler.toml's. */
+export const partsName = (entry = "worker"): string => basename(entry, extname(entry));
+
+/** The folder of parts that were built for a whole run of the tests; undefined: none with this main module. */
+export function sharedParts(entry?: string): string | undefined {
+  const { SBX_PARTS } = process.env;
+  const folder = SBX_PARTS === undefined ? undefined : join(SBX_PARTS, partsName(entry));
+  return folder !== undefined && existsSync(folder) ? folder : undefined;
+}
 
 /** Changes with every build of the bridge: a running one of another build is replaced once it has nothing left to do. */
 export const bridgeBuild = (folder: string): string => readFileSync(partsIn(folder).buildId, "utf8").trim();

@@ -5,7 +5,7 @@ import { basename, extname, join } from "node:path";
 import { build, stop } from "esbuild";
 import { BIN, ROOT } from "../base/paths.ts";
 import { BuildError, runTool } from "../build/tool.ts";
-import { partsIn } from "./installed.ts";
+import { partsIn, partsName, sharedParts } from "./installed.ts";
 import { type System, type SystemOptions, startSystem } from "./system.ts";
 import { workerEnv } from "./worker-env.ts";
 
@@ -30,10 +30,15 @@ export interface PartsOptions {
 export async function buildParts(folder: string, options: PartsOptions = {}): Promise<void> {
   const { modules, page } = partsIn(folder);
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(modules, { recursive: true });
+  for (const made of [modules, join(folder, "worker")]) mkdirSync(made, { recursive: true });
   // The Worker's configuration names it.
   mkdirSync(join(ROOT, "packages/dashboard/dist"), { recursive: true });
-  await Promise.all([buildOwn(folder), buildBridgeParts(folder, options), buildWorker(folder, options)]);
+  await Promise.all([
+    buildOwn(folder),
+    buildBridgeParts(folder, options),
+    bundleWorker(folder, options),
+    readWorkerOptions(folder, options),
+  ]);
   // A copy: another build, while this one runs, has files of other names.
   cpSync(join(ROOT, "packages/dashboard/dist"), page, { recursive: true });
   for (const file of MODULES) cpSync(join(ROOT, file), join(modules, basename(file)));
@@ -80,30 +85,45 @@ async function buildBridgeParts(folder: string, { signal }: PartsOptions): Promi
   writeFileSync(partsIn(folder).buildId, `${hash.digest("hex").slice(0, 16)}\n`);
 }
 
-/** One file, as for a deployment, and what wrangler.toml says of it. */
-async function buildWorker(folder: string, { workerEntry: entry, signal }: PartsOptions): Promise<void> {
-  const { worker, options } = partsIn(folder);
+const runNode = (what: string, folder: string, args: readonly string[], signal: AbortSignal | undefined) =>
+  runTool(what, process.execPath, args, { cwd: ROOT, env: workerEnv(join(folder, "bundled")), signal });
+
+/** One file, as for a deployment. */
+async function bundleWorker(folder: string, { workerEntry: entry, signal }: PartsOptions): Promise<void> {
   const outDir = join(folder, "bundled");
-  const run = (what: string, ...args: string[]): Promise<string> =>
-    runTool(what, process.execPath, args, { cwd: ROOT, env: workerEnv(outDir), signal });
-  mkdirSync(join(folder, "worker"));
-  await Promise.all([
-    run(
-      "bundle the Worker",
-      join(ROOT, "node_modules/wrangler/bin/wrangler.js"),
-      "deploy",
-      ...(entry === undefined ? [] : [entry]),
-      ...["--dry-run", "--outdir", outDir, "--containers-rollout=none"],
-    ),
-    run("read wrangler.toml", join(ROOT, "packages/local/src/system/worker-options.ts"), options),
-  ]);
-  renameSync(join(outDir, entry === undefined ? "index.js" : `${basename(entry, extname(entry))}.js`), worker);
+  const args = ["deploy", ...(entry === undefined ? [] : [entry]), "--dry-run", "--outdir", outDir];
+  const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+  await runNode("bundle the Worker", folder, [wrangler, ...args, "--containers-rollout=none"], signal);
+  const name = entry === undefined ? "index" : basename(entry, extname(entry));
+  renameSync(join(outDir, `${name}.js`), partsIn(folder).worker);
   rmSync(outDir, { recursive: true });
 }
 
-/** Builds parts for one system alone, and starts it. @throws {BuildError} Else as {@link startSystem}. */
+/** What wrangler.toml says of the Worker. */
+async function readWorkerOptions(folder: string, { signal }: PartsOptions): Promise<void> {
+  const reader = join(ROOT, "packages/local/src/system/worker-options.ts");
+  await runNode("read wrangler.toml", folder, [reader, partsIn(folder).options], signal);
+}
+
+/**
+ * Builds parts for all systems of a run of the tests, which finds the folder in `SBX_PARTS`.
+ *
+ * @param entries Main modules of the Worker, beside wrangler.toml's.
+ */
+export async function buildSharedParts(folder: string, entries: readonly string[], signal: AbortSignal): Promise<void> {
+  const usual = join(folder, partsName());
+  await buildParts(usual, { signal });
+  for (const workerEntry of entries) {
+    const parts = join(folder, partsName(workerEntry));
+    cpSync(usual, parts, { recursive: true });
+    await bundleWorker(parts, { workerEntry, signal });
+  }
+}
+
+/** Starts a system with shared parts, or else builds some for it alone. @throws {BuildError} Else as {@link startSystem}. */
 export async function buildAndStart(options: Omit<SystemOptions, "parts"> & PartsOptions): Promise<System> {
-  const parts = join(options.dir, "parts");
-  await buildParts(parts, options);
+  const shared = sharedParts(options.workerEntry);
+  const parts = shared ?? join(options.dir, "parts");
+  if (shared === undefined) await buildParts(parts, options);
   return startSystem({ ...options, parts });
 }

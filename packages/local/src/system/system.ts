@@ -55,7 +55,7 @@ export interface Served {
   /** Where workerd listens: `ADDRESS:PORT`. */
   readonly address: string;
   readonly front: Front;
-  /** It is running, and is closed with the system. */
+  /** A running issuer, which is closed with the system. */
   readonly issuer: Issuer;
   /** One that is running, and is left alone. */
   readonly bridge: { readonly port: number; readonly token: string } | undefined;
@@ -276,7 +276,7 @@ export class System {
     // Tests of memory have it collect garbage at once.
     const v8Flags = (process.env.SBX_V8_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
     const places = { v8Flags, address, bundle: worker, page, modules, objects, recordings, front: served?.front };
-    // It holds secrets: a private file.
+    // The configuration holds secrets: a private file.
     writePrivateFile(this.#configFile, workerdConfig(flagged, vars, places));
   }
 
@@ -314,7 +314,7 @@ function bridgeServer(
     healthUrl: `${url}/sessions?sandbox=any`,
     healthWay: { headers: { Authorization: `Bearer ${token}` } },
     readyWithinMs: 30_000,
-    // It ends its sessions itself, and some of them only after SIGHUP and SIGTERM.
+    // The bridge ends its sessions itself, some only after SIGHUP and SIGTERM.
     graceMs: 15_000,
   };
 }
@@ -338,7 +338,7 @@ function workerServer(
       ? { healthUrl: "http://inner/healthz", healthWay: { socketPath: shortest(inner) } }
       : { healthUrl: `${inner}/healthz` }),
     readyWithinMs: 120_000,
-    // It waits for clients to leave; the objects' state is safe from a kill.
+    // workerd would wait for clients to leave; a kill does not harm the objects' state.
     graceMs: 0,
   };
 }

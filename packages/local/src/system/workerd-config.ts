@@ -26,7 +26,7 @@ export interface Front {
 
 /** Where workerd listens and what it reads. Paths are absolute: its import path is the root. */
 export interface WorkerPlaces {
-  /** Of workerd's V8, such as `--gc-global`. */
+  /** Flags of workerd's V8, such as `--gc-global`. */
   readonly v8Flags: readonly string[];
   /** `ADDRESS:PORT` */
   readonly address: string;

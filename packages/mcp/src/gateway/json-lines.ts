@@ -10,7 +10,7 @@ export type Line = {
   readonly message: Readonly<Record<string, unknown>>;
   /** Bytes of standard output up to the end of this line. */
   readonly end: number;
-  /** It is longer than a message may be: `text` is empty, and `message` has its id, and a method if it has one. */
+  /** Set for a line over the limit: `text` is empty, and `message` has only the id and the method, if any. */
   readonly isTooLong?: true;
 };
 

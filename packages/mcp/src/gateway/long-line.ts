@@ -16,7 +16,7 @@ export type LongLineState = {
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d];
-/** Of names and ids; longer ones are none that a request of ours has. */
+/** Longest name or id kept; our requests have no longer ones. */
 const MAX_KEPT = 1_024;
 const START: LongLineState = {
   ...{ length: 0, depth: 0, isInString: false, isEscaped: false, isAtName: false },

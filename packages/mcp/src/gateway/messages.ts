@@ -19,7 +19,7 @@ export type Body =
   | { readonly ok: false; readonly code: number; readonly message: string };
 
 const MAX_BATCH = 100;
-/** Of an id or a token, as JSON: they are kept while their request is open, and told apart in answers that are too long. */
+/** Longest id or token, as JSON. Each is kept while its request is open, and read from responses that are too long. */
 const MAX_ID_CHARACTERS = 512;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;

@@ -5,7 +5,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Fields } from "./request.ts";
 import type { Tool } from "./table.ts";
 
-/** Of a result as JSON, in bytes; a part is left to what the protocol puts around it. */
+/** Most bytes of a result as JSON; the rest is for the protocol's envelope. */
 export const RESULT_BYTES = 65_536 - 512;
 /** How much output one call asks for at most: JSON writes line ends and escape sequences longer than they are. */
 export const OUTPUT_BYTES = 48 * 1024;

@@ -7,7 +7,7 @@ import {
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { unknownFieldOf, unknownFieldWords } from "@sbx/api";
-import { z } from "zod";
+import * as z from "zod";
 import { type ApiAnswer, type ApiRequest, answerOf, type Fields, requestOf } from "./request.ts";
 import { cutResultOf, OUTPUT_BYTES, RESULT_BYTES, resultOf, shortResultOf, sizeOf } from "./result.ts";
 import { TOOLS, type Tool } from "./table.ts";

@@ -3,7 +3,7 @@
 
 import type { ToolAnnotations } from "@modelcontextprotocol/server";
 import { processSchemas, ROUTES, type Route, sessionSchemas } from "@sbx/api";
-import { z } from "zod";
+import * as z from "zod";
 import type { Fields } from "./request.ts";
 
 /** The fields that a tool has beside those of its route: where it works, and for how long at most. */

@@ -67,7 +67,7 @@ export interface ClientEvents {
   state(state: ClientState): void;
   /**
    * Output, each byte once and in order. `bytes` may be kept but not changed. Once they are processed, call
-   * `StdioClient.dealtWith` with `end`.
+   * `StdioClient.processed` with `end`.
    */
   output(stream: OutputStream, bytes: Uint8Array, end: number): void;
   /** Redraws the screen as of `offset`. Acknowledge it in the same way. */

@@ -80,7 +80,7 @@ export class StdioClient {
   /** What a later life of this client needs: see {@link ClientOptions}. undefined before the first `hello`. */
   get resumePoint(): { session: string; resume: string; offset: number } | undefined {
     if (this.#hello === undefined || this.#resume === undefined) return undefined;
-    return { session: this.#session, resume: this.#resume, offset: this.#output.dealt };
+    return { session: this.#session, resume: this.#resume, offset: this.#output.processedTo };
   }
 
   /** Input bytes that the process has not taken yet. */
@@ -190,8 +190,8 @@ export class StdioClient {
   }
 
   /** Every output byte before `end` has been processed: drawn or written. */
-  dealtWith(end: number): void {
-    this.#output.dealtWith(end);
+  processed(end: number): void {
+    this.#output.processed(end);
   }
 
   /**
@@ -217,9 +217,9 @@ export class StdioClient {
     const resume = new Map([["session", this.#session]]);
     if (this.#resume !== undefined) {
       resume.set("resume", this.#resume);
-      const { received, dealt } = this.#output;
+      const { received, processedTo } = this.#output;
       if (received !== undefined) resume.set("offset", String(received));
-      if (received !== undefined && dealt < received) resume.set("acked", String(dealt));
+      if (received !== undefined && processedTo < received) resume.set("acked", String(processedTo));
       if (this.#input.resumeAt !== undefined) resume.set("stdin", this.#input.resumeAt);
     }
     this.#connection.open(resume);
@@ -227,7 +227,7 @@ export class StdioClient {
 
   /** A stuck client whose connection keeps breaking waits: each reconnection requests another window of output. */
   #reconnect(): void {
-    if (this.#output.undealtBytes < MAX_UNDEALT_BYTES) this.#connect();
+    if (this.#output.unprocessedBytes < MAX_UNDEALT_BYTES) this.#connect();
     else this.#cancelRetry = this.#ports.setTimer(UNDEALT_RETRY_MS, () => this.#reconnect());
   }
 
@@ -275,7 +275,7 @@ export class StdioClient {
         this.#output.resize(message.cols, message.rows, message.offset);
         return;
       case "answerer":
-        this.#answerers?.note(message, this.#output.dealt);
+        this.#answerers?.note(message, this.#output.processedTo);
         return;
       case "exit": {
         this.#output.arrive();

@@ -28,7 +28,7 @@ export class OutputReceiver {
   readonly #ports: OutputReceiverPorts;
   /** Offset of the next output byte. */
   #received: number | undefined;
-  #dealt = 0;
+  #processedTo = 0;
   #acked = 0;
   /** Missing ranges after the processed output. */
   #gaps: { readonly from: number; readonly to: number; readonly hasSnapshot: boolean }[] = [];
@@ -45,8 +45,8 @@ export class OutputReceiver {
   /** @param offset Position of an earlier life; undefined: the screen is empty. */
   constructor(offset: number | undefined, ports: OutputReceiverPorts) {
     this.#received = offset;
-    this.#dealt = offset ?? 0;
-    this.#acked = this.#dealt;
+    this.#processedTo = offset ?? 0;
+    this.#acked = this.#processedTo;
     this.#ports = ports;
   }
 
@@ -55,22 +55,22 @@ export class OutputReceiver {
     return this.#received;
   }
 
-  get dealt(): number {
-    return this.#dealt;
+  get processedTo(): number {
+    return this.#processedTo;
   }
 
   /** Bytes that arrived but are not processed. */
-  get undealtBytes(): number {
-    return (this.#received ?? 0) - this.#dealt;
+  get unprocessedBytes(): number {
+    return (this.#received ?? 0) - this.#processedTo;
   }
 
   /** Every output byte before `end` has been processed: drawn or written. */
-  dealtWith(end: number): void {
+  processed(end: number): void {
     const isSnapshotDrawn = this.#snapshotAt !== undefined && end >= this.#snapshotAt;
     if (isSnapshotDrawn) this.#snapshotAt = undefined;
-    if (end > this.#dealt) this.#dealt = end;
+    if (end > this.#processedTo) this.#processedTo = end;
     this.#skipGaps();
-    const waiting = this.#dealt - this.#acked;
+    const waiting = this.#processedTo - this.#acked;
     if (waiting <= 0 && !isSnapshotDrawn) return;
     // The smallest window must not wait for a late timer. Acknowledgements of this size are free (L10a).
     const enough = this.#ports.areTimersLate() ? MIN_WINDOW_BYTES : ACK_BYTES;
@@ -96,9 +96,9 @@ export class OutputReceiver {
   anchor(hello: Hello): void {
     this.#snapshotAt = undefined;
     if (this.#received === undefined) {
-      this.#dealt = startOf(hello) ?? 0;
-      this.#acked = this.#dealt;
-    } else this.#acked = Math.min(this.#acked, this.#dealt);
+      this.#processedTo = startOf(hello) ?? 0;
+      this.#acked = this.#processedTo;
+    } else this.#acked = Math.min(this.#acked, this.#processedTo);
   }
 
   /** Continues the output as the greeting says. Call after {@link anchor}. */
@@ -113,7 +113,7 @@ export class OutputReceiver {
 
   /** Acknowledges the processed output on a new connection. */
   acknowledge(): void {
-    if (this.#dealt > 0) this.#sendAck();
+    if (this.#processedTo > 0) this.#sendAck();
   }
 
   /** Output from `from` to `to` is lost. On a PTY a snapshot follows. */
@@ -148,7 +148,7 @@ export class OutputReceiver {
       const isEmpty = this.#received === undefined;
       this.#received = leap.to;
       if (isEmpty && snapshot === undefined) {
-        this.#dealt = leap.to;
+        this.#processedTo = leap.to;
         this.#acked = leap.to;
       }
       const { from, to, isApproximate } = leap;
@@ -169,14 +169,14 @@ export class OutputReceiver {
   #missed(from: number, to: number, isApproximate: boolean, hasSnapshot: boolean): void {
     this.#gaps.push({ from, to, hasSnapshot });
     this.#ports.events.gap(from, to, isApproximate);
-    this.dealtWith(this.#dealt);
+    this.processed(this.#processedTo);
   }
 
   #skipGaps(): void {
-    for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#dealt; gap = this.#gaps[0]) {
+    for (let gap = this.#gaps[0]; gap !== undefined && gap.from <= this.#processedTo; gap = this.#gaps[0]) {
       // A snapshot from a previous connection may still be undrawn.
-      if (gap.hasSnapshot && gap.to > this.#dealt) return;
-      this.#dealt = Math.max(this.#dealt, gap.to);
+      if (gap.hasSnapshot && gap.to > this.#processedTo) return;
+      this.#processedTo = Math.max(this.#processedTo, gap.to);
       this.#gaps.shift();
     }
   }
@@ -184,8 +184,8 @@ export class OutputReceiver {
   #sendAck(): void {
     this.#cancelAck();
     this.#isAckDue = false;
-    if (!this.#ports.ack(this.#dealt)) return;
-    this.#acked = this.#dealt;
+    if (!this.#ports.ack(this.#processedTo)) return;
+    this.#acked = this.#processedTo;
   }
 }
 

@@ -1,7 +1,7 @@
 // Texts for people about participants and the keyboard, shared by page and command line. Pure.
 
 import type { ParticipantKind, ServerMessage } from "../wire/control.ts";
-import { keyboardStateOf, type Participants, participantOf, soleTypistOf } from "./participants.ts";
+import { keyboardStateOf, mayGiveTo, type Participants, participantOf, soleTypistOf } from "./participants.ts";
 
 /** The words that these texts consist of. */
 export type ParticipantWords = {
@@ -12,6 +12,8 @@ export type ParticipantWords = {
   readonly joined: (name: string) => string;
   readonly joinedAsViewer: (name: string) => string;
   readonly left: (name: string) => string;
+  /** All who type, where nobody has the keyboard. */
+  readonly typists: string;
   readonly youAsked: (holder: string) => string;
   readonly asksYou: (name: string) => string;
   readonly asks: (name: string, holder: string) => string;
@@ -32,6 +34,7 @@ export const PARTICIPANT_WORDS: ParticipantWords = {
   joined: (name) => `${name} joined`,
   joinedAsViewer: (name) => `${name} joined as a viewer`,
   left: (name) => `${name} left`,
+  typists: "everybody who types",
   youAsked: (holder) => `You have asked ${holder} for the keyboard`,
   asksYou: (name) => `${name} asks for the keyboard`,
   asks: (name, holder) => `${name} asks ${holder} for the keyboard`,
@@ -81,10 +84,11 @@ export function announcementOf(
     case "stdin_holder":
       return holderAnnouncement(people, message.id, words);
     case "stdin_request": {
-      const holder = nameOf(people, people.holder, words);
+      const holder = people.holder === "" ? words.typists : nameOf(people, people.holder, words);
       if (message.id === people.you) return words.youAsked(holder);
       const asker = nameOf(people, message.id, words);
-      return people.holder === people.you ? words.asksYou(asker) : words.asks(asker, holder);
+      const isYours = mayGiveTo({ ...people, requests: [message.id] }, message.id);
+      return isYours ? words.asksYou(asker) : words.asks(asker, holder);
     }
     case "ask":
       return words.asksPerson(message.writer, message.reason);

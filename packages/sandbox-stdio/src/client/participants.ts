@@ -72,10 +72,16 @@ export function followParticipants(people: Participants, message: ServerMessage)
   }
 }
 
-/** Id of the only client that may type, by the mode, because it holds alone (D9b) or has taken an ask (K12); "" if there is none. */
+/** Id of the only client that may type, by the mode, since it holds alone (D9b), took an ask (K12) or is a viewer (K15); "" if none. */
 export function soleTypistOf(people: Participants): string {
-  const isAlone = people.mode === "exclusive" || participantOf(people, people.holder)?.alone === true;
+  const holder = participantOf(people, people.holder);
+  const isAlone = people.mode === "exclusive" || holder?.alone === true || holder?.role === "viewer";
   return isAlone || people.asks.some(({ by }) => by === people.holder) ? people.holder : "";
+}
+
+/** Other clients that drive. */
+export function otherDrivers(people: Participants): readonly Participant[] {
+  return people.participants.filter(({ id, role }) => id !== people.you && role === "driver");
 }
 
 /** The ask that this client has taken, preferably a secret one; undefined if there is none. */
@@ -86,17 +92,26 @@ export function yourAsk({ asks, you }: Participants): OpenAsk | undefined {
 
 export function keyboardStateOf(people: Participants): KeyboardState {
   const you = participantOf(people, people.you);
-  if (you?.role !== "driver") return "none";
+  if (you?.role !== "driver") return you !== undefined && people.holder === you.id ? "yours" : "none";
   if (people.mode === "collaborative" && soleTypistOf(people) === "") return "shared";
   if (people.holder === people.you) return "yours";
   return people.holder === "" ? "free" : "taken";
 }
 
-/** Whether a program holds the keyboard and yields it to a person at once (K2d). */
+/** Whether the holder yields the keyboard to a person at once: a program (K2d), or a viewer (K15). */
 export function yieldsKeyboard(people: Participants): boolean {
   if (keyboardStateOf(people) !== "taken") return false;
   const isPerson = (participantOf(people, people.you)?.kind ?? "person") === "person";
-  return isPerson && participantOf(people, people.holder)?.kind === "program";
+  const holder = participantOf(people, people.holder);
+  return isPerson && (holder?.kind === "program" || holder?.role === "viewer");
+}
+
+/** Whether this client may give another the keyboard: a holder to any driver, who may type to a viewer that asks (K15). */
+export function mayGiveTo(people: Participants, id: string): boolean {
+  const [you, receiver] = [participantOf(people, people.you), participantOf(people, id)];
+  if (receiver === undefined || receiver === you) return false;
+  if (receiver.role === "driver") return keyboardStateOf(people) === "yours";
+  return you?.role === "driver" && mayType(people) && people.requests.includes(id);
 }
 
 /** Whether this client's input reaches the process. The server decides; this only avoids a refusal. */
@@ -107,11 +122,6 @@ export function mayType(people: Participants): boolean {
 
 export function participantOf(people: Participants, id: string): Participant | undefined {
   return people.participants.find((participant) => participant.id === id);
-}
-
-/** Other clients that can be given the keyboard. */
-export function otherDrivers(people: Participants): readonly Participant[] {
-  return people.participants.filter(({ id, role }) => id !== people.you && role === "driver");
 }
 
 /** Which of `count` colours a client has: the same on every screen, and after it reconnects. */

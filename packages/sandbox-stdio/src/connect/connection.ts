@@ -68,7 +68,7 @@ export class Connection {
     });
     // The streams and the state report the same, so ignoring this promise must not be an unhandled rejection.
     this.exited.catch(() => undefined);
-    this.#output = new OutputStreams((end) => this.#client.dealtWith(end));
+    this.#output = new OutputStreams((end) => this.#client.processed(end));
     this.stdout = this.#output.stdout.readable;
     this.stderr = this.#output.stderr.readable;
     this.#client = this.#newClient(async (place) => {

@@ -6,14 +6,14 @@ type Piece = { readonly bytes: Uint8Array; readonly end: number; isTaken: boolea
 export class OutputStreams {
   readonly stdout: OutputPipe;
   readonly stderr: OutputPipe;
-  readonly #dealtWith: (end: number) => void;
+  readonly #processed: (end: number) => void;
   /** In the order of their offsets. Pieces before `#first` have been read. */
   #pieces: Piece[] = [];
   #first = 0;
 
-  /** @param dealtWith Called with the offset up to which both streams have been read. */
-  constructor(dealtWith: (end: number) => void) {
-    this.#dealtWith = dealtWith;
+  /** @param processed Called with the offset up to which both streams have been read. */
+  constructor(processed: (end: number) => void) {
+    this.#processed = processed;
     const taken = () => this.#taken();
     this.stdout = new OutputPipe(taken);
     this.stderr = new OutputPipe(taken);
@@ -47,7 +47,7 @@ export class OutputStreams {
       this.#pieces = this.#pieces.slice(this.#first);
       this.#first = 0;
     }
-    this.#dealtWith(end);
+    this.#processed(end);
   }
 }
 

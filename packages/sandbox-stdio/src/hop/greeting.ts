@@ -46,11 +46,14 @@ export function greetingOf(
     ...defined({ inputWindow, logBytes }),
     ...process,
     cmd: greetedCommand(process.cmd),
-    ...(session.exit === undefined ? undefined : { hasExited: true }),
     // Directly connected clients do not belong to the Durable Object.
     clients: [...session.clients].filter((client) => client.peer === undefined).map(knownOf),
     gone: [...session.gone],
-    ...defined({ marked: isMarked || undefined, title: session.title || undefined }),
+    ...defined({
+      hasExited: session.exit !== undefined || undefined,
+      marked: isMarked || undefined,
+      title: session.title || undefined,
+    }),
   };
 }
 

@@ -5,7 +5,9 @@ import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
 import type { SnapshotFrame } from "../output/snapshot-requests.ts";
 import type { Frame } from "../server/dialect.ts";
 import type { ServerSocket } from "../server/outgoing.ts";
+import { nameAnswerer } from "../session/answerer.ts";
 import type { ClientRecord } from "../session/client-record.ts";
+import { addLink, resumeLink } from "../session/output-sender.ts";
 import type { RemotePeer } from "../session/presence.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { CLOSE, SILENCE_MS } from "../wire/constants.ts";
@@ -45,8 +47,8 @@ export class InnerServer implements OutputPeer, RemotePeer {
     sendMessage(this.#end, greetingOf(this.#end.session, process, offset, this.#end.programs.isMarked));
     const seconds = this.#end.session.secondsLeft;
     if (seconds !== undefined) sendMessage(this.#end, { type: "stopping", seconds });
-    this.#link = this.#end.session.addLink(offset, this);
-    this.#end.session.linkDrained(this.#link);
+    this.#link = addLink(this.#end.session.state, offset, this);
+    resumeLink(this.#end.session.state, this.#link);
   }
 
   /** Takes a message. The session owns a binary frame: it keeps a view and releases the memory. */
@@ -100,7 +102,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
 
   /** The socket is writable again. */
   drained(): void {
-    if (this.#link !== undefined) this.#end.session.linkDrained(this.#link);
+    if (this.#link !== undefined) resumeLink(this.#end.session.state, this.#link);
   }
 
   /** The object's `park`, if that was its last message. */
@@ -127,7 +129,7 @@ export class InnerServer implements OutputPeer, RemotePeer {
   /** The socket has closed. After 1000 the Durable Object has no client left; otherwise it will reconnect. */
   closed(_code: number): void {
     this.#end.isClosed = true;
-    if (this.#link !== undefined) this.#end.session.removeLink(this.#link);
+    if (this.#link !== undefined) this.#end.session.state.links.delete(this.#link);
     this.#link = undefined;
     for (const client of this.#slots.values()) {
       if (!this.#isHere(client)) continue;
@@ -193,10 +195,10 @@ export class InnerServer implements OutputPeer, RemotePeer {
         this.#end.session.setHolder(command.id, command.alone === true);
         return;
       case "answerer":
-        this.#end.session.setAnswerer(command);
+        nameAnswerer(this.#end.session.state, { id: command.id, offset: command.offset });
         return;
       case "snapshot":
-        this.#end.session.awaitScreen((screen) => this.#answerScreen(screen));
+        this.#end.session.state.snapshots.await((screen) => this.#answerScreen(screen));
         return;
       case "write":
         void answerWrite(this.#end, command);

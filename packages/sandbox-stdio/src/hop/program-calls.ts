@@ -4,6 +4,7 @@
 import { encodeWrite, needsModes } from "../programs/encode-write.ts";
 import { WriteIds } from "../programs/writers.ts";
 import type { ServerSocket } from "../server/outgoing.ts";
+import { planWrite, typePlanned } from "../session/client-input.ts";
 import type { ProcessSession } from "../session/process-session.ts";
 import { MAX_FRAME_BYTES, MAX_KEPT_INPUT_BYTES } from "../wire/constants.ts";
 import { defined } from "../wire/fields.ts";
@@ -81,7 +82,7 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
   const encoded = encodeWrite(command, modes);
   // A repetition is answered with `duplicate`, even if its body differs.
   const length = encoded.ok ? encoded.bytes.length : 0;
-  const plan = session.planWrite(client, { length, eof, at });
+  const plan = planWrite(session.state, client, { length, eof, at });
   if (plan.kind === "duplicate") {
     const told = defined({ last: last?.to, modes: last?.modes });
     reply(end, { type: "written", client: id, from: at, to: plan.to, output: 0, duplicate: true, ...told });
@@ -106,7 +107,7 @@ export async function answerWrite(end: BridgeEnd, command: Extract<InnerCommand,
   if (once !== undefined) programs.writeIds.note(once.id, once.hash);
   // Answer before typing: reports of taken bytes come after the answer.
   confirm(end, id, written);
-  session.typePlanned(client, encoded.bytes, eof);
+  typePlanned(session.state, client, encoded.bytes, eof);
 }
 
 export async function answerQuestion(end: BridgeEnd, question: Extract<InnerCommand, { type: "ask" }>): Promise<void> {

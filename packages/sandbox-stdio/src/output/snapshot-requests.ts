@@ -34,7 +34,7 @@ export class SnapshotRequests {
   #source: SnapshotSource | undefined;
   readonly #now: () => number;
   /** Whether making a snapshot holds the process, as in the bridge. A relay need not spare the process again. */
-  readonly #holdsProcess: boolean;
+  readonly #holdsForSnapshots: boolean;
   readonly #waiters = new Set<Waiter>();
   #requestedAtMs: number | undefined;
   /** Earliest time of the next request: for readers without a screen, and for readers that fell behind. */
@@ -49,11 +49,11 @@ export class SnapshotRequests {
     log: OutputLog,
     source: SnapshotSource | undefined,
     now: () => number,
-    holdsProcess: boolean,
+    holdsForSnapshots: boolean,
     last: Snapshot | undefined,
   ) {
     this.#log = log;
-    this.#holdsProcess = holdsProcess;
+    this.#holdsForSnapshots = holdsForSnapshots;
     this.#source = source;
     this.#now = now;
     if (last !== undefined) this.#last = frameOf(last);
@@ -147,7 +147,7 @@ export class SnapshotRequests {
 
   #pause(now: number): void {
     if (this.#requestedAtMs === undefined) return;
-    if (this.#holdsProcess) this.#nextMs = now + Math.min(MAX_PAUSE_MS, RUN_FACTOR * (now - this.#requestedAtMs));
+    if (this.#holdsForSnapshots) this.#nextMs = now + Math.min(MAX_PAUSE_MS, RUN_FACTOR * (now - this.#requestedAtMs));
     this.#requestedAtMs = undefined;
   }
 

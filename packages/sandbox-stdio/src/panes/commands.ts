@@ -44,7 +44,7 @@ export const LIST_PANES = line(`list-panes -a -F ${quoted(PANE_FORMAT)}`);
 export const WATCH_NAMES = line(`refresh-client -B ${quoted("names:%*:#{@name} #{window_index}")}`);
 
 /** Most lines of history in a redraw. */
-export const HISTORY_LINES = 2_000;
+const HISTORY_LINES = 2_000;
 
 /**
  * Captures everything that redraws a pane, in one line, so that no output comes between. Four answers: state, history, screen,

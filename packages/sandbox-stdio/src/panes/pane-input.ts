@@ -3,11 +3,11 @@
 import { type CommandLine, type } from "./commands.ts";
 
 /** Most bytes of one `send-keys`: each is a word of the command. */
-export const MAX_TYPED_BYTES = 512;
+const MAX_TYPED_BYTES = 512;
 /** Most commands in flight to tmux. */
-export const MAX_TYPED_COMMANDS = 8;
+const MAX_TYPED_COMMANDS = 8;
 /** Most unconfirmed bytes of a pane; beyond it `write` takes less. */
-export const MAX_PANE_INPUT_BYTES = 64 * 1024;
+const MAX_PANE_INPUT_BYTES = 64 * 1024;
 
 export class PaneInput {
   readonly #pane: string;

@@ -8,7 +8,7 @@ import { isArrayOf, isObject, isOffset } from "../wire/schema.ts";
 /** Longest chunk. */
 export const MAX_CHUNK_BYTES = 32 * 1024;
 /** Most chunks whose positions are remembered. Older ones keep only their number. */
-export const MAX_CHUNKS = 100_000;
+const MAX_CHUNKS = 100_000;
 
 export type Chunk = readonly [offset: number, length: number, stream: OutputStream];
 

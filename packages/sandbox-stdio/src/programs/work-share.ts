@@ -2,7 +2,7 @@
 // turn of one. Knows nothing of output or expressions.
 
 /** Instructions run at a time for all waits of a session: some milliseconds. */
-export const WAIT_WORK = 100_000;
+const WAIT_WORK = 100_000;
 /** A wait always gets at least this many. */
 const MIN_WORK = 500;
 /** Remaining work continues after this pause, in which its owner serves others. */

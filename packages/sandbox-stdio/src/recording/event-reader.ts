@@ -125,7 +125,7 @@ export class EventReader {
     this.#marks = state;
     if (passed !== undefined && this.#at >= this.#range.from) this.#nowMs = Math.max(this.#nowMs, passed[1]);
     return [
-      // Of the output before it.
+      // Marks of earlier output.
       ...marks,
       ...times.map(([offset, atMs]) => ({ offset, atMs })),
       ...sizes.map(({ offset, ...size }) => ({ offset, size })),

@@ -38,7 +38,7 @@ export function attach(session: SessionState, request: AttachRequest, peer: Peer
     if (client.presence === opening) greet(session, client, peer, request, screen);
   };
   if (snapshots.isPossible && needsScreen(session, request)) snapshots.await(greetNow);
-  else if (hop.needsHold(client)) opening.hold = { greet: greetNow, sinceMs: now() };
+  else if (hop.greetsOnceHeld(client)) opening.hold = { greet: greetNow, sinceMs: now() };
   else greetNow();
   if (client.presence === opening) chooseAnswerer(session);
   return { ok: true, client };

@@ -45,7 +45,8 @@ export function admit(session: SessionState, arrival: Arrival, presence: Presenc
   keyboard.join(client);
   // Announce the client first: the bridge rejects an unknown holder.
   upstream.attached(client);
-  if (keyboard.holder !== holder) upstream.holder(keyboard.holder);
+  if (holder !== "" && keyboard.holder !== holder) announceHolder(session);
+  else if (keyboard.holder !== holder) upstream.holder(keyboard.holder);
   hop.membersChanged();
   return client;
 }

@@ -78,12 +78,14 @@ export class Clients {
     for (const client of this.#clients.values()) if (client.isPresent) yield client;
   }
 
+  /** Includes programs that call. */
   get presentCount(): number {
     let count = 0;
     for (const client of this.#clients.values()) if (client.isPresent) count += 1;
     return count;
   }
 
+  /** Clients with a connection, here or at the far end of the inner hop. Programs don't count. */
   get attachedCount(): number {
     let count = 0;
     for (const client of this.#clients.values()) {

@@ -21,10 +21,14 @@ type Member = {
 const GRANTED: KeyboardResult = { ok: true };
 const refuse = (fault: KeyboardFault): KeyboardResult => ({ ok: false, fault });
 
+const isDrivingPerson = ({ role, kind }: Member) => role === "driver" && kind !== "program";
+
 export class Keyboard {
   readonly mode: Mode;
   /** Members in the order in which they came. */
   #members = new Map<string, Member>();
+  /** Viewers that have asked to type. */
+  readonly #asking = new Set<string>();
   #holder: string;
   #hasBeenHeld: boolean;
   #turn = 0;
@@ -47,7 +51,7 @@ export class Keyboard {
     return this.mode === "exclusive" || this.#isLent || this.#members.get(this.#holder)?.holdsAlone === true;
   }
 
-  /** Whether its holder has it for a program that has asked: until it is given back no other client types (K12). */
+  /** Whether its holder has it for a program that has asked (K12), or is a viewer (K15): until it is given back no other client types. */
   get isLent(): boolean {
     return this.#isLent;
   }
@@ -60,7 +64,10 @@ export class Keyboard {
   /** The first driver takes the keyboard; later ones find it taken, or free after the holder left and until a client asks. */
   join(member: Member): void {
     const isFirstDriver = member.role === "driver" && ![...this.#members.values()].some((m) => m.role === "driver");
+    const wasDriver = this.#members.get(member.id)?.role === "driver";
     this.#members.set(member.id, member);
+    // A viewer keeps only a keyboard that was lent to it as a viewer.
+    if (member.role === "viewer" && this.#holder === member.id && (wasDriver || !this.#isLent)) this.#give("");
     if (this.mode === "exclusive" && this.#holder === "" && isFirstDriver && !this.#hasBeenHeld) this.#give(member.id);
   }
 
@@ -81,6 +88,7 @@ export class Keyboard {
    */
   leave(id: string, wasHeard: boolean): boolean {
     this.#members.delete(id);
+    this.#asking.delete(id);
     if (this.#holder !== id) return false;
     this.#give("");
     this.#hasBeenHeld = wasHeard;
@@ -97,18 +105,22 @@ export class Keyboard {
   mayDrive(id: string): KeyboardResult {
     const member = this.#members.get(id);
     if (member === undefined) return refuse("no_such_client");
-    if (member.role === "viewer") return refuse("viewer");
+    if (member.role === "viewer" && !(this.#isLent && this.#holder === id)) return refuse("viewer");
     return this.isExclusive && this.#holder !== id ? refuse("not_stdin_holder") : GRANTED;
   }
 
-  /** A client that asks gets a free keyboard, and a person gets a program's (K2d); otherwise the caller tells the holder. */
+  /** A driver that asks gets a free keyboard, and a person a program's (K2d) or a viewer's; otherwise the caller tells the others. */
   request(id: string): KeyboardResult & { readonly isTaken?: boolean } {
     const member = this.#members.get(id);
-    if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");
+    if (member === undefined) return refuse("no_such_client");
     if (this.#holder === id) return GRANTED;
+    if (member.role === "viewer") {
+      if (![...this.#members.values()].some(isDrivingPerson)) return refuse("viewer");
+      this.#asking.add(id);
+      return { ok: true, isTaken: true };
+    }
     const isPerson = (member.kind ?? "person") === "person";
-    const yields = isPerson && this.#members.get(this.#holder)?.kind === "program";
-    if (this.#holder !== "" && !yields) return { ok: true, isTaken: true };
+    if (this.#holder !== "" && !(isPerson && this.#yields)) return { ok: true, isTaken: true };
     this.#give(id);
     return GRANTED;
   }
@@ -117,7 +129,7 @@ export class Keyboard {
   lend(id: string): KeyboardResult {
     const member = this.#members.get(id);
     if (member?.role !== "driver") return refuse(member === undefined ? "no_such_client" : "viewer");
-    const yields = this.#holder === "" || this.#holder === id || this.#members.get(this.#holder)?.kind === "program";
+    const yields = this.#holder === "" || this.#holder === id || this.#yields;
     if (this.isExclusive && !yields) return refuse("not_stdin_holder");
     this.setHolder(id, true);
     return GRANTED;
@@ -130,11 +142,20 @@ export class Keyboard {
   }
 
   grant(id: string, to: string): KeyboardResult {
-    if (this.#holder !== id) return refuse("not_stdin_holder");
     const receiver = this.#members.get(to);
+    if (receiver?.role === "viewer") return this.#grantViewer(id, to);
+    if (this.#holder !== id) return refuse("not_stdin_holder");
     if (receiver === undefined) return refuse("no_such_client");
-    if (receiver.role !== "driver") return refuse("viewer");
     this.#give(to);
+    return GRANTED;
+  }
+
+  /** A viewer types only if it has asked, and a person who may type says so (K15). A keyboard taken for a program is not passed on. */
+  #grantViewer(id: string, to: string): KeyboardResult {
+    const giver = this.#members.get(id);
+    if (giver === undefined || !this.mayDrive(id).ok) return refuse("not_stdin_holder");
+    if (!this.#asking.has(to) || this.#isLent || !isDrivingPerson(giver)) return refuse("viewer");
+    this.setHolder(to, true);
     return GRANTED;
   }
 
@@ -148,7 +169,14 @@ export class Keyboard {
     return GRANTED;
   }
 
+  /** Whether its holder has it only until a person takes it. */
+  get #yields(): boolean {
+    const holder = this.#members.get(this.#holder);
+    return holder?.kind === "program" || holder?.role === "viewer";
+  }
+
   #give(id: string): void {
+    this.#asking.delete(id);
     if (id !== this.#holder) {
       this.#turn += 1;
       this.#isLent = false;

@@ -20,7 +20,7 @@ export class Pace {
   readonly #isAwaited: boolean;
   readonly #backpressure: Backpressure;
   readonly #now: () => number;
-  /** With no client attached, a lossless session keeps everything from this offset on. */
+  /** Where the last client's acknowledgements ended. With none attached, a lossless session keeps everything from here on. */
   #heldFrom: number;
 
   /**

@@ -58,6 +58,7 @@ export function whyAwake(session: RelaySession, nowMs: number, isWaitedFor = fal
   if (session.secondsLeft !== undefined) return "its bridge is stopping";
   if (session.isScreenPending) return "a snapshot is pending";
   if (session.state.asks.some(({ answer }) => answer === undefined)) return "a person is asked";
+  if (session.keyboard.isLent) return "a viewer types";
   if (session.isWatched) return "a program waits";
   if (!session.isUpToDate) return "output is in flight";
   if (!isAnswererSettled(session.state)) return "a late answer is possible";

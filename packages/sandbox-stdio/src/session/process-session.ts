@@ -1,18 +1,14 @@
 // The session in the bridge: feeds the process, decides its size and whether it is held, and serves the session object.
 
 import { InputQueue } from "../input/input-queue.ts";
-import type { OutputPeer, OutputReader } from "../output/output-reader.ts";
-import type { SnapshotFrame } from "../output/snapshot-requests.ts";
-import { MAX_WRITERS, type WritePlan, type WriteRequest } from "../programs/writers.ts";
-import type { Answerer } from "../terminal/answerer-history.ts";
+import { MAX_WRITERS } from "../programs/writers.ts";
 import { CLOSE } from "../wire/constants.ts";
 import type { ExitStatus } from "../wire/control.ts";
 import type { Delivery } from "../wire/terms.ts";
-import { chooseAnswerer, nameAnswerer } from "./answerer.ts";
+import { chooseAnswerer } from "./answerer.ts";
 import { admit, expire, park, setHolder } from "./attendance.ts";
-import { planWrite, takeEof, takeInput, typePlanned } from "./client-input.ts";
+import { takeEof, takeInput } from "./client-input.ts";
 import type { ClientRecord, TerminalSize } from "./client-record.ts";
-import { addLink, resumeLink } from "./output-sender.ts";
 import type { RemotePeer } from "./presence.ts";
 import { earlier, SessionCore } from "./session-core.ts";
 import type { SessionState } from "./session-state.ts";
@@ -76,42 +72,8 @@ export class ProcessSession extends SessionCore {
   }
 
   /** The Durable Object reports the holder of the keyboard. An unknown holder id means free. */
-  setHolder(told: string, isLent = false): void {
-    setHolder(this.state, told, isLent);
-  }
-
-  /** The Durable Object reports the client it chose to answer terminal queries. */
-  setAnswerer({ id, offset }: Answerer): void {
-    nameAnswerer(this.state, { id, offset });
-  }
-
-  /** A reader that gets all output from `offset` on, even if no client acknowledges. */
-  addLink(offset: number, peer: OutputPeer): OutputReader {
-    return addLink(this.state, offset, peer);
-  }
-
-  removeLink(link: OutputReader): void {
-    this.state.links.delete(link);
-  }
-
-  /** The link's socket is writable again. */
-  linkDrained(link: OutputReader): void {
-    resumeLink(this.state, link);
-  }
-
-  /** Calls back with a snapshot, or with undefined on timeout. */
-  awaitScreen(ready: (screen: SnapshotFrame | undefined) => void): void {
-    this.state.snapshots.await(ready);
-  }
-
-  /** Plans a program's write in the session's current state. */
-  planWrite(client: ClientRecord, request: WriteRequest): WritePlan {
-    return planWrite(this.state, client, request);
-  }
-
-  /** Queues the planned bytes, which the session then owns. */
-  typePlanned(client: ClientRecord, bytes: Uint8Array, eof: boolean): void {
-    typePlanned(this.state, client, bytes, eof);
+  setHolder(id: string, isLent = false): void {
+    setHolder(this.state, id, isLent);
   }
 
   // ---- The process ---------------------------------------------------------------------------------------------
@@ -167,7 +129,7 @@ export class ProcessSession extends SessionCore {
 
   // ---- Hop: see session-state.ts --------------------------------------------------------------------------------
 
-  override get holdsProcess(): boolean {
+  override get holdsForSnapshots(): boolean {
     return true;
   }
 
@@ -203,7 +165,7 @@ export class ProcessSession extends SessionCore {
     // A call that waits for a program's input is told over the inner hop.
   }
 
-  override needsHold(): boolean {
+  override greetsOnceHeld(): boolean {
     return false; // The bridge holds the process whenever it must.
   }
 

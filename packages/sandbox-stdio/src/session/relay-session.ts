@@ -305,7 +305,7 @@ export class RelaySession extends SessionCore {
 
   // ---- Hop: see session-state.ts --------------------------------------------------------------------------------
 
-  override get holdsProcess(): boolean {
+  override get holdsForSnapshots(): boolean {
     return false;
   }
 
@@ -340,7 +340,7 @@ export class RelaySession extends SessionCore {
   }
 
   /** Until the bridge learns of a lossless client the process runs on, and a nearly full log would lose its bytes. */
-  override needsHold(client: ClientRecord): boolean {
+  override greetsOnceHeld(client: ClientRecord): boolean {
     if (this.hasEnded) return false;
     const mayPace = client.delivery === "lossless" && client.role === "driver";
     return mayPace && this.log.capacityBytes - (this.log.endOffset - client.acked) < LOG_BYTES / 2;

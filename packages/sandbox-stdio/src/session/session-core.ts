@@ -48,7 +48,7 @@ export abstract class SessionCore implements Hop {
 
   // ---- What each hop adds --------------------------------------------------------------------------------------
 
-  abstract get holdsProcess(): boolean;
+  abstract get holdsForSnapshots(): boolean;
   abstract get repeatsEof(): boolean;
   abstract get knownEnd(): number;
   abstract newInput(): InputQueue;
@@ -57,7 +57,7 @@ export abstract class SessionCore implements Hop {
   abstract keyboardMoved(): void;
   abstract asked(ask: Ask, event: AskEvent, client: string): void;
   abstract inputSettled(client: ClientRecord): void;
-  abstract needsHold(client: ClientRecord): boolean;
+  abstract greetsOnceHeld(client: ClientRecord): boolean;
 
   // ---- Who is here ---------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ import type { Ask, AskEvent, SessionFacts, SessionOptions, Upstream } from "./se
 /** What differs between the hops: `ProcessSession` and `RelaySession`. */
 export interface Hop {
   /** Whether the process is held while a snapshot is made. */
-  readonly holdsProcess: boolean;
+  readonly holdsForSnapshots: boolean;
   /** Whether a repeated end of input is passed on: the bridge may have refused the first. */
   readonly repeatsEof: boolean;
   /** End of the output, including output that has not arrived here. */
@@ -38,7 +38,7 @@ export interface Hop {
   /** More of a program's input may have been taken or stored. */
   inputSettled(client: ClientRecord): void;
   /** Whether the client's greeting must wait until the process is held. */
-  needsHold(client: ClientRecord): boolean;
+  greetsOnceHeld(client: ClientRecord): boolean;
 }
 
 /** Which party answers terminal queries: see `answerer.ts`. */
@@ -106,7 +106,7 @@ export function newState(options: SessionOptions, hop: Hop): SessionState {
     ...{ facts, log, upstream, now, recorder, observer, plainBytesPerSecond, maxClients, keptPlaces },
     ...{ hop, clients, keyboard, creator },
     pace: new Pace(log, keyboard, clients, { delivery: facts.delivery, now, isAwaited: options.isAwaited }),
-    snapshots: new SnapshotRequests(log, options.screen, now, hop.holdsProcess, options.lastScreen),
+    snapshots: new SnapshotRequests(log, options.screen, now, hop.holdsForSnapshots, options.lastScreen),
     frames: new FrameSource(log, options.reuseFrames),
     links: new Set(),
     announcedOffset: log.endOffset,

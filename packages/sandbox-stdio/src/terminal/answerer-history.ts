@@ -18,9 +18,9 @@ export class AnswererHistory {
     this.#known = [first];
   }
 
-  /** @param dealt Everything before this is processed, so its answerers are forgotten. */
-  note(answerer: Answerer, dealt: number): void {
-    const isNeeded = (_: Answerer, i: number) => (this.#known[i + 1]?.offset ?? answerer.offset) > dealt;
+  /** @param processedTo Everything before this is processed, so its answerers are forgotten. */
+  note(answerer: Answerer, processedTo: number): void {
+    const isNeeded = (_: Answerer, i: number) => (this.#known[i + 1]?.offset ?? answerer.offset) > processedTo;
     this.#known = [...this.#known.filter(isNeeded), { id: answerer.id, offset: answerer.offset }];
   }
 

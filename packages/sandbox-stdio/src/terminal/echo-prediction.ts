@@ -1,5 +1,8 @@
-// Predicts the echo of typed characters, as mosh does: keys, screens and times in, characters with positions out. A prediction is shown
-// only on a row where two others have been confirmed, and never while the terminal does not echo.
+// Predicts the effect of keys, as mosh does: keys, screens and times in, cells with positions out. A prediction is shown only on a row
+// where two echoes have been confirmed, and never while the terminal does not echo.
+
+import { utf8Length } from "../text/utf8-text.ts";
+import { effectOf, endOfLine, isEditing, isPlain, keysOf } from "./key-effect.ts";
 
 /** Rows count from the first line ever, so a row number is never reused. */
 export type Cursor = { readonly row: number; readonly column: number };
@@ -20,6 +23,8 @@ export type PredictionMode = "never" | "auto" | "always";
 const SLOW_MS = 50;
 /** Hysteresis: prediction turns off below this. */
 const FAST_MS = 35;
+/** Of the worst round trip, what is left of it at the next. */
+const FORGOTTEN = 0.8;
 /** Time beyond two round trips after which a prediction counts as wrong. */
 const LATE_MS = 250;
 const MAX_PREDICTIONS = 200;
@@ -27,11 +32,26 @@ const MAX_PREDICTIONS = 200;
 const LEAST_CONFIRMED = 2;
 const MASK = "*";
 
-type Pending = Predicted & { readonly epoch: number; readonly typedAtMs: number };
+/** A key that is not yet acknowledged, and the number of bytes typed up to its end. */
+type Key = { readonly text: string; readonly end: number; readonly isKnown: boolean; readonly atMs: number };
+
+/** A key's effect. */
+type Pending = {
+  readonly key: Key;
+  readonly cells: readonly Predicted[];
+  readonly cursor: Cursor;
+  readonly epoch: number;
+  /** Whether it moves text that was not typed here, as an editor does, and a suggestion of a shell does not. */
+  readonly isMove: boolean;
+};
 
 export class EchoPrediction {
-  #pending: Pending[] = [];
-  /** Counted up at each key with an unknown effect: later predictions wait for a real echo. */
+  #pending: readonly Pending[] = [];
+  /** In the order in which they were typed; the pending ones are among them. */
+  #keys: readonly Key[] = [];
+  #typedBytes = 0;
+  #ackedBytes = 0;
+  /** Counted up when the effect of keys becomes unknown: later predictions wait for a real echo. */
   #epoch = 1;
   #confirmedEpoch = 0;
   /** The row of the last confirmed echoes, and their number. */
@@ -40,56 +60,60 @@ export class EchoPrediction {
   #isEchoOff = false;
   #isSlow = false;
   #roundTripMs = 0;
-  /** Whether the echo of a key may still come. */
-  #isAwaited = false;
-  /** Whether it may come at an unknown position, and could be taken for a later key's echo. */
-  #isBlind = false;
-  /** Expected position of the next character; undefined: the cursor. */
-  #next: Cursor | undefined;
+  #worstMs = 0;
+  /** The real cursor at which the pending predictions begin. */
+  #base: Cursor | undefined;
   /** Cursor after the last real echo; other output may have turned echo off. */
   #home: Cursor | undefined;
+  /** What was typed on a row: backspace and arrows may not go beyond its start. */
+  #line = { row: -1, from: Number.POSITIVE_INFINITY, to: 0 };
+  /** Whether, on a row, text behind the cursor was seen to move with what is typed, or to stay. */
+  #behind: { readonly row: number; readonly moves: boolean } | undefined;
 
   /** Call with each measured round trip. */
   measured(roundTripMs: number): void {
+    // A lost packet makes one round trip long: that is remembered for some.
+    this.#worstMs = Math.max(roundTripMs, this.#worstMs * FORGOTTEN);
     this.#roundTripMs = roundTripMs;
-    this.#isSlow = this.#isSlow ? roundTripMs >= FAST_MS : roundTripMs >= SLOW_MS;
+    this.#isSlow = this.#worstMs >= (this.#isSlow ? FAST_MS : SLOW_MS);
   }
 
-  /** All input was acknowledged, and the output until then is drawn. */
-  answered(): void {
-    this.#isAwaited = false;
-    this.#isBlind = false;
+  /** The bytes of all keys: what is acknowledged is counted by them. */
+  get typedBytes(): number {
+    return this.#typedBytes;
+  }
+
+  /** So much of the input was acknowledged, and the output until then is drawn. */
+  answered(ackedBytes: number, screen: EchoScreen): void {
+    const wasUnclear = this.#isUnclear;
+    this.#ackedBytes = ackedBytes;
+    this.#keys = this.#keys.filter(({ end }) => end > this.#ackedBytes);
+    if (wasUnclear && !this.#isUnclear) this.#placeAgain(screen);
   }
 
   /** Call with typed text before it is sent. */
   typed(text: string, screen: EchoScreen, nowMs: number): void {
-    for (const character of text.startsWith("\x1b") ? [text] : text) this.#key(character, screen, nowMs);
+    for (const key of keysOf(text)) this.#key(key, screen, nowMs);
   }
 
   /** Call after output is drawn, and regularly while predictions are pending. */
   drawn(screen: EchoScreen, nowMs: number): void {
-    while (this.#pending[0] !== undefined) {
-      const [first] = this.#pending;
-      if (!this.#isEchoed(first, screen)) break;
-      this.#confirmed(first);
-      this.#home = { row: first.row, column: first.column + 1 };
-      this.#pending.shift();
-    }
     const [first] = this.#pending;
-    if (first === undefined) {
-      this.#next = undefined;
-      return;
-    }
-    const isLate = nowMs - first.typedAtMs > this.#roundTripMs * 2 + LATE_MS;
-    if (isLate || !isSame(first, screen.cursor)) this.#giveUp();
+    if (first === undefined) return;
+    const reached = this.#reached(screen);
+    if (reached >= 0) this.#confirmed(reached, screen);
+    else if (this.#isLate(first.key, nowMs)) this.#giveUp();
+    else if (!isSame(this.#base, screen.cursor)) this.#placeAgain(screen);
   }
 
-  /** The characters to draw over the screen. */
+  /** The cells to draw over the screen. A blank one hides a character. */
   shown(mode: PredictionMode): readonly Predicted[] {
-    if (this.#isEchoOff || mode === "never" || (mode === "auto" && !this.#isSlow)) return [];
-    return this.#pending
-      .filter(({ epoch }) => epoch <= this.#confirmedEpoch)
-      .map(({ row, column, character }) => ({ row, column, character }));
+    return composed(this.#visible(mode));
+  }
+
+  /** Where the cursor is to be drawn; undefined: where it is. */
+  cursor(mode: PredictionMode): Cursor | undefined {
+    return this.#visible(mode).at(-1)?.cursor;
   }
 
   get hasPending(): boolean {
@@ -113,39 +137,125 @@ export class EchoPrediction {
     this.#giveUp();
   }
 
-  #key(key: string, screen: EchoScreen, nowMs: number): void {
+  /** A link that stalls is not late: the key is acknowledged first. */
+  #isLate({ end, atMs }: Key, nowMs: number): boolean {
+    return end <= this.#ackedBytes && nowMs - atMs > this.#roundTripMs * 2 + LATE_MS;
+  }
+
+  #visible(mode: PredictionMode): readonly Pending[] {
+    if (this.#isEchoOff || mode === "never" || (mode === "auto" && !this.#isSlow)) return [];
+    const isHidden = ({ epoch, isMove, cursor }: Pending) =>
+      epoch > this.#confirmedEpoch || (isMove && this.#behind?.row !== cursor.row);
+    const hidden = this.#pending.findIndex(isHidden);
+    return hidden < 0 ? this.#pending : this.#pending.slice(0, hidden);
+  }
+
+  /** Whether a key with an unknown effect has no answer yet: the place of later ones is unknown. */
+  get #isUnclear(): boolean {
+    return this.#keys.some(({ isKnown }) => !isKnown);
+  }
+
+  #key(text: string, screen: EchoScreen, nowMs: number): void {
     if (this.#pending.length === 0 && !isSame(this.#home, screen.cursor)) this.#newEpoch();
-    const position = this.#next ?? screen.cursor;
-    const isPlain = /^[\x20-\x7e]$/.test(key);
-    const isAtEnd = position.column < screen.cols - 1 && isBlankFrom(screen, position);
-    this.#isAwaited = true;
-    if (this.#isBlind || !isPlain || !isAtEnd || this.#pending.length >= MAX_PREDICTIONS) {
-      this.#giveUp();
-      return;
+    this.#typedBytes += utf8Length(text);
+    const isUnclear = this.#isUnclear || this.#keys.length >= MAX_PREDICTIONS;
+    const key = { text, end: this.#typedBytes, isKnown: true, atMs: nowMs };
+    const isPlaced = !isUnclear && this.#place(key, screen);
+    const isLater = isUnclear && isEditing(text) && this.#keys.length < MAX_PREDICTIONS;
+    this.#keys = [...this.#keys.slice(-MAX_PREDICTIONS), { ...key, isKnown: isPlaced || isLater }];
+  }
+
+  /** @returns Whether the key's effect is known. */
+  #place(key: Key, screen: EchoScreen): boolean {
+    const last = this.#pending.at(-1);
+    const cursor = last?.cursor ?? screen.cursor;
+    const { row } = cursor;
+    const characters = this.#rowOf(row, screen);
+    const from = this.#line.row === row ? this.#line.from : Number.POSITIVE_INFINITY;
+    const moves = this.#behind?.row !== row || this.#behind.moves;
+    const effect = effectOf(key.text, { characters, cursor: cursor.column, from, moves });
+    if (effect === undefined) return false;
+    if (last === undefined) this.#base = screen.cursor;
+    const isOwn = this.#line.row === row && endOfLine(characters, cursor.column) <= this.#line.to;
+    const pending = {
+      key,
+      cells: effect.characters.map((character, at) => ({ row, column: effect.column + at, character })),
+      cursor: { row, column: effect.cursor },
+      epoch: this.#epoch,
+      isMove: effect.characters.length > 1 && !isOwn,
+    };
+    this.#pending = [...this.#pending, pending];
+    this.#noteTyped(key, cursor, effect.characters.length > 0);
+    return true;
+  }
+
+  #noteTyped(key: Key, { row, column }: Cursor, isChange: boolean): void {
+    const { from, to } = this.#line.row === row ? this.#line : { from: column, to: column };
+    if (!isChange) return;
+    const length = isPlain(key.text) ? 1 : -1;
+    this.#line = { row, from: Math.min(from, column), to: Math.max(to, column) + length };
+  }
+
+  /** A row's characters with all predictions. */
+  #rowOf(row: number, screen: EchoScreen): string[] {
+    const characters = Array.from({ length: screen.cols }, (_, column) => screen.at(row, column) || " ");
+    for (const cell of composed(this.#pending)) if (cell.row === row) characters[cell.column] = cell.character;
+    return characters;
+  }
+
+  /**
+   * The screens after several keys may be alike, as those of a letter that is taken back. @returns The last key whose screen this
+   * is among those acknowledged, else the first; -1: none.
+   */
+  #reached(screen: EchoScreen): number {
+    const isReached = ({ cursor }: Pending, at: number) =>
+      isSame(cursor, screen.cursor) && composed(this.#pending.slice(0, at + 1)).every((cell) => isDrawn(cell, screen));
+    const isAcked = ({ key }: Pending) => key.end <= this.#ackedBytes;
+    const acked = this.#pending.findLastIndex((pending, at) => isAcked(pending) && isReached(pending, at));
+    if (acked >= 0 || isSame(this.#base, screen.cursor)) return acked;
+    return this.#pending.findIndex(isReached);
+  }
+
+  #confirmed(reached: number, screen: EchoScreen): void {
+    for (const { cells, key, epoch, isMove } of this.#pending.slice(0, reached + 1)) {
+      const [cell] = cells;
+      // A password prompt may print a mask for every key. A letter that was taken back again says nothing either.
+      if (cell === undefined || !isPlain(key.text) || key.text === MASK || !isDrawn(cell, screen)) continue;
+      this.#confirmedOnRow = cell.row === this.#confirmedRow ? this.#confirmedOnRow + 1 : 1;
+      this.#confirmedRow = cell.row;
+      if (isMove) this.#behind = { row: cell.row, moves: true };
+      if (this.#confirmedOnRow >= LEAST_CONFIRMED) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, epoch);
     }
-    this.#pending.push({ ...position, character: key, epoch: this.#epoch, typedAtMs: nowMs });
-    this.#next = { row: position.row, column: position.column + 1 };
+    this.#pending = this.#pending.slice(reached + 1);
+    this.#home = screen.cursor;
+    this.#base = screen.cursor;
   }
 
-  #confirmed({ row, character, epoch }: Pending): void {
-    // A password prompt may print this for every key.
-    if (character === MASK) return;
-    this.#confirmedOnRow = row === this.#confirmedRow ? this.#confirmedOnRow + 1 : 1;
-    this.#confirmedRow = row;
-    if (this.#confirmedOnRow >= LEAST_CONFIRMED) this.#confirmedEpoch = Math.max(this.#confirmedEpoch, epoch);
+  /** The screen is another than predicted: what is not yet acknowledged comes from its cursor on, if at all. */
+  #placeAgain(screen: EchoScreen): void {
+    const keys = this.#keys.filter(({ end }) => end > this.#ackedBytes);
+    const [first] = this.#pending;
+    // The letter came, and what was behind the cursor has stayed.
+    const isOver =
+      first?.isMove === true &&
+      isSame(first.cursor, screen.cursor) &&
+      first.cells.slice(0, 1).every((cell) => isDrawn(cell, screen));
+    if (isOver) this.#behind = { row: first.cursor.row, moves: false };
+    this.#pending = [];
+    this.#newEpoch();
+    if (keys.some(({ isKnown }) => !isKnown)) return;
+    this.#keys = [];
+    for (const key of isOver ? keys.filter(({ end }) => end > first.key.end) : keys) {
+      const isPlaced = !this.#isUnclear && this.#place(key, screen);
+      this.#keys = [...this.#keys, { ...key, isKnown: isPlaced || this.#isUnclear }];
+    }
   }
 
-  /** A blank counts as echoed once the cursor has passed it. */
-  #isEchoed({ row, column, character }: Pending, screen: EchoScreen): boolean {
-    const isPassed = screen.cursor.row === row && screen.cursor.column > column;
-    const there = screen.at(row, column);
-    return isPassed && (there === character || (character === " " && there === ""));
-  }
-
+  /** Nothing is predicted until all that was typed is acknowledged. */
   #giveUp(): void {
     this.#pending = [];
-    this.#next = undefined;
-    this.#isBlind = this.#isAwaited;
+    const last = this.#keys.at(-1);
+    this.#keys = last === undefined ? [] : [{ ...last, isKnown: false }];
     this.#newEpoch();
   }
 
@@ -155,14 +265,17 @@ export class EchoPrediction {
   }
 }
 
-function isSame(one: Cursor | undefined, other: Cursor): boolean {
-  return one?.row === other.row && one.column === other.column;
+/** What is drawn in the end. */
+function composed(pending: readonly Pending[]): readonly Predicted[] {
+  const cells = new Map<string, Predicted>();
+  for (const cell of pending.flatMap((one) => one.cells)) cells.set(`${cell.row},${cell.column}`, cell);
+  return [...cells.values()];
 }
 
-function isBlankFrom(screen: EchoScreen, { row, column }: Cursor): boolean {
-  for (let at = column; at < screen.cols; at += 1) {
-    const there = screen.at(row, at);
-    if (there !== "" && there !== " ") return false;
-  }
-  return true;
+function isDrawn({ row, column, character }: Predicted, screen: EchoScreen): boolean {
+  return (screen.at(row, column) || " ") === character;
+}
+
+function isSame(one: Cursor | undefined, other: Cursor | undefined): boolean {
+  return one !== undefined && one.row === other?.row && one.column === other.column;
 }

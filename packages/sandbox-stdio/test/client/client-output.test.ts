@@ -13,9 +13,9 @@ describe("acknowledging", () => {
   ])("%s", (_when, bytes, areTimersLate) => {
     const { client, output, texts } = attached({}, {}, { areTimersLate });
     output(bytes);
-    client.dealtWith(bytes - 1);
+    client.processed(bytes - 1);
     expect(texts("ack")).toEqual([]);
-    client.dealtWith(bytes);
+    client.processed(bytes);
     expect(texts("ack")).toEqual([ack(bytes)]);
   });
 
@@ -23,9 +23,9 @@ describe("acknowledging", () => {
     const { client, output, texts, wait } = attached();
     output(100_000);
     wait(1_000);
-    client.dealtWith(1);
+    client.processed(1);
     wait(49);
-    client.dealtWith(3);
+    client.processed(3);
     expect(texts("ack")).toEqual([]);
     wait(1);
     expect(texts("ack")).toEqual([ack(3)]);
@@ -39,7 +39,7 @@ describe("acknowledging", () => {
     socket().events.closed(1006, "");
     wait(30_000);
     expect([sockets.length, client.state.phase]).toEqual([1, "waiting"]);
-    client.dealtWith(1);
+    client.processed(1);
     wait(1_000);
     expect(sockets.length).toBe(2);
     greet({ offset: 1 << 20 });
@@ -52,7 +52,7 @@ describe("acknowledging", () => {
     const size = { type: "resize", cols: 100, rows: 40 };
     expect(texts("resize")).toEqual([size]);
     output("abcdef");
-    client.dealtWith(4);
+    client.processed(4);
     cut();
     greet({ offset: 6, live: 6 });
     expect(socket().sent.slice(-2)).toEqual([size, ack(4)].map((message) => JSON.stringify(message)));
@@ -63,8 +63,8 @@ describe("acknowledging", () => {
     snapshot("screen");
     wait(1_000);
     expect(texts("ack")).toEqual([]);
-    client.dealtWith(700);
-    client.dealtWith(700);
+    client.processed(700);
+    client.processed(700);
     expect(texts("ack")).toEqual([ack(700)]);
   });
 });
@@ -94,7 +94,7 @@ describe("what is gone", () => {
     cut();
     greet({ ...PIPES, offset: 208, live: 208, gap: 108 });
     expect([client.resumePoint?.offset, texts("ack")]).toEqual([0, []]);
-    client.dealtWith(8);
+    client.processed(8);
     wait(50);
     expect([client.resumePoint?.offset, texts("ack")]).toEqual([208, [ack(208)]]);
   });
@@ -105,7 +105,7 @@ describe("what is gone", () => {
     one.output("12345678");
     one.say({ type: "gap", from: 8, to: 5000, approximate: true });
     const stands = (dealt: number) => {
-      one.client.dealtWith(dealt);
+      one.client.processed(dealt);
       return one.client.resumePoint?.offset;
     };
     return { ...one, stands };
@@ -172,7 +172,7 @@ describe("who answers a terminal query", () => {
     const { client, say, output } = attached();
     say({ type: "answerer", id: "other", offset: 4 });
     output("12345678");
-    client.dealtWith(8);
+    client.processed(8);
     say({ type: "answerer", id: "third", offset: 8 });
     say({ type: "answerer", id: "a", offset: 9 });
     expect([client.mayAnswer(3), client.mayAnswer(8), client.mayAnswer(9)]).toEqual([false, false, true]);

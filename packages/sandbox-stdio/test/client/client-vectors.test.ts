@@ -83,7 +83,7 @@ class Player {
       },
       output: (_stream, piece, end) => {
         this.output.push(piece.slice());
-        this.client.dealtWith(end);
+        this.client.processed(end);
       },
       gap: (from, to) => this.gaps.push([from, to]),
       ...{ snapshot: ignore, resize: ignore, message: ignore, discarded: ignore, inputDrained: ignore },

@@ -43,7 +43,7 @@ describe("coming", () => {
 
   test("an offset without a proof is nobody's place: it is not asked for, and not acknowledged", () => {
     const { client, sockets, texts } = attached({}, { offset: 100 });
-    client.dealtWith(0);
+    client.processed(0);
     expect([sockets[0]?.query, texts("ack"), client.resumePoint?.offset]).toEqual(["session=main", [], 0]);
   });
 
@@ -283,7 +283,7 @@ describe("the end", () => {
   test("suspending drops the connection without leaving, and the resume point is what was dealt with", () => {
     const { client, output, socket } = attached(PIPES);
     output(10);
-    client.dealtWith(4);
+    client.processed(4);
     client.suspend();
     expect([socket().closed, client.state]).toEqual(["abort", { phase: "ended", end: { kind: "left" } }]);
     expect(client.resumePoint).toEqual({ session: "main", resume: "r-a", offset: 4 });

@@ -1,32 +1,15 @@
-// Every placement of faults in small exchanges: see explorer.ts. `npm test` places one plain fault, `EXPLORE=whole` (test:long) one
-// of all kinds, and each two plain ones; of single bytes one.
+// Every placement of faults in small exchanges of one client: see explorer.ts. `npm test` places one plain fault in some of them,
+// `EXPLORE=whole` (test:long) in all one of all kinds, and each two plain ones; of single bytes, and beside an older bridge, one. The
+// other file has those of two clients.
 
 import { expect, test } from "vitest";
+import { EXPLORED, exploreAll, TIMEOUT } from "./explore-all.ts";
 import { Explorer } from "./explorer.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-const isWhole = process.env.EXPLORE === "whole";
-/** For a run that hangs. */
-const timeout = isWhole ? 4 * 3_600_000 : 300_000;
+const alone = EXPLORED.filter(({ plan }) => plan.parties.length === 1);
 
-test.each(SCENARIOS)(
-  "$name: whatever breaks wherever, all promises hold",
-  { timeout },
-  ({ name, plan, faults, together = 2 }) => {
-    const plain = faults.filter(({ isPlain }) => isPlain);
-    const parts = isWhole
-      ? ([
-          [faults, 1],
-          [plain, together],
-        ] as const)
-      : ([[plain, 1]] as const);
-    for (const [menu, most] of parts) {
-      const explored = new Explorer(plan, menu).explore(most);
-      console.log(`${name}, ${menu.length} faults, up to ${most} in a run: ${JSON.stringify(explored)}`);
-      expect(explored.states).toBeGreaterThan(5_000);
-    }
-  },
-);
+test.each(alone)("$name: whatever breaks wherever, all promises hold", { timeout: TIMEOUT }, exploreAll);
 
 test("an exploration is the same each time", () => {
   const [scenario] = SCENARIOS;

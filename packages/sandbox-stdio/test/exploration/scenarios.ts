@@ -11,6 +11,8 @@ export type Scenario = {
   readonly faults: readonly Fault[];
   /** How many plain faults the whole exploration places in one run. Absent: two. */
   readonly together?: number;
+  /** Left to `test:long`: in `npm test` another scenario has such a driver. */
+  readonly isLong?: boolean;
 };
 
 const DRIVER: PartyPlan = {
@@ -45,18 +47,39 @@ const live: PartyPlan = { ...DRIVER, delivery: "live" };
 const second: PartyPlan = { ...DRIVER, who: 1, inputBytes: 2 };
 const viewer: PartyPlan = { ...live, who: 1, role: "viewer", inputBytes: 0 };
 
-/** What is replayed in the model (test/model): so small that it can choose among all of its own steps. No empty screens, which it has not. */
-export const TRACED: Scenario = {
-  name: "a driver on pipes, of few bytes",
-  plan: exchange(
-    { outputBytes: 2, chunkBytes: 1, pipeBytes: 1 },
-    { parties: [{ ...DRIVER, inputBytes: 2, pieceBytes: 1 }] },
-  ),
-  faults: allFaults(1).filter(({ isPlain, name }) => isPlain && !name.includes("empty true")),
-};
+/** The model (test/model) has no empty screens. */
+const TRACED_FAULTS = allFaults(1).filter(({ isPlain, name }) => isPlain && !name.includes("empty true"));
+const FEW_BYTES = { outputBytes: 2, chunkBytes: 1, pipeBytes: 1 };
+/** Bytes that are one of the model's, where a window is to be seen at work. */
+export const UNIT_BYTES = 8_192;
+
+/** What is replayed in the model: so small that it can choose among all of its own steps. */
+export const TRACED = {
+  bytes: {
+    name: "a driver on pipes, of few bytes",
+    plan: exchange(FEW_BYTES, { parties: [{ ...DRIVER, inputBytes: 2, pieceBytes: 1 }] }),
+    faults: TRACED_FAULTS,
+  },
+  parked: {
+    name: "a driver on pipes that is parked",
+    plan: exchange(
+      { ...FEW_BYTES, sleepMs: 3_000 },
+      { parties: [{ ...DRIVER, inputBytes: 1, pieceBytes: 1, pauseMs: 1_200 }], parkMs: 40 },
+    ),
+    faults: TRACED_FAULTS,
+  },
+  held: {
+    name: "a driver on pipes that reads slowly, with the smallest log",
+    plan: exchange(
+      { outputBytes: 7 * UNIT_BYTES, chunkBytes: UNIT_BYTES },
+      { parties: [{ ...DRIVER, inputBytes: 0, dealMs: 1_000 }], logBytes: 65_536 },
+    ),
+    faults: TRACED_FAULTS,
+  },
+} satisfies Record<string, Scenario>;
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: "a driver on pipes", plan: exchange({}), faults: allFaults(1) },
+  { name: "a driver on pipes", plan: exchange({}), faults: allFaults(1), isLong: true },
   {
     name: "a driver on pipes, with a record of input",
     plan: exchange({ outputBytes: 3 }, { isRecorded: true }),
@@ -67,6 +90,7 @@ export const SCENARIOS: readonly Scenario[] = [
     plan: exchange({ chunkBytes: 1, pipeBytes: 1 }, { parties: [{ ...DRIVER, pieceBytes: 1 }] }),
     faults: allFaults(1),
     together: 1,
+    isLong: true,
   },
   {
     name: "a driver on a PTY that is parked",
@@ -82,13 +106,30 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: [...allFaults(1), ...reloads(0)],
   },
   {
+    name: "a driver on pipes, of an older version",
+    plan: exchange({ outputBytes: 3 }, { older: "client" }),
+    faults: allFaults(1),
+  },
+  {
+    name: "a driver on a PTY, whose bridge is of an older version",
+    plan: exchange(
+      { ...pty, sleepMs: 3_000 },
+      { older: "bridge", delivery: "live", parties: [{ ...live, pauseMs: 1_200 }], parkMs: 40 },
+    ),
+    faults: allFaults(1),
+    together: 1,
+  },
+  {
     name: "two drivers on pipes",
-    plan: exchange({ outputBytes: 3 }, { parties: [DRIVER, second] }),
+    plan: exchange({ outputBytes: 3 }, { parties: [{ ...DRIVER, inputBytes: 2 }, second] }),
     faults: allFaults(2),
   },
   {
     name: "a holder and a viewer of an exclusive PTY",
-    plan: exchange({ ...pty, outputBytes: 3 }, { mode: "exclusive", delivery: "live", parties: [live, viewer] }),
+    plan: exchange(
+      { ...pty, outputBytes: 3 },
+      { mode: "exclusive", delivery: "live", parties: [{ ...live, inputBytes: 2 }, viewer] },
+    ),
     faults: [...allFaults(2), ...keyboardMoves(0)],
   },
 ];

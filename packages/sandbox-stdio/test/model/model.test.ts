@@ -2,6 +2,7 @@
 // (test:long) visits larger ones.
 
 import { expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { check } from "./checker.ts";
 import { type Bounds, type Rule, streamModel } from "./stream.ts";
 
@@ -23,6 +24,7 @@ test.each(process.env.MODEL === "whole" ? [OUTPUT, BOTH, PARKED, ...WHOLE] : [OU
   (bounds) => {
     const checked = check(streamModel(bounds));
     console.log(JSON.stringify({ ...bounds, ...checked }));
+    noteCounts({ states: checked.states, steps: checked.steps });
     expect(checked.violation).toBeUndefined();
     expect(checked.states).toBeGreaterThan(1_000);
   },
@@ -41,4 +43,5 @@ test.each<[Rule, string, Bounds]>([
   ["a later word calls the parking off", "it can't go on", PARKED],
 ])("without the rule that %s: %s", (rule, what, bounds) => {
   expect(check(streamModel(bounds, rule)).violation?.what).toBe(what);
+  noteCounts({ "rules broken and found": 1 });
 });

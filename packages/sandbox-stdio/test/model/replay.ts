@@ -4,29 +4,50 @@
 import type { Model } from "./checker.ts";
 import { type State, streamModel } from "./stream.ts";
 
-/** The model's own steps: nobody outside sees them. A run has no parking here. */
+/** The model's own steps: nobody outside sees them. */
 const HIDDEN = new Set([
   ...["the object hears the client", "the object opens the inner hop", "the object hears the bridge"],
   ...["the object sends a byte", "the object tells the exit", "the bridge sends a byte", "the bridge tells the exit"],
   ...["the bridge hears", "the inner hop breaks", "the object dies"],
 ]);
+const PARKING = ["the object is about to go", "the bridge calls"];
 const HEARS = "the client hears";
 const BREAKS = "the outer hop breaks";
 
 type States = Map<string, State>;
 
-export type Traced = { readonly output: number; readonly input: number };
+export type Traced = {
+  readonly output: number;
+  readonly input: number;
+  /** How far the process may be ahead. Absent: as far as it likes. */
+  readonly window?: number;
+  readonly log?: number;
+  readonly isParked?: boolean;
+};
+
+/** A trace of bytes as one of units of so many, each of which is written, heard or processed with its last byte. Its input stays. */
+export function inUnits(trace: readonly string[], unit: number): string[] {
+  return trace.flatMap((step) => {
+    const [what = "", at] = step.split(" ");
+    const number = Number(at);
+    if (what === "greeted") return [`greeted ${Math.floor(number / unit)}`];
+    if (!["writes", "hears", "processes"].includes(what) || at === "exit") return [step];
+    return (number + 1) % unit === 0 ? [`${what} ${(number + 1) / unit - 1}`] : [];
+  });
+}
 
 /** @param hidden How many breaks of the inner hop and deaths of the object there may have been. @throws {Error} The step that is not allowed. */
-export function replay(trace: readonly string[], { output, input }: Traced, hidden: number): void {
+export function replay(trace: readonly string[], traced: Traced, hidden: number): void {
+  const { output, input, window = output + 1, log = output + 2, isParked = false } = traced;
+  const own = new Set([...HIDDEN, ...(isParked ? PARKING : [])]);
   // A connection that is made anew, and a program that is, break the outer hop first.
   let visible = trace.filter((step) => step === "connects" || step === "dies").length;
-  const bounds = { output, input, window: output + 1, log: output + 2, faults: visible + hidden, losses: 0 };
+  const bounds = { output, input, window, log, faults: visible + hidden, losses: 0 };
   const model = streamModel(bounds);
   let states: States = new Map([[JSON.stringify(model.start), model.start]]);
   for (const [i, step] of trace.entries()) {
     if (step === "connects" || step === "dies") visible -= 1;
-    states = after(model, closure(model, states, visible), step);
+    states = after(model, closure(model, states, visible, own), step);
     if (states.size === 0) {
       const before = trace.slice(Math.max(0, i - 8), i).join(", ");
       throw new Error(`the model does not allow: ${step}; before it: ${before}`);
@@ -35,11 +56,11 @@ export function replay(trace: readonly string[], { output, input }: Traced, hidd
 }
 
 /** All states that the model's own steps lead to. */
-function closure(model: Model<State>, states: States, faultsToCome: number): States {
+function closure(model: Model<State>, states: States, faultsToCome: number, own: ReadonlySet<string>): States {
   const all: States = new Map(states);
   for (const state of all.values()) {
     for (const { name, to } of model.steps(state)) {
-      const isOwn = HIDDEN.has(name) || (name === HEARS && state.toClient[0]?.t === "settled");
+      const isOwn = own.has(name) || (name === HEARS && state.toClient[0]?.t === "settled");
       if (!isOwn || to.faults < faultsToCome || model.broken(to) !== undefined) continue;
       const key = JSON.stringify(to);
       if (!all.has(key)) all.set(key, to);

@@ -1,24 +1,31 @@
-// Replays in the model every run of a small exchange with one fault: by its name, in the smallest one; `some` of three, or of any.
+// Replays in the model every run of a small exchange with one fault. The arguments: the exchange (`least`: of one byte each way), and the
+// faults: all, `some` of three, or one by its name.
 
 import { Explorer } from "../exploration/explorer.ts";
-import { TRACED } from "../exploration/scenarios.ts";
+import { TRACED, UNIT_BYTES } from "../exploration/scenarios.ts";
 import type { Plan } from "../simulation/plan.ts";
-import { replay } from "./replay.ts";
+import { inUnits, replay, type Traced } from "./replay.ts";
 
-const wanted = process.argv[2] ?? "whole";
-const { faults } = TRACED;
-const isByName = wanted !== "whole" && wanted !== "some";
-const plan = isByName ? ofOneByte(TRACED.plan) : TRACED.plan;
-const [party] = plan.parties;
-const traced = { output: plan.process.outputBytes, input: party?.inputBytes ?? 0 };
+const [exchange = "bytes", wanted = "whole"] = process.argv.slice(2);
+const { plan: planned, faults } = TRACED[exchange as keyof typeof TRACED] ?? TRACED.bytes;
+const plan = exchange === "least" ? ofOneByte(planned) : planned;
+const unit = exchange === "held" ? UNIT_BYTES : 1;
+const traced: Traced = {
+  output: plan.process.outputBytes / unit,
+  input: plan.parties[0]?.inputBytes ?? 0,
+  // The window of the smallest log is 3.5 units (W2). The model counts what is processed in whole ones.
+  ...(exchange === "held" ? { window: 5, log: 8 } : {}),
+  isParked: plan.parkMs !== undefined,
+};
 const SOME = /^(cut outer 0 loses true,true heard true|cut inner loses true,true heard false|restart relay told true)/;
 const isWanted = (name: string) => wanted === "whole" || (wanted === "some" ? SOME.test(name) : name === wanted);
 const menu = faults.filter(({ name }) => isWanted(name));
 let steps = 0;
 const explored = new Explorer(plan, menu, (trace, broken) => {
-  steps += trace.length;
+  const units = inUnits(trace, unit);
+  steps += units.length;
   try {
-    replay(trace, traced, /inner|relay/.test(broken) ? 1 : 0);
+    replay(units, traced, /inner|relay/.test(broken) ? 1 : 0);
   } catch (error) {
     throw new Error(`after [${broken}]: ${error instanceof Error ? error.message : String(error)}`);
   }

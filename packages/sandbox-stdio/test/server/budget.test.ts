@@ -2,11 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { OutputReceiver } from "../../src/client/output-receiver.ts";
-import { ALIS } from "../../src/dialects/alis.ts";
 import {
   ACK_DELAY_MS,
   DEFAULT_BUDGET,
-  DIALECT_ROUTES,
   type Dialect,
   type Frame,
   PLAIN,
@@ -16,39 +14,29 @@ import {
 import { Budget } from "../../src/session/budget.ts";
 import { Scheduler } from "../simulation/scheduler.ts";
 import { harness } from "../support/client-harness.ts";
+import { TYPING, wordsOf } from "../support/dialect-words.ts";
 import { bytes, join, output, pass, request, rig, takeAll } from "../support/fixtures.ts";
 import { speaking } from "../support/speaking.ts";
 
 const KIB = 1024;
-/** The dialects that have a word for input. */
-const TYPING = new Set(DIALECT_ROUTES.map(({ dialect }) => dialect).filter((dialect) => dialect !== ALIS));
-
 const LIVE = { tty: true, delivery: "live" } as const;
 
 /** A viewer, unless said otherwise, that has been greeted. */
 const greeted = (speaker: Parameters<typeof speaking>[1] = {}, at = rig(LIVE)) =>
   speaking(at, { role: "viewer", delivery: "live", ...speaker }).attach();
 
-/** What a client of each dialect types with. */
-const typed = (dialect: Dialect, text: string): Frame => {
-  if (dialect.name === "json") return JSON.stringify({ type: "input", data: text });
-  return bytes(dialect.name === "ttyd" ? `0${text}` : text);
-};
-const resized = (dialect: Dialect): string =>
-  dialect.name === "ttyd" ? '1{"columns":90,"rows":30}' : '{"type":"resize","cols":90,"rows":30}';
-
-describe.each([...TYPING])("L10: of $name", (dialect) => {
+describe.each(TYPING)("L10: of $name", (dialect) => {
   test("2,000 messages at once and then 200 a second; one more closes with 1008, and its place is free", () => {
     const one = greeted({ dialect });
-    expect(one.hear(resized(dialect), 2_000)).toBe(2_000);
+    expect(one.hear(wordsOf(dialect).resized, 2_000)).toBe(2_000);
     one.at.clock.ms += 500;
-    expect(one.hear(resized(dialect), 101)).toBe(100);
+    expect(one.hear(wordsOf(dialect).resized, 101)).toBe(100);
     expect([one.closes, one.at.session.client("a")]).toEqual([[[1008, "too many messages"]], undefined]);
   });
 
   test("refused input: 256 KiB at once and then 64 KiB a second", () => {
     const one = greeted({ dialect });
-    const piece = typed(dialect, "x".repeat(8_192));
+    const piece = wordsOf(dialect).typed("x".repeat(8_192));
     expect(one.hear(piece, 32)).toBe(32);
     one.at.clock.ms += 1_000;
     expect(one.hear(piece, 9)).toBe(8);
@@ -59,7 +47,7 @@ describe.each([...TYPING])("L10: of $name", (dialect) => {
     const one = greeted({ dialect, role: "driver" });
     const { client } = one;
     for (let done = 0; done < 20_000; done += 1_000) {
-      expect(one.hear(typed(dialect, "x"), 1_000)).toBe(1_000);
+      expect(one.hear(wordsOf(dialect).typed("x"), 1_000)).toBe(1_000);
       takeAll(one.at.session, client);
     }
   });
@@ -67,7 +55,7 @@ describe.each([...TYPING])("L10: of $name", (dialect) => {
   test("nothing of a tab that is dragged to another size for a minute, 120 times a second", () => {
     const one = greeted({ dialect, role: "driver" });
     for (let second = 0; second < 60; second += 1) {
-      expect(one.hear(resized(dialect), 120)).toBe(120);
+      expect(one.hear(wordsOf(dialect).resized, 120)).toBe(120);
       one.at.clock.ms += 1_000;
     }
   });
@@ -80,7 +68,7 @@ describe("L10: of stdio.v1", () => {
     join(at.session, "b");
     at.session.setHolder("b");
     expect(one.hear(new Uint8Array(65_536), 16)).toBe(16);
-    expect(one.hear(resized(STDIO), 100)).toBe(100);
+    expect(one.hear(wordsOf(STDIO).resized, 100)).toBe(100);
     expect(one.hear(new Uint8Array(1))).toBe(0);
     expect(one.closes).toEqual([[1008, "too much input was refused"]]);
   });
@@ -188,7 +176,7 @@ describe("L10: of stdio.v1", () => {
     let isDealing = false;
     const deal = () => {
       isDealing = false;
-      inbox.dealtWith(end);
+      inbox.processed(end);
     };
     const send = (frame: Frame) => {
       if (typeof frame === "string") return;
@@ -290,14 +278,14 @@ test("L9: what a viewer sends, or a driver without the keyboard, is no activity;
       join(at.session, "holder");
       const one = greeted({ dialect, role }, at);
       const before = one.connection.activity;
-      one.hear(typed(dialect, "x"), 5);
-      one.hear(resized(dialect), 5);
+      one.hear(wordsOf(dialect).typed("x"), 5);
+      one.hear(wordsOf(dialect).resized, 5);
       if (dialect.name.startsWith("pty")) one.hear('{"type":"resize"}', 5);
       expect([dialect.name, role, one.connection.activity - before]).toEqual([dialect.name, role, 0]);
       if (role === "viewer") continue;
       at.session.setHolder("a");
-      one.hear(typed(dialect, "x"), 1);
-      one.hear(resized(dialect), 1);
+      one.hear(wordsOf(dialect).typed("x"), 1);
+      one.hear(wordsOf(dialect).resized, 1);
       const held = one.connection.activity - before;
       output(at, "y");
       expect([dialect.name, held >= 2, one.connection.activity - before > held]).toEqual([dialect.name, true, true]);

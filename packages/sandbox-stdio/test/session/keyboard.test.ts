@@ -35,7 +35,8 @@ describe("an exclusive session", () => {
     expect(floor.request("a")).toEqual(OK);
     expect(floor.release("a")).toEqual(OK);
     expect(floor.holder).toBe("");
-    expect([floor.request("v"), floor.request("x")]).toEqual([no("viewer"), no("no_such_client")]);
+    expect([floor.request("v"), floor.request("x")]).toEqual([{ ok: true, isTaken: true }, no("no_such_client")]);
+    expect(floor.holder).toBe("");
     expect(floor.request("b")).toEqual(OK);
     expect(floor.holder).toBe("b");
   });
@@ -113,7 +114,53 @@ test("D9: while one holds the keyboard that relies on it, nobody else types, als
   expect(may()[0]).toBe(true);
 });
 
-test("K3: nothing from a viewer is ever allowed, nor from a driver that does not hold an exclusive keyboard", () => {
+test.each<Mode>(["exclusive", "collaborative"])(
+  "K15: %s: a viewer that asked and is given the keyboard types alone, until it or a driver ends that",
+  (mode) => {
+    const floor = new Keyboard(mode);
+    const program = { ...driver("p"), kind: "program" as const };
+    for (const member of [driver("a"), driver("b"), program, viewer("v"), viewer("w")]) floor.join(member);
+    const may = () => ["a", "b", "v", "w"].filter((id) => floor.mayDrive(id).ok).join("");
+    const atFirst = mode === "exclusive" ? "a" : "ab";
+    expect([floor.grant("a", "v"), floor.grant("w", "v"), may()]).toEqual([
+      no("viewer"),
+      no("not_stdin_holder"),
+      atFirst,
+    ]);
+    expect([floor.request("v"), floor.request("w"), may()]).toEqual([
+      { ok: true, isTaken: true },
+      { ok: true, isTaken: true },
+      atFirst,
+    ]);
+    expect([floor.grant("p", "v").ok, floor.grant("v", "v").ok, floor.forceTake("v").ok]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect([floor.grant("a", "v"), may()]).toEqual([OK, "v"]);
+    expect([floor.grant("v", "w").ok, floor.grant("b", "w").ok, may()]).toEqual([false, false, "v"]);
+    expect([floor.request("b"), may(), floor.holder]).toEqual(
+      [OK, "b", "b"].map((one, i) => (i === 1 && mode !== "exclusive" ? "ab" : one)),
+    );
+    // Given once, it isn't given again without another request.
+    expect(floor.grant("b", "v")).toEqual(no("viewer"));
+    floor.request("v");
+    expect([floor.grant("b", "v"), floor.release("v"), floor.mayDrive("v").ok]).toEqual([OK, OK, false]);
+  },
+);
+
+test("K15: a driver that comes back as a viewer has lost the keyboard, a viewer that comes back keeps a lent one", () => {
+  const floor = exclusive(driver("a"), driver("b"), viewer("v"));
+  floor.join(viewer("a"));
+  expect([floor.holder, floor.mayDrive("a")]).toEqual(["", no("viewer")]);
+  floor.request("b");
+  floor.request("v");
+  floor.grant("b", "v");
+  floor.join(viewer("v"));
+  expect([floor.holder, floor.mayDrive("v")]).toEqual(["v", OK]);
+});
+
+test("K3: a viewer that asked for nothing may do nothing, nor may a driver that does not hold an exclusive keyboard", () => {
   const ids = ["a", "b", "c", "v", "w"];
   const id = fc.constantFrom(...ids, "nobody", "");
   const kind = fc.constantFrom("join", "leave", "request", "release", "force", "set", "grant");
@@ -126,29 +173,36 @@ test("K3: nothing from a viewer is ever allowed, nor from a driver that does not
       (mode, steps) => {
         const floor = new Keyboard(mode);
         const present = new Set<string>();
+        const asked = new Set<string>();
         for (const { kind, who, to } of steps) {
           const before = floor.holder;
           let isChangeAllowed = false;
           if (kind === "join" && ids.includes(who)) {
             floor.join({ id: who, role: roleOf(who), isAdmin: who === "c" || who === "w" });
             present.add(who);
-            isChangeAllowed = before === "" && floor.holder === who;
+            isChangeAllowed = (before === "" && floor.holder === who) || (before === who && roleOf(who) === "viewer");
           } else if (kind === "leave") {
             isChangeAllowed = floor.leave(who, to !== who);
             present.delete(who);
-          } else if (kind === "request") isChangeAllowed = floor.request(who).ok && before === "";
-          else if (kind === "release") isChangeAllowed = floor.release(who).ok && before === who;
+            asked.delete(who);
+          } else if (kind === "request") {
+            isChangeAllowed = floor.request(who).ok && (before === "" || roleOf(before) === "viewer");
+            if (isChangeAllowed || floor.holder === before) asked.add(who);
+          } else if (kind === "release") isChangeAllowed = floor.release(who).ok && before === who;
           else if (kind === "force") isChangeAllowed = floor.forceTake(who).ok && who === "c";
-          else if (kind === "grant") isChangeAllowed = floor.grant(who, to).ok && before === who;
-          else if (kind === "set" && present.has(who)) {
+          else if (kind === "grant") {
+            const mayType = floor.mayDrive(who).ok;
+            isChangeAllowed = floor.grant(who, to).ok && (before === who || (mayType && asked.has(to)));
+          } else if (kind === "set" && present.has(who)) {
             floor.setHolder(who);
             isChangeAllowed = true;
           }
           if (floor.holder !== before) expect(isChangeAllowed).toBe(true);
           for (const one of [...ids, "nobody"]) {
             if (!floor.mayDrive(one).ok) continue;
-            expect(present.has(one) && roleOf(one) === "driver").toBe(true);
-            if (mode === "exclusive") expect(floor.holder).toBe(one);
+            expect(present.has(one)).toBe(true);
+            if (mode === "exclusive" || roleOf(one) === "viewer") expect(floor.holder).toBe(one);
+            if (roleOf(one) === "viewer") expect(asked.has(one)).toBe(true);
           }
         }
       },

@@ -51,6 +51,8 @@ export type BridgeSetup = {
   readonly written: readonly Written[];
   /** Whether input may be refused on the way, so that what comes is only part of what was written. */
   readonly isLoose: boolean;
+  /** Whether it does not know of parking, and ignores it as all that is unknown. */
+  readonly isOlder: boolean;
 };
 
 export class SimProcess {
@@ -165,6 +167,7 @@ export class SimBridge {
   snapshots = 0;
   readonly #world: Chance;
   readonly #screen: ScreenPlan;
+  readonly #isOlder: boolean;
   readonly #connections = new Set<ServerConnection>();
   readonly #doorbell = new WakeupSchedule();
   /** Calls the session object that has parked. */
@@ -183,6 +186,7 @@ export class SimBridge {
     const { world, facts } = setup;
     this.#world = world;
     this.#screen = setup.screen;
+    this.#isOlder = setup.isOlder;
     this.log = new OutputLog({ cols: 80, rows: 24 }, setup.logBytes);
     this.session = new ProcessSession({
       facts,
@@ -237,6 +241,7 @@ export class SimBridge {
       listener: {
         owner: "bridge",
         receive: (frame) => {
+          if (this.#isOlder && typeof frame === "string" && frame.startsWith('{"type":"park"')) return;
           inner.receive(frame, this.#world.time.now);
           this.changed();
         },

@@ -28,7 +28,7 @@ export class LinkRun {
   available = 0;
   #cursor = 0;
   #busyUntil = 0;
-  #dealt = 0;
+  #processedTo = 0;
   #acked = 0;
   #isAckDue = false;
   #cancelAck: () => void = () => undefined;
@@ -102,10 +102,10 @@ export class LinkRun {
     }
   }
 
-  /** As StdioClient.dealtWith does it. */
+  /** As StdioClient.processed does it. */
   #deal(end: number): void {
-    this.#dealt = end;
-    if (this.#dealt - this.#acked >= ACK_BYTES) this.#ack();
+    this.#processedTo = end;
+    if (this.#processedTo - this.#acked >= ACK_BYTES) this.#ack();
     else if (!this.#isAckDue) {
       this.#isAckDue = true;
       this.#cancelAck = this.time.after(ACK_DELAY_MS, () => this.#ack());
@@ -115,7 +115,7 @@ export class LinkRun {
   #ack(): void {
     this.#isAckDue = false;
     this.#cancelAck();
-    this.#acked = this.#dealt;
+    this.#acked = this.#processedTo;
     const offset = this.#acked;
     this.time.after(this.link.delayMs, () => {
       this.window.ack(offset, this.time.now);

@@ -60,6 +60,8 @@ export class Party {
   errors: string[] = [];
   isInputEnded = false;
   attaches = 0;
+  /** Runs of its program. */
+  lives = 0;
   #size = { cols: 0, rows: 0 };
   #endedIn: StdioClient | undefined;
   #isFresh = true;
@@ -72,7 +74,7 @@ export class Party {
   /** A snapshot that has come and is not dealt with. */
   #undrawnAt: number | undefined;
   /** Bytes of output that it was given and has not dealt with. */
-  #undealt = 0;
+  #unprocessed = 0;
   snapshots = 0;
   approximations = 0;
   #written = 0;
@@ -181,7 +183,7 @@ export class Party {
       throw new Error(`would come back at ${offset} without the screen of ${this.#undrawnAt}`);
     }
     this.#undrawnAt = undefined;
-    this.#undealt = 0;
+    this.#unprocessed = 0;
     this.#owesScreen = false;
     if (!this.#isFresh) this.position = offset;
     this.client.start();
@@ -191,6 +193,7 @@ export class Party {
     const { time, random } = this.#world;
     const { bornAtMs = EPOCH_MS + time.now, repeatsInput: hasItsInput = true } = earlier;
     this.#bornAtMs = bornAtMs;
+    this.lives += 1;
     this.#life += 1;
     const life = this.#life;
     const isCurrent = () => this.#life === life;
@@ -331,7 +334,7 @@ export class Party {
     time.after(this.#dealtAt - time.now, () => {
       if (!isCurrent()) return;
       if (this.#undrawnAt === offset) this.#undrawnAt = undefined;
-      client.dealtWith(offset);
+      client.processed(offset);
     });
   }
 
@@ -357,16 +360,17 @@ export class Party {
     }
     if (!isOutput(from, bytes, stream, this.tty)) throw new Error(`wrong bytes at ${from}, ${bytes.length} long`);
     this.position = end;
-    this.#undealt += bytes.length;
-    if (this.#undealt > MAX_UNDEALT_BYTES) throw new Error(`client holds ${this.#undealt} bytes not dealt with`);
+    this.#unprocessed += bytes.length;
+    if (this.#unprocessed > MAX_UNDEALT_BYTES)
+      throw new Error(`client holds ${this.#unprocessed} bytes not dealt with`);
     const wish = Math.max(time.now, this.#stallUntil) + random.next() * this.plan.dealMs;
     this.#dealtAt = Math.max(this.#dealtAt, wish);
     const client = this.client;
     time.after(this.#dealtAt - time.now, () => {
       if (!isCurrent()) return;
-      this.#undealt -= bytes.length;
+      this.#unprocessed -= bytes.length;
       for (let at = from; at < end; at += 1) this.#note(`processes ${at}`);
-      client.dealtWith(end);
+      client.processed(end);
     });
   }
 

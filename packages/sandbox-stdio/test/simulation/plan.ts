@@ -39,6 +39,9 @@ export type Plan = {
   readonly isRecorded: boolean;
   /** After so long without anything the Durable Object is parked; absent: never. */
   readonly parkMs?: number;
+  /** A peer of an older version: a client that says neither which of its connections is newer nor what it has processed (R1, R10), or a
+   * bridge that does not know of parking (H20). Absent: none. */
+  readonly older?: "client" | "bridge";
 };
 
 const SIGNALLED = [

@@ -1,6 +1,7 @@
 // Random runs of the whole system against what the protocol promises: see simulation.ts. `SIM_SEED=N SIM_RUNS=M` runs others.
 
 import { expect, test } from "vitest";
+import { noteCounts } from "../../../local/src/base/counts.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { SEEDS, SEEDS_TEXT } from "./seeds.ts";
 import { type Outcome, Simulation } from "./simulation.ts";
@@ -13,7 +14,10 @@ function runAll(seeds: readonly number[], plan: (seed: number) => Plan): Outcome
   const outcomes = seeds.map((seed) => new Simulation(plan(seed)).run());
   const sum = (key: keyof Outcome) => outcomes.reduce((all, outcome) => all + outcome[key], 0);
   const keys = Object.keys(outcomes[0] ?? {}) as (keyof Outcome)[];
-  return Object.fromEntries(keys.map((key) => [key, sum(key)])) as Outcome;
+  const total = Object.fromEntries(keys.map((key) => [key, sum(key)])) as Outcome;
+  const { attaches, lives, faults, parkings } = total;
+  noteCounts({ runs: outcomes.length, connections: attaches, lives, faults, parkings });
+  return total;
 }
 
 /** A simulation in which nothing happens proves nothing. @param least Of each run on average. A few seeds may have less. */

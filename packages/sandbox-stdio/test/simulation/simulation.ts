@@ -32,7 +32,9 @@ export type Outcome = {
   readonly events: number;
   readonly virtualMs: number;
   readonly faults: number;
+  /** Connections of clients that were greeted, and runs of their programs. */
   readonly attaches: number;
+  readonly lives: number;
   readonly heldTurns: number;
   readonly gapBytes: number;
   /** Snapshots that clients drew, and how often they went on without an exact one. */
@@ -89,7 +91,7 @@ export class Simulation {
     this.#store = this.#witness === undefined ? {} : { recorded: this.#witness.recorded };
     const { process, logBytes, screen } = plan;
     const isLoose = plan.mode === "exclusive";
-    const shared = { world: this.#world, facts: this.#facts, written: this.#written };
+    const shared = { world: this.#world, facts: this.#facts, written: this.#written, isOlder: plan.older === "bridge" };
     this.bridge = new SimBridge({ ...shared, process, logBytes, screen, isLoose });
     const dial: Dial = (request, query, listener) => this.#dial(request, query, listener);
     this.parties = plan.parties.map((party) => {
@@ -132,11 +134,16 @@ export class Simulation {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       throw new Error(`seed ${plan.seed} at ${Math.round(time.now)} ms: ${detail}\n${JSON.stringify(plan)}`);
     }
-    const sum = (key: "attaches" | "gapBytes" | "snapshots" | "approximations") =>
+    const sum = (key: "attaches" | "lives" | "gapBytes" | "snapshots" | "approximations") =>
       this.parties.reduce((all, party) => all + party[key], 0);
     return {
       ...{ events: time.eventCount, virtualMs: Math.round(time.now), faults: this.#faults },
-      ...{ attaches: sum("attaches"), heldTurns: this.bridge.process.heldTurns, gapBytes: sum("gapBytes") },
+      ...{
+        attaches: sum("attaches"),
+        lives: sum("lives"),
+        heldTurns: this.bridge.process.heldTurns,
+        gapBytes: sum("gapBytes"),
+      },
       ...{ snapshots: sum("snapshots"), approximations: sum("approximations") },
       ...{ parkings: this.#parkings, evictions: this.#evictions },
     };
@@ -176,7 +183,8 @@ export class Simulation {
   #dial: Dial = (request, query, listener) => {
     const { time, random } = this.#world;
     const { tty } = this.#facts;
-    const { resume: proof, offset, acked, stdin, attempt } = readQuery(query);
+    const { resume: proof, offset, stdin, ...said } = readQuery(query);
+    const { acked, attempt } = this.plan.older === "client" ? {} : said;
     const id = proof?.split(":")[1] ?? this.#idOf(attempt);
     const attach: AttachRequest = {
       ...request,
@@ -204,7 +212,7 @@ export class Simulation {
 
   /** The same for all connections of one life, as the shells have it. */
   #idOf(attempt: Attempt | undefined): string {
-    const life = attempt?.life ?? "";
+    const life = attempt?.life ?? `unnamed ${this.#nextId}`;
     const id = this.#idsOfLives.get(life) ?? `c${this.#nextId++}`;
     this.#idsOfLives.set(life, id);
     return id;

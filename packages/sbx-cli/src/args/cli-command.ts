@@ -229,7 +229,7 @@ export type CopyCommand = Target & {
 };
 export type CodexCommand = Target & {
   readonly kind: "codex";
-  /** Of an address that the server made. */
+  /** The ticket of an address that the server made. */
   readonly ticket: string | undefined;
   /** Prints codex' configuration for one of the two ways instead. */
   readonly printsConfig: "url" | "program" | undefined;

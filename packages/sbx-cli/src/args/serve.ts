@@ -48,7 +48,7 @@ export function addServe(program: Command, words: Words, done: Done): void {
     )
     .option("--origin <url>", "the public address, as at a proxy")
     .option("--dir <folder>", "where processes start (default: the current folder)")
-    .option("--readonly", "people only look on")
+    .option("--readonly", "people can only view")
     .option("--once", "end with the program and its exit code")
     .option("--tls-cert <file>", "certificate chain, PEM")
     .option("--tls-key <file>", "its private key, PEM")

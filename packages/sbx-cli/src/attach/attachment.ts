@@ -112,7 +112,7 @@ export class Attachment {
     this.#makeFront = front;
     this.#output = new Output({
       written: (end) => {
-        this.#client.dealtWith(end);
+        this.#client.processed(end);
         this.#resume?.file.moved(end);
         this.#writtenTo = end;
         this.#endInTime();

@@ -38,8 +38,12 @@ export class LocalEcho {
   #rows: NumberedRows | undefined;
   #isLoading = false;
   #unparsedBytes = 0;
-  /** The predicted characters on the terminal; its cursor is behind them. */
-  #drawn = "";
+  /** The predicted characters on the terminal by their columns, with those that they cover. */
+  #drawn = new Map<number, { readonly character: string; readonly covered: string }>();
+  /** Where the program has the cursor, and where it is drawn. */
+  #cursor = { real: 0, drawn: 0 };
+  /** Typed while the emulator was reading. */
+  #unplaced: string[] = [];
   #measuredAtMs = Number.NEGATIVE_INFINITY;
   #isMeasuring = false;
   #timer: NodeJS.Timeout | undefined;
@@ -77,24 +81,24 @@ export class LocalEcho {
     this.measure();
     const rows = this.#rows;
     if (rows === undefined) return;
-    if (this.#unparsedBytes > 0 || this.#parts.isEncoded()) this.#prediction.reset();
-    else this.#prediction.typed(Buffer.from(bytes).toString(), rows.screen, processClock.now());
-    this.#draw();
-    this.#checkLater();
+    if (this.#parts.isEncoded()) this.#prediction.reset();
+    else this.#unplaced.push(Buffer.from(bytes).toString());
+    this.#check();
   }
 
-  /** All input was acknowledged. @param isStill Called again once earlier output is drawn. */
-  answered(isStill: () => boolean): void {
+  /** Input was acknowledged, all but so many bytes. */
+  answered(unacked: number): void {
+    const acked = this.#prediction.typedBytes - unacked;
     this.#emulator?.write("", () => {
-      if (isStill()) this.#prediction.answered();
+      const rows = this.#rows;
+      if (rows !== undefined) this.#prediction.answered(acked, rows.screen);
+      this.#check();
     });
   }
 
   /** Removes predictions from the terminal: something else is about to be written. They are drawn again after it. */
   withdraw(): void {
-    const { length } = this.#drawn;
-    if (length > 0) this.#parts.write(`\x1b[${length}D\x1b[${length}X`);
-    this.#drawn = "";
+    this.#show(new Map(), this.#cursor.real);
   }
 
   disconnected(): void {
@@ -104,6 +108,7 @@ export class LocalEcho {
 
   /** The window has another size, or typed text must not be shown. */
   reset(): void {
+    this.#unplaced = [];
     this.#prediction.reset();
     this.withdraw();
   }
@@ -162,6 +167,7 @@ export class LocalEcho {
     this.#emulator = undefined;
     this.#rows = undefined;
     this.#unparsedBytes = 0;
+    this.#unplaced = [];
     this.#prediction.reset();
   }
 
@@ -169,6 +175,7 @@ export class LocalEcho {
     const rows = this.#rows;
     if (rows === undefined || this.#unparsedBytes > 0) return;
     this.#prediction.drawn(rows.screen, processClock.now());
+    for (const text of this.#unplaced.splice(0)) this.#prediction.typed(text, rows.screen, processClock.now());
     this.#draw();
     this.#checkLater();
   }
@@ -180,19 +187,57 @@ export class LocalEcho {
 
   /** Only where the emulator has read everything is the terminal's cursor known. */
   #draw(): void {
-    const isKnown = this.#unparsedBytes === 0 && this.#parts.mayDraw() && !this.#isUnderlined;
-    const shown = isKnown ? this.#prediction.shown(this.#parts.mode) : [];
-    const text = shown.map(({ character }) => character).join("");
-    if (!text.startsWith(this.#drawn) || text === "") this.withdraw();
-    if (text === this.#drawn) return;
-    this.#parts.write(`\x1b[4m${text.slice(this.#drawn.length)}\x1b[24m`);
-    this.#drawn = text;
+    const { mode, mayDraw } = this.#parts;
+    const buffer = this.#emulator?.buffer.active;
+    const line = buffer?.getLine(buffer.baseY + buffer.cursorY);
+    const row = this.#rows?.screen.cursor.row;
+    if (buffer === undefined || line === undefined || this.#unparsedBytes > 0 || !mayDraw()) return;
+    if (this.#drawn.size === 0 && this.#cursor.real === this.#cursor.drawn) {
+      this.#cursor = { real: buffer.cursorX, drawn: buffer.cursorX };
+    }
+    const cells = this.#prediction.shown(mode).filter((cell) => cell.row === row);
+    const covered = (column: number) => line.getCell(column)?.getChars().trim() ?? "";
+    const isCovering = cells.some(({ column }) => covered(column) !== "");
+    // Ours get the program's attributes of now, probably those of the character before the cursor.
+    const isPlain = (column: number) => line.getCell(column)?.isAttributeDefault() !== false;
+    const before = buffer.cursorX - 1;
+    const mayCover = isPlain(before) && cells.every(({ column }) => isPlain(column));
+    const isKnown = isCovering ? mayCover : !line.getCell(before)?.isUnderline();
+    const shown = new Map(isKnown ? cells.map(({ column, character }) => [column, character]) : []);
+    const cursor = isKnown ? this.#prediction.cursor(mode) : undefined;
+    this.#show(shown, cursor !== undefined && cursor.row === row ? cursor.column : buffer.cursorX, covered);
   }
 
-  /** Whether the program writes underlined, which our underline would end. */
-  get #isUnderlined(): boolean {
-    const buffer = this.#emulator?.buffer.active;
-    const last = buffer?.getLine(buffer.baseY + buffer.cursorY)?.getCell(buffer.cursorX - 1);
-    return last !== undefined && last.isUnderline() !== 0;
+  /** Writes what differs from what is drawn. */
+  #show(shown: ReadonlyMap<number, string>, cursor: number, covered = (_column: number): string => ""): void {
+    let text = "";
+    let at = this.#cursor.drawn;
+    const put = (column: number, sequence: string, width: number) => {
+      text += moved(at, column) + sequence;
+      at = column + width;
+    };
+    const write = (column: number, character: string) =>
+      character.trim() === "" ? put(column, "\x1b[X", 0) : put(column, character, 1);
+    for (const [column, { covered: old }] of this.#drawn) {
+      if (shown.has(column)) continue;
+      write(column, old);
+      this.#drawn.delete(column);
+    }
+    for (const [column, character] of shown) {
+      const drawn = this.#drawn.get(column);
+      if (drawn?.character === character) continue;
+      // A blank that covers nothing was typed.
+      if (character === " " && (drawn !== undefined || covered(column) !== "")) write(column, character);
+      else put(column, `\x1b[4m${character}\x1b[24m`, 1);
+      this.#drawn.set(column, { character, covered: drawn?.covered ?? covered(column) });
+    }
+    text += moved(at, cursor);
+    this.#cursor = { ...this.#cursor, drawn: cursor };
+    if (text !== "") this.#parts.write(text);
   }
+}
+
+function moved(from: number, to: number): string {
+  if (from === to) return "";
+  return to < from ? `\x1b[${from - to}D` : `\x1b[${to - from}C`;
 }

@@ -1,6 +1,6 @@
 // The menu on Ctrl+^ while attached: its keys and what they do now. Pure.
 
-import { keyboardStateOf, nameOf, otherDrivers, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
+import { keyboardStateOf, mayGiveTo, nameOf, type Participants, yieldsKeyboard } from "sandbox-stdio/core";
 
 export type MenuAction =
   | { readonly kind: "ask" | "release" | "take" | "secret" | "who" | "status" | "round_trip" | "detach" | "literal" }
@@ -36,7 +36,8 @@ export class Menu {
     if (keyboard === "yours") keys.unshift("g give the keyboard", "r release it");
     if (!mayYield && keyboard === "taken") keys.unshift("t take the keyboard (admin)");
     if (this.#asked !== undefined) keys.unshift("a take the keyboard for the program", "n decline");
-    else if (mayYield) keys.unshift("a take the keyboard from the program");
+    else if (mayYield) keys.unshift("a take the keyboard back");
+    else if (keyboard === "none") keys.unshift("a ask to type");
     else if (keyboard === "free" || keyboard === "taken") keys.unshift("a request the keyboard");
     return keys.join(" · ");
   }
@@ -83,15 +84,17 @@ export class Menu {
   #ifKeyboard(action: MenuAction): MenuAction {
     const keyboard = keyboardStateOf(this.#people);
     if (keyboard === "shared") return { kind: "nothing", text: "everyone may type here" };
-    return keyboard === "none" ? { kind: "nothing", text: "a viewer can't have the keyboard" } : action;
+    const isRefused = keyboard === "none" && action.kind !== "ask";
+    return isRefused ? { kind: "nothing", text: "a viewer can only ask to type" } : action;
   }
 
   /** Gives the keyboard to the first client that requested it, else to the only other one, else asks which. */
   #give(): MenuAction {
-    if (keyboardStateOf(this.#people) !== "yours") {
+    const people = this.#people;
+    const others = people.participants.map(({ id }) => id).filter((id) => mayGiveTo(people, id));
+    if (others.length === 0 && keyboardStateOf(people) !== "yours") {
       return this.#ifKeyboard({ kind: "nothing", text: "you don't have the keyboard" });
     }
-    const others = otherDrivers(this.#people).map(({ id }) => id);
     const to = this.#people.requests.find((id) => others.includes(id)) ?? (others.length === 1 ? others[0] : undefined);
     if (to !== undefined) return { kind: "give", to };
     if (others.length === 0) return { kind: "nothing", text: "there is no other driver" };

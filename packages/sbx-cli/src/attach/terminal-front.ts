@@ -155,8 +155,7 @@ export class TerminalFront implements Front {
   inputDrained(): void {
     const { client, streams } = this.#parts;
     const { input } = streams;
-    const isAnswered = () => client.unackedInput === 0;
-    if (isAnswered()) this.#echo.answered(isAnswered);
+    this.#echo.answered(client.unackedInput);
     if (this.#terminal.isRaw && input.isPaused()) input.resume();
   }
 

@@ -16,7 +16,7 @@ export type Endpoint = {
   readonly isLoopback: boolean;
   /** Whether it comes from a `.sbx.json`, which anybody may have written: only a token made for it is sent. */
   readonly isFound?: boolean;
-  /** That file, as messages name it. */
+  /** The name of that file in messages. */
   readonly foundIn?: string;
 };
 

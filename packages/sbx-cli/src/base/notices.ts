@@ -28,11 +28,15 @@ export class Notices {
   }
 
   say(text: string): void {
-    if (!this.#isQuiet) this.last(text);
+    if (!this.#isQuiet) this.#print(text);
   }
 
   /** The final notice, which says why the run ends. Always printed. */
   last(text: string): void {
+    this.#print(text);
+  }
+
+  #print(text: string): void {
     const line = `sbx-stdio: ${oneLine(text)}`;
     if (this.#target.kind === "stream") {
       this.#target.output.push(STDERR, Buffer.from(`${line}\n`));

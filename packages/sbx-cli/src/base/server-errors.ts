@@ -116,7 +116,7 @@ export function leftOnMessage(modes: readonly ProgramMode[]): string {
 }
 
 export function serverErrorMessage({ code, message }: ErrorMessage): string {
-  // Of our requests, only force_take is refused with so short a message.
+  // Only force_take is refused with so short a message.
   const isTake = code === "not_allowed" && message === "not allowed";
   return isTake ? "taking the keyboard needs the scope sandbox:admin" : message;
 }

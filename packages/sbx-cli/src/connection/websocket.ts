@@ -16,7 +16,7 @@ const MAX_REFUSAL_BYTES = 8 * 1024;
 /** Close code for a server that does not speak the protocol: the client does not retry. */
 const PROTOCOL_ERROR = 1002;
 
-/** Of a connection that is no attach: it speaks no subprotocol, and is pinged, which is answered by every WebSocket. */
+/** For a route other than `/attach`: no subprotocol, and WebSocket pings, which every server answers. */
 export type OtherDialect = {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
@@ -77,7 +77,7 @@ export function dial(options: DialOptions, events: SocketEvents): OpenSocket {
   };
 }
 
-/** Ends it where nothing comes between two pings. */
+/** Terminates a socket that has received nothing since the last ping. */
 function keepPinged(socket: WebSocket, everyMs: number): void {
   let isHeard = true;
   const pinging = setInterval(() => {

@@ -25,7 +25,7 @@ import { isInputTyped } from "../base/tty.ts";
 import { fetchUnlessSilent } from "../connection/silence.ts";
 
 /** Exit codes of `wait`. */
-export const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } as const;
+const VERB_EXIT = { met: 0, timeout: EXIT.timeout, exited: 3, lost: 4 } as const;
 
 /** The server's default. */
 const DEFAULT_WAIT_MS = 30_000;

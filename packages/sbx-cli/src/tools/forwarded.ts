@@ -51,7 +51,7 @@ export class Forwarded {
       },
       {
         state: (state) => this.#stateChanged(state),
-        output: (_stream, bytes, end) => void socket.write(bytes, () => this.#client.dealtWith(end)),
+        output: (_stream, bytes, end) => void socket.write(bytes, () => this.#client.processed(end)),
         snapshot: () => undefined, // A TCP stream has no screen.
         resize: () => undefined,
         // A TCP stream can't continue after a gap.

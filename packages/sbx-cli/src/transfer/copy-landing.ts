@@ -12,7 +12,7 @@ import type { SkippedFiles } from "./copy-left-out.ts";
 import { type Listing, listFolder } from "./copy-listing.ts";
 import { bytesOfPath, OWNERS_ALL, pathOf } from "./copy-path.ts";
 
-/** Of the target's name in the staging folder's, since file systems allow 255. */
+/** Most bytes of the target's name used in the staging folder's name; file systems allow 255. */
 const MAX_NAME_BYTES = 200;
 const CHUNK_BYTES = 1_048_576;
 const HOLE_BYTES = 4_096;

@@ -63,6 +63,16 @@ test.each([
     () => line().includes("\x1b[4mcde"),
     () => line(),
   );
+  // One that is taken back, and two that go before another.
+  for (const key of ["BSpace", "Left"]) terminal.press(key);
+  terminal.type("x");
+  await until(
+    () => line().includes("\x1b[4mcxd"),
+    () => line(),
+  );
+  terminal.press("BSpace");
+  terminal.press("Right");
+  terminal.type("e");
   relay.release();
   await until(
     () => line() === `remote$ ${typed}de`,
@@ -72,7 +82,7 @@ test.each([
   terminal.press("C-a");
   terminal.type("# ");
   terminal.press("Enter");
-  await terminal.shows(new RegExp(`^remote\\$ # ${typed}de\nremote\\$ *$`, "m"));
+  await terminal.shows(new RegExp(`^remote\\$ # ${typed}de *\nremote\\$ *$`, "m"));
 });
 
 test("output that comes instead of an echo replaces the predictions", async () => {

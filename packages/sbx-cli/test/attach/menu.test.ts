@@ -26,7 +26,9 @@ describe("the menu", () => {
     expect(menu({ holder: "b" }).text).toBe(`a request the keyboard · t take the keyboard (admin) · ${rest}`);
     expect(menu({ holder: "" }).text).toBe(`a request the keyboard · ${rest}`);
     expect(menu({ mode: "collaborative" }).text).toBe(rest);
-    expect(menu({ you: "c" }).text).toBe("w who is here · s status · i round trip · d detach · Ctrl+^ send Ctrl+^");
+    expect(menu({ you: "c" }).text).toBe(
+      "a ask to type · w who is here · s status · i round trip · d detach · Ctrl+^ send Ctrl+^",
+    );
     expect(menu({ mode: "collaborative" }, true).text).toBe(rest.replace("on", "off"));
   });
 
@@ -34,7 +36,7 @@ describe("the menu", () => {
     const agent: Participant = { id: "p", name: "Agent", role: "driver", kind: "program" };
     const participants = [ann, agent].filter((one) => one !== undefined);
     const open = menu({ holder: "p", participants });
-    expect(open.text).toMatch(/^a take the keyboard from the program · p secret/);
+    expect(open.text).toMatch(/^a take the keyboard back · p secret/);
     expect(press(open, "a")).toEqual({ kind: "ask" });
   });
 
@@ -52,13 +54,14 @@ describe("the menu", () => {
     ["\x1b", "nothing"],
   ])("%j is %s", (key, kind) => expect(press(menu({ holder: "b" }), key)).toEqual({ kind }));
 
-  test("says why the keyboard is not to be asked for where everyone may type, nor by a viewer", () => {
+  test("says why the keyboard is not to be asked for where everyone may type, nor by a viewer by force", () => {
     const shared = { kind: "nothing", text: "everyone may type here" };
     expect(press(menu({ mode: "collaborative" }), "a")).toEqual(shared);
     expect(press(menu({ you: "c" }), "t")).toEqual({
       kind: "nothing",
-      text: "a viewer can't have the keyboard",
+      text: "a viewer can only ask to type",
     });
+    expect(press(menu({ you: "c" }), "a")).toEqual({ kind: "ask" });
     const none = "a viewer has no input to keep secret";
     expect(press(menu({ you: "c" }), "p")).toEqual({ kind: "nothing", text: none });
   });

@@ -13,7 +13,7 @@ export type ServeOptions = {
   readonly bind: string;
   /** The address that people use, where it follows from nothing else. */
   readonly origin?: string;
-  /** People look on; only the server starts anything. */
+  /** People can only view; only the server starts processes. */
   readonly readonly?: boolean;
   /** Ends once the program has. */
   readonly once?: boolean;

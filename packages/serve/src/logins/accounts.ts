@@ -6,7 +6,7 @@ import type { Person } from "../../../local/src/issuer/tokens.ts";
 import type { Role } from "../base/request.ts";
 import { readJson, writeJson } from "../base/state.ts";
 
-/** What each may do: look on, type and start programs, and take the keyboard or end what others started. */
+/** What each may do: view; type and start programs; take the keyboard, or end sessions of others. */
 export const ROLES: Readonly<Record<Role, readonly string[]>> = {
   viewer: ["sandbox:connect"],
   driver: ["sandbox:connect", "sandbox:exec"],

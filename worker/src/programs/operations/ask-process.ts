@@ -71,7 +71,7 @@ export async function screen(
   return { status: 200, body };
 }
 
-/** Those of the contract. The bridge tells more: the encoder of keys needs them. */
+/** Modes in the contract. The bridge reports more, for the encoder of keys. */
 function toldModes(modes: unknown): Readonly<Record<string, unknown>> {
   const { bracketedPaste, applicationCursor, mouse } = Object(modes) as Readonly<Record<string, unknown>>;
   return { bracketedPaste, applicationCursor, mouse };

@@ -4,7 +4,7 @@
 import type { processSchemas, sessionSchemas } from "@sbx/api";
 import { defined, type ProcessWish, packFileMessage, unpackFileMessage, type WriteOnce } from "sandbox-stdio/core";
 import type { StartOrder, WaitUntil } from "sandbox-stdio/programs";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Pass } from "../../attach/entry-limits.ts";
 import type { Grant } from "../../attach/grant.ts";
 import type { Actor } from "../../audit/record.ts";
@@ -136,7 +136,7 @@ export async function unpackAnswer(response: Response): Promise<ProgramAnswer> {
   return { ...said.message, bytes: said.bytes };
 }
 
-/** A person types a secret for a program: its own calls must not look on. */
+/** A person types a secret for a program: the program's own calls must not see it. */
 export const SECRET_ENTRY = refused(
   409,
   "secret_entry",

@@ -121,7 +121,7 @@ async function tableOf(reached: Reached, after: number, ports: ChunkPorts): Prom
   // A bridge that has lost the process has no table of it either.
   const canAsk = ports.isReachable && reached.state !== "lost";
   const asked = canAsk ? await askProcess(ports.hop, question, PATIENCE_MS) : undefined;
-  // It may have been stored, and the bridge let go of, meanwhile.
+  // Meanwhile the state may have been stored, and the bridge released.
   const told = ports.kept().chunks ?? asked;
   if (told !== undefined || reached.state === "lost") return told;
   // Nobody was told of any chunk while it ran.

@@ -23,7 +23,7 @@ const MOST_NS = 250_000_000;
 /** A control sequence may change every cell, whatever its length. */
 const SEQUENCE_BYTES = 4;
 const MOST_ABOVE = 1_000;
-/** Of lines above the screen: 6 MB of memory. */
+/** Most cells of lines above the screen: 6 MB of memory. */
 const MOST_CELLS_ABOVE = 500_000;
 const PIECE_BYTES = 16_384;
 
@@ -36,7 +36,7 @@ export async function redraw(seen: Screen, log: OutputLog): Promise<Screen | und
   if (offset < log.startOffset || offset > log.endOffset) return undefined;
   if (!isWithin(cols, MAX_COLS) || !isWithin(rows, MAX_ROWS)) return undefined;
   const output = outputOf(log, offset);
-  // Of all the sizes that it had.
+  // The largest of all sizes that the terminal had.
   const largest = output.reduce(
     (size, one) => ({ cols: Math.max(size.cols, one.cols), rows: Math.max(size.rows, one.rows) }),
     { cols, rows },

@@ -5,7 +5,7 @@
 const OWN_BYTES = 1024 * 1024;
 
 /** The bytes that were sent to one client since its last message. */
-export interface Unheard {
+export interface Unacknowledged {
   /** Whether more may be sent. */
   readonly isSmall: boolean;
   sent(bytes: number): void;
@@ -15,7 +15,7 @@ export interface Unheard {
   end(): void;
 }
 
-export class UnheardPool {
+export class UnacknowledgedPool {
   readonly #capacityBytes: number;
   #usedBytes = 0;
 
@@ -24,7 +24,7 @@ export class UnheardPool {
     this.#capacityBytes = capacityBytes;
   }
 
-  join(): Unheard {
+  join(): Unacknowledged {
     let bytes = 0;
     let isEnded = false;
     const set = (next: number) => {
@@ -48,10 +48,10 @@ export class UnheardPool {
   }
 }
 
-let shared: UnheardPool | undefined;
+let shared: UnacknowledgedPool | undefined;
 
 /** The one pool of all objects that share this memory. */
-export function sharedPool(capacityBytes: number): UnheardPool {
-  shared ??= new UnheardPool(capacityBytes);
+export function sharedPool(capacityBytes: number): UnacknowledgedPool {
+  shared ??= new UnacknowledgedPool(capacityBytes);
   return shared;
 }

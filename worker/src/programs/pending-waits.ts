@@ -14,7 +14,7 @@ const NORMAL = 1000;
 /** What stands with the socket. */
 type Kept = { readonly call: WaitCall; readonly untilMs: number; readonly wait: KeptWait };
 
-export interface HeldWaitsPorts {
+export interface PendingWaitsPorts {
   readonly ctx: Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets">;
   readonly lifetimes: Lifetimes;
   /** The wait goes on here. @returns What to answer, where it can't. */
@@ -27,12 +27,12 @@ export interface HeldWaitsPorts {
   changed(): void;
 }
 
-export class HeldWaits {
-  readonly #ports: HeldWaitsPorts;
+export class PendingWaits {
+  readonly #ports: PendingWaitsPorts;
   readonly #held = new Map<WebSocket, HeldWait>();
   #comings = 0;
 
-  constructor(ports: HeldWaitsPorts) {
+  constructor(ports: PendingWaitsPorts) {
     this.#ports = ports;
   }
 
@@ -123,7 +123,7 @@ export class HeldWaits {
     return [...this.#held.values()].every((held) => held.keep());
   }
 
-  /** Those of an earlier life go on. */
+  /** Continues the waits of an earlier life of this object. */
   goOn(): void {
     for (const held of this.#held.values()) held.goOn();
   }
@@ -134,7 +134,7 @@ class HeldWait implements Bounded {
   readonly untilMs: number;
   readonly #socket: WebSocket;
   readonly #call: WaitCall;
-  readonly #ports: HeldWaitsPorts;
+  readonly #ports: PendingWaitsPorts;
   readonly #ended: () => void;
   #kept: KeptWait;
   #waiting: Waiting | undefined;
@@ -150,7 +150,7 @@ class HeldWait implements Bounded {
     call: WaitCall,
     untilMs: number,
     kept: KeptWait,
-    ports: HeldWaitsPorts,
+    ports: PendingWaitsPorts,
     ended: () => void,
   ) {
     this.untilMs = untilMs;
@@ -173,7 +173,7 @@ class HeldWait implements Bounded {
     this.#waiting = waiting;
     this.keep();
     this.#unwatch = waiting.reached.watch(() => {
-      // It looks at that, too, when its search goes on.
+      // Otherwise its search looks at this output, too.
       if (this.#timer === undefined || !waiting.isBehind) this.#look();
     }, true);
     if (this.#isOver) waiting.timeOver();
@@ -283,7 +283,7 @@ class HeldWait implements Bounded {
     try {
       this.#socket.send(JSON.stringify(message));
     } catch {
-      // It closed just now: its close event comes.
+      // The socket has just closed: its close event follows.
     }
   }
 }
@@ -292,6 +292,6 @@ function closeQuietly(socket: WebSocket): void {
   try {
     socket.close(NORMAL, "");
   } catch {
-    // It has closed.
+    // The socket has closed.
   }
 }

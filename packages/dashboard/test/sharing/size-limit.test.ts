@@ -2,8 +2,8 @@
 
 import type { Participants } from "sandbox-stdio/core";
 import { expect, test } from "vitest";
+import { sizedBy } from "../../src/sharing/participants-model.ts";
 import { ENGLISH } from "../../src/texts/texts.ts";
-import { sizedBy } from "../../src/ui/size-limit.ts";
 
 const PEOPLE: Participants = {
   you: "a",

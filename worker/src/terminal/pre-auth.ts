@@ -1,5 +1,5 @@
-// The place where a client of ttyd's waits that came without a credential: its first message may hold a token. Nothing is asked or
-// started for it before; it has little time and room, and few of one address wait at once.
+// Pre-authentication of ttyd clients whose upgrade had no credential: the first message may hold a token (D2a). Nothing is started
+// before; time, bytes, and clients of one address are limited.
 
 import { CLOSE } from "sandbox-stdio/core";
 import { ADDRESS_FULL, addressOf } from "../attach/entry-limits.ts";
@@ -13,12 +13,12 @@ import { length, type Message, readFirstMessage } from "./ttyd-token.ts";
 
 /** ttyd's clients speak as soon as they are connected. */
 const PATIENCE_MS = 5_000;
-/** The most bytes that may come until the client is attached: its first message, and typed input. */
+/** Most bytes accepted before the client is attached: its first message, and typed input. */
 const MAX_EARLY_BYTES = 64 * 1024;
-/** A place at an address has a session's name. No session has this one: a place that was left there is given back. */
+/** Stands for the session in the address's count of connections. No session has this key, so a leftover is released. */
 const NO_SESSION = "lobby";
 
-export type Lobby = {
+export type PreAuth = {
   readonly env: AddressesEnv;
   readonly request: Request;
   readonly client: Answering;
@@ -27,31 +27,31 @@ export type Lobby = {
   readonly waitUntil: (promise: Promise<void>) => void;
 };
 
-/** Accepts a client, and has it attached once it has shown a token. */
-export async function waitInLobby(lobby: Lobby): Promise<Response> {
-  const { env, request, client, waitUntil } = lobby;
+/** Accepts the upgrade, and attaches the client once it has sent a token. */
+export async function attachOnceAuthenticated(upgrade: PreAuth): Promise<Response> {
+  const { env, request, client, waitUntil } = upgrade;
   const places = env.ADDRESS.getByName(addressKey(addressOf(request)));
   const id = crypto.randomUUID();
   if (!(await places.take({ id, sessionKey: NO_SESSION, kind: "unknown" }))) return refuseUpgrade(client, ADDRESS_FULL);
   const pair = new WebSocketPair();
   const guest = new Guest(pair[1]);
-  waitUntil(serve(lobby, guest, async () => places.giveBack(id)));
+  waitUntil(serve(upgrade, guest, async () => places.giveBack(id)));
   return new Response(null, { status: 101, webSocket: pair[0], headers: upgradeHeaders(client) });
 }
 
-async function serve({ request, client, attach }: Lobby, guest: Guest, leave: () => Promise<void>): Promise<void> {
+async function serve({ request, client, attach }: PreAuth, guest: Guest, leave: () => Promise<void>): Promise<void> {
   try {
     const first = await guest.firstMessage();
     const begin = first === undefined ? undefined : readFirstMessage(first);
     if (begin === undefined) throw new AuthFault("no_token", "Log in, or give a token");
-    await leave(); // It takes a place of its own now.
+    await leave(); // The attach counts it from here on.
     const { webSocket } = await attach(begin.token);
     if (webSocket === null) throw new AuthFault("bad_origin", "This client can't be attached");
     guest.passTo(webSocket, begin.withoutToken);
   } catch (error) {
     await leave();
     const fault = error instanceof AuthFault ? error : undefined;
-    if (fault === undefined) console.error("a client in the lobby could not be attached:", error);
+    if (fault === undefined) console.error("a client without a credential could not be attached:", error);
     else logRefused(request, fault);
     guest.refuse(client.dialect, {
       code: fault === undefined ? CLOSE.internal : CLOSE.unauthenticated,
@@ -80,7 +80,7 @@ class Guest {
     socket.accept();
   }
 
-  /** @returns undefined where none comes in time. */
+  /** @returns undefined if none arrives in time. */
   async firstMessage(): Promise<Message | undefined> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, PATIENCE_MS);
@@ -97,7 +97,7 @@ class Guest {
     this.#end();
   }
 
-  /** @param begin The message in place of the client's first one. */
+  /** @param begin Replaces the client's first message. */
   passTo(socket: WebSocket, begin: Message): void {
     socket.binaryType = "arraybuffer";
     if (this.#hasEnded) {
@@ -127,7 +127,7 @@ class Guest {
     try {
       this.#socket.close();
     } catch {
-      // It was closed from this side.
+      // This side has closed the socket.
     }
   }
 }
