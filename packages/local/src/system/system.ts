@@ -59,6 +59,8 @@ export interface Served {
   readonly issuer: Issuer;
   /** One that is running, and is left alone. */
   readonly bridge: { readonly port: number; readonly token: string } | undefined;
+  /** Ends the bridge if it does nothing and another one is to take its place. @returns Whether it did. */
+  readonly endOutdated?: () => Promise<boolean>;
   /** Present: a bridge outlives this process, and is started again if it ends before. Told once one that was started is up. */
   readonly keepBridge:
     | ((bridge: { readonly pid: number; readonly port: number; readonly token: string }) => void)
@@ -235,6 +237,7 @@ export class System {
   /** A connection tells of its end: one that an earlier server started is no child of this process. */
   #followBridge(revival: Revival): void {
     let hasAnswered = false;
+    const { endOutdated } = this.#options.served ?? {};
     const socket = connect(this.#places.bridgePort, "127.0.0.1", () => socket.write(PROBE));
     socket.unref().on("error", () => undefined);
     socket.on("data", () => {
@@ -242,7 +245,9 @@ export class System {
     });
     socket.on("close", async () => {
       // It closes a connection on which nothing comes, and listens.
-      if (!hasAnswered && this.#stopping === undefined) await revival.crashed("The bridge has ended");
+      if (this.#stopping === undefined && !hasAnswered) await revival.crashed("The bridge has ended");
+      else if (this.#stopping === undefined && (await endOutdated?.().catch(() => false)))
+        await this.#startBridge().catch(() => undefined);
       if (this.#stopping === undefined) this.#followBridge(revival);
     });
   }

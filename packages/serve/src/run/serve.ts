@@ -23,7 +23,7 @@ import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
 import { OtherIssuer } from "../logins/other-issuer.ts";
-import { findBridge, installedBridge, PARTS, reusableBridge, stopBridge } from "./bridge.ts";
+import { endOutdated, findBridge, installedBridge, PARTS, reusableBridge, stopBridge } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 import { endRemoved } from "./removed.ts";
@@ -87,6 +87,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         address: reach.address,
         issuer,
         bridge: found,
+        endOutdated: () => endOutdated(state, settings),
         keepBridge: local
           ? undefined
           : (own) => writeJson(state.bridgeFile, { ...own, build: installedBridge(), settings }),
