@@ -1,10 +1,10 @@
 // The containers of the tests' sandboxes, as the engine sees them.
 
 import { docker } from "../../packages/local/src/base/docker.ts";
-import { CONTAINER_NAME } from "../../packages/local/src/system/sandbox-containers.ts";
 import { type ConnectOptions, connect } from "../e2e/support/clients/client.ts";
 import { fresh, type Person } from "../e2e/support/system/system.ts";
 import { until } from "../e2e/support/system/wait.ts";
+import { CONTAINER_NAME } from "./sandbox-containers.ts";
 
 /** Ids of the sandboxes' containers that run, in no order. */
 export async function runningContainers(): Promise<string[]> {

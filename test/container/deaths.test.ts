@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker } from "../../packages/local/src/base/docker.ts";
 import { tokenMinter } from "../../packages/local/src/issuer/tokens.ts";
-import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 import { auditOf } from "../e2e/support/clients/audit.ts";
 import { connect, refusedHttp, refusedSocket } from "../e2e/support/clients/client.ts";
 import { api, fresh, person } from "../e2e/support/system/system.ts";
 import { until } from "../e2e/support/system/wait.ts";
 import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
 import { attachedLine, lateReader, lineEnd } from "./attached-line.ts";
+import { type ContainerSystem, startContainerSystem } from "./container-system.ts";
 import { containerOf, ended, isRunning } from "./containers.ts";
 import { containerWay } from "./way.ts";
 

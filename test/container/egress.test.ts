@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { tokenMinter } from "../../packages/local/src/issuer/tokens.ts";
-import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 import { connect } from "../e2e/support/clients/client.ts";
 import { fresh, type Person, person, system } from "../e2e/support/system/system.ts";
 import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
+import { type ContainerSystem, startContainerSystem } from "./container-system.ts";
 import { containerOf, exitOf } from "./containers.ts";
 import { containerWay } from "./way.ts";
 

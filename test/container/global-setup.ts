@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { anyFreePort } from "../../packages/local/src/base/ports.ts";
-import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 // For its declaration of what is provided.
 import type {} from "../e2e/global-setup.ts";
 import { BridgeProxy } from "../e2e/support/system/bridge-proxy.ts";
 import { type ControlServer, serveActions } from "../e2e/support/system/control-server.ts";
 import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
+import { type ContainerSystem, startContainerSystem } from "./container-system.ts";
 import { containerWay } from "./way.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

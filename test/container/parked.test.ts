@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { containerLog, docker } from "../../packages/local/src/base/docker.ts";
 import { tokenMinter } from "../../packages/local/src/issuer/tokens.ts";
-import { type ContainerSystem, startContainerSystem } from "../../packages/local/src/system/container-system.ts";
 import { connect } from "../e2e/support/clients/client.ts";
 import { fresh, type Person } from "../e2e/support/system/system.ts";
 import { until } from "../e2e/support/system/wait.ts";
 import { WORKER_VARS } from "../e2e/support/system/worker-vars.ts";
+import { type ContainerSystem, startContainerSystem } from "./container-system.ts";
 import { containerOf, exitOf } from "./containers.ts";
 import { containerWay } from "./way.ts";
 

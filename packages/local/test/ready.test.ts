@@ -40,6 +40,6 @@ test("another server at its port, which does not know its secret, is not it", as
   const exited = new Promise((resolve) => other.on("request", () => asked.length === 2 && resolve({ code: 1 })));
   const child = { ...CHILD, exited, logFile: "bridge.log", lastLines: () => "the port is in use" } as unknown as Child;
   const headers = { Authorization: "Bearer ours" };
-  await expect(waitUntilReady(child, url, 60_000, headers)).rejects.toThrow(/ended before it was ready/);
+  await expect(waitUntilReady(child, url, 60_000, { headers })).rejects.toThrow(/ended before it was ready/);
   expect(asked).toEqual(["Bearer ours", "Bearer ours"]);
 });

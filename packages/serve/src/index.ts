@@ -11,7 +11,9 @@ export async function run(command: ServeCommand, version: string): Promise<numbe
   try {
     return command.kind === "serve" ? await serve(command, version, say) : await act(command, say);
   } catch (error) {
-    if (error instanceof ServeError || error instanceof NotReadyError) return error.message;
+    // Of the system, such as a full disk.
+    const isTold = error instanceof Error && "syscall" in error;
+    if (error instanceof ServeError || error instanceof NotReadyError || isTold) return error.message;
     throw error;
   }
 }

@@ -44,12 +44,15 @@ test("at any address it answers to each of the machine's own", () => {
   const { address, origin, hosts } = reachOf({ ...WISH, bind: "*", insecure: true }, NOWHERE);
   expect(address).toBe("*:8787");
   expect(origin).toBe("http://192.0.2.7:8787");
-  expect(hosts).toEqual(["192.0.2.7:8787", "198.51.100.1:8787"]);
+  expect(hosts).toEqual(["192.0.2.7:8787", "localhost:8787", "127.0.0.1:8787", "198.51.100.1:8787"]);
+  expect(reachOf({ ...WISH, bind: "::1" }, NOWHERE).hosts).toContain("[::1]:8787");
 });
 
 test("behind a proxy people use the proxy's https address, which must be given", () => {
   const trustProxy = ["127.0.0.1"];
   expect(() => reachOf({ ...WISH, trustProxy }, NOWHERE)).toThrow("--trust-proxy needs --origin");
+  const named = { ...WISH, trustProxy: ["a.proxy"], origin: "https://host.test" };
+  expect(() => reachOf(named, NOWHERE)).toThrow('IP address as it comes here, not "a.proxy"');
   expect(() => reachOf({ ...WISH, trustProxy, origin: "http://host.test" }, NOWHERE)).toThrow("is not https");
   expect(reachOf({ ...WISH, trustProxy, origin: "https://host.test/" }, NOWHERE)).toMatchObject({
     origin: "https://host.test",

@@ -97,7 +97,7 @@ export function readSettings(env: Environment, token: string): SettingsResult {
     return { ok: false, problem: `UNATTENDED_BYTES_PER_SECOND must be a number of bytes, or 0, not "${given}"` };
   }
   const bellUrl = env.STDIO_BELL_URL || undefined;
-  if (bellUrl !== undefined && !/^https?:$/.test(URL.parse(bellUrl)?.protocol ?? ""))
+  if (bellUrl !== undefined && !/^(https?|unix):$/.test(URL.parse(bellUrl)?.protocol ?? ""))
     return { ok: false, problem: `STDIO_BELL_URL must be an HTTP URL, not "${bellUrl}"` };
   return {
     ok: true,

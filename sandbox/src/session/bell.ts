@@ -45,7 +45,11 @@ export class BellLine {
     const { url, token } = this.#settings;
     const shown = createHash("sha256").update(`bell ${token}`).digest("hex");
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const request = (url.startsWith("https:") ? openSecureRequest : openRequest)(url, {
+    // Of `serve`: a socket in its own folder.
+    const [, socketPath] = /^unix:(.*)$/.exec(url) ?? [];
+    const address = socketPath === undefined ? url : "http://inner/internal/bell";
+    const request = (url.startsWith("https:") ? openSecureRequest : openRequest)(address, {
+      ...(socketPath !== undefined && { socketPath }),
       method: "POST",
       headers: { authorization: `Bearer ${shown}`, "content-type": "application/json" },
       agent: false,

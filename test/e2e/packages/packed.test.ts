@@ -1,6 +1,15 @@
 // What other people install: both packages packed, installed into an empty directory outside of the checkout, and their READMEs'
 // examples run there against the running system, in Node, Bun and Chromium.
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
@@ -50,6 +59,10 @@ test("the files of the packages: entry points with types, a license, and nothing
       expect(globSync(file, { cwd: home }), file).not.toEqual([]);
     }
   }
+  const dist = join(project, "node_modules/sbx-stdio/dist");
+  const parts = [...readFileSync(join(dist, "sbx-stdio.js"), "utf8").matchAll(/import\("(\.\/[^"]+)"\)/g)];
+  expect(parts.map(([, part = ""]) => part).filter((part) => !existsSync(join(dist, part)))).toEqual([]);
+  expect(parts.length).toBeGreaterThan(3);
   expect(Object.keys(dependencies)).toEqual([
     "@xterm/addon-unicode11",
     "@xterm/headless",
@@ -138,6 +151,20 @@ test("examples/plain-page has a terminal, and pipes a form's text through a comm
   await expect.poll(() => page.locator(".xterm-rows").innerText()).toContain("shown 42");
 });
 
+/** Runs a program on a terminal, types "4" once it is ready, and ends with its exit code. */
+const IN_TERMINAL = `
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+try:
+  while b"ready" not in seen: seen += os.read(terminal, 4096)
+  os.write(terminal, b"4\\r")
+  while os.read(terminal, 4096): pass
+except OSError: pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+
 test("the command line, installed for all by npm -g, runs a command there with no runtime but node, and with none but bun", async () => {
   const prefix = mkdtempSync(join(project, "global-"));
   // Those that are optional are for `serve`: 265 MB.
@@ -159,6 +186,11 @@ test("the command line, installed for all by npm -g, runs a command there with n
     // A busy machine lets it say what it waits for.
     expect([name, ran.code, ran.stdout]).toEqual([name, 7, "from there\n"]);
   }
+  // On a terminal it also loads what predicts echo.
+  const script = "echo ready; read line; exit $line";
+  const words = [STDIO_URL, "--sandbox", "dev", "-t", "--predict", "always", "--", "sh", "-c", script];
+  const typed = ["-c", IN_TERMINAL, join(prefix, "bin/sbx-stdio"), ...words];
+  expect((await run("python3", typed, project, { SBX_TOKEN: STDIO_TOKEN })).code).toBe(4);
 });
 
 test("/client and /protocol carry neither schemas nor server parts into a bundle", async () => {

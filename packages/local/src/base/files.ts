@@ -1,11 +1,17 @@
 // Private files of the local run: written whole or not at all, readable by their owner only.
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, relative } from "node:path";
 
 /** True for a file system error with this code, such as `ENOENT`. */
 export function isErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** The shorter name of a socket, whose length is limited: from here, or from the root. */
+export function shortest(path: string): string {
+  const here = relative("", path);
+  return here.length < path.length ? here : path;
 }
 
 /** The text of `path`, or undefined where there is no such file. */

@@ -58,6 +58,7 @@ const BUILTINS: Plugin = {
 
 /** What few runs need: separate files. Code that compares classes can't be shared with them: they would have copies. */
 const APART = ["tools/mcp-server", "account/oauth", "attach/emulator"];
+export const APART_FILES = APART.map((path) => `dist/${basename(path)}.js`);
 const LEAVE_APART: Plugin = {
   name: "apart",
   setup({ onResolve }) {

@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { BIN, ROOT } from "../base/paths.ts";
+import { APART_FILES } from "./builds.ts";
 import { runTool } from "./tool.ts";
 
 /** Where each part of the workspace stands in the packed tree. */
@@ -160,7 +161,7 @@ export async function packCli(staging: string, outDir: string, serve: string): P
   const home = join(ROOT, "packages/sbx-cli");
   const own = readManifest(home);
   mkdirSync(staging, { recursive: true });
-  for (const file of ["dist/sbx-stdio.js", "dist/mcp-server.js", "dist/oauth.js", "bin/sbx-stdio.js"]) {
+  for (const file of ["dist/sbx-stdio.js", ...APART_FILES, "bin/sbx-stdio.js"]) {
     cpSync(join(home, file), join(staging, file));
   }
   cpSync(serve, join(staging, "dist/serve"), { recursive: true });

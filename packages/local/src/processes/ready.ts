@@ -1,5 +1,6 @@
 // Waiting until a server that was just started really answers. Knows HTTP and children, not which servers there are.
 import { setTimeout } from "node:timers/promises";
+import { ask, type Wish } from "../base/ask.ts";
 import { type Child, describeExit } from "./children.ts";
 
 const FIRST_DELAY_MS = 20;
@@ -14,14 +15,14 @@ export class NotReadyError extends Error {
 /**
  * Waits until `url` answers 200.
  *
- * @param timeoutMs How long it may take in all. @param headers What only this server knows: another one may have its port.
+ * @param timeoutMs How long it may take in all. @param options Headers that only this server knows, or its socket: another one may have its port.
  * @throws {NotReadyError} If the child ends, or the time does.
  */
 export async function waitUntilReady(
   child: Child,
   url: string,
   timeoutMs: number,
-  headers: Readonly<Record<string, string>> = {},
+  options: Pick<Wish, "headers" | "socketPath"> = {},
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   let lastAnswer = "no answer";
@@ -30,10 +31,9 @@ export async function waitUntilReady(
     const ended = await Promise.race([setTimeout(delay, undefined), child.exited]);
     if (ended !== undefined) fail(child, `ended before it was ready (${describeExit(ended)})`);
     try {
-      const response = await fetch(url, { headers, signal: AbortSignal.timeout(ONE_REQUEST_MS) });
-      const text = await response.text();
-      if (response.status === 200) return;
-      lastAnswer = `status ${response.status}`;
+      const { status, text } = await ask(url, { ...options, signal: AbortSignal.timeout(ONE_REQUEST_MS) });
+      if (status === 200) return;
+      lastAnswer = `status ${status}`;
       const { error, message } = JSON.parse(text) as { error?: string; message?: string };
       // No wait mends a setting.
       if (error === "misconfigured") wrong = message;

@@ -1,6 +1,7 @@
 // One server of the local run, which may be killed and started again in the same place. Knows how servers come up and
 // go down, not what they do.
 import { closeSync, openSync, readSync, watch } from "node:fs";
+import type { Wish } from "../base/ask.ts";
 import { type Child, type ChildKeeper, type ChildOptions, describeExit } from "./children.ts";
 import { waitUntilReady } from "./ready.ts";
 
@@ -8,7 +9,7 @@ export interface ServerOptions extends ChildOptions {
   readonly logFile: string;
   /** Answers 200 once the server is up. */
   readonly healthUrl: string;
-  readonly healthHeaders?: Readonly<Record<string, string>>;
+  readonly healthWay?: Pick<Wish, "headers" | "socketPath">;
   /** How long it may take until then, in milliseconds. */
   readonly readyWithinMs: number;
   /** A line of the log that means that it is dead although its process lives. */
@@ -52,8 +53,8 @@ export class Server {
       const child = await spawned;
       this.#pid = child.pid;
       this.#watch(child, spawned);
-      const { healthUrl, healthHeaders, readyWithinMs } = this.#options;
-      await waitUntilReady(child, healthUrl, readyWithinMs, healthHeaders);
+      const { healthUrl, healthWay, readyWithinMs } = this.#options;
+      await waitUntilReady(child, healthUrl, readyWithinMs, healthWay);
     } catch (error) {
       if (this.#spawned === spawned) await this.kill();
       throw error;

@@ -1,11 +1,11 @@
 // A whole system on this machine: bridge, issuer and Worker, from built parts, with its files in one directory. Used by `serve`, and so
 // `npm start`, and by the end-to-end tests; any number of systems may run at once, each in its own directory.
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { childEnv } from "../base/env.ts";
-import { makePrivateDirectory, readOrCreatePrivateFile, writePrivateFile } from "../base/files.ts";
+import { makePrivateDirectory, readOrCreatePrivateFile, shortest, writePrivateFile } from "../base/files.ts";
 import { anyFreePort } from "../base/ports.ts";
 import { type Issuer, startIssuer } from "../issuer/issuer.ts";
 import { type TokenMinter, tokenMinter } from "../issuer/tokens.ts";
@@ -59,6 +59,8 @@ export interface Served {
   readonly issuer: Issuer;
   /** One that is running, and is left alone. */
   readonly bridge: { readonly port: number; readonly token: string } | undefined;
+  /** Ends the bridge if it does nothing and another one is to take its place. @returns Whether it did. */
+  readonly endOutdated?: () => Promise<boolean>;
   /** Present: a bridge outlives this process, and is started again if it ends before. Told once one that was started is up. */
   readonly keepBridge:
     | ((bridge: { readonly pid: number; readonly port: number; readonly token: string }) => void)
@@ -122,6 +124,7 @@ export class System {
   readonly #configFile: string;
   /** RUN_MARK of what the bridge starts: what has that of this run is ended with it. */
   readonly #bridgeMark: string;
+  readonly #socket: string | undefined;
   #reportFailure: (message: string) => void = () => undefined;
   #issuer: Issuer | undefined;
   #mint: TokenMinter | undefined;
@@ -141,7 +144,7 @@ export class System {
       this.#reportFailure = resolve;
     });
     const { workerd, bun } = programs();
-    const inner = served === undefined ? this.origin : `http://${served.front.innerAddress}`;
+    this.#socket = served && join(dir, served.front.innerSocket);
     const mark = { [RUN_MARK]: this.#keeper.runId };
     this.#bridgeMark =
       served?.keepBridge === undefined
@@ -152,7 +155,7 @@ export class System {
       PORT: String(places.bridgePort),
       // Else all of them are in one.
       ...(options.bridgeEnv?.STDIO_WORKSPACE === undefined && { SANDBOX_ROOT: this.sandboxesDir }),
-      STDIO_BELL_URL: `${inner}/internal/bell`,
+      STDIO_BELL_URL: this.#socket === undefined ? `${this.origin}/internal/bell` : `unix:${this.#socket}`,
       [RUN_MARK]: this.#bridgeMark,
       ...options.bridgeEnv,
     };
@@ -162,8 +165,10 @@ export class System {
     this.#configFile = join(dir, "worker.capnp");
     // Flags of tests are such as workerd has not released.
     const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
-    this.worker = new Server(this.#keeper, workerServer(dir, inner, [workerd, args], mark), (message) =>
-      this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message),
+    this.worker = new Server(
+      this.#keeper,
+      workerServer(dir, this.#socket ?? this.origin, [workerd, args], mark),
+      (message) => (this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message)),
     );
   }
 
@@ -218,12 +223,12 @@ export class System {
       ...moreVars,
     };
     this.#configure(vars, workerFlags);
-    await Promise.all([served?.bridge === undefined ? this.#startBridge() : undefined, this.worker.start()]);
+    await Promise.all([served?.bridge === undefined ? this.#startBridge() : undefined, this.#restartWorker()]);
     // Not before: one that crashes in its first start would do so in every other.
     if (onRevival === undefined) return;
     const common = { say: onRevival, giveUp: this.#reportFailure, now: () => performance.now() };
     const goesOn = { name: "Worker", effect: "Sessions go on, and clients come back by themselves" };
-    this.#revival = new Revival({ ...common, ...goesOn, restart: () => this.worker.restart() });
+    this.#revival = new Revival({ ...common, ...goesOn, restart: () => this.#restartWorker() });
     if (served?.keepBridge === undefined) return;
     const lost = { name: "bridge", effect: "Its sessions are lost", restart: () => this.#startBridge() };
     this.#followBridge(new Revival({ ...common, ...lost }));
@@ -232,6 +237,7 @@ export class System {
   /** A connection tells of its end: one that an earlier server started is no child of this process. */
   #followBridge(revival: Revival): void {
     let hasAnswered = false;
+    const { endOutdated } = this.#options.served ?? {};
     const socket = connect(this.#places.bridgePort, "127.0.0.1", () => socket.write(PROBE));
     socket.unref().on("error", () => undefined);
     socket.on("data", () => {
@@ -239,9 +245,17 @@ export class System {
     });
     socket.on("close", async () => {
       // It closes a connection on which nothing comes, and listens.
-      if (!hasAnswered && this.#stopping === undefined) await revival.crashed("The bridge has ended");
+      if (this.#stopping === undefined && !hasAnswered) await revival.crashed("The bridge has ended");
+      else if (this.#stopping === undefined && (await endOutdated?.().catch(() => false)))
+        await this.#startBridge().catch(() => undefined);
       if (this.#stopping === undefined) this.#followBridge(revival);
     });
+  }
+
+  /** workerd finds the socket of the one before in its way. */
+  #restartWorker(): Promise<void> {
+    if (this.#socket !== undefined) rmSync(this.#socket, { force: true });
+    return this.worker.restart();
   }
 
   async #startBridge(): Promise<void> {
@@ -303,7 +317,7 @@ function bridgeServer(
     secret: token,
     logFile: join(dir, "logs/bridge.log"),
     healthUrl: `${url}/sessions?sandbox=any`,
-    healthHeaders: { Authorization: `Bearer ${token}` },
+    healthWay: { headers: { Authorization: `Bearer ${token}` } },
     readyWithinMs: 30_000,
     // The bridge ends its sessions itself, some only after SIGHUP and SIGTERM.
     graceMs: 15_000,
@@ -325,7 +339,9 @@ function workerServer(
     env: workerEnv(dir, mark),
     logFile: join(dir, "logs/worker.log"),
     leavesOut: ABOUT_CLIENTS,
-    healthUrl: `${inner}/healthz`,
+    ...(inner.startsWith("/")
+      ? { healthUrl: "http://inner/healthz", healthWay: { socketPath: shortest(inner) } }
+      : { healthUrl: `${inner}/healthz` }),
     readyWithinMs: 120_000,
     // workerd would wait for clients to leave; a kill does not harm the objects' state.
     graceMs: 0,

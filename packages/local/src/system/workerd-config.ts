@@ -11,10 +11,12 @@ export interface WorkerOptions {
 
 /** What stands between a network and the Worker: one module around it, which passes some requests to the issuer. */
 export interface Front {
-  /** Its default export answers at the Worker's address, its `inner` at `innerAddress`. Absolute. */
+  /** Its default export answers at the Worker's address, its `inner` at `innerAddress` and `innerSocket`. Absolute. */
   readonly module: string;
+  /** Where the Worker itself asks for the issuer's answers. */
   readonly innerAddress: string;
-  /** The Unix socket where the issuer listens; relative to where workerd starts. */
+  /** Unix sockets, relative to where workerd starts: its own for this machine's programs, and where the issuer listens. */
+  readonly innerSocket: string;
   readonly issuerSocket: string;
   /** What the module finds as `FRONT`: JSON. */
   readonly settings: object;
@@ -86,7 +88,7 @@ const config :Workerd.Config = (
   ],
   extensions = [(modules = [(name = "local:bucket", internal = true, esModule = embed ${text(`${places.modules}/folder-bucket.mjs`)})])],
   sockets = [
-    (name = "http", address = ${text(places.address)}, ${protocolOf(front)}, service = "main"),${front === undefined ? "" : `\n    ${innerSocket(front)},`}
+    (name = "http", address = ${text(places.address)}, ${protocolOf(front)}, service = "main"),${front === undefined ? "" : innerSockets(front)}
   ],
 );
 `;
@@ -98,8 +100,11 @@ const BUCKET =
 const issuerService = ({ issuerSocket }: Front): string =>
   `(name = "issuer", external = (address = ${text(`unix:${issuerSocket}`)}, http = ()))`;
 
-const innerSocket = ({ innerAddress }: Front): string =>
-  `(name = "inner", address = ${text(innerAddress)}, http = (), service = (name = "main", entrypoint = "inner"))`;
+const INNER = 'http = (), service = (name = "main", entrypoint = "inner")';
+
+const innerSockets = ({ innerAddress, innerSocket }: Front): string => `
+    (name = "inner", address = ${text(innerAddress)}, ${INNER}),
+    (name = "own", address = ${text(`unix:${innerSocket}`)}, ${INNER}),`;
 
 function protocolOf(front: Front | undefined): string {
   const tls = front?.tls;

@@ -1,4 +1,5 @@
 // Where a server is reached: its address, its origin and its other names; and whether that may be without TLS. Pure.
+import { isIP } from "node:net";
 import { ServeError } from "./refusal.ts";
 import type { ServeRequest } from "./request.ts";
 
@@ -47,8 +48,11 @@ export function reachOf(wish: Wish, { addresses, certified }: Surroundings): Rea
   const isPlain = origin.startsWith("http:") && !LOOPBACK.test(new URL(origin).hostname);
   if (isPlain && !isInsecure)
     throw new ServeError(`--origin ${origin} is not https: give its https address, or --insecure`);
+  const odd = proxies.find((proxy) => !isIP(proxy));
+  if (odd !== undefined) throw new ServeError(`--trust-proxy is the proxy's IP address as it comes here, not "${odd}"`);
   const scheme = new URL(origin).protocol.slice(0, -1);
-  const names = isOwn ? ["localhost", "127.0.0.1"] : [listening, ...(ANY.test(bind) ? addresses : [])];
+  const names =
+    isOwn || ANY.test(bind) ? ["localhost", "127.0.0.1", ...(isOwn ? [bind] : [listening, ...addresses])] : [listening];
   const hosts = [origin, ...[...names, ...named].map((name) => originOf(scheme, name, port))].map(
     (one) => new URL(one).host,
   );

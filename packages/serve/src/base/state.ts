@@ -1,8 +1,8 @@
 // The folder of one server's state, for its owner alone: what it is, and which ports this server has beside its own.
 import { rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, relative, resolve } from "node:path";
-import { makePrivateDirectory, readTextIfPresent, writePrivateFile } from "../../../local/src/base/files.ts";
+import { join, resolve } from "node:path";
+import { makePrivateDirectory, readTextIfPresent, shortest, writePrivateFile } from "../../../local/src/base/files.ts";
 import { ServeError } from "./refusal.ts";
 import type { ServerChoice } from "./request.ts";
 
@@ -19,6 +19,7 @@ export type State = {
   readonly keysDir: string;
   readonly accountsFile: string;
   readonly issuerSocket: string;
+  readonly innerSocket: string;
   readonly bridgeFile: string;
   readonly serverFile: string;
 };
@@ -34,6 +35,8 @@ export type ServerFacts = {
   readonly version: string;
   /** Where the issuer's key is, and what logins rest on. */
   readonly secretsDir: string;
+  /** Where the Worker asks for the issuer's answers. */
+  readonly innerHost: string;
   /** Whether it serves one program. */
   readonly isShared: boolean;
 };
@@ -46,9 +49,7 @@ export function openState({ port, state }: ServerChoice): State {
   const { mode, uid, dev, ino } = statSync(dir);
   if (uid !== process.getuid?.()) throw new ServeError(`Cannot use ${dir}: it belongs to another user`);
   if ((mode & 0o077) !== 0) throw new ServeError(`Cannot use ${dir}: others may read it. Say: chmod 700 ${dir}`);
-  const socket = join(dir, "issuer.sock");
-  // From here its name may be shorter.
-  const issuerSocket = [socket, relative("", socket)].sort((a, b) => a.length - b.length)[0] ?? socket;
+  const issuerSocket = shortest(join(dir, "issuer.sock"));
   if (Buffer.byteLength(issuerSocket) > MOST_BYTES)
     throw new ServeError(`Cannot use ${dir}: a socket's path is at most ${MOST_BYTES} bytes. Choose a shorter --state`);
   const [bridgeFile, serverFile, placeFile] = [join(dir, "bridge.json"), join(dir, "server.json"), join(dir, "place")];
@@ -64,6 +65,7 @@ export function openState({ port, state }: ServerChoice): State {
     keysDir: join(dir, "keys"),
     accountsFile: join(dir, "accounts.json"),
     issuerSocket,
+    innerSocket: shortest(join(dir, "inner.sock")),
     bridgeFile,
     serverFile,
   };

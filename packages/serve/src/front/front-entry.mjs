@@ -57,13 +57,14 @@ const fetch = async (request, env, ctx) => {
 
 export default { ...worker, fetch };
 
-/** Answers on loopback only, in plain HTTP, as if the request had come to the public origin. */
+/** Answers on loopback and a Unix socket only, in plain HTTP, as if the request had come to the public origin. */
 export const inner = {
   fetch(request, env, ctx) {
     const { origin, innerHost } = env.FRONT;
     const asked = new URL(request.url);
     // A page elsewhere that points its own name here gets nothing.
-    if (asked.host !== innerHost) return new Response("Not under this host name\n", { status: 403 });
+    if (asked.host !== innerHost && asked.host !== "inner")
+      return new Response("Not under this host name\n", { status: 403 });
     const url = new URL(asked.pathname + asked.search, origin);
     const headers = cleaned(request);
     for (const name of ["Cookie", "Origin"]) headers.delete(name);

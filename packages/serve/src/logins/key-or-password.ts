@@ -126,7 +126,7 @@ export class KeyOrPassword implements Admission {
             return fail(
               response,
               403,
-              `${names[0]} is not on the list of those who may: sbx-stdio serve user adds people.`,
+              `${names[0] ?? "An address that is not verified"} is not on the list of those who come this way: sbx-stdio serve user adds people.`,
             );
           const person = { ...personOf(name, account, scopes), untilMs: Date.now() + ISSUER_MS };
           go(response, to, this.#admit(person, "Path=/; SameSite=Lax"));

@@ -81,9 +81,7 @@ async function status(state: State, say: Say): Promise<number> {
   const bridge = await findBridge(state);
   const installed = installedBridge();
   const change =
-    bridge?.build === installed
-      ? ""
-      : `; ${installed} is installed, and follows at a start of the server where no session runs`;
+    bridge?.build === installed ? "" : `; ${installed} is installed, and follows soon after no session runs`;
   say(
     server === undefined
       ? "server  does not run"

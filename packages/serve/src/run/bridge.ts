@@ -19,8 +19,6 @@ export type BridgeFacts = {
   readonly pid: number;
   readonly port: number;
   readonly token: string;
-  /** Where it calls the Worker. */
-  readonly innerPort: number;
   readonly build: string;
   /** Its environment, but for what differs each time. */
   readonly settings: Readonly<Record<string, string>>;
@@ -55,25 +53,28 @@ export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBri
 /** By the variables that carry them. */
 const OPTIONS = { STDIO_EXEC: "--exec", STDIO_LOGINS: "--cgroup or --limit", STDIO_WORKSPACE: "--dir" };
 
-/**
- * The one that runs, unless it has nothing to do and was built or set up otherwise: then it is ended.
- * @throws {ServeError} If sessions run, and new ones would not run as they are to.
- */
+const otherOptions = (found: BridgeFacts, settings: BridgeFacts["settings"]): readonly string[] =>
+  Object.entries(OPTIONS).flatMap(([name, option]) => (found.settings[name] === settings[name] ? [] : [option]));
+
+/** Ends a bridge that has nothing to do, and was built or set up otherwise. @returns Whether it did. @throws {ServeError} */
+export async function endOutdated(state: State, settings: BridgeFacts["settings"]): Promise<boolean> {
+  const found = await findBridge(state);
+  const isCurrent = found?.build === installedBridge() && otherOptions(found, settings).length === 0;
+  if (found === undefined || found.isBusy || isCurrent) return false;
+  await stopBridge(state, found);
+  return true;
+}
+
+/** The one that runs, unless it was outdated. @throws {ServeError} If sessions run, and new ones would not run as they are to. */
 export async function reusableBridge(
   state: State,
   settings: BridgeFacts["settings"],
   say: (text: string) => void,
 ): Promise<RunningBridge | undefined> {
-  const found = await findBridge(state);
-  if (found === undefined) return undefined;
-  const others = Object.entries(OPTIONS).filter(([name]) => found.settings[name] !== settings[name]);
-  if (!found.isBusy && (others.length > 0 || found.build !== installedBridge())) {
-    await stopBridge(state, found);
-    return undefined;
-  }
-  const [first] = others.map(([, option]) => option);
+  const found = (await endOutdated(state, settings)) ? undefined : await findBridge(state);
+  const [first] = found === undefined ? [] : otherOptions(found, settings);
   if (first === OPTIONS.STDIO_WORKSPACE)
-    say(`Sessions run here: until they have ended, programs start in ${found.settings.STDIO_WORKSPACE}`);
+    say(`Sessions run here: until they have ended, programs start in ${found?.settings.STDIO_WORKSPACE}`);
   else if (first !== undefined)
     throw new ServeError(
       `Sessions run here that were started with another ${first}: give the same, or end them by sbx-stdio serve stop --now${state.options}`,

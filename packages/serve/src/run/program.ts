@@ -2,20 +2,26 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { ask } from "../../../local/src/base/ask.ts";
 import { ServeError } from "../base/refusal.ts";
 
 export const SANDBOX = "home";
+const SESSIONS = `sandboxes/${SANDBOX}/sessions/`;
 /** The longest that a session lives with nobody there, and a wait may take. */
 const KEEP_SECONDS = 86_400;
 const WAIT_MS = 3_600_000;
 const RETRY_MS = 1_000;
 
-export type Api = { readonly url: string; readonly token: () => Promise<string> };
+export type Api = { readonly socketPath: string; readonly token: () => Promise<string> };
+type Waited = { readonly outcome?: string; readonly exit?: { readonly code: number } };
 type Program = { readonly cmd: string; readonly args: readonly string[] };
 
-async function ask({ url, token }: Api, method: string, path: string, body: object): Promise<Response> {
+/** @returns The status, and the answer's JSON. */
+export async function askApi<Answer>({ socketPath, token }: Api, method: string, path: string, body: object) {
   const headers = { Authorization: `Bearer ${await token()}`, "Content-Type": "application/json" };
-  return fetch(`${url}/api/sandboxes/${SANDBOX}/sessions/${path}`, { method, headers, body: JSON.stringify(body) });
+  const wish = { method, headers, body: JSON.stringify(body), socketPath };
+  const { status, text } = await ask(`http://inner/api/${path}`, wish);
+  return { status, answer: JSON.parse(text || "{}") as Answer };
 }
 
 /** Starts it, or finds it running. @returns The session's name. @throws {ServeError} */
@@ -24,9 +30,9 @@ export async function startProgram(api: Api, { cmd, args }: Program): Promise<st
     .replace(/[^A-Za-z0-9_.-]|^[.-]/g, "_")
     .slice(0, 64);
   const wish = { cmd, args, tty: true, keepSeconds: KEEP_SECONDS, ended: "replace", attempt: randomUUID() };
-  const response = await ask(api, "PUT", session, wish);
-  if (response.ok) return session;
-  const { error, message } = (await response.json()) as { error: string; message: string };
+  const { status, answer } = await askApi<{ error: string; message: string }>(api, "PUT", SESSIONS + session, wish);
+  if (status < 300) return session;
+  const { error, message } = answer;
   if (error === "other_command")
     throw new ServeError(`A session "${session}" runs here with other arguments: sbx-stdio serve stop ends it`);
   throw new ServeError(`Cannot start ${cmd}: ${message} (${error})`);
@@ -36,10 +42,10 @@ export async function startProgram(api: Api, { cmd, args }: Program): Promise<st
 export async function exitOf(api: Api, session: string, signal: AbortSignal): Promise<number | undefined> {
   while (!signal.aborted) {
     try {
-      const response = await ask(api, "POST", `${session}/wait`, { until: { exit: true }, timeoutMs: WAIT_MS });
-      const { outcome, exit } = (await response.json()) as { outcome?: string; exit?: { code: number } };
-      if (outcome === "met") return exit?.code ?? 255;
-      if (outcome === "lost" || response.status === 404) return 255;
+      const until = { until: { exit: true }, timeoutMs: WAIT_MS };
+      const { status, answer } = await askApi<Waited>(api, "POST", `${SESSIONS}${session}/wait`, until);
+      if (answer.outcome === "met") return answer.exit?.code ?? 255;
+      if (answer.outcome === "lost" || status === 404) return 255;
     } catch {
       // The Worker is being started again.
     }

@@ -5,7 +5,7 @@ import { type Person, tokenMinter } from "../../../local/src/issuer/tokens.ts";
 import { ServeError } from "../base/refusal.ts";
 import { readJson, type ServerFacts, type State, writeJson } from "../base/state.ts";
 import { owner, ROLES } from "../logins/accounts.ts";
-import type { BridgeFacts } from "./bridge.ts";
+import { askApi } from "./program.ts";
 
 /** `mayReturn`: by a new login, with fewer rights. */
 type Removed = Pick<Person, "sub" | "org"> & { readonly mayReturn?: boolean };
@@ -19,12 +19,10 @@ export const noteRemoved = (state: State, { sub, org }: Person, mayReturn: boole
 /** @throws {ServeError} */
 export async function endRemoved(state: State, { secretsDir, origin }: ServerFacts): Promise<void> {
   const mint = await tokenMinter({ keysDir: secretsDir, issuerUrl: origin });
-  const { innerPort } = readJson<BridgeFacts>(state.bridgeFile) ?? {};
   for (const { sub, org, mayReturn } of peopleIn(state)) {
-    const token = await mint({ ...owner(), org, scope: ROLES.admin.join(" ") });
-    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-    const url = `http://127.0.0.1:${innerPort}/api/revocations`;
-    const { status } = await fetch(url, { method: "POST", headers, body: JSON.stringify({ sub, mayReturn }) });
+    const token = () => mint({ ...owner(), org, scope: ROLES.admin.join(" ") });
+    const api = { socketPath: state.innerSocket, token };
+    const { status } = await askApi(api, "POST", "revocations", { sub, mayReturn });
     if (status >= 300) throw new ServeError(`What ${sub} has could not be ended (${status}): start the server again`);
   }
   writeJson(fileOf(state), []);

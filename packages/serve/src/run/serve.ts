@@ -1,6 +1,6 @@
 // `sbx-stdio serve`: the bridge, the issuer, and workerd with the Worker, the page and the front, until it is told to stop.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,7 +23,7 @@ import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
 import { OtherIssuer } from "../logins/other-issuer.ts";
-import { findBridge, installedBridge, PARTS, reusableBridge, stopBridge } from "./bridge.ts";
+import { endOutdated, findBridge, installedBridge, PARTS, reusableBridge, stopBridge } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 import { endRemoved } from "./removed.ts";
@@ -73,8 +73,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
       throw new ServeError(`Port ${request.port} is in use: choose another one by --port`);
     const settings = bridgeSettings(request, state);
     const found = await reusableBridge(state, settings, say);
-    const innerPort = found?.innerPort ?? (await anyFreePort());
-    const innerHost = `127.0.0.1:${innerPort}`;
+    const innerHost = `127.0.0.1:${await anyFreePort()}`;
     system = await startSystem({
       dir: state.dir,
       keysDir: secretsOf(state, request),
@@ -88,13 +87,15 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         address: reach.address,
         issuer,
         bridge: found,
+        endOutdated: () => endOutdated(state, settings),
         keepBridge: local
           ? undefined
-          : (own) => writeJson(state.bridgeFile, { ...own, innerPort, build: installedBridge(), settings }),
+          : (own) => writeJson(state.bridgeFile, { ...own, build: installedBridge(), settings }),
         front: {
           module: join(partsIn(PARTS).modules, "front-entry.mjs"),
           innerAddress: innerHost,
           // Relative to the folder where workerd starts, since its length is limited.
+          innerSocket: basename(state.innerSocket),
           issuerSocket: basename(state.issuerSocket),
           settings: {
             origin: reach.origin,
@@ -115,7 +116,9 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     const left = await findBridge(state).catch(() => undefined);
     if (left !== undefined && (request.once || !left.isBusy)) await stopBridge(state, left);
     else if (left !== undefined)
-      say("Sessions run on: sbx-stdio serve finds them again, sbx-stdio serve stop ends them");
+      say(
+        `Sessions run on: sbx-stdio serve${state.options} finds them again, and serve stop${state.options} ends them`,
+      );
     rmSync(state.serverFile, { force: true });
   }
 }
@@ -137,7 +140,7 @@ async function attend(running: Running): Promise<number> {
   const { request, version, reach, state, system, innerHost, signal, say, startedAt } = running;
   const { program, readonly: isReadonly, once: isOnce, linkFile, local } = request;
   const api: Api = {
-    url: `http://${innerHost}`,
+    socketPath: state.innerSocket,
     token: () => system.mintToken({ ...owner(), scope: ROLES.admin.join(" ") }),
   };
   const shown = program ?? (isReadonly || isOnce ? { cmd: process.env.SHELL || "/bin/bash", args: [] } : undefined);
@@ -160,6 +163,7 @@ async function attend(running: Running): Promise<number> {
     runId,
     version,
     secretsDir,
+    innerHost,
     isShared: isShared(request),
   };
   writeJson(state.serverFile, facts);
@@ -269,6 +273,8 @@ function workerVars(request: ServeRequest, reach: Reach, innerHost: string): Rec
 function bridgeSettings({ dir, exec, cgroup, limits = {}, local }: ServeRequest, state: State): Record<string, string> {
   if (local) return {};
   if (cgroup !== undefined && !isRoot()) throw new ServeError("--cgroup is for a server that root runs");
+  if (cgroup !== undefined && !existsSync(join(cgroup, "cgroup.procs")))
+    throw new ServeError(`--cgroup ${cgroup} is no cgroup's folder: it has no cgroup.procs`);
   return {
     STDIO_WORKSPACE: dir,
     ...(isRoot() && { STDIO_LOGINS: JSON.stringify({ file: state.accountsFile, cgroup, limits }) }),

@@ -169,7 +169,7 @@ export class Served {
 
   /** The loopback address for this machine's own programs. */
   get inner(): string {
-    return `http://127.0.0.1:${JSON.parse(readFileSync(join(this.state, "bridge.json"), "utf8")).innerPort}`;
+    return `http://${JSON.parse(readFileSync(join(this.state, "server.json"), "utf8")).innerHost}`;
   }
 
   /** As systemd ends it. */

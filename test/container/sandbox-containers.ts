@@ -2,7 +2,7 @@
 // started. What tests do to them, as networks and machines do.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { docker } from "../base/docker.ts";
+import { docker } from "../../packages/local/src/base/docker.ts";
 
 /** In the name of each container of our class; each has one more beside it, `…-proxy`, that its ports lead through. */
 export const CONTAINER_NAME = "-sbx-stdio-Sandbox-";

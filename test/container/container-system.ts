@@ -1,17 +1,17 @@
 // The local system with real containers: issuer and Worker on loopback ports, and for each sandbox a container of the Docker
-// engine that the environment names, as in production. Used by `npm run test:container`; system.ts is the one without.
+// engine that the environment names, as in production. Used by `npm run test:container`.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory, writePrivateFile } from "../base/files.ts";
-import { ROOT } from "../base/paths.ts";
-import { anyFreePort } from "../base/ports.ts";
-import { type ContainerWay, configOf } from "../build/container-ways.ts";
-import { startIssuer } from "../issuer/issuer.ts";
-import { ChildKeeper } from "../processes/children.ts";
-import { Server } from "../processes/server.ts";
+import { makePrivateDirectory, writePrivateFile } from "../../packages/local/src/base/files.ts";
+import { ROOT } from "../../packages/local/src/base/paths.ts";
+import { anyFreePort } from "../../packages/local/src/base/ports.ts";
+import { type ContainerWay, configOf } from "../../packages/local/src/build/container-ways.ts";
+import { startIssuer } from "../../packages/local/src/issuer/issuer.ts";
+import { ChildKeeper } from "../../packages/local/src/processes/children.ts";
+import { Server } from "../../packages/local/src/processes/server.ts";
+import { dotenv, workerEnv, workerVars } from "../../packages/local/src/system/worker-env.ts";
 import { SandboxContainers } from "./sandbox-containers.ts";
-import { dotenv, workerEnv, workerVars } from "./worker-env.ts";
 
 /** Switches off wrangler's look-ups and offers beyond the Worker: the network is only for the image. */
 const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: "false", X_LOCAL_OBSERVABILITY: "false", X_LOCAL_EXPLORER: "false" };
