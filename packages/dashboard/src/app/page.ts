@@ -351,14 +351,17 @@ async function syncPreferences(store: PreferenceStore, { key }: User, local: Sto
   let pause: ReturnType<typeof setTimeout> | undefined;
   let isChanged = false;
   let isUnsaved = false;
-  const save = () => {
-    if (!isUnsaved) return;
-    isUnsaved = false;
-    // The request outlives the page: a busy or dying browser closes a page without telling it.
+  const send = () => {
     const preferences = store.get();
+    // The request outlives the page: a busy or dying browser closes a page without telling it.
     void callApi("PUT", PREFERENCES_PATH, { preferences }, { keepalive: true }).then(({ ok }) => {
       if (ok && store.get() === preferences) local?.removeItem(UNSAVED);
     });
+  };
+  const save = () => {
+    if (!isUnsaved) return;
+    isUnsaved = false;
+    send();
     pause = setTimeout(() => {
       pause = undefined;
       save();
@@ -372,7 +375,7 @@ async function syncPreferences(store: PreferenceStore, { key }: User, local: Sto
   };
   window.addEventListener("pagehide", save);
   // A page that went before its answer came may have been faster than its request: this browser's are newer.
-  if (local?.getItem(UNSAVED) === key) return store.onSet();
+  if (local?.getItem(UNSAVED) === key) return send();
   const answer = await callApi("GET", PREFERENCES_PATH);
   // Changes made meanwhile are newer.
   if (!answer.ok || isChanged || !isRecord(answer.value) || !isRecord(answer.value.preferences)) return;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, inject, test } from "vitest";
 
-const LIMIT = 230_000;
+const LIMIT = 235_000;
 
 const dist = inject("dist");
 
@@ -22,7 +22,7 @@ async function weights(): Promise<Map<string, number>> {
 
 const isXterm = (path: string) => /assets\/(?:xterm|addon-[a-z]+)-/.test(path);
 
-test("the page's own code, React with it, is less than 230 KB compressed", async () => {
+test("the page's own code, React with it, is less than 235 KB compressed", async () => {
   const all = [...(await weights())];
   const own = all.filter(([path]) => !isXterm(path));
   const total = own.reduce((sum, [, bytes]) => sum + bytes, 0);

@@ -208,7 +208,7 @@ test("K3: whatever a viewer says or sends, nothing of it reaches the process", (
   join(at.session, "driver", { size: { cols: 80, rows: 24 } });
   const one = speaking(at, { id: "v", role: "viewer", isAdmin: true, size: { cols: 10, rows: 5 } }).attach();
   const before = at.upstream.asked.length;
-  const words = ["kill", "eof", "request_stdin", "release_stdin", "force_take"].map((type) => ({ type }));
+  const words = ["kill", "eof", "release_stdin", "force_take"].map((type) => ({ type }));
   one.say({ type: "resize", cols: 20, rows: 10 });
   one.say({ type: "signal", signal: "SIGKILL" });
   one.say({ type: "grant_stdin", to: "v" });
@@ -217,5 +217,5 @@ test("K3: whatever a viewer says or sends, nothing of it reaches the process", (
   const asked = at.upstream.asked.slice(before).filter(([kind]) => kind !== "acked");
   // Its input is only counted as refused.
   expect([asked, one.client.input.taken]).toEqual([[["input", "v", "refused", 9]], 9]);
-  expect(one.types().filter((type) => type === "error").length).toBe(8);
+  expect(one.types().filter((type) => type === "error").length).toBe(7);
 });
