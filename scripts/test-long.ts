@@ -98,6 +98,13 @@ const PARTS: readonly Part[] = [
     dependsOn: ["scripts/chaos.ts"],
   },
   {
+    name: "steps",
+    about: "200 cuts over the real system, and what the clients saw replayed in the model as its steps",
+    minutes: 10,
+    args: ["scripts/run.mjs", "chaos", "steps", "--cuts", CUTS ?? "200", "--parallel", "8", "--seed", SEED],
+    dependsOn: ["scripts/chaos.ts", `${CORE_TESTS}/model/replay-steps.ts`],
+  },
+  {
     name: "python",
     about: "1,000 cuts as the Python client of examples/ sees them, in real time",
     minutes: 5,
@@ -215,6 +222,13 @@ const PARTS: readonly Part[] = [
       "accessibility.test.ts",
     ],
     env: { ALL_LOOKS: "1" },
+  },
+  {
+    name: "firefox",
+    about: "the page's main flows in Firefox, all of them",
+    minutes: 2,
+    args: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/browser/vitest.config.ts", "firefox.test.ts"],
+    env: { FIREFOX: "whole" },
   },
   {
     name: "compiled",

@@ -19,11 +19,14 @@ const CHANGE_THE_WORKER = [
   "objects/waits",
 ];
 /** They stop the timers of the whole isolate, and would let those of an earlier file's objects fire in their own context. */
-const STOP_TIMERS = [
-  ...["audit/gathering", "audit/refusals", "bridge/given-up", "bridge/inner-hop", "sandbox/hang-watch"],
-  ...["programs/no-screen-yet", "objects/session-object", "terminal/terminal", "terminal/ttyd-relay"],
+const STOP_TIMERS = ["audit/gathering", "audit/refusals", "objects/session-object"];
+/** They do so as well, but leave no objects to each other. */
+const STOP_TIMERS_ALONE = [
+  ...["bridge/given-up", "bridge/inner-hop", "sandbox/hang-watch", "programs/no-screen-yet"],
+  ...["terminal/terminal", "terminal/ttyd-relay"],
 ];
-const APART = [...CHANGE_THE_WORKER, ...STOP_TIMERS].map((name) => `test/${name}.test.ts`);
+const filesOf = (names: readonly string[]) => names.map((name) => `test/${name}.test.ts`);
+const [APART, TIMERS] = [filesOf([...CHANGE_THE_WORKER, ...STOP_TIMERS]), filesOf(STOP_TIMERS_ALONE)];
 
 const project = (name: string, isolate: boolean, include: string[], exclude: string[]) => ({
   root: file("."),
@@ -56,7 +59,8 @@ export default defineConfig({
     onUnhandledError: ({ message }) => !message.startsWith("ReadableStream sent over RPC was canceled"),
     projects: [
       // A workerd with the Worker's modules for each file would take four fifths of the whole time.
-      project("worker", false, ["test/**/*.test.ts"], APART),
+      project("worker", false, ["test/**/*.test.ts"], [...APART, ...TIMERS]),
+      project("worker-timers", false, TIMERS, []),
       project("worker-apart", true, APART, []),
     ],
   },

@@ -30,11 +30,12 @@ function runsTable(lines: readonly LedgerLine[]): string {
 /** Seeds that a row names; the ledger has all. */
 const MOST_SEEDS = 3;
 
-function longTable(lines: readonly LongLine[]): string {
+/** A row for each part. */
+export function longTable(lines: readonly LongLine[]): string {
   const rows = [...new Set(lines.map(({ part }) => part))].sort().map((name) => {
     const runs = lines.filter(({ part }) => part === name);
     const good = runs.filter(({ hasPassed }) => hasPassed);
-    const counted = Object.entries(sumCounts(good.map(({ counts }) => counts)));
+    const counted = Object.entries(sumCounts(good.map(({ counts }) => counts))).filter(([, count]) => count > 0);
     const counts = counted.map(([what, count]) => `${count.toLocaleString("en-US")} ${what}`).join(", ");
     const minutes = good.reduce((sum, { seconds }) => sum + seconds, 0) / 60;
     const seeds = [...new Set(good.map(({ seed }) => seed))];

@@ -1,8 +1,9 @@
 // The benchmark's rows with goals: how each is held against its goal, and that one measurement can't stop the others.
 import { expect, test } from "vitest";
+import { inTime } from "../../packages/bench/src/base/in-time.ts";
 import { isMeasured } from "../../packages/bench/src/measures/measures.ts";
 import { GOAL_PLAN, GOALS, goalsTable, speedTable } from "../../packages/bench/src/results/goals.ts";
-import { inTime, type Results } from "../../packages/bench/src/results/rounds.ts";
+import type { Results } from "../../packages/bench/src/results/rounds.ts";
 
 function resultsOf(rows: Record<string, Record<string, number[]>>): Results {
   return new Map(Object.entries(rows).map(([row, values]) => [row, new Map(Object.entries(values))])) as Results;

@@ -16,6 +16,11 @@ const browser = setUpBrowser(launchFirefox);
 
 const FOREST = JSON.stringify({ colors: { "terminal.background": "#663300", "editor.background": "#663300" } });
 
+/** The tests of what engines differ least in: `FIREFOX=whole` (test:long). */
+function atLength(title: string, run: () => Promise<void>): void {
+  if (process.env.FIREFOX === "whole") test(title, run);
+}
+
 const hasKeyboard = (tab: Tab) => tab.page.locator(".xterm-helper-textarea:focus").waitFor({ state: "attached" });
 
 /** Puts a text on the clipboard as a person does: from a field, by keys. */
@@ -114,34 +119,37 @@ test("after each dialog, after Reader, and after a paste that asks, the keyboard
   expect((await tab.rows()).filter((row) => /^(one|two|typed)$/.test(row))).toEqual(["typed", "one", "two"]);
 });
 
-test("the list finds a session by keys; divided panes are typed into apart, and come back with a reload", async () => {
-  const { tab, profile } = await alone(browser);
-  try {
-    await tab.page.keyboard.press("Control+Shift+D");
-    const second = await focused(tab, 2);
-    await tab.find(/[$#]$/);
-    await typed(tab, "PS1='$ '; clear; echo second $((40 + 2))", "second 42");
-    // Firefox keeps Ctrl+Shift+P to itself.
-    await tab.page.keyboard.press("Control+Shift+K");
-    await tab.page.getByRole("dialog").waitFor();
-    await tab.page.keyboard.type("one");
-    const option = tab.page.getByRole("option", { selected: true }).filter({ hasText: "/ one" });
-    await option.waitFor();
-    await tab.page.keyboard.press("Enter");
-    await hasFocus(tab, "one");
-    await typed(tab, "echo first $((1 + 1))", "first 2");
-    await tab.page.reload();
-    expect(await focused(tab, 2)).toBe("one");
-    await tab.shows("first 2");
-    await tab.page.keyboard.press("Alt+Shift+ArrowRight");
-    await hasFocus(tab, second);
-    await tab.shows("second 42");
-  } finally {
-    await forgetTabs(profile);
-  }
-});
+atLength(
+  "the list finds a session by keys; divided panes are typed into apart, and come back with a reload",
+  async () => {
+    const { tab, profile } = await alone(browser);
+    try {
+      await tab.page.keyboard.press("Control+Shift+D");
+      const second = await focused(tab, 2);
+      await tab.find(/[$#]$/);
+      await typed(tab, "PS1='$ '; clear; echo second $((40 + 2))", "second 42");
+      // Firefox keeps Ctrl+Shift+P to itself.
+      await tab.page.keyboard.press("Control+Shift+K");
+      await tab.page.getByRole("dialog").waitFor();
+      await tab.page.keyboard.type("one");
+      const option = tab.page.getByRole("option", { selected: true }).filter({ hasText: "/ one" });
+      await option.waitFor();
+      await tab.page.keyboard.press("Enter");
+      await hasFocus(tab, "one");
+      await typed(tab, "echo first $((1 + 1))", "first 2");
+      await tab.page.reload();
+      expect(await focused(tab, 2)).toBe("one");
+      await tab.shows("first 2");
+      await tab.page.keyboard.press("Alt+Shift+ArrowRight");
+      await hasFocus(tab, second);
+      await tab.shows("second 42");
+    } finally {
+      await forgetTabs(profile);
+    }
+  },
+);
 
-test("the scrollback is searched, a command is gone back to by its mark, and its output is copied", async () => {
+atLength("the scrollback is searched, a command is gone back to by its mark, and its output is copied", async () => {
   const { tab } = await browser.shell();
   const { keyboard } = tab.page;
   await tab.run("seq 1 300; echo result; false");
@@ -176,41 +184,55 @@ async function forgetSettings(profile: BrowserContext): Promise<void> {
   expect(answer.status()).toBe(200);
 }
 
-test("a theme, and that keys are shown before their echo, are chosen by keys and files, and kept over a reload", async () => {
-  const { tab } = await browser.shell();
-  const { page } = tab;
-  const paper = () => page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
-  try {
-    await page.keyboard.press("Control+Shift+Comma");
-    await page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
-    await expect.poll(paper).toBe("rgb(0, 0, 0)");
-    const theme = { name: "Forest.json", mimeType: "text/plain", buffer: Buffer.from(FOREST) };
-    await page.getByLabel("Import a theme…").setInputFiles(theme);
-    await expect.poll(paper).toBe("rgb(102, 51, 0)");
-    await page.getByRole("combobox", { name: "Show keys before" }).selectOption("always");
-    await page.keyboard.press("Escape");
-    await page.reload();
-    await tab.prompt();
-    expect(await paper()).toBe("rgb(102, 51, 0)");
-    // What is shown too early is seen for a moment only.
-    await page.locator(".sbx-echo").evaluate((layer) => {
-      new MutationObserver(() => {
-        if (layer.textContent !== "") layer.setAttribute("data-seen", layer.textContent);
-      }).observe(layer, { childList: true, subtree: true, characterData: true });
-    });
-    await tab.type("ec");
-    await tab.shows("$ ec");
-    browser.link.hold();
-    await tab.type("h");
-    await page.locator('.sbx-echo[data-seen="h"]').waitFor({ state: "attached" });
-    expect(await tab.rows()).toContain("$ ec");
-    browser.link.mend();
-    await tab.shows("$ ech");
-    await expect.poll(() => page.locator(".sbx-echo").textContent()).toBe("");
-  } finally {
-    await forgetSettings(page.context());
-  }
-});
+atLength(
+  "a theme, a command's key, and that keys are shown before their echo, are chosen, and kept over a reload",
+  async () => {
+    const { tab } = await browser.shell();
+    const { page } = tab;
+    const paper = () => page.locator(".sbx-stage-area").evaluate((area) => getComputedStyle(area).backgroundColor);
+    try {
+      await page.keyboard.press("Control+Shift+Comma");
+      await page.getByRole("combobox", { name: "Scheme" }).selectOption("contrast");
+      await expect.poll(paper).toBe("rgb(0, 0, 0)");
+      const theme = { name: "Forest.json", mimeType: "text/plain", buffer: Buffer.from(FOREST) };
+      await page.getByLabel("Import a theme…").setInputFiles(theme);
+      await expect.poll(paper).toBe("rgb(102, 51, 0)");
+      await page.getByRole("combobox", { name: "Show keys before" }).selectOption("always");
+      await page.getByRole("button", { name: "Change…" }).click();
+      const search = page.getByRole("button", { name: "Search the output: Ctrl+Shift+F; change" });
+      // Escape ends the change, and not the dialog.
+      await search.press("Enter");
+      await page.keyboard.press("Escape");
+      await search.press("Enter");
+      await page.keyboard.press("Control+Shift+KeyO");
+      await page.getByText("Ctrl+Shift+O: Search the output").waitFor();
+      await page.keyboard.press("Escape");
+      await page.reload();
+      await tab.prompt();
+      await page.keyboard.press("Control+Shift+KeyO");
+      await page.getByRole("search").waitFor();
+      await page.keyboard.press("Escape");
+      expect(await paper()).toBe("rgb(102, 51, 0)");
+      // What is shown too early is seen for a moment only.
+      await page.locator(".sbx-echo").evaluate((layer) => {
+        new MutationObserver(() => {
+          if (layer.textContent !== "") layer.setAttribute("data-seen", layer.textContent);
+        }).observe(layer, { childList: true, subtree: true, characterData: true });
+      });
+      await tab.type("ec");
+      await tab.shows("$ ec");
+      browser.link.hold();
+      await tab.type("h");
+      await page.locator('.sbx-echo[data-seen="h"]').waitFor({ state: "attached" });
+      expect(await tab.rows()).toContain("$ ec");
+      browser.link.mend();
+      await tab.shows("$ ech");
+      await expect.poll(() => page.locator(".sbx-echo").textContent()).toBe("");
+    } finally {
+      await forgetSettings(page.context());
+    }
+  },
+);
 
 test("files that are dropped are uploaded and their paths typed; sbx-download asks, and saves over a cut", async () => {
   const { tab, directory } = await browser.shell();

@@ -19,10 +19,12 @@ import type { SubjectName } from "./subjects/subjects.ts";
 const WRONG_USAGE = 2;
 /** Measured apart from the rest: its subjects are pages, and its table is one of its own. */
 const PAGE = "page";
-/** Real clients and scripted people: three quarters of an hour by itself, so only by name. */
+/** Real clients and scripted people: half an hour and more, so only by name. */
 const TYPING = "typing";
+const OUTAGES = "outages";
 const all = [...MEASURES.map(({ name }) => name), PAGE];
-const names = [...all, TYPING];
+const names = [...all, TYPING, OUTAGES];
+const APART = [PAGE, TYPING, OUTAGES];
 
 type Options = {
   rounds: number;
@@ -60,9 +62,17 @@ else await measureAll();
 exit(0);
 
 async function measureAll(): Promise<void> {
-  if (options.only.some((name) => name !== PAGE && name !== TYPING)) await measureTerminals();
+  if (options.only.some((name) => !APART.includes(name))) await measureTerminals();
   if (options.only.includes(PAGE)) await measurePages();
   if (options.only.includes(TYPING)) await measureTypists();
+  if (options.only.includes(OUTAGES)) await measureLinks();
+}
+
+async function measureLinks(): Promise<void> {
+  const { measureOutages } = await import("./typing/outages.ts");
+  const table = await measureOutages(`${machine("1")}, 2 x 20 ms.`);
+  console.log(table);
+  if (options.write) writeTable(table, "outages");
 }
 
 async function measureTypists(): Promise<void> {

@@ -1,5 +1,6 @@
 // The command: `npm run chaos -- --cuts 10000 --seed S [--url URL]`. Reads arguments, prints, and sets the exit code.
 
+import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { noteCounts } from "../../local/src/base/counts.ts";
 import { REAL_TIME_PROFILE } from "./faults.ts";
@@ -10,7 +11,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 
   --cuts N       connections to break, over both hops (default 1000)
   --seed S       a whole number; the same one plans the same faults (default: random, printed)
-  --parallel N   sessions side by side (default 32)
+  --parallel N   sessions side by side (default 16)
   --aborts N     Durable Objects to abort meanwhile (default: one for each 50 cuts)
   --kills N      times that the whole Worker is killed (default: one for each 3000 cuts)
   --losses N     times that the bridge is killed with all processes, which must be told (default: one for each 5000 cuts)
@@ -22,6 +23,7 @@ const USAGE = `Usage: npm run chaos -- [options]
   --url URL      a server that speaks the protocol, instead of a local system of its own; the token is in SBX_TOKEN.
                  Only the connections to it are broken, nothing is restarted, no program types by calls, no client in a dialect
                  looks on, and its sandbox needs Node
+  --steps FILE   writes what clients saw as steps of the model; \`npm run chaos -- steps\` replays them in it
   --client CMD   another client instead of ours, at real time: run by the shell with the URL of an attach, --, and a command as its
                  arguments, and the token in SBX_TOKEN. Its stdin, stdout, stderr and exit code must be those of the process
 `;
@@ -30,7 +32,7 @@ const USAGE = `Usage: npm run chaos -- [options]
 const LIMIT_MS = { fixed: 120_000, perCut: 200, perStandstill: 40_000 };
 
 const SHOWN_FAULTS = 10;
-const PAUSE_FACTOR = 8;
+const PAUSE_FACTOR = 20;
 
 class UsageError extends Error {}
 
@@ -47,6 +49,7 @@ type Settings = {
   readonly bytes: number;
   readonly url: URL | undefined;
   readonly client: string | undefined;
+  readonly steps: string | undefined;
 };
 
 function readArguments(args: readonly string[]): Settings {
@@ -63,6 +66,7 @@ function readArguments(args: readonly string[]): Settings {
     "bytes",
     "url",
     "client",
+    "steps",
   ] as const;
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   let values: Record<string, unknown>;
@@ -87,8 +91,9 @@ function readArguments(args: readonly string[]): Settings {
     cuts,
     url,
     client,
+    steps: typeof values.steps === "string" ? values.steps : undefined,
     seed: whole("seed", Math.floor(Math.random() * 1e9)),
-    parallel: Math.max(1, whole("parallel", isOurs ? 32 : 8)),
+    parallel: Math.max(1, whole("parallel", isOurs ? 16 : 8)),
     aborts: whole("aborts", Math.floor(cuts / 50)),
     kills: whole("kills", Math.floor(cuts / 3_000)),
     losses: isOurs ? whole("losses", Math.floor(cuts / 5_000)) : 0,
@@ -109,7 +114,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     console.error(`${error.message}\n\n${USAGE}`);
     return 2;
   }
-  const { cuts, seed, speed, url, bytes, park, ...rest } = settings;
+  const { cuts, seed, speed, url, bytes, park, steps, ...rest } = settings;
   const token = process.env.SBX_TOKEN ?? "";
   if (url !== undefined && token === "") {
     console.error("SBX_TOKEN must hold a token for the server");
@@ -133,6 +138,7 @@ export async function chaos(args: readonly string[], signal?: AbortSignal): Prom
     stuckMs: 30_000 + 60_000 / speed,
     ...(rest.client === undefined ? {} : { profile: REAL_TIME_PROFILE }),
     log,
+    traced: steps === undefined ? undefined : (seen) => appendFileSync(steps, `${JSON.stringify(seen)}\n`),
   });
   const ground: Ground =
     url === undefined

@@ -44,7 +44,12 @@ export type RunOptions = {
   /** The command line of another client, instead of ours. */
   readonly client?: string | undefined;
   readonly log: (line: string) => void;
+  /** Told what the clients of whole sessions have seen, as steps of the model. */
+  readonly traced?: ((seen: Seen) => void) | undefined;
 };
+
+/** A session's steps, in bytes of its output. */
+export type Seen = { readonly output: number; readonly input: number; readonly steps: readonly string[] };
 
 const PROGRESS_MS = 5_000;
 const EVICT_MS = 40;
@@ -152,12 +157,14 @@ export class Run {
       },
     };
     const others: Others = { wrong: [] };
+    const steps: string[] = [];
     const run =
       client === undefined
         ? new SessionRun(plan, {
             ...common,
             clock: this.#clock,
             dial: (params, events) => dial(ground, params, events),
+            noted: (step) => void steps.push(step),
             attached: () => this.#joinOthers(plan, ground, random, others),
           })
         : new CommandRun(plan, { ...common, command: client, proxyPort: ground.proxyPort, token: ground.token });
@@ -165,12 +172,20 @@ export class Run {
     try {
       const outcome = await run.run();
       await others.typing;
+      this.#trace(plan, outcome, steps);
       return { ...outcome, problems: [...outcome.problems, ...others.wrong] };
     } finally {
       this.#live.delete(session);
       others.guest?.stop();
       this.tally.guests += others.guest?.shown ?? 0;
     }
+  }
+
+  /** The model has no gaps and no viewers; the length of a report on input is not known. */
+  #trace({ work, guest }: SessionPlan, { gaps, isLost }: SessionOutcome, steps: readonly string[]): void {
+    const { input, outputBytes: output, inputBytes } = work;
+    const isModelled = (input === "none" || input === "go") && gaps.length === 0 && guest === undefined;
+    if (isModelled && isLost !== true) this.#options.traced?.({ output, input: inputBytes, steps });
   }
 
   /** Those who are at a session beside its client, once its process runs. */
@@ -190,6 +205,10 @@ export class Run {
       calls,
       scratch: ground.scratch,
       random: new Random(random.int(0, 1e9), session),
+      moved: () => {
+        const run = this.#live.get(session);
+        if (run instanceof SessionRun) run.moved();
+      },
     });
     others.typing = typed.then(
       () => {
@@ -207,8 +226,9 @@ export class Run {
   /** Called at each cut: restarts are spread evenly over them. */
   #restartSome(): void {
     const { cuts, aborts, kills, losses, reloads } = this.#options;
-    const isTimeFor = (count: number) =>
-      Math.floor((this.tally.cuts * count) / cuts) > Math.floor(((this.tally.cuts - 1) * count) / cuts);
+    // Not at the last cut: sessions that end with a killed bridge show little.
+    const due = (count: number, made: number) => Math.floor((made * count) / cuts + 0.5);
+    const isTimeFor = (count: number) => due(count, this.tally.cuts) > due(count, this.tally.cuts - 1);
     if (isTimeFor(aborts)) this.#then((ground) => this.#abort(ground));
     if (isTimeFor(kills)) this.#then((ground) => this.#kill(ground));
     if (isTimeFor(losses)) this.#then((ground) => this.#lose(ground));

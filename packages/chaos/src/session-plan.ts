@@ -7,7 +7,7 @@ import { chunksOf, type Work } from "./work.ts";
 type Mode = "terminal" | "streams" | "echo" | "both";
 
 /** How many pauses a session has, about, where sessions are to be parked. */
-const PAUSES = 8;
+const PAUSES = 4;
 
 export type Wishes = {
   /** About how many bytes it moves. */

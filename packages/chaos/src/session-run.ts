@@ -50,6 +50,8 @@ export type SessionPorts = {
   readonly spare: (where: string) => void;
   /** Its process runs. */
   readonly attached: () => void;
+  /** Told of each step of the client and its program, with how far it got: see test/model of sandbox-stdio. */
+  readonly noted: (step: string) => void;
 };
 
 export type SessionOutcome = {
@@ -140,12 +142,18 @@ export class SessionRun {
     const point = this.#client.resumePoint;
     if (this.#isOver || point === undefined) return;
     this.#reloads += 1;
+    this.#ports.noted("dies");
     this.#unprocessed = [];
     this.#isFed = false;
     const old = this.#client;
     this.#client = this.#makeClient(point);
     old.suspend();
     this.#client.start();
+  }
+
+  /** Something has come of those who are at it beside its client. */
+  moved(): void {
+    this.#progressAtMs = performance.now();
   }
 
   /** Ends it as a failure. */
@@ -163,7 +171,10 @@ export class SessionRun {
     const client: StdioClient = new StdioClient(
       { session: this.plan.session, bornAtMs: Date.now(), ...point },
       {
-        connect: (resume, events) => dial(this.#params(resume), events),
+        connect: (resume, events) => {
+          this.#ports.noted("connects");
+          return dial(this.#params(resume), events);
+        },
         now: () => clock.now(),
         setTimer: (ms, callback) => clock.setTimer(ms, callback),
         random: () => random.next(),
@@ -202,6 +213,8 @@ export class SessionRun {
   #stateChanged(state: ClientState): void {
     if (state.phase === "attached") {
       const { hello } = state;
+      this.#ports.noted(`greeted ${hello.offset}`);
+      this.#ports.noted(`settled ${hello.stdin}`);
       if (this.#incarnation !== undefined) this.#resumes += 1;
       if (this.#incarnation === undefined) this.#ports.attached();
       this.#incarnation ??= hello.incarnation;
@@ -221,6 +234,8 @@ export class SessionRun {
     this.#isLost = this.mayBeLost && end.kind === "refused" && end.code === CLOSE.notFound;
     if (end.kind === "refused" && !this.#isLost) this.#problems.push(`refused with ${end.code}: ${end.reason}`);
     else if (end.kind === "exit" && end.code !== 0) this.#problems.push(`the process ended with ${end.code}`);
+    this.#deal();
+    this.#ports.noted("hears exit");
     this.#finish();
   }
 
@@ -229,6 +244,7 @@ export class SessionRun {
   #received(output: Output): void {
     this.#outputAtMs = this.#ports.clock.now();
     this.#unprocessed.push(output);
+    this.#ports.noted(`hears ${output.end}`);
     if (this.plan.lagMs === 0) this.#deal();
     else if (!this.#isDealing) {
       this.#isDealing = true;
@@ -250,6 +266,7 @@ export class SessionRun {
       if (stream === STREAM_STDERR) this.#takeStderr(bytes);
       else this.#stdout.push(bytes);
       this.#progressAtMs = performance.now();
+      this.#ports.noted(`processes ${end}`);
     }
     if (outputs.length === 0 || this.#isOver) return;
     this.#client.processed(this.#logAt);
@@ -296,6 +313,7 @@ export class SessionRun {
     for (let hasRoom = true; hasRoom && this.#inputAt < work.inputBytes; ) {
       const length = Math.min(work.inputBytes - this.#inputAt, this.#ports.random.scale(1, MAX_INPUT_PIECE_BYTES));
       const bytes = patternBytes(this.#inputAt, this.#inputAt + length, key);
+      if (work.input === "go") this.#ports.noted(`types ${this.#inputAt}`);
       // A client that was made anew begins where the process is: some of this has been counted before.
       this.#inputAt += length;
       if (this.#inputAt > this.#hashedInput) {

@@ -14,6 +14,8 @@ export type TypistPorts = {
   readonly sandbox: string;
   readonly session: string;
   readonly work: Work;
+  /** A call has been answered. */
+  readonly moved: () => void;
   /** A folder that the sandbox's programs can write to. */
   readonly scratch: string;
 };
@@ -23,11 +25,20 @@ const CUT = 0.2;
 const REPEATED = 0.1;
 
 /** @throws {Error} The first answer that is not right. */
-export async function typeByCalls({ calls, random, sandbox, session, work, scratch }: TypistPorts): Promise<void> {
+export async function typeByCalls({
+  calls,
+  random,
+  sandbox,
+  session,
+  work,
+  scratch,
+  moved,
+}: TypistPorts): Promise<void> {
   const cutOf = (): Cut | undefined => (random.chance(CUT) ? random.pick(["before", "during", "after"]) : undefined);
   const post = async (path: string, body: object): Promise<Answer> => {
     for (let isRepeated = random.chance(REPEATED); ; isRepeated = false) {
       const answer = await calls.call("POST", `/api/sandboxes/${sandbox}${path}`, body, cutOf, random);
+      moved();
       // So slow was the way that the server gave the body up: that is a cut as others are.
       const isTooSlow = answer.status === 400 && /did not come in/.test(String(answer.body.message));
       if (!isRepeated && !isTooSlow) return answer;

@@ -3,6 +3,8 @@ import type { Tab } from "./tab.ts";
 
 /** The terminals in the page's memory that something still holds. */
 export async function liveTerminals({ page }: Tab): Promise<number> {
+  // The cursor blinks: until it draws another frame, the browser holds elements of the last one.
+  await page.emulateMedia({ reducedMotion: "no-preference" });
   const devTools = await page.context().newCDPSession(page);
   try {
     const expression = "Object.getPrototypeOf(window.sbx.terminal)";

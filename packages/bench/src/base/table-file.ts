@@ -7,8 +7,8 @@ import { ROOT } from "../../../local/src/base/paths.ts";
 export const TABLE_FILE = join(ROOT, "docs", "benchmark.md");
 const README = join(ROOT, "README.md");
 
-/** `bench`: the whole table. `goals`: the rows with goals. `page`: the page in the browser. `typing`: predicted echo. `speed`: the README's. */
-export type TableName = "bench" | "goals" | "page" | "typing" | "speed";
+/** `bench`: the whole table. `goals`: the rows with goals. `page`: the page in the browser. `typing`: predicted echo. `outages`: until a key is answered. `speed`: the README's. */
+export type TableName = "bench" | "goals" | "page" | "typing" | "outages" | "speed";
 
 /**
  * Replaces the table of a page.

@@ -1,6 +1,7 @@
 // Rounds of measurements: each subject in turn, so that a machine that slows down slows them all.
 
 import { setTimeout as pause } from "node:timers/promises";
+import { inTime } from "../base/in-time.ts";
 import { show } from "../base/numbers.ts";
 import type { Measure } from "../measures/measures.ts";
 import { isMeasured, PEERS } from "../measures/measures.ts";
@@ -67,20 +68,5 @@ async function measureOne(name: SubjectName, { measure, share, limitMs = LIMIT_M
   } finally {
     closeTerminals();
     await subject.stop();
-  }
-}
-
-/** @throws {Error} If it does not end before, or what it throws. */
-export async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  const ended = new AbortController();
-  const limit = pause(limitMs, undefined, { signal: ended.signal }).then(() => {
-    throw new Error(`it did not end in ${limitMs / 1000} s`);
-  });
-  limit.catch(() => undefined); // It is ended where the work was in time.
-  work.catch(() => undefined); // Where it was not, what it says later is of no use.
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    ended.abort();
   }
 }

@@ -19,10 +19,15 @@ export type LinkShape = {
   readonly loss: number;
 };
 
+/** What happens to a link: it carries nothing, forgets connections that were idle for so long, or all there are (another address). */
+export type LinkEvent = { readonly isHole?: boolean; readonly forgetMs?: number; readonly isMoved?: true };
+
+export type IpLink = { happens(event: LinkEvent): void; close(): Promise<void> };
+
 /** @throws {Error} Without the right to make a network device, or where there are none. */
-export async function openIpLink(shape: LinkShape): Promise<{ close(): Promise<void> }> {
+export async function openIpLink(shape: LinkShape): Promise<IpLink> {
   const program = join(import.meta.dirname, "lossy-link.ts");
-  const child = spawn(join(BIN, "bun"), [program, JSON.stringify(shape)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(join(BIN, "bun"), [program, JSON.stringify(shape)], { stdio: ["pipe", "pipe", "pipe"] });
   let errors = "";
   child.stderr.on("data", (chunk) => {
     errors += String(chunk);
@@ -33,6 +38,7 @@ export async function openIpLink(shape: LinkShape): Promise<{ close(): Promise<v
   ]);
   if (!isUp) throw new Error(`Cannot open the link: ${/(?<=rror: ).*/.exec(errors)?.[0] ?? errors}`);
   return {
+    happens: (event) => void child.stdin.write(`${JSON.stringify(event)}\n`),
     close: async () => {
       const closed = once(child, "close");
       child.kill("SIGKILL");

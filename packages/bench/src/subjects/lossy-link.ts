@@ -1,9 +1,11 @@
 // An IP link of a given delay, rate and loss from this machine to itself, run by Bun: what is sent to FAR comes back to NEAR, as
-// if FAR had sent it. Real TCP and UDP run over it. Needs the right to make a network device. Argument: a LinkShape as JSON.
+// if FAR had sent it. Real TCP and UDP run over it. Needs the right to make a network device. Argument: a LinkShape as JSON. Each
+// line of its input is a LinkEvent as JSON.
 
 import { dlopen, FFIType } from "bun:ffi";
 import { openSync, read, writeSync } from "node:fs";
-import { type LinkShape, NEAR } from "./ip-link.ts";
+import { createInterface } from "node:readline";
+import { type LinkEvent, type LinkShape, NEAR } from "./ip-link.ts";
 
 const { i32, u64, ptr: pointer } = FFIType;
 const { symbols: libc } = dlopen("libc.so.6", {
@@ -35,7 +37,7 @@ class Direction {
 
   carry(bytes: Uint8Array): void {
     const now = performance.now();
-    if (this.#freeAtMs - now > QUEUE_MS || Math.random() < shape.loss) return;
+    if (isHole || this.#freeAtMs - now > QUEUE_MS || Math.random() < shape.loss) return;
     this.#freeAtMs = Math.max(this.#freeAtMs, now) + (1000 * bytes.length) / shape.bytesPerSecond;
     this.#queue.push({ bytes, dueMs: this.#freeAtMs + shape.delayMs });
     this.#time();
@@ -65,10 +67,26 @@ const device = openSync("/dev/net/tun", "r+");
 const request = new Uint8Array(new ArrayBuffer(IFREQ_BYTES));
 setUp();
 const [there, back] = [new Direction(), new Direction()];
-/** The port of who began, by both ports of a connection. */
-const begun = new Map<number, number>();
+let isHole = false;
+let forgetMs = Number.POSITIVE_INFINITY;
+const UDP = 17;
+/** Bytes of a UDP packet before its checksum, which is optional. */
+const UDP_CHECKSUM = 6;
+
+/** What a router knows of a connection: the port of who began, and the one that the server sees. */
+type Flow = {
+  readonly port: number;
+  readonly server: number;
+  readonly isUdp: boolean;
+  seen: number;
+  isKnown: boolean;
+  atMs: number;
+};
+const flows: Flow[] = [];
+let nextPort = 20_000;
 const packet = new Uint8Array(MOST_PACKET_BYTES);
 readOn();
+createInterface({ input: process.stdin }).on("line", (line) => happen(JSON.parse(line) as LinkEvent));
 console.log(JSON.stringify({ listening: NEAR }));
 
 function setUp(): void {
@@ -108,12 +126,35 @@ function turnBack(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer);
   const ports = (first & 15) * 4;
   const [from, to] = [view.getUint16(ports), view.getUint16(ports + 2)];
-  const both = Math.min(from, to) * MOST_PACKET_BYTES + Math.max(from, to);
-  const beginner = begun.get(both) ?? from;
-  begun.set(both, beginner);
-  // The sum of the two addresses is the same when they are swapped: every checksum stays true.
+  const isUdp = bytes[9] === UDP;
+  const answered = flows.find((flow) => flow.seen === to && flow.server === from && flow.isUdp === isUdp);
+  const flow = answered ?? flowOf(from, to, isUdp);
+  if (performance.now() - flow.atMs > forgetMs) flow.isKnown = false;
+  flow.atMs = performance.now();
+  // A TCP connection ends with what the router knew of it; UDP goes on from another port when the client sends.
+  if (!flow.isKnown && (!isUdp || answered !== undefined)) return;
+  if (!flow.isKnown) Object.assign(flow, { seen: nextPort++, isKnown: true });
+  if (isUdp) {
+    view.setUint16(answered === undefined ? ports : ports + 2, answered === undefined ? flow.seen : flow.port);
+    view.setUint16(ports + UDP_CHECKSUM, 0);
+  }
+  // The sum of the two addresses is the same when they are swapped: every other checksum stays true.
   const source = bytes.slice(12, 16);
   bytes.copyWithin(12, 16, 20);
   bytes.set(source, 16);
-  (from === beginner ? there : back).carry(bytes);
+  (answered === undefined ? there : back).carry(bytes);
+}
+
+function flowOf(port: number, server: number, isUdp: boolean): Flow {
+  const known = flows.find((flow) => flow.port === port && flow.server === server && flow.isUdp === isUdp);
+  if (known !== undefined) return known;
+  const flow = { port, server, isUdp, seen: port, isKnown: true, atMs: performance.now() };
+  flows.unshift(flow);
+  return flow;
+}
+
+function happen(event: LinkEvent): void {
+  isHole = event.isHole ?? isHole;
+  forgetMs = event.forgetMs ?? forgetMs;
+  if (event.isMoved === true) for (const flow of flows) flow.isKnown = false;
 }

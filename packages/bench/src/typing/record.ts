@@ -39,14 +39,21 @@ export function shellFolder(): { readonly command: readonly string[]; remove(): 
   };
 }
 
-/** Types all of it. @param limitMs A client that has not ended by then, with all typed, is ended. */
-export async function record({ words, env = {}, ended }: Front, steps: readonly Step[]): Promise<Recording> {
+/** Starts a client on a PTY: what is written to it is pressed, what it prints is seen. */
+export function sitDown({ words, env = {} }: Front) {
   const line = `stty cols ${COLS} rows ${ROWS}; exec ${words.map(quoted).join(" ")}`;
   const child = spawn("script", ["-qfec", line, "/dev/null"], {
     env: { ...process.env, TERM: "xterm-256color", LC_ALL: "C.UTF-8", SHELL: "/bin/sh", ...env },
     stdio: ["pipe", "pipe", "ignore"],
+    detached: true,
   });
   child.stdin.on("error", () => undefined); // It has ended.
+  return child;
+}
+
+/** Types all of it. */
+export async function record(front: Front, steps: readonly Step[]): Promise<Recording> {
+  const child = sitDown(front);
   const closed = once(child, "close");
   const chunks: { atMs: number; bytes: Uint8Array }[] = [];
   const ready = new Promise<void>((resolve) => {
@@ -59,7 +66,7 @@ export async function record({ words, env = {}, ended }: Front, steps: readonly 
     });
   });
   try {
-    await Promise.race([ready, closed.then(() => Promise.reject(new Error(`${words[0]} ended at once`)))]);
+    await Promise.race([ready, closed.then(() => Promise.reject(new Error(`${front.words[0]} ended at once`)))]);
     await pause(SETTLE_MS);
     const pressedAtMs: number[] = [];
     let dueMs = performance.now();
@@ -73,7 +80,7 @@ export async function record({ words, env = {}, ended }: Front, steps: readonly 
     return { chunks, pressedAtMs };
   } finally {
     child.kill("SIGKILL");
-    ended?.();
+    front.ended?.();
   }
 }
 

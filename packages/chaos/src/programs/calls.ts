@@ -14,7 +14,7 @@ export type CallPorts = {
   readonly base: URL;
   readonly tokens: readonly [string, ...string[]];
   readonly report: Report;
-  /** An attempt is given up after so long: its connection may be half open. Absent: as late as the call. */
+  /** The first attempt is given up after so long, later ones after more: its connection may be half open. Absent: as late as the call. */
   readonly attemptMs?: number;
 };
 
@@ -54,7 +54,7 @@ export class Calls {
       const cut = cutOf();
       report.count("calls");
       try {
-        const { answer, retryAfterMs } = await this.#once(method, path, body, cut, random);
+        const { answer, retryAfterMs } = await this.#once(method, path, body, cut, random, attempt);
         // Also where the answer began as 200 and a refusal is its body (R4).
         if (answer.status !== 429 && answer.status !== 503 && answer.body.error !== "unavailable") return answer;
         report.count(`answered ${answer.status}`);
@@ -69,7 +69,14 @@ export class Calls {
     }
   }
 
-  async #once(method: string, path: string, body: object | undefined, cut: Cut | undefined, random: Random) {
+  async #once(
+    method: string,
+    path: string,
+    body: object | undefined,
+    cut: Cut | undefined,
+    random: Random,
+    attempt: number,
+  ) {
     const { base, tokens, attemptMs = PATIENCE_MS } = this.#ports;
     const token = this.#tokenOf.get(random) ?? tokens[this.#turn++ % tokens.length] ?? tokens[0];
     this.#tokenOf.set(random, token);
@@ -83,7 +90,7 @@ export class Calls {
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
         body: body === undefined ? null : text,
         ...streamed,
-        signal: AbortSignal.any([given.signal, AbortSignal.timeout(attemptMs)]),
+        signal: AbortSignal.any([given.signal, AbortSignal.timeout(Math.min(PATIENCE_MS, attemptMs * (1 + attempt)))]),
       });
       if (cut === "after") {
         await response.body?.cancel();

@@ -80,7 +80,7 @@ export function KeySheet({ may, onKeys, onClose }: KeySheetProps) {
                 <button
                   type="button"
                   className="sbx-quiet"
-                  aria-label={isChanging ? words.press : words.change(does, keys || words.none)}
+                  aria-label={isChanging ? words.press : words.change(does, listOfKeys(keys).join(" ") || words.none)}
                   aria-pressed={isChanging}
                   onClick={() => begin(isChanging ? undefined : command)}
                   onBlur={() => isChanging && begin()}
@@ -114,5 +114,6 @@ export function KeySheet({ may, onKeys, onClose }: KeySheetProps) {
 
 function Keys({ keys }: { readonly keys: string }) {
   const { none } = useTexts().keySheet;
-  return keys === "" ? none : listOfKeys(keys).map((each) => <kbd key={each}>{each}</kbd>);
+  // The spaces are for what reads its name out of it.
+  return keys === "" ? none : listOfKeys(keys).flatMap((each) => [<kbd key={each}>{each}</kbd>, " "]);
 }

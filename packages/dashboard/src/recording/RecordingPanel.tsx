@@ -160,6 +160,9 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
           </option>
         ))}
       </select>
+      <Tool of={words.previousCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", -1)} />
+      <Tool of={words.nextCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", 1)} />
+      <Search model={model} />
       <button
         type="button"
         className="sbx-quiet"
@@ -168,9 +171,6 @@ function Timeline({ model, session }: { readonly model: RecordingModel; readonly
       >
         {words.skipsIdle}
       </button>
-      <Tool of={words.previousCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", -1)} />
-      <Tool of={words.nextCommand} isOff={commands.length === 0} onClick={() => model.jump("commands", 1)} />
-      <Search model={model} />
       <button type="button" className="sbx-quiet" onClick={copy}>
         {words.link}
       </button>

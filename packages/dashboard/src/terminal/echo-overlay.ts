@@ -102,6 +102,8 @@ export class EchoOverlay {
     const cells = shown.map(({ row, column, character }) => {
       const cell = document.createElement("span");
       cell.textContent = character;
+      // One that replaces another hides it; else the cursor is seen through it.
+      if (this.#rows.screen.at(row, column).trim() !== "") cell.style.background = options.theme?.background ?? "";
       Object.assign(cell.style, { left: `${column * width}px`, top: `${(row - top) * height}px`, width: `${width}px` });
       return cell;
     });

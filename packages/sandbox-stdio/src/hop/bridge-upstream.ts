@@ -45,8 +45,10 @@ export function sendInput(hop: HopState, client: ClientRecord, entry: InputEntry
 
 export function sendHolder(hop: HopState, id: string): void {
   if (!hop.isReady) return;
-  const keyboard = hop.session?.keyboard;
-  const alone = (keyboard?.isLent === true && keyboard.holder === id) || undefined;
+  const { session } = hop;
+  const isLent = session?.keyboard.isLent === true && session.keyboard.holder === id;
+  // A viewer has it by loan only (K15), also when it had it before another.
+  const alone = isLent || session?.client(id)?.role === "viewer" || undefined;
   sendCommand(hop, { type: "stdin_holder", id, ...defined({ alone }) });
   relayLeader(hop);
 }

@@ -40,9 +40,12 @@ function compareClients(hop: HopState, session: RelaySession, hello: InnerHello,
   }
 }
 
-/** Resends input. In an exclusive session each piece goes as from the client that held the keyboard when it was typed. */
+/** Resends input. Where not everybody may type, each piece goes as from the client that held the keyboard when it was typed. */
 function resendInput(hop: HopState, { keyboard }: RelaySession, clients: readonly ClientRecord[]): void {
-  const { isExclusive, holder } = keyboard;
+  const { holder } = keyboard;
+  const isOfViewer = ({ role, input }: ClientRecord) =>
+    role === "viewer" && input.entries.some(({ kind }) => kind !== "refused");
+  const isExclusive = keyboard.isExclusive || clients.some(isOfViewer);
   // Announce the holder before its input, which would be refused otherwise. Input from before a handover needs its old holder.
   let announced = isExclusive ? undefined : holder;
   if (announced !== undefined) sendHolder(hop, announced);

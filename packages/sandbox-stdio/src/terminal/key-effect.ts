@@ -48,12 +48,15 @@ export function endOfLine(characters: readonly string[], column: number): number
   return end;
 }
 
-/** An arrow that is held down comes several times at once. Any other sequence is one key. */
+/** Several keys may come at once. What begins with any other sequence than an arrow's is one key, to the end. */
 export function keysOf(text: string): readonly string[] {
-  if (!text.startsWith("\x1b")) return [...text];
   const keys: string[] = [];
-  for (let at = 0; at < text.length; at += ARROW_LENGTH) keys.push(text.slice(at, at + ARROW_LENGTH));
-  return keys.every((key) => LEFT.includes(key) || RIGHT.includes(key)) ? keys : [text];
+  for (let at = 0; at < text.length; at += keys.at(-1)?.length ?? 1) {
+    const arrow = text.slice(at, at + ARROW_LENGTH);
+    if (text[at] !== "\x1b") keys.push(String.fromCodePoint(text.codePointAt(at) ?? 0));
+    else keys.push(LEFT.includes(arrow) || RIGHT.includes(arrow) ? arrow : text.slice(at));
+  }
+  return keys;
 }
 
 export function isPlain(key: string): boolean {

@@ -198,6 +198,22 @@ describe("H8: the keyboard", () => {
   });
 });
 
+test("K15: what a viewer typed with the keyboard reaches the process over a break, though it has given it back since", () => {
+  const { hop, client } = joined();
+  const viewer = join(hop.session, "v", { role: "viewer" });
+  hop.session.command(viewer.client, { type: "request_stdin" });
+  hop.session.command(client, { type: "grant_stdin", to: "v" });
+  hop.flush();
+  expect(holders(hop)).toEqual(["v", "v"]);
+  hop.session.stdin(viewer.client, bytes("lent"));
+  hop.session.command(client, { type: "request_stdin" });
+  hop.session.stdin(viewer.client, bytes("late"));
+  hop.cut().connect().flush();
+  const written = hop.bridge.upstream.asked.filter(([, , kind]) => kind === "bytes");
+  expect(written.map(([, id, , what]) => `${id} ${what}`)).toEqual(["v lent"]);
+  expect(holders(hop)).toEqual(["a", "a"]);
+});
+
 test("H2: clients with a connection of their own to the bridge are not the Durable Object's", () => {
   const { hop, client } = joined();
   hop.session.leave(client);

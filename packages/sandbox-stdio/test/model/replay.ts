@@ -10,6 +10,9 @@ const HIDDEN = new Set([
   ...["the object sends a byte", "the object tells the exit", "the bridge sends a byte", "the bridge tells the exit"],
   ...["the bridge hears", "the inner hop breaks", "the object dies"],
 ]);
+const PROCESS = ["the process writes", "the process reads", "the process exits"];
+/** Faults that nobody has counted: each is followed by as many more. */
+const MANY = 1_000;
 const PARKING = ["the object is about to go", "the bridge calls"];
 const HEARS = "the client hears";
 const BREAKS = "the outer hop breaks";
@@ -23,6 +26,8 @@ export type Traced = {
   readonly window?: number;
   readonly log?: number;
   readonly isParked?: boolean;
+  /** Whether only the client was watched: what the process did, and how often other parts broke, is not known. */
+  readonly isHalfSeen?: boolean;
 };
 
 /** A trace of bytes as one of units of so many, each of which is written, heard or processed with its last byte. Its input stays. */
@@ -38,16 +43,16 @@ export function inUnits(trace: readonly string[], unit: number): string[] {
 
 /** @param hidden How many breaks of the inner hop and deaths of the object there may have been. @throws {Error} The step that is not allowed. */
 export function replay(trace: readonly string[], traced: Traced, hidden: number): void {
-  const { output, input, window = output + 1, log = output + 2, isParked = false } = traced;
-  const own = new Set([...HIDDEN, ...(isParked ? PARKING : [])]);
+  const { output, input, window = output + 1, log = output + 2, isParked = false, isHalfSeen = false } = traced;
+  const own = new Set([...HIDDEN, ...(isParked ? PARKING : []), ...(isHalfSeen ? PROCESS : [])]);
   // A connection that is made anew, and a program that is, break the outer hop first.
   let visible = trace.filter((step) => step === "connects" || step === "dies").length;
-  const bounds = { output, input, window, log, faults: visible + hidden, losses: 0 };
+  const bounds = { output, input, window, log, faults: isHalfSeen ? MANY : visible + hidden, losses: 0 };
   const model = streamModel(bounds);
   let states: States = new Map([[JSON.stringify(model.start), model.start]]);
   for (const [i, step] of trace.entries()) {
     if (step === "connects" || step === "dies") visible -= 1;
-    states = after(model, closure(model, states, visible, own), step);
+    states = after(model, closure(model, states, isHalfSeen ? MANY : visible, own), step);
     if (states.size === 0) {
       const before = trace.slice(Math.max(0, i - 8), i).join(", ");
       throw new Error(`the model does not allow: ${step}; before it: ${before}`);
@@ -61,6 +66,7 @@ function closure(model: Model<State>, states: States, faultsToCome: number, own:
   for (const state of all.values()) {
     for (const { name, to } of model.steps(state)) {
       const isOwn = own.has(name) || (name === HEARS && state.toClient[0]?.t === "settled");
+      if (faultsToCome === MANY) to.faults = MANY;
       if (!isOwn || to.faults < faultsToCome || model.broken(to) !== undefined) continue;
       const key = JSON.stringify(to);
       if (!all.has(key)) all.set(key, to);
@@ -73,7 +79,10 @@ function closure(model: Model<State>, states: States, faultsToCome: number, own:
 function after(model: Model<State>, states: States, seen: string): States {
   const next: States = new Map();
   for (const state of states.values()) {
-    for (const to of follow(model, state, seen)) if (model.broken(to) === undefined) next.set(JSON.stringify(to), to);
+    for (const to of follow(model, state, seen)) {
+      if (state.faults === MANY) to.faults = MANY;
+      if (model.broken(to) === undefined) next.set(JSON.stringify(to), to);
+    }
   }
   return next;
 }

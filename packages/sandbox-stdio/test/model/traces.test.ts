@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { noteCounts } from "../../../local/src/base/counts.ts";
 import { type Change, runMutated } from "../exploration/mutants.ts";
+import { replaySeen } from "./seen.ts";
 
 const timeout = 3_600_000;
 const isWhole = process.env.MODEL === "whole";
@@ -110,4 +111,16 @@ test.each(isWhole ? BROKEN : EARLY)("the model does not allow: %s", { timeout },
   expect(said).toMatch(new RegExp(`the model does not allow: ${step}`));
   expect(code).toBe(1);
   noteCounts({ "broken builds found": 1 });
+});
+
+test.each([
+  [["greeted 100", "hears 200", "hears exit"], undefined],
+  [["greeted 99", "hears 200", "hears exit"], "the model does not allow: greeted 0"],
+  [["greeted 200"], "the model does not allow: greeted 2"],
+  [["greeted 100", "hears exit"], "the model does not allow: hears exit"],
+])("of what a client alone has seen, cut after half of 200 bytes, then %j", (then, fault) => {
+  const steps = ["connects", "greeted 0", "hears 70", "processes 70", "hears 100", "connects", ...then];
+  const replayed = () => replaySeen({ output: 200, input: 0, steps });
+  if (fault === undefined) expect(replayed()).toBeGreaterThan(6);
+  else expect(replayed).toThrow(fault);
 });

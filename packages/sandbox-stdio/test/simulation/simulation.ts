@@ -338,7 +338,10 @@ export class Simulation {
       case "keyboard": {
         const to = random.pick(this.parties).ids.at(-1) ?? "nobody";
         const wishes = [{ type: "request_stdin" }, { type: "release_stdin" }, { type: "grant_stdin", to }] as const;
-        party.client.send(random.pick(wishes));
+        const wish = random.pick(wishes);
+        // A viewer that was given the keyboard keeps every driver from typing (K15), where each is to have typed all.
+        const isShared = this.plan.mode !== "exclusive" && party.plan.role === "viewer";
+        if (!(isShared && wish.type === "request_stdin")) party.client.send(wish);
         return;
       }
       case "viewer_leaves":

@@ -315,6 +315,12 @@ test("backspace and arrows are seen at once, and letters that go into the middle
   expect([editor.seen, editor.link.prediction.hasPending]).toEqual(["0,3 aby", false]);
 });
 
+test("keys that come at once are taken apart, arrows among them", () => {
+  const { prediction, paper } = trusted().link;
+  prediction.typed(`de${BACKSPACE}${LEFT}x`, paper, 200);
+  expect(prediction.shown("always").map(({ character }) => character)).toEqual(["c", "x", "d"]);
+});
+
 test("what was there before is not taken back, and its end not passed", () => {
   const editor = new Editor(200);
   editor.link.print("$ ");
