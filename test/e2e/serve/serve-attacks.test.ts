@@ -184,6 +184,18 @@ test("other names for this machine are refused, by the page, the issuer and the 
     const answer = await knock(served.port, { path: "/key", headers: { Host: host, Origin }, form });
     expect([Origin, answer.status]).toEqual([Origin, 403]);
   }
+  // What a proxy that nobody has named says of the host leads nowhere.
+  const lies = {
+    "X-Forwarded-Host": "evil.test",
+    "X-Forwarded-Proto": "https",
+    Forwarded: "host=evil.test;proto=https",
+  };
+  const { path, response } = await new Visitor(served.origin, lies).follow();
+  expect([path, response.status, (await response.text()).includes("evil.test")]).toEqual([
+    expect.stringMatching(/^\/interaction\//),
+    200,
+    false,
+  ]);
   // The cookie of a login opens nothing at the inner address.
   const visitor = new Visitor(served.origin);
   expect((await visitor.exchange(served.key)).status).toBe(204);
