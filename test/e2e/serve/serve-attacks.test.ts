@@ -92,6 +92,10 @@ testAsRoot(
     const bridge = `http://127.0.0.1:${facts.port}/sessions?sandbox=any`;
     const own = [served.inner, served.origin].map((at) => `${at}/api/sandboxes/home/sessions`);
     expect((await asOther("python3", "-c", asks, bridge, ...own)).stdout).toBe("401\n401\n401\n");
+    // Limits that would limit nothing.
+    const words = ["--cgroup", project, "--limit", "pids.max=20", "--link-file", join(project, "link")];
+    const refused = await act(project, stateFolder(), words, "12346");
+    expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("is no cgroup's folder")]);
   },
 );
 
