@@ -141,7 +141,7 @@ test("five tries a minute are all that an address has, whatever it says of itsel
   expect(await tries("198.51.100.1N")).toEqual([403, 403, 403, 403, 403, 403]);
 });
 
-test("a password opens with its role alone; guessing is limited, and a removed user's login ends", async () => {
+test("a password opens with its role alone; guessing is limited, and a new password ends earlier logins", async () => {
   const served = await Served.start(project);
   const port = String(served.port);
   const set = `printf 'correct horse' | ${commandOf(project)} serve user alice --role viewer ${AS.join(" ")} --port ${port} --state ${served.state}`;
@@ -165,8 +165,10 @@ test("a password opens with its role alone; guessing is limited, and a removed u
   const late = await alice.login({ user: "alice", password: "correct horse" });
   expect([late.status, await late.text()]).toEqual([429, expect.stringContaining("Too many tries")]);
 
-  expect((await act(project, served.state, ["user", "alice", "--remove"], port)).code).toBe(0);
+  // A new password ends what came by the old one.
+  expect((await run("sh", ["-c", set], project)).stdout).toContain("What alice had as viewer ends: logins, links");
   expect((await alice.ask("/api/me/renew", {})).status).toBe(401);
+  expect((await act(project, served.state, ["user", "alice", "--remove"], port)).code).toBe(0);
 });
 
 test("other names for this machine are refused, by the page, the issuer and the inner address; so are forms of other pages", async () => {

@@ -133,8 +133,8 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
     throw new ServeError(`A password has at least ${LEAST_CHARACTERS} characters; it is read from standard input`);
   await accounts.set(name, { role, ...(as !== undefined && { as }) }, password);
   say(`${name} may log in, as ${role}${as === undefined ? "" : `; sessions run as ${as}`}`);
-  // A link to a session shares its maker's rights, and would outlive them.
-  if (before !== undefined && !accounts.stillMay(personOf(name, before)))
+  // A link to a session shares its maker's rights, and would outlive them; an old password may be somebody's who guessed it.
+  if (before !== undefined && (password !== undefined || !accounts.stillMay(personOf(name, before))))
     say(
       `What ${name} had as ${before.role} ends${await endRights(state, personOf(name, before), true)}: logins, links`,
     );
