@@ -46,6 +46,7 @@ const TAKEN_OVER =
   /^(AUDIT|AUDIT_\w+|RECORDING|RECORDING_\w+|LIMIT_\w+|METRICS_TOKEN|METRICS_SECONDS|LOGIN_RENEW_HOURS)$/;
 /** Longer than guard.ts waits. */
 const CRASHED_MS = 15_000;
+const FAREWELL_MS = 1_000;
 const LOOK_MS = 50;
 /** No program can have this path, whatever PATH a caller gives: people start none. */
 const NOTHING = "/dev/null/nothing";
@@ -173,7 +174,9 @@ async function attend(running: Running): Promise<number> {
   if (reach.isPlain) say("  Without TLS: others in this network can read what passes, passwords too.");
 
   const exited = isOnce && session !== undefined ? exitOf(api, session, signal) : new Promise<never>(() => undefined);
-  const end = await Promise.race([exited, system.failed, abortOf(signal)]);
+  // Who is attached hears of the exit too, and callers get their answers.
+  const told = exited.then((code) => delay(FAREWELL_MS, code, { signal }).catch(() => code));
+  const end = await Promise.race([told, system.failed, abortOf(signal)]);
   if (typeof end === "string") throw new NotReadyError(end);
   return end ?? 0;
 }
