@@ -87,7 +87,8 @@ export class Calls {
     try {
       const response = await fetch(new URL(path, base), {
         method,
-        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        // A connection that was left open may be half open by now, and the next five after it.
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Connection: "close" },
         body: body === undefined ? null : text,
         ...streamed,
         signal: AbortSignal.any([given.signal, AbortSignal.timeout(Math.min(PATIENCE_MS, attemptMs * (1 + attempt)))]),
