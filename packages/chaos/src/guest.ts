@@ -57,7 +57,7 @@ export class Guest {
     });
   }
 
-  /** Its session is over. */
+  /** Call when the session has ended: the guest stops reconnecting. */
   stop(): void {
     this.#isOver = true;
     clearTimeout(this.#again);

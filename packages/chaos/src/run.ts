@@ -188,7 +188,7 @@ export class Run {
     if (isModelled && isLost !== true) this.#options.traced?.({ output, input: inputBytes, steps });
   }
 
-  /** Those who are at a session beside its client, once its process runs. */
+  /** Starts the guest and the program that share a session with its client, once its process runs. */
   #joinOthers(plan: SessionPlan, ground: Ground, random: Random, others: Others): void {
     const { session, work, guest: dialect, isCalled } = plan;
     const at = { sandbox: SANDBOX, session, work };

@@ -24,7 +24,7 @@ export function planSession(session: string, random: Random, { bytes, pauseMs, i
   return {
     ...plan,
     isCalled: plan.work.input === "echo" && random.chance(0.4),
-    // Of one stream alone a gap tells what is missing.
+    // A gap says which bytes are missing only if there is a single stream.
     ...(random.chance(0.5) && (plan.tty || plan.work.input === "echo") ? { guest: plan.tty ? "addon" : "plain" } : {}),
   };
 }

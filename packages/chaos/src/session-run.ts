@@ -48,7 +48,7 @@ export type SessionPorts = {
    */
   readonly stuckMs: number;
   readonly spare: (where: string) => void;
-  /** Its process runs. */
+  /** Called once the process runs. */
   readonly attached: () => void;
   /** Told of each step of the client and its program, with how far it got: see test/model of sandbox-stdio. */
   readonly noted: (step: string) => void;
@@ -67,7 +67,7 @@ export type SessionOutcome = {
   readonly resumes: number;
   /** Times that the client itself was given up and made anew from its resume point. */
   readonly reloads: number;
-  /** Its process was killed with its bridge, and that was told. */
+  /** The process was killed with its bridge, and the client was told. */
   readonly isLost?: boolean;
 };
 

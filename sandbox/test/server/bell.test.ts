@@ -32,7 +32,7 @@ test("H20a: a bridge whose calls nobody answers says of none, and says so once t
   await early.until(() => early.messages.some(({ type }) => type === "calls"));
   const late = await open("late");
   expect(late.messages.find(({ type }) => type === "hello")?.calls).toBe(true);
-  // Whoever listens there learns nothing that opens the bridge.
+  // A stranger who listens there learns nothing that opens the bridge.
   const shown = createHash("sha256").update(`bell ${SECRET}`).digest("hex");
   expect(new Set(asked)).toEqual(new Set([`Bearer ${shown} {}`]));
   for (const hop of [early, late]) hop.close();

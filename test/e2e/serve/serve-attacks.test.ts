@@ -190,7 +190,7 @@ test("other names for this machine are refused, by the page, the issuer and the 
     const answer = await knock(served.port, { path: "/key", headers: { Host: host, Origin }, form });
     expect([Origin, answer.status]).toEqual([Origin, 403]);
   }
-  // What a proxy that nobody has named says of the host leads nowhere.
+  // Host names in the headers of an unnamed proxy have no effect.
   const lies = {
     "X-Forwarded-Host": "evil.test",
     "X-Forwarded-Proto": "https",

@@ -16,7 +16,7 @@ export type Verdict = {
   keys: number;
   shown: number;
   wrong: number;
-  /** Of those wrong, until the cell is right. */
+  /** How long each wrong cell stayed wrong, in ms. */
   mendMs: number[];
   secretsShown: number;
   /** People whose screen was not the far one in the end. */

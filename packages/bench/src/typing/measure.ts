@@ -74,7 +74,7 @@ function said({ link, verdicts }: Row): string {
   return [...verdicts].map(of).join("\n");
 }
 
-/** ssh predicts nothing: that it has no column of its own is said, if so. */
+/** Clients that showed nothing at once, as ssh, have no column: a sentence names them. */
 function typingTable(rows: readonly Row[], where: string): string {
   const verdictsOf = (name: string) => rows.map(({ verdicts }) => verdicts.get(name) ?? newVerdict());
   const sumOf = (name: string, of: (verdict: Verdict) => number) =>

@@ -39,7 +39,7 @@ export function shellFolder(): { readonly command: readonly string[]; remove(): 
   };
 }
 
-/** Starts a client on a PTY: what is written to it is pressed, what it prints is seen. */
+/** Starts a client on a PTY. Writes are key presses; its output is the screen that a person sees. */
 export function sitDown({ words, env = {} }: Front) {
   const line = `stty cols ${COLS} rows ${ROWS}; exec ${words.map(quoted).join(" ")}`;
   const child = spawn("script", ["-qfec", line, "/dev/null"], {

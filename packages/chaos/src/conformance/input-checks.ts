@@ -47,7 +47,7 @@ export const INPUT_CHECKS: readonly Check<Target>[] = [
       a.type("hello");
       await a.output("hello");
       a.cut();
-      // It saw no acknowledgement, and still has its input from offset 0 on.
+      // The client saw no acknowledgement, and still keeps its input from offset 0 on.
       const b = await resumed(target, a, { offset: 5, stdin: 0 });
       const { stdin } = await b.hello();
       holds(`hello.stdin is ${stdin}`, Number(stdin) >= 0 && Number(stdin) <= 5);

@@ -25,7 +25,7 @@ export type RecordingPanelProps = {
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 64] as const;
 /** Characters that may wait to be drawn. */
 const MAX_WAITING = 262_144;
-/** Of the slider, which would go on by a millisecond. */
+/** Keys that move the slider by a step; by default they would move it by 1 ms. */
 const ARROWS: Readonly<Record<string, 1 | -1>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 const ignore = (): undefined => undefined;
 const NO_EVENTS = { fits: ignore, changed: ignore, link: ignore, follow: ignore, followText: ignore };

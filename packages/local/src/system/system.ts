@@ -59,7 +59,7 @@ export interface Served {
   readonly issuer: Issuer;
   /** One that is running, and is left alone. */
   readonly bridge: { readonly port: number; readonly token: string } | undefined;
-  /** Ends the bridge if it does nothing and another one is to take its place. @returns Whether it did. */
+  /** Ends an idle bridge of another build or with other settings. @returns Whether it did. */
   readonly endOutdated?: () => Promise<boolean>;
   /** Present: a bridge outlives this process, and is started again if it ends before. Told once one that was started is up. */
   readonly keepBridge:
@@ -260,7 +260,7 @@ export class System {
 
   async #startBridge(): Promise<void> {
     const { keepBridge } = this.#options.served ?? {};
-    // Left by one that has ended, and never found again.
+    // Processes that a bridge left behind when it ended: no other bridge can find them.
     if (keepBridge !== undefined) killMarked(this.#bridgeMark);
     await this.bridge.start();
     if (keepBridge === undefined) return;

@@ -12,7 +12,7 @@ export type ParticipantWords = {
   readonly joined: (name: string) => string;
   readonly joinedAsViewer: (name: string) => string;
   readonly left: (name: string) => string;
-  /** All who type, where nobody has the keyboard. */
+  /** Everybody who may type, if the keyboard is free. */
   readonly typists: string;
   readonly youAsked: (holder: string) => string;
   readonly asksYou: (name: string) => string;

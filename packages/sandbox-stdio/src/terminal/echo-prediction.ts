@@ -23,7 +23,7 @@ export type PredictionMode = "never" | "auto" | "always";
 const SLOW_MS = 50;
 /** Hysteresis: prediction turns off below this. */
 const FAST_MS = 35;
-/** Of the worst round trip, what is left of it at the next. */
+/** How much of the worst round trip is still remembered after the next one, from 0 to 1. */
 const FORGOTTEN = 0.8;
 /** Time beyond two round trips after which a prediction counts as wrong. */
 const LATE_MS = 250;
@@ -67,7 +67,7 @@ export class EchoPrediction {
   #home: Cursor | undefined;
   /** What was typed on a row: backspace and arrows may not go beyond its start. */
   #line = { row: -1, from: Number.POSITIVE_INFINITY, to: 0 };
-  /** Whether, on a row, text behind the cursor was seen to move with what is typed, or to stay. */
+  /** Whether the text behind the cursor moved or stayed when a key was typed on this row. */
   #behind: { readonly row: number; readonly moves: boolean } | undefined;
 
   /** Call with each measured round trip. */
@@ -78,7 +78,7 @@ export class EchoPrediction {
     this.#isSlow = this.#worstMs >= (this.#isSlow ? FAST_MS : SLOW_MS);
   }
 
-  /** The bytes of all keys: what is acknowledged is counted by them. */
+  /** Bytes of all keys so far: the scale of {@link answered}. */
   get typedBytes(): number {
     return this.#typedBytes;
   }
@@ -111,7 +111,7 @@ export class EchoPrediction {
     return composed(this.#visible(mode));
   }
 
-  /** Where the cursor is to be drawn; undefined: where it is. */
+  /** The predicted cursor; undefined: the real one. */
   cursor(mode: PredictionMode): Cursor | undefined {
     return this.#visible(mode).at(-1)?.cursor;
   }
@@ -231,7 +231,7 @@ export class EchoPrediction {
     this.#base = screen.cursor;
   }
 
-  /** The screen is another than predicted: what is not yet acknowledged comes from its cursor on, if at all. */
+  /** Predicts the unacknowledged keys again, from the real cursor: the screen differs from the prediction. */
   #placeAgain(screen: EchoScreen): void {
     const keys = this.#keys.filter(({ end }) => end > this.#ackedBytes);
     const [first] = this.#pending;

@@ -20,7 +20,7 @@ export type EditedRow = {
   readonly cursor: number;
   /** The first column that was typed; Infinity if none is known. */
   readonly from: number;
-  /** Whether typing moves what is behind the cursor. */
+  /** Whether typing moves the text behind the cursor. */
   readonly moves: boolean;
 };
 

@@ -50,10 +50,10 @@ const viewer: PartyPlan = { ...live, who: 1, role: "viewer", inputBytes: 0 };
 /** The model (test/model) has no empty screens. */
 const TRACED_FAULTS = allFaults(1).filter(({ isPlain, name }) => isPlain && !name.includes("empty true"));
 const FEW_BYTES = { outputBytes: 2, chunkBytes: 1, pipeBytes: 1 };
-/** Bytes that are one of the model's, where a window is to be seen at work. */
+/** Bytes that one unit of the model stands for, in the scenarios about the window. */
 export const UNIT_BYTES = 8_192;
 
-/** What is replayed in the model: so small that it can choose among all of its own steps. */
+/** The scenarios that are replayed in the model: so small that it can try all of its internal steps. */
 export const TRACED = {
   bytes: {
     name: "a driver on pipes, of few bytes",

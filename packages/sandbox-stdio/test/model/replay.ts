@@ -4,14 +4,14 @@
 import type { Model } from "./checker.ts";
 import { type State, streamModel } from "./stream.ts";
 
-/** The model's own steps: nobody outside sees them. */
+/** Internal steps of the model, which leave no trace outside. */
 const HIDDEN = new Set([
   ...["the object hears the client", "the object opens the inner hop", "the object hears the bridge"],
   ...["the object sends a byte", "the object tells the exit", "the bridge sends a byte", "the bridge tells the exit"],
   ...["the bridge hears", "the inner hop breaks", "the object dies"],
 ]);
 const PROCESS = ["the process writes", "the process reads", "the process exits"];
-/** Faults that nobody has counted: each is followed by as many more. */
+/** A budget of faults that a run never spends: its trace does not count them. */
 const MANY = 1_000;
 const PARKING = ["the object is about to go", "the bridge calls"];
 const HEARS = "the client hears";

@@ -1,4 +1,4 @@
-// What a client saw of a session whose other parts nobody watched: replayed in the model, in which these do whatever they may.
+// A client's view of a session, replayed in the model. Its other parts were not recorded: they take any step that the model allows.
 
 import { replay } from "./replay.ts";
 

@@ -13,7 +13,7 @@ const unit = exchange === "held" ? UNIT_BYTES : 1;
 const traced: Traced = {
   output: plan.process.outputBytes / unit,
   input: plan.parties[0]?.inputBytes ?? 0,
-  // The window of the smallest log is 3.5 units (W2). The model counts what is processed in whole ones.
+  // The window of the smallest log is 3.5 units (W2). The model counts processed bytes in whole units.
   ...(exchange === "held" ? { window: 5, log: 8 } : {}),
   isParked: plan.parkMs !== undefined,
 };

@@ -208,7 +208,7 @@ export class LocalEcho {
     this.#show(shown, cursor !== undefined && cursor.row === row ? cursor.column : buffer.cursorX, covered);
   }
 
-  /** Writes what differs from what is drawn. */
+  /** Writes the cells that differ from those drawn. */
   #show(shown: ReadonlyMap<number, string>, cursor: number, covered = (_column: number): string => ""): void {
     let text = "";
     let at = this.#cursor.drawn;

@@ -55,7 +55,7 @@ export function openState({ port, state }: ServerChoice): State {
   const [bridgeFile, serverFile, placeFile] = [join(dir, "bridge.json"), join(dir, "server.json"), join(dir, "place")];
   const place = `${dev}:${ino}`;
   const before = readTextIfPresent(placeFile);
-  // This is a copy of another folder, and what runs is that one's.
+  // The folder is a copy: the running processes belong to the original.
   if (before !== undefined && before !== place)
     for (const file of [bridgeFile, serverFile]) rmSync(file, { force: true });
   if (before !== place) writePrivateFile(placeFile, place);
