@@ -1,6 +1,5 @@
 // The client's current connection: one at a time, watched for silence. Events of older connections are ignored.
 
-import { SILENCE_MS } from "../wire/constants.ts";
 import { PING_TEXT } from "../wire/control.ts";
 import type { ClientPorts, ClientSocket } from "./client-types.ts";
 import { Liveness } from "./liveness.ts";
@@ -41,7 +40,7 @@ export class ClientConnection {
       setTimer: (ms, callback) => ports.setTimer(ms, callback),
       now: () => ports.now(),
       ping: () => this.#socket?.send(PING_TEXT),
-      silent: () => this.breakOff(`nothing was heard for ${SILENCE_MS / 1000} s`),
+      silent: (ms) => this.breakOff(`nothing was heard for ${ms / 1000} s`),
       quiet: (isQuiet) => events.quiet(isQuiet),
     });
   }

@@ -1,7 +1,7 @@
 // Detects whether the other side is still there: pings, silence, and answers awaited after a message. Told the times of messages
 // both ways; holds no connection.
 
-import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS } from "../wire/constants.ts";
+import { PING_INTERVAL_MS, QUIET_MS, SILENCE_MS, UNANSWERED_MS } from "../wire/constants.ts";
 
 /** Shortest time allowed for the answer to a ping. */
 const MIN_ANSWER_MS = 1_000;
@@ -10,8 +10,8 @@ export type LivenessPorts = {
   setTimer(ms: number, callback: () => void): () => void;
   now(): number;
   ping(): void;
-  /** Nothing was heard for {@link SILENCE_MS}: the connection is dead. */
-  silent(): void;
+  /** Nothing was heard for so long, {@link SILENCE_MS} or less while an answer is awaited: the connection is dead. */
+  silent(ms: number): void;
   /** True if nothing was heard for {@link QUIET_MS} while an answer is awaited, then false once something is. */
   quiet(isQuiet: boolean): void;
 };
@@ -25,6 +25,8 @@ export class Liveness {
   /** The latest message after the awaited one; not pinged yet. */
   #lastAskedMs: number | undefined;
   #isQuiet = false;
+  /** How many awaited answers in a row did not come. */
+  #missed = 0;
   #pings = 0;
   #pongs = 0;
   /** A ping whose answer is timed. Answers come in order. */
@@ -32,6 +34,7 @@ export class Liveness {
   #cancelPing: () => void = noop;
   #cancelSilence: () => void = noop;
   #cancelQuiet: () => void = noop;
+  #cancelUnanswered: () => void = noop;
 
   constructor(ports: LivenessPorts) {
     this.#ports = ports;
@@ -53,10 +56,11 @@ export class Liveness {
 
   heard(): void {
     this.#heardAtMs = this.#ports.now();
-    if (this.#isQuiet) {
-      this.#isQuiet = false;
-      this.#ports.quiet(false);
-    }
+    if (!this.#isQuiet) return;
+    this.#isQuiet = false;
+    this.#missed = 0;
+    this.#cancelUnanswered();
+    this.#ports.quiet(false);
   }
 
   /** A message was sent whose effect is awaited: a live server answers a ping even if the process is busy. */
@@ -94,6 +98,7 @@ export class Liveness {
     this.#cancelPing();
     this.#cancelSilence();
     this.#cancelQuiet();
+    this.#cancelUnanswered();
   }
 
   #await(askedAtMs: number, ms: number): void {
@@ -107,13 +112,24 @@ export class Liveness {
     const [askedMs = 0, lastMs = 0] = [this.#awaitedSinceMs, this.#lastAskedMs];
     const isHeard = this.#heardAtMs > askedMs;
     this.#awaitedSinceMs = undefined;
+    if (isHeard) this.#missed = 0;
     if (isHeard && this.#heardAtMs < lastMs) {
       this.#await(lastMs, Math.max(MIN_ANSWER_MS, lastMs + QUIET_MS - this.#ports.now()));
       return;
     }
     if (isHeard || this.#isQuiet) return;
     this.#isQuiet = true;
+    this.#watchUnanswered();
     this.#ports.quiet(true);
+  }
+
+  /** Waits twice as long on each further connection, so that a link that is merely slow carries its input in the end. */
+  #watchUnanswered(): void {
+    const ms = UNANSWERED_MS * 2 ** this.#missed;
+    this.#cancelUnanswered = this.#ports.setTimer(ms - QUIET_MS, () => {
+      this.#missed += 1;
+      this.#ports.silent(ms);
+    });
   }
 
   #sendPing(): void {
@@ -133,7 +149,7 @@ export class Liveness {
     this.#cancelSilence = this.#ports.setTimer(waitMs, () => {
       const left = this.#heardAtMs + SILENCE_MS - this.#ports.now();
       if (left > 0) this.#watchSilence(left);
-      else this.#ports.silent();
+      else this.#ports.silent(SILENCE_MS);
     });
   }
 }

@@ -75,6 +75,8 @@ export const DEFAULT_ROWS = 24;
 export const PING_INTERVAL_MS = 15_000;
 /** A client that gets no answer for this long after it sent something reports the silence. */
 export const QUIET_MS = 3_000;
+/** A client that waits for an answer and hears nothing for this long reconnects: the network may have changed under it. */
+export const UNANSWERED_MS = 5_000;
 /** A peer that has sent nothing for this long counts as vanished. */
 export const SILENCE_MS = 40_000;
 /** A program counts as gone this long after its last call (R5 of the programs' interface). */

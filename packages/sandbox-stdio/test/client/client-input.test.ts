@@ -85,6 +85,34 @@ describe("keys", () => {
     expect(told("quiet")).toHaveLength(2);
   });
 
+  test("C4: a key that is not answered for 5 s makes it reconnect, and sends the key again; it waits 10 s the next time", () => {
+    const { client, greet, say, sockets, texts, typed, wait } = attached();
+    /** A key that nothing answers, up to the reconnection. */
+    const lose = (key: string, ms: number) => {
+      client.type(bytes(key));
+      wait(ms - 1);
+      expect([client.state.phase, sockets.at(-1)?.closed]).toEqual(["attached", undefined]);
+      wait(1);
+      expect([client.state, sockets.at(-1)?.closed]).toMatchObject([
+        { phase: "waiting", reason: `nothing was heard for ${ms / 1000} s` },
+        "abort",
+      ]);
+      wait(15_000);
+      greet({ stdin: 0 });
+    };
+    lose("a", 5_000);
+    expect(typed()).toEqual(["a"]);
+    lose("b", 10_000);
+    expect(typed().join("")).toBe("ab");
+    // Late, yet in time: the next key has 5 s again.
+    client.type(bytes("c"));
+    wait(4_000);
+    say({ type: "pong" });
+    wait(16_000);
+    expect([client.state.phase, texts("ping").length > 0]).toEqual(["attached", true]);
+    lose("d", 5_000);
+  });
+
   test("C: a round trip is that of its own ping: the answer of an earlier one does not count, nor does a broken one", () => {
     const { client, greet, say, texts, wait, cut } = harness();
     const times: number[] = [];
