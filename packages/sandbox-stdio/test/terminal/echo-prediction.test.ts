@@ -190,6 +190,17 @@ test("a prompt that prints a star for each key confirms no password that begins 
   expect([link.shown("always"), link.prediction.hasPending]).toEqual(["", true]);
 });
 
+test("blanks that are typed and taken back at a prompt without echo confirm no password after them", () => {
+  const link = new Link(0);
+  link.isEchoOn = false;
+  for (let i = 0; i < 3; i += 1) {
+    link.type(" \x7f");
+    link.wait(0);
+  }
+  link.type("secret");
+  expect(link.shown("always")).toBe("");
+});
+
 test("an echo that does not come is given up, and what was shown with it", () => {
   const link = new Link(100);
   link.type("aa");
