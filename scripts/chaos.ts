@@ -25,6 +25,9 @@ async function replayed(args: readonly string[], signal: AbortSignal): Promise<n
 
 const [mode, ...rest] = process.argv.slice(2);
 const signal = stopSignal();
-if (mode === "programs") process.exitCode = await localExactlyOnce(rest, signal);
-else if (mode === "steps") process.exitCode = await replayed(rest, signal);
-else process.exitCode = await chaos(process.argv.slice(2), signal);
+let code: number;
+if (mode === "programs") code = await localExactlyOnce(rest, signal);
+else if (mode === "steps") code = await replayed(rest, signal);
+else code = await chaos(process.argv.slice(2), signal);
+// Not by `exitCode`: after thousands of broken connections Node may spin for ever while it closes what is left at a natural exit.
+process.exit(code);

@@ -40,10 +40,10 @@ test("the pages are these: what is new gets a section, or is generated", () => {
 
 /** Bytes. */
 /** 160 KB for 0.2.0; what has been added since is told in sections. */
-const MAX_BY_HAND = 180_000;
+const MAX_BY_HAND = 182_000;
 const MAX_GENERATED = 72_000;
 
-test("the pages by hand have at most 180 KB, what programs write 72 KB", () => {
+test("the pages by hand have at most 182 KB, what programs write 72 KB", () => {
   const bytesOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const isGenerated = (page: string) => page in GENERATED_PAGES || page === "docs/matrix.md";
   // Programs write some blocks of pages, too.
