@@ -53,7 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
     wrong: "return { offset: undefined, length: bytes.length, bytes };",
     scenario: HANDED_ON,
     faults: 1,
-    finds: "input of driver 0 that it never wrote",
+    finds: "input of party 0 that it never wrote",
   },
 ];
 

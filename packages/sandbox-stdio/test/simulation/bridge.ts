@@ -39,7 +39,7 @@ export type ProcessPlan = {
 /** How the model of a screen answers: after how long at most, how often not at all, and how often with a guess only. */
 export type ScreenPlan = { readonly delayMs: number; readonly failing: number; readonly inexact: number };
 
-/** How far a driver has written, and where its later lives began that had lost their input: what waited before may be lost. */
+/** How far a party has written, and where its later lives began that had lost their input: what waited before may be lost. */
 export type Written = { end: number; readonly rebirths: number[] };
 
 export type BridgeSetup = {
@@ -84,7 +84,7 @@ export class SimProcess {
     return this.#setup.world;
   }
 
-  /** Input of driver `who`, from `start` of all that it ever wrote. @returns How much is taken now. */
+  /** Input of party `who`, from `start` of all that it ever wrote. @returns How much is taken now. */
   write(who: number, start: number, bytes: Uint8Array): number {
     if (this.eofs > 0 && !this.plan.tty) throw new Error("input after the end of input");
     const { random } = this.#world;
@@ -107,10 +107,10 @@ export class SimProcess {
     const written = this.#setup.written[who];
     const maySkip = this.#setup.isLoose || written?.rebirths.includes(start) === true;
     if (start !== at && !(maySkip && start > at))
-      throw new Error(`input of driver ${who} from ${start}, taken to ${at}`);
-    if (start + bytes.length > (written?.end ?? 0)) throw new Error(`input of driver ${who} that it never wrote`);
+      throw new Error(`input of party ${who} from ${start}, taken to ${at}`);
+    if (start + bytes.length > (written?.end ?? 0)) throw new Error(`input of party ${who} that it never wrote`);
     for (let i = 0; i < bytes.length; i += 1) {
-      if (bytes[i] !== inputByte(who, start + i)) throw new Error(`wrong input of driver ${who} at ${start + i}`);
+      if (bytes[i] !== inputByte(who, start + i)) throw new Error(`wrong input of party ${who} at ${start + i}`);
     }
     this.taken[who] = start + bytes.length;
   }
@@ -196,7 +196,11 @@ export class SimBridge {
       screen: facts.tty ? { request: () => this.#drawScreen() } : undefined,
       upstream: {
         attached: () => this.changed(),
-        input: (client) => {
+        input: (client, { kind }) => {
+          const { keyboard } = this.session;
+          const isLent = keyboard.isLent && keyboard.holder === client.id;
+          if (kind === "bytes" && client.role === "viewer" && !isLent)
+            throw new Error(`input of ${client.name} was taken`);
           this.#turns.push(client);
           if (this.#turns.length === 1) this.#pump();
         },
@@ -323,7 +327,7 @@ export class SimBridge {
         if (entry.kind === "bytes") this.session.wrote(client, entry.bytes.length);
         else this.session.appliedEof(client);
       } else if (entry.kind === "bytes") {
-        const count = this.process.write(driverOf(client), entry.start, entry.bytes);
+        const count = this.process.write(whoOf(client), entry.start, entry.bytes);
         if (count > 0) this.session.wrote(client, count);
         if (count < entry.bytes.length) break;
       } else if (entry.kind === "eof") {
@@ -397,8 +401,8 @@ export function nameOf(who: number, role: Role): string {
   return `${role} ${who}`;
 }
 
-function driverOf(client: ClientRecord): number {
-  const who = /^driver ([0-3])(?: \(\d+\))?$/.exec(client.name)?.[1];
+function whoOf(client: ClientRecord): number {
+  const who = /^(?:driver|viewer) ([0-3])(?: \(\d+\))?$/.exec(client.name)?.[1];
   if (who === undefined) throw new Error(`input of ${client.name} reached the process`);
   return Number(who);
 }

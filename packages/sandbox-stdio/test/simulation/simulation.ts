@@ -96,9 +96,8 @@ export class Simulation {
     const dial: Dial = (request, query, listener) => this.#dial(request, query, listener);
     this.parties = plan.parties.map((party) => {
       const sink = this.#written[party.who];
-      if (sink === undefined) throw new Error("Cannot simulate more than four drivers");
-      const own = party.role === "viewer" ? { end: 0, rebirths: [] } : sink;
-      return new Party(this.#world, party, plan.process.tty, dial, own, () => this.bridge);
+      if (sink === undefined) throw new Error("Cannot simulate more than four parties");
+      return new Party(this.#world, party, plan.process.tty, dial, sink, () => this.bridge);
     });
   }
 
