@@ -106,8 +106,7 @@ async function stop(state: State, isNow: boolean, say: Say): Promise<number> {
     for (let waited = 0; isAlive(server.pid) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
   }
   // The server has ended one without sessions itself.
-  const left = await findBridge(state);
-  if (left !== undefined) await stopBridge(state, left);
+  await stopBridge(state, await findBridge(state));
   say(server === undefined && bridge === undefined ? "Nothing ran" : "Stopped");
   return 0;
 }
