@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { AccountFile, personOf } from "../src/logins/accounts.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { AccountFile, owner, personOf } from "../src/logins/accounts.ts";
 import { Attempts, accountKey, addressKey } from "../src/logins/attempts.ts";
 import { KeptLogins } from "../src/logins/kept-logins.ts";
 import { KeyOrPassword } from "../src/logins/key-or-password.ts";
@@ -98,6 +98,39 @@ test("where root serves, an account that names no user of the machine opens noth
   expect(personOf("alice", new AccountFile(file, { isShared: true }).find("alice") ?? { role: "viewer" }).org).toBe(
     "serve",
   );
+});
+
+test("a login ends with its account or its password, and is none of the next person's of that name", async () => {
+  vi.useFakeTimers({ now: NOW, toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const accounts = new AccountFile(join(temporaryDirectory(), "accounts.json"), { needsUser: false });
+  const login = () => personOf("alice", { role: "driver" });
+  const nextMs = () => vi.setSystemTime(Date.now() + 1);
+  await accounts.set("alice", { role: "driver" }, undefined);
+  const first = login();
+  nextMs();
+  expect([await accounts.set("alice", { role: "admin" }, undefined), accounts.stillMay(first)]).toEqual([false, true]);
+  expect([await accounts.set("alice", { role: "driver" }, undefined), accounts.stillMay(first)]).toEqual([true, false]);
+  const second = login();
+  nextMs();
+  expect([await accounts.set("alice", { role: "driver" }, "a password"), accounts.stillMay(second)]).toEqual([
+    true,
+    false,
+  ]);
+  const third = login();
+  nextMs();
+  expect([accounts.stillMay(third), accounts.remove("alice"), accounts.stillMay(third)]).toEqual([true, true, false]);
+  await accounts.set("alice", { role: "driver" }, undefined);
+  expect([accounts.stillMay(third), accounts.stillMay(login())]).toEqual([false, true]);
+  // Names that every object has.
+  expect([accounts.remove("constructor"), await accounts.set("constructor", { role: "viewer" }, undefined)]).toEqual([
+    false,
+    true,
+  ]);
+  // Whose server it is goes on after their first password.
+  const own = owner();
+  nextMs();
+  expect([await accounts.set(own.sub, { role: "admin" }, "a password"), accounts.stillMay(own)]).toEqual([false, true]);
 });
 
 test("an account has 20 tries a minute, from whatever addresses; its owner waits too", async () => {

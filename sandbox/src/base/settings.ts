@@ -13,6 +13,8 @@ const UNATTENDED_BYTES_PER_SECOND = 1024 * 1024;
 export type BridgeSettings = {
   readonly hostname: string;
   readonly port: number;
+  /** The Unix socket on which it listens instead. */
+  readonly socket: string | undefined;
   /** The secret that every request but `/healthz` must show. */
   readonly token: string;
   /** On a laptop: each sandbox gets its directory below this one. Undefined in a container, which is one sandbox. */
@@ -52,6 +54,8 @@ export interface BridgeVariables {
   readonly PORT?: string | undefined;
   /** The address that it listens on. Default: 0.0.0.0. */
   readonly HOST?: string | undefined;
+  /** Of `serve`: a Unix socket that it listens on instead, in a folder that is closed to others. Default: none. */
+  readonly STDIO_SOCKET?: string | undefined;
   /** Where a process starts unless its creator says otherwise. Default: `/workspace`. */
   readonly STDIO_WORKSPACE?: string | undefined;
   /** Local only: a directory per sandbox below this one. Default: none. */
@@ -104,6 +108,7 @@ export function readSettings(env: Environment, token: string): SettingsResult {
     settings: {
       hostname: env.HOST ?? "0.0.0.0",
       port,
+      socket: env.STDIO_SOCKET || undefined,
       token,
       workspace: env.STDIO_WORKSPACE ?? "/workspace",
       stopSeconds,

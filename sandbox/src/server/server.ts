@@ -35,10 +35,10 @@ export type Bridge = {
 
 export function startBridge(settings: BridgeSettings): Bridge {
   const registry = new Registry(settings);
+  const { hostname, port, socket } = settings;
   let isStopping = false;
   const server = Bun.serve<SocketData>({
-    hostname: settings.hostname,
-    port: settings.port,
+    ...(socket === undefined ? { hostname, port } : { unix: socket }),
     // Archives are never here as a whole; other routes have limits of their own.
     maxRequestBodySize: MAX_ARCHIVE_BYTES,
     // Otherwise Bun answers an error with a page that shows the source.
@@ -55,7 +55,7 @@ export function startBridge(settings: BridgeSettings): Bridge {
     websocket,
   });
   return {
-    url: `http://${server.hostname}:${server.port}`,
+    url: socket === undefined ? `http://${server.hostname}:${server.port}` : `unix:${socket}`,
     drain: async (seconds) => {
       registry.close(seconds);
       const running = [...registry.hosts].filter((host) => host.state === "running");

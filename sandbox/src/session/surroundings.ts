@@ -56,8 +56,10 @@ export function environmentOf(
   user = settings.childUser,
 ): Record<string, string> {
   usual ??= usualEnvironment(process.env);
-  // A login gets nothing of the bridge's own.
-  const env = user?.login === undefined ? { ...usual } : usualEnvironment({ SHELL: user.shell || "/bin/sh" });
+  // A login gets nothing of the bridge's own, but the mark by which `serve` ends what a bridge leaves behind.
+  const { SBX_RUN_ID } = process.env;
+  const ofLogin = { SHELL: user?.shell || "/bin/sh", SBX_RUN_ID };
+  const env = user?.login === undefined ? { ...usual } : usualEnvironment(ofLogin);
   if (user !== undefined) {
     env.HOME = user.home ?? home;
     env.USER = env.LOGNAME = user.name ?? String(user.uid);

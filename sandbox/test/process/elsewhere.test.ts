@@ -145,7 +145,7 @@ test("without a command there is the shell of the place; a command that it lacks
 const testAsRoot = isRoot ? test : () => undefined;
 
 testAsRoot(
-  "a sandbox runs as its user of the machine, in that user's cgroup, with nothing of root's; one of none is refused",
+  "a sandbox runs as its user of the machine, in that user's cgroup, with nothing of root's but the mark; one of none is refused",
   async () => {
     const at = temporary();
     const file = join(at, "accounts.json");
@@ -153,7 +153,7 @@ testAsRoot(
       mode: 0o600,
     });
     const logins = { file, cgroup: join(at, "cgroup"), limits: { "pids.max": "50" } };
-    const env = { STDIO_LOGINS: JSON.stringify(logins), OF_ROOT: "secret" };
+    const env = { STDIO_LOGINS: JSON.stringify(logins), OF_ROOT: "secret", SBX_RUN_ID: "mark" };
     const { url } = await startBridgeProcess({ env });
     // As the Worker names a sandbox of hers.
     const keyOf = (tenant: string) =>
@@ -164,10 +164,10 @@ testAsRoot(
     const alices = { label: "home", sandbox: keyOf("user.nobody"), tty: "0" };
     const said = await run(
       url,
-      ["sh", "-c", "id -u; id -G; pwd; echo $USER $SHELL $OF_ROOT; id -un; echo pid $$; cat $0"],
+      ["sh", "-c", "id -u; id -G; pwd; echo $USER $SHELL $OF_ROOT $SBX_RUN_ID; id -un; echo pid $$; cat $0"],
       alices,
     );
-    expect(said).toMatch(/^65534\n65534\n\/\nnobody \/usr\/sbin\/nologin\nnobody\npid \d+\n/);
+    expect(said).toMatch(/^65534\n65534\n\/\nnobody \/usr\/sbin\/nologin mark\nnobody\npid \d+\n/);
     const folder = join(at, "cgroup", `user-${NOBODY}`);
     expect(readFileSync(join(folder, "pids.max"), "utf8")).toBe("50");
     expect(readFileSync(join(folder, "cgroup.procs"), "utf8")).toBe(`${pidIn(said)}\n`);

@@ -1,10 +1,17 @@
 // What strangers try at a server of `sbx-stdio serve`: keys, passwords, other names, other people's words of who they are, and files.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../../packages/local/src/processes/proc.ts";
 import { selfSigned } from "../../../packages/sbx-cli/test/fixture/certificate.ts";
 import { run } from "../support/system/installed.ts";
+import { listeningPorts } from "../support/system/ports.ts";
+import { allProcesses } from "../support/system/processes.ts";
 import { AS, act, commandOf, installServe, knock, Served, stateFolder, Visitor } from "../support/system/served.ts";
 
 let project = "";
@@ -78,7 +85,7 @@ testAsRoot(
   async () => {
     const served = await Served.start(project);
     const { state, pid } = served;
-    const facts = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number; port: number };
+    const facts = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number };
     const asOther = async (...words: string[]) =>
       run("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "env", "PATH=/usr/bin:/bin", ...words], "/");
     for (const path of [state, join(state, "bridge.json"), ...[pid, facts.pid].map((one) => `/proc/${one}/environ`)]) {
@@ -86,18 +93,58 @@ testAsRoot(
       expect([path, code, stdout, stderr]).toEqual([path, 1, "", expect.stringContaining("Permission denied")]);
     }
     const knocks = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])";
-    expect((await asOther("python3", "-c", knocks, join(state, "issuer.sock"))).stderr).toContain("PermissionError");
+    for (const socket of ["issuer.sock", "inner.sock", "bridge.sock"])
+      expect((await asOther("python3", "-c", knocks, join(state, socket))).stderr).toContain("PermissionError");
+    // workerd and the bridge lead groups of their own; the bridge has no port.
+    const parts = allProcesses().filter((one) => one.parent === pid || one.pid === facts.pid);
+    const groups = parts.map(({ group }) => group);
+    const ports = [served.inner, served.origin].map((at) => Number(new URL(at).port));
+    expect(new Set(listeningPorts(groups).map(({ port }) => port))).toEqual(new Set(ports));
     const asks =
       "import sys, urllib.request as u\nfor a in sys.argv[1:]:\n  try: print(u.urlopen(a).status)\n  except u.HTTPError as e: print(e.code)";
-    const bridge = `http://127.0.0.1:${facts.port}/sessions?sandbox=any`;
     const own = [served.inner, served.origin].map((at) => `${at}/api/sandboxes/home/sessions`);
-    expect((await asOther("python3", "-c", asks, bridge, ...own)).stdout).toBe("401\n401\n401\n");
+    expect((await asOther("python3", "-c", asks, ...own)).stdout).toBe("401\n401\n");
     // Limits that would limit nothing.
     const words = ["--cgroup", project, "--limit", "pids.max=20", "--link-file", join(project, "link")];
     const refused = await act(project, stateFolder(), words, "12346");
     expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining("is no cgroup's folder")]);
   },
 );
+
+test("a stranger at a port where a bridge listened learns nothing, and is never taken for it", async () => {
+  const state = stateFolder();
+  const learned: string[] = [];
+  const stranger = createServer((request, response) => {
+    learned.push(`${request.url} ${request.headers.authorization}`);
+    response.end('{"sessions":[],"idleMs":0}');
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void stranger.close());
+  const { port } = stranger.address() as AddressInfo;
+  const file = join(state, "bridge.json");
+  const old = (pid: number) =>
+    writeFileSync(file, JSON.stringify({ pid, port, token: "secret", build: "old", settings: {} }));
+
+  // Its process id is another program's by now.
+  old(process.pid);
+  expect((await act(project, state, ["status"])).stdout).toContain("bridge  does not run");
+  const served = await Served.start(project, [], { state });
+  const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
+  expect(await served.stop()).toBe(0);
+  expect([pid === process.pid, isAlive(pid)]).toEqual([false, false]);
+
+  // It runs, with sessions for all that anybody knows.
+  const bridge = spawn("sh", ["-c", "read line", "stdio-ws.js"], { stdio: ["pipe", "ignore", "ignore"] });
+  onTestFinished(() => void bridge.kill("SIGKILL"));
+  old(bridge.pid ?? 0);
+  const refused = await act(project, state, ["--link-file", join(state, "link")], String(served.port));
+  expect([refused.code, refused.stderr]).toEqual([255, expect.stringMatching(/an older version.*serve stop --now/)]);
+  expect([(await act(project, state, ["stop"])).code, bridge.exitCode]).toEqual([255, null]);
+  const ended = once(bridge, "exit");
+  expect((await act(project, state, ["stop", "--now"])).stdout).toBe("Stopped\n");
+  await ended;
+  expect(learned).toEqual([]);
+});
 
 test("five tries a minute are all that an address has, whatever it says of itself; a proxy's word counts if it is named", async () => {
   const lies = (index: number) => ({
@@ -184,6 +231,9 @@ test("other names for this machine are refused, by the page, the issuer and the 
   for (const path of ["/", "/login", "/key", "/interaction/x", "/device", "/oauth/authorize"]) {
     expect([path, await asked(innerPort, path, { Host: `127.0.0.1:${innerPort}` })]).toEqual([path, 404]);
   }
+  // Two ports name no host.
+  for (const port of [served.port, innerPort])
+    expect(await asked(port, "/", { Host: "a:1:80" })).toBe(port === innerPort ? 403 : 400);
   const host = `localhost:${served.port}`;
   const form = { key: served.key };
   for (const Origin of ["https://evil.test", "null", `http://127.0.0.1:${served.port}`]) {
@@ -224,14 +274,27 @@ test("beyond this machine it starts with TLS alone, and then its cookies are for
   const origin = `https://127.0.0.1:${served.port}`;
   expect(served.link.startsWith(`${origin}/?sandbox=home#key=`)).toBe(true);
   const agent = new Agent({ ca: cert });
-  const cookies = await new Promise<string[]>((resolve, reject) => {
-    const asked = httpsRequest(`${origin}/login`, { agent }, (response) => {
-      response.resume();
-      resolve(response.headers["set-cookie"] ?? []);
+  const cookiesOf = (path: string, key?: string) =>
+    new Promise<[string[], string]>((resolve, reject) => {
+      const form = key !== undefined && new URLSearchParams({ key }).toString();
+      const headers = form && { Origin: origin, "Content-Type": "application/x-www-form-urlencoded" };
+      const asked = httpsRequest(
+        `${origin}${path}`,
+        { agent, ...(headers && { method: "POST", headers }) },
+        (response) => {
+          response.resume();
+          resolve([response.headers["set-cookie"] ?? [], response.headers.location ?? ""]);
+        },
+      );
+      asked.on("error", reject).end(form || undefined);
     });
-    asked.on("error", reject).end();
-  });
-  expect(cookies).toEqual([expect.stringMatching(/^__Host-.*; Secure$/)]);
+  // By their names, no page without TLS can plant them.
+  const [ours, next] = await cookiesOf("/login");
+  expect(ours).toEqual([expect.stringMatching(/^__Host-.*; Secure$/)]);
+  expect((await cookiesOf("/key", served.key))[0]).toEqual([expect.stringMatching(/^__Host-sbx_key=.*; Secure$/)]);
+  const [issuers] = await cookiesOf(next.replace(origin, ""));
+  expect(issuers.length).toBeGreaterThan(0);
+  for (const cookie of issuers) expect(cookie).toMatch(/^__Secure-.*; secure;/);
 });
 
 test("the link is printed to a terminal, with a code for a telephone, and into no pipe", async () => {

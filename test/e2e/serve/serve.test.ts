@@ -59,6 +59,17 @@ const answerOf = (address: string): Promise<string> =>
     socket.once("error", reject);
   });
 
+/** Starts a session with a process that leaves its group. @returns The process's id. */
+async function leftIn(served: Served, session: string): Promise<number> {
+  const wish = { cmd: "sh", args: ["-c", "setsid sleep 1000 & echo $!; wait"] };
+  expect((await ask(served, "PUT", session, wish)).status).toBe(201);
+  const said = await ask(served, "POST", `${session}/wait`, { until: { match: "\\d+\n" }, from: 0 });
+  expect(await said.json()).toMatchObject({ outcome: "met" });
+  const { output } = (await (await ask(served, "GET", `${session}/output`)).json()) as { output: string };
+  expect(output).toMatch(/^\d+\n$/);
+  return Number(output);
+}
+
 test("the link opens a shell in the browser, leaves the address bar, and is good once", async () => {
   const served = await Served.start(project, ["--dir", project]);
   browser ??= await launch();
@@ -192,6 +203,12 @@ test("a user's sessions run as their own user where root serves, are theirs alon
   expect(await viewer.me()).toMatchObject({ scopes: ["sandbox:connect"] });
   expect((await act(project, state, ["user", "alice", "--remove"], String(second.port))).code).toBe(0);
   expect((await viewer.ask(`${sessions}/${session}`)).status).toBe(401);
+  // The next person of that name gets in by their own login alone.
+  expect((await act(project, state, [...set, ...AS], String(second.port))).code).toBe(0);
+  let next = await entered(await visit(second));
+  while (next.status === 401) next = await entered(await visit(second));
+  expect(await next.visitor.me()).toMatchObject({ scopes: ["sandbox:connect", "sandbox:exec"] });
+  expect((await viewer.ask("/api/me/renew", {})).status).toBe(401);
 });
 
 test("people of another issuer come in by its login if they are on the list, and no other way", async () => {
@@ -355,11 +372,9 @@ test("a copy of the stopped server's folder is a backup, with recordings, and to
   expect(await visitor.me()).toMatchObject({ authenticated: true });
 
   // A bridge that dies is started again, with which nothing of its sessions is left; that it dies again and again is told.
-  const started = await ask(original, "PUT", "left", { cmd: "sh", args: ["-c", "setsid sleep 1000 & echo $!; wait"] });
-  expect(started.status).toBe(201);
-  const output = await ask(original, "GET", "left/output?waitMs=5000");
-  const pid = Number(await output.text());
+  const pids: number[] = [];
   for (let death = 1; death <= 4; death++) {
+    if (death === 1 || death === 4) pids.push(await leftIn(original, `left${death}`));
     const { pid: bridge } = JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")) as { pid: number };
     process.kill(bridge, "SIGKILL");
     await until(
@@ -367,7 +382,18 @@ test("a copy of the stopped server's folder is a backup, with recordings, and to
       () => original.output.split("bridge is up again").length > death || death > 3,
     );
   }
-  expect([await original.exited, isAlive(pid)]).toEqual([255, false]);
+  expect(await original.exited).toBe(255);
+  // Whom it has killed, another process has to reap.
+  await until("what sessions left to end", () => !pids.some(isAlive));
   expect(original.output).toContain("Given up after 4 crashes within a minute. The bridge has ended");
   expect((await act(project, state, ["status"])).code).toBe(3);
+
+  // Of a bridge that died beside its server, too.
+  const last = await Served.start(project, [], { state, port: first.port });
+  const left = await leftIn(last, "left");
+  await last.kill();
+  process.kill(JSON.parse(readFileSync(join(state, "bridge.json"), "utf8")).pid, "SIGKILL");
+  expect(isAlive(left)).toBe(true);
+  expect((await act(project, state, ["stop"])).stdout).toBe("Nothing ran\n");
+  await until("what it left to end", () => !isAlive(left));
 });

@@ -26,7 +26,13 @@ const PASSING: readonly number[] = [408, 425, 429];
 export interface BridgeEnv extends ContainersEnv, BridgeSecretEnv {
   /** Local only: a bridge at this address instead of one in a container. Default: none. */
   readonly BRIDGE_URL?: string;
+  /** Of `serve`: the way to that bridge, which listens on no port. */
+  readonly BRIDGE?: Fetcher;
 }
+
+/** A request to a local bridge. */
+const fetchLocal = ({ BRIDGE, BRIDGE_URL }: BridgeEnv, path: string, init: RequestInit): Promise<Response> =>
+  (BRIDGE ?? globalThis).fetch(`${BRIDGE_URL}${path}`, init);
 
 /** The query of an attach. */
 export type AttachParams = readonly (readonly [string, string])[];
@@ -84,7 +90,7 @@ export async function fetchBridge(
   const headers = new Headers(init.headers);
   headers.set("Authorization", await authorization(env, sandboxKey));
   const asked: RequestInit = { ...init, headers, redirect: "manual" };
-  if (env.BRIDGE_URL) return fetch(`${env.BRIDGE_URL}${path}`, asked);
+  if (env.BRIDGE_URL) return fetchLocal(env, path, asked);
   return containerOf(env, sandboxKey).fetch(new Request(`http://bridge${path}`, asked), BRIDGE_PORT);
 }
 
@@ -97,7 +103,7 @@ export async function askBridge(
   try {
     if (!env.BRIDGE_URL) return await env.Sandbox.getByName(sandboxKey).askBridge(question, sandboxKey);
     const { path, init } = questionTo(question, sandboxKey, bridgeSecret(env));
-    return await readAnswer(await fetch(`${env.BRIDGE_URL}${path}`, init));
+    return await readAnswer(await fetchLocal(env, path, init));
   } catch (error) {
     log.warn("no answer from the bridge:", error);
     return undefined; // It is down, or took too long; or its container's object was reset.

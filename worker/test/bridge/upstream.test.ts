@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import type { StartOrder } from "sandbox-stdio/programs";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { orderProcess } from "../../src/bridge/order.ts";
-import { askBridge, attachBridge, isAwake } from "../../src/bridge/upstream.ts";
+import { askBridge, attachBridge, fetchBridge, isAwake } from "../../src/bridge/upstream.ts";
 import type { Env } from "../../src/env.ts";
 import { type SandboxObject, useContainers } from "../../src/sandbox/containers.ts";
 import type { BridgeQuestion } from "../../src/sandbox/question.ts";
@@ -245,6 +245,24 @@ test("a secret that can be guessed opens no bridge, and is said to be too short"
       expect(container.requests).toEqual([]);
     }
   }
+});
+
+test("a bridge behind a binding is asked there, by whatever asks it, and at no address", async () => {
+  const asked: string[] = [];
+  const ask = async (url: string, { headers }: RequestInit) => {
+    asked.push(`${url} ${new Headers(headers).get("Authorization")}`);
+    return Response.json({ sessions: [] });
+  };
+  const STDIO_TOKEN = "a secret of the bridge's";
+  const local = { ...withContainer(() => new Response()).env, BRIDGE_URL: "http://bridge", STDIO_TOKEN };
+  const env = { ...local, BRIDGE: { fetch: ask } as unknown as Fetcher };
+  vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("no address is asked"));
+  expect((await fetchBridge(env, KEY, "/x", {})).status).toBe(200);
+  expect(await askBridge(env, KEY, { ask: "sessions", session: "s" })).toMatchObject({ status: 200 });
+  expect(asked).toEqual([
+    `http://bridge/x Bearer ${STDIO_TOKEN}`,
+    `http://bridge/sessions?sandbox=${KEY}&session=s Bearer ${STDIO_TOKEN}`,
+  ]);
 });
 
 test("a question reaches the bridge of a container that runs, and starts none", async () => {

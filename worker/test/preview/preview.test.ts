@@ -14,7 +14,7 @@ import {
   passCookieName,
   sealPreviewTicket,
 } from "../../src/preview/pass.ts";
-import { portRefusal } from "../../src/preview/ports.ts";
+import { type PortEnv, portRefusal } from "../../src/preview/ports.ts";
 import { joinSockets, type ProxyEnv, passOn } from "../../src/preview/proxy.ts";
 import { parsePreviewHost, requestedLabel } from "../../src/preview/settings.ts";
 import { AuthFault } from "../../src/refusal/fault.ts";
@@ -265,12 +265,13 @@ test("a WebSocket whose browser is not known to read is closed after so many byt
   expect([got / MIB, done.mock.calls.length]).toEqual([3, 1]);
 });
 
-test.each<[number, Readonly<Record<string, string>>, string | undefined]>([
+test.each<[number, PortEnv, string | undefined]>([
   [5173, {}, undefined],
   [8080, {}, "port_forbidden"],
   [3000, {}, "port_forbidden"],
   [3000, { BRIDGE_URL: "http://127.0.0.1:9000" }, undefined],
   [9000, { BRIDGE_URL: "http://127.0.0.1:9000" }, "port_forbidden"],
+  [80, { BRIDGE_URL: "http://bridge", BRIDGE: {} as Fetcher }, undefined],
   [5173, { COMMAND_ALLOW: "bash" }, "cmd_forbidden"],
   [5173, { COMMAND_ALLOW: "bash,tcp:5173" }, undefined],
   [5173, { COMMAND_BLOCK: "tcp:*" }, "cmd_forbidden"],

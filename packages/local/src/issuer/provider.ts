@@ -9,6 +9,11 @@ import { CLI_CLIENT_ID, type Person, personClaims, WEB_CLIENT_ID } from "./token
 const SCOPES = ["openid", "profile", "email", "offline_access", "sandbox:connect", "sandbox:exec", "sandbox:admin"];
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const MONTH = 30 * 24 * 3600;
+const SECURE_COOKIES = {
+  interaction: "__Secure-_interaction",
+  resume: "__Secure-_resume",
+  session: "__Secure-_session",
+};
 
 export interface ProviderOptions {
   readonly url: string;
@@ -118,7 +123,11 @@ function configuration(options: ProviderOptions, people: People): Configuration 
   return {
     clients: clientsOf(redirectUri),
     jwks: { keys: [key.privateJwk] },
-    cookies: { keys: [randomBytes(32).toString("base64url")] },
+    cookies: {
+      keys: [randomBytes(32).toString("base64url")],
+      // With TLS no page without it can plant one.
+      names: url.startsWith("https:") ? SECURE_COOKIES : {},
+    },
     scopes: SCOPES,
     claims: { openid: ["sub", "org_id"], profile: ["name"], email: ["email", "email_verified"] },
     conformIdTokenClaims: false,

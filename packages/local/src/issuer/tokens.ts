@@ -19,6 +19,8 @@ export interface Person {
   readonly email?: string | undefined;
   /** `sandbox:*`: all that this person may do. Absent: what the client asks for. */
   readonly scopes?: readonly string[] | undefined;
+  /** When the login, or the key for it, was made, in milliseconds since 1970. */
+  readonly sinceMs?: number | undefined;
   /** Until when the login goes on without its person, in milliseconds since 1970. Absent: as long as its tokens are renewed. */
   readonly untilMs?: number | undefined;
 }

@@ -1,6 +1,6 @@
 // A whole system on this machine: bridge, issuer and Worker, from built parts, with its files in one directory. Used by `serve`, and so
 // `npm start`, and by the end-to-end tests; any number of systems may run at once, each in its own directory.
-import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { Revival } from "../processes/revival.ts";
 import { Server, type ServerOptions } from "../processes/server.ts";
 import { partsIn, programs } from "./installed.ts";
 import { workerEnv, workerVars } from "./worker-env.ts";
-import { type Front, type WorkerOptions, workerdConfig } from "./workerd-config.ts";
+import { type Front, SOCKETS, type WorkerOptions, workerdConfig } from "./workerd-config.ts";
 
 /** workerd's words about a client that breaks the protocol: they are no fault of the Worker's, and would fill a log. */
 const ABOUT_CLIENTS = /Uncaught exception: .*WebSocket protocol error/;
@@ -58,12 +58,17 @@ export interface Served {
   /** A running issuer, which is closed with the system. */
   readonly issuer: Issuer;
   /** One that is running, and is left alone. */
-  readonly bridge: { readonly port: number; readonly token: string } | undefined;
+  readonly bridge: { readonly token: string } | undefined;
   /** Ends an idle bridge of another build or with other settings. @returns Whether it did. */
   readonly endOutdated?: () => Promise<boolean>;
-  /** Present: a bridge outlives this process, and is started again if it ends before. Told once one that was started is up. */
+  /** Present: a bridge outlives this process, and is started again if it ends before. */
   readonly keepBridge:
-    | ((bridge: { readonly pid: number; readonly port: number; readonly token: string }) => void)
+    | {
+        /** RUN_MARK of what any bridge of this folder starts. */
+        readonly mark: string;
+        /** Told once one that was started is up. */
+        readonly started: (bridge: { readonly pid: number; readonly token: string }) => void;
+      }
     | undefined;
 }
 
@@ -81,7 +86,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const system = new System(options, {
     keysDir,
     port: ports?.worker ?? (await anyFreePort()),
-    bridgePort: options.served?.bridge?.port ?? ports?.bridge ?? (await anyFreePort()),
+    bridgePort: ports?.bridge ?? (await anyFreePort()),
     sessionSecret: sessionSecret.trim(),
     pushKey: pushKey.trim(),
   });
@@ -107,7 +112,7 @@ type Places = { readonly keysDir: string; port: number; bridgePort: number; sess
 export class System {
   /** The public origin, `http://localhost:PORT`: the page, `/attach`, `/api`. */
   readonly origin: string;
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`; of `serve` no address, but a socket is the way there. */
   readonly bridgeUrl: string;
   /** The bridge's STDIO_TOKEN, random per system. */
   readonly bridgeToken: string;
@@ -122,9 +127,8 @@ export class System {
   readonly #places: Places;
   readonly #keeper = new ChildKeeper();
   readonly #configFile: string;
-  /** RUN_MARK of what the bridge starts: what has that of this run is ended with it. */
-  readonly #bridgeMark: string;
   readonly #socket: string | undefined;
+  readonly #bridgeSocket: string | undefined;
   #reportFailure: (message: string) => void = () => undefined;
   #issuer: Issuer | undefined;
   #mint: TokenMinter | undefined;
@@ -138,36 +142,33 @@ export class System {
     this.dir = dir;
     this.sandboxesDir = join(dir, "sandboxes");
     this.origin = served?.origin ?? `http://localhost:${places.port}`;
-    this.bridgeUrl = `http://127.0.0.1:${places.bridgePort}`;
+    this.bridgeUrl = served ? "http://bridge" : `http://127.0.0.1:${places.bridgePort}`;
     this.bridgeToken = served?.bridge?.token ?? newSecret();
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
     const { workerd, bun } = programs();
-    this.#socket = served && join(dir, served.front.innerSocket);
+    this.#socket = served && shortest(join(dir, SOCKETS.inner));
+    this.#bridgeSocket = served && shortest(join(dir, SOCKETS.bridge));
     const mark = { [RUN_MARK]: this.#keeper.runId };
-    this.#bridgeMark =
-      served?.keepBridge === undefined
-        ? this.#keeper.runId
-        : createHash("sha256").update(this.bridgeToken).digest("hex").slice(0, 24);
     const bridgeEnv = {
-      HOST: "127.0.0.1",
-      PORT: String(places.bridgePort),
+      ...(served
+        ? { STDIO_SOCKET: SOCKETS.bridge, STDIO_BELL_URL: `unix:${SOCKETS.inner}` }
+        : { HOST: "127.0.0.1", PORT: String(places.bridgePort), STDIO_BELL_URL: `${this.origin}/internal/bell` }),
       // Else all of them are in one.
       ...(options.bridgeEnv?.STDIO_WORKSPACE === undefined && { SANDBOX_ROOT: this.sandboxesDir }),
-      STDIO_BELL_URL: this.#socket === undefined ? `${this.origin}/internal/bell` : `unix:${this.#socket}`,
-      [RUN_MARK]: this.#bridgeMark,
+      [RUN_MARK]: served?.keepBridge?.mark ?? this.#keeper.runId,
       ...options.bridgeEnv,
     };
     const bridgeProgram = [bun, partsIn(options.parts).bridge] as const;
-    const bridge = bridgeServer(dir, this.bridgeUrl, this.bridgeToken, bridgeProgram, bridgeEnv);
+    const bridge = bridgeServer(dir, this, this.#bridgeSocket, bridgeProgram, bridgeEnv);
     this.bridge = new Server(this.#keeper, bridge, (message) => this.#reportFailure(message));
     this.#configFile = join(dir, "worker.capnp");
     // Flags of tests are such as workerd has not released.
     const args = [...(workerFlags.length > 0 ? ["--experimental"] : []), "--import-path=/", this.#configFile];
     this.worker = new Server(
       this.#keeper,
-      workerServer(dir, this.#socket ?? this.origin, [workerd, args], mark),
+      workerServer(dir, this.origin, this.#socket, [workerd, args], mark),
       (message) => (this.#revival === undefined ? this.#reportFailure(message) : void this.#revival.crashed(message)),
     );
   }
@@ -238,7 +239,7 @@ export class System {
   #followBridge(revival: Revival): void {
     let hasAnswered = false;
     const { endOutdated } = this.#options.served ?? {};
-    const socket = connect(this.#places.bridgePort, "127.0.0.1", () => socket.write(PROBE));
+    const socket = connect(this.#bridgeSocket ?? "", () => socket.write(PROBE));
     socket.unref().on("error", () => undefined);
     socket.on("data", () => {
       hasAnswered = true;
@@ -260,11 +261,12 @@ export class System {
 
   async #startBridge(): Promise<void> {
     const { keepBridge } = this.#options.served ?? {};
-    // Processes that a bridge left behind when it ended: no other bridge can find them.
-    if (keepBridge !== undefined) killMarked(this.#bridgeMark);
+    // Processes that a bridge left behind when it ended: no other bridge can find them. And its socket, which would be in the way.
+    if (keepBridge !== undefined) killMarked(keepBridge.mark);
+    if (this.#bridgeSocket !== undefined) rmSync(this.#bridgeSocket, { force: true });
     await this.bridge.start();
     if (keepBridge === undefined) return;
-    keepBridge({ pid: this.bridge.pid, port: this.#places.bridgePort, token: this.bridgeToken });
+    keepBridge.started({ pid: this.bridge.pid, token: this.bridgeToken });
     await this.bridge.release();
   }
 
@@ -302,8 +304,8 @@ export class System {
 
 function bridgeServer(
   dir: string,
-  url: string,
-  token: string,
+  { bridgeUrl, bridgeToken }: Pick<System, "bridgeUrl" | "bridgeToken">,
+  socketPath: string | undefined,
   [bun, script]: readonly [string, string],
   env: Record<string, string>,
 ): ServerOptions {
@@ -311,13 +313,13 @@ function bridgeServer(
     name: "bridge",
     command: bun,
     args: [script],
-    // Bun reads settings from where it is started.
-    cwd: "/",
+    // Bun reads settings from where it is started. A socket's path is short from its folder, and stays right if that is moved.
+    cwd: socketPath === undefined ? "/" : dir,
     env: childEnv({ STDIO_TOKEN_FD: "3", ...env }),
-    secret: token,
+    secret: bridgeToken,
     logFile: join(dir, "logs/bridge.log"),
-    healthUrl: `${url}/sessions?sandbox=any`,
-    healthWay: { headers: { Authorization: `Bearer ${token}` } },
+    healthUrl: `${bridgeUrl}/sessions?sandbox=any`,
+    healthWay: { headers: { Authorization: `Bearer ${bridgeToken}` }, socketPath },
     readyWithinMs: 30_000,
     // The bridge ends its sessions itself, some only after SIGHUP and SIGTERM.
     graceMs: 15_000,
@@ -326,7 +328,8 @@ function bridgeServer(
 
 function workerServer(
   dir: string,
-  inner: string,
+  origin: string,
+  socketPath: string | undefined,
   [workerd, args]: readonly [string, readonly string[]],
   mark: Record<string, string>,
 ): ServerOptions {
@@ -339,9 +342,8 @@ function workerServer(
     env: workerEnv(dir, mark),
     logFile: join(dir, "logs/worker.log"),
     leavesOut: ABOUT_CLIENTS,
-    ...(inner.startsWith("/")
-      ? { healthUrl: "http://inner/healthz", healthWay: { socketPath: shortest(inner) } }
-      : { healthUrl: `${inner}/healthz` }),
+    healthUrl: `${socketPath === undefined ? origin : "http://inner"}/healthz`,
+    healthWay: { socketPath },
     readyWithinMs: 120_000,
     // workerd would wait for clients to leave; a kill does not harm the objects' state.
     graceMs: 0,

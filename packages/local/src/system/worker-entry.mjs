@@ -14,6 +14,7 @@ const connect = (socket) => socket.close();
 
 /** workerd passes an address on as it was sent. Steps like `..` are resolved here, before a route is chosen. */
 const fetch = (request, env, ctx) => {
+  if (!URL.canParse(request.url)) return new Response("The Host header names no host\n", { status: 400 });
   const { href } = new URL(request.url);
   return worker.fetch(href === request.url ? request : new Request(href, request), env, ctx);
 };

@@ -9,15 +9,15 @@ export interface WorkerOptions {
   readonly durableObjects: Readonly<Record<string, { readonly className: string }>>;
 }
 
+/** Unix sockets in the folder where workerd starts: its own for this machine's programs, and where issuer and bridge listen. */
+export const SOCKETS = { inner: "inner.sock", issuer: "issuer.sock", bridge: "bridge.sock" } as const;
+
 /** What stands between a network and the Worker: one module around it, which passes some requests to the issuer. */
 export interface Front {
-  /** Its default export answers at the Worker's address, its `inner` at `innerAddress` and `innerSocket`. Absolute. */
+  /** Its default export answers at the Worker's address, its `inner` at `innerAddress` and a socket. Absolute. */
   readonly module: string;
   /** Where the Worker itself asks for the issuer's answers. */
   readonly innerAddress: string;
-  /** Unix sockets, relative to where workerd starts: its own for this machine's programs, and where the issuer listens. */
-  readonly innerSocket: string;
-  readonly issuerSocket: string;
   /** What the module finds as `FRONT`: JSON. */
   readonly settings: object;
   /** PEM texts. Absent: plain HTTP. */
@@ -55,7 +55,11 @@ export function workerdConfig(options: WorkerOptions, vars: Record<string, strin
     ...(recordings === undefined ? [] : [BUCKET]),
     ...(front === undefined
       ? []
-      : [bound("FRONT", `json = ${text(JSON.stringify(front.settings))}`), bound("ISSUER", 'service = "issuer"')]),
+      : [
+          bound("FRONT", `json = ${text(JSON.stringify(front.settings))}`),
+          bound("ISSUER", 'service = "issuer"'),
+          bound("BRIDGE", 'service = "bridge"'),
+        ]),
   ];
   const namespaces = Object.values(durableObjects).map(
     // The key names the folder of the class's objects, and goes into their ids.
@@ -84,7 +88,7 @@ const config :Workerd.Config = (
         ${bindings.join(",\n        ")}],
       durableObjectNamespaces = [
         ${namespaces.join(",\n        ")}],
-      durableObjectStorage = (localDisk = "objects"))),${front === undefined ? "" : `\n    ${issuerService(front)},`}${recordings === undefined ? "" : `\n    (name = "recordings", disk = (path = ${text(recordings)}, writable = true)),`}
+      durableObjectStorage = (localDisk = "objects"))),${front === undefined ? "" : `\n    ${atSocket("issuer")},\n    ${atSocket("bridge")},`}${recordings === undefined ? "" : `\n    (name = "recordings", disk = (path = ${text(recordings)}, writable = true)),`}
   ],
   extensions = [(modules = [(name = "local:bucket", internal = true, esModule = embed ${text(`${places.modules}/folder-bucket.mjs`)})])],
   sockets = [
@@ -97,14 +101,14 @@ const config :Workerd.Config = (
 const BUCKET =
   '(name = "RECORDINGS", wrapped = (moduleName = "local:bucket", innerBindings = [(name = "FOLDER", service = "recordings")]))';
 
-const issuerService = ({ issuerSocket }: Front): string =>
-  `(name = "issuer", external = (address = ${text(`unix:${issuerSocket}`)}, http = ()))`;
+const atSocket = (name: "issuer" | "bridge"): string =>
+  `(name = ${text(name)}, external = (address = ${text(`unix:${SOCKETS[name]}`)}, http = ()))`;
 
 const INNER = 'http = (), service = (name = "main", entrypoint = "inner")';
 
-const innerSockets = ({ innerAddress, innerSocket }: Front): string => `
+const innerSockets = ({ innerAddress }: Front): string => `
     (name = "inner", address = ${text(innerAddress)}, ${INNER}),
-    (name = "own", address = ${text(`unix:${innerSocket}`)}, ${INNER}),`;
+    (name = "own", address = ${text(`unix:${SOCKETS.inner}`)}, ${INNER}),`;
 
 function protocolOf(front: Front | undefined): string {
   const tls = front?.tls;

@@ -1,8 +1,10 @@
 // The folder of one server's state, for its owner alone: what it is, and which ports this server has beside its own.
+import { createHash } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { makePrivateDirectory, readTextIfPresent, shortest, writePrivateFile } from "../../../local/src/base/files.ts";
+import { SOCKETS } from "../../../local/src/system/workerd-config.ts";
 import { ServeError } from "./refusal.ts";
 import type { ServerChoice } from "./request.ts";
 
@@ -20,6 +22,9 @@ export type State = {
   readonly accountsFile: string;
   readonly issuerSocket: string;
   readonly innerSocket: string;
+  readonly bridgeSocket: string;
+  /** The RUN_MARK of what its bridges start. A copy of the folder has another. */
+  readonly bridgeMark: string;
   readonly bridgeFile: string;
   readonly serverFile: string;
 };
@@ -49,7 +54,8 @@ export function openState({ port, state }: ServerChoice): State {
   const { mode, uid, dev, ino } = statSync(dir);
   if (uid !== process.getuid?.()) throw new ServeError(`Cannot use ${dir}: it belongs to another user`);
   if ((mode & 0o077) !== 0) throw new ServeError(`Cannot use ${dir}: others may read it. Say: chmod 700 ${dir}`);
-  const issuerSocket = shortest(join(dir, "issuer.sock"));
+  const socketOf = (name: keyof typeof SOCKETS): string => shortest(join(dir, SOCKETS[name]));
+  const issuerSocket = socketOf("issuer");
   if (Buffer.byteLength(issuerSocket) > MOST_BYTES)
     throw new ServeError(`Cannot use ${dir}: a socket's path is at most ${MOST_BYTES} bytes. Choose a shorter --state`);
   const [bridgeFile, serverFile, placeFile] = [join(dir, "bridge.json"), join(dir, "server.json"), join(dir, "place")];
@@ -65,7 +71,9 @@ export function openState({ port, state }: ServerChoice): State {
     keysDir: join(dir, "keys"),
     accountsFile: join(dir, "accounts.json"),
     issuerSocket,
-    innerSocket: shortest(join(dir, "inner.sock")),
+    innerSocket: socketOf("inner"),
+    bridgeSocket: socketOf("bridge"),
+    bridgeMark: createHash("sha256").update(`${place} ${dir}`).digest("hex").slice(0, 24),
     bridgeFile,
     serverFile,
   };

@@ -39,14 +39,15 @@ function askIssuer(request, url, headers, { ISSUER: issuer, FRONT: { origin } })
 }
 
 /** Without its bridge nothing can be started: a monitor is told. */
-async function healthOf(answer, { BRIDGE_URL }) {
+async function healthOf(answer, { BRIDGE }) {
   const signal = AbortSignal.timeout(5_000);
-  const bridge = await globalThis.fetch(`${BRIDGE_URL}/healthz`, { signal }).catch(() => undefined);
+  const bridge = await BRIDGE.fetch("http://bridge/healthz", { signal }).catch(() => undefined);
   return answer.ok && bridge?.ok !== true ? new Response("The bridge does not answer\n", { status: 503 }) : answer;
 }
 
 const fetch = async (request, env, ctx) => {
-  const url = new URL(request.url);
+  const url = URL.parse(request.url);
+  if (url === null) return worker.fetch(request, env, ctx);
   const headers = cleaned(request);
   headers.set("CF-Connecting-IP", clientOf(request, env.FRONT));
   // A program that is shown in a preview may have such paths too.
@@ -61,9 +62,9 @@ export default { ...worker, fetch };
 export const inner = {
   fetch(request, env, ctx) {
     const { origin, innerHost } = env.FRONT;
-    const asked = new URL(request.url);
+    const asked = URL.parse(request.url);
     // A page elsewhere that points its own name here gets nothing.
-    if (asked.host !== innerHost && asked.host !== "inner")
+    if (asked?.host !== innerHost && asked?.host !== "inner")
       return new Response("Not under this host name\n", { status: 403 });
     const url = new URL(asked.pathname + asked.search, origin);
     const headers = cleaned(request);

@@ -19,6 +19,8 @@ export type Account = {
   readonly hash?: string;
   /** The user of this machine as whom its sessions run, where root serves. */
   readonly as?: string;
+  /** Logins, and keys, of before that are none: a name may have been another's, and a password guessed. Milliseconds since 1970. */
+  readonly sinceMs?: number;
 };
 type Accounts = Readonly<Record<string, Account>>;
 
@@ -39,8 +41,14 @@ export function personOf(sub: string, { role, as }: Account, scopes: readonly st
     org: organisationOf(as),
     email: sub.includes("@") ? sub : `${sub}@localhost`,
     scopes: ROLES[role].filter((one) => scopes.includes(one)),
+    sinceMs: Date.now(),
   };
 }
+
+const covers = (account: Account, { org, scopes = [], sinceMs = 0 }: Person): boolean =>
+  org === organisationOf(account.as) &&
+  sinceMs >= (account.sinceMs ?? 0) &&
+  scopes.every((one) => ROLES[account.role].includes(one));
 
 /** The person whose server it is. */
 export const owner = (): Person => personOf(userInfo().username, { role: "admin" });
@@ -69,20 +77,23 @@ export class AccountFile {
     return readJson<Accounts>(this.#file) ?? {};
   }
 
+  #row(name: string): Account | undefined {
+    const accounts = this.#read();
+    return Object.hasOwn(accounts, name) ? accounts[name] : undefined;
+  }
+
   /** Where root serves, one that names no user of the machine counts as none. */
   find(name: string): Account | undefined {
-    const accounts = this.#read();
-    const found = Object.hasOwn(accounts, name) ? accounts[name] : undefined;
+    const found = this.#row(name);
     if (found === undefined || (this.#needsUser && found.as === undefined)) return undefined;
     const { as: _, ...shared } = found;
     return this.#isShared ? shared : found;
   }
 
   /** Whether a login that was given earlier may go on: with the same rights or more, as the same user of the machine. */
-  stillMay({ sub, org, scopes = [] }: Person): boolean {
-    const account = this.find(sub);
-    if (account === undefined) return sub === owner().sub;
-    return org === organisationOf(account.as) && scopes.every((one) => ROLES[account.role].includes(one));
+  stillMay(person: Person): boolean {
+    const account = this.find(person.sub);
+    return account === undefined ? person.sub === owner().sub : covers(account, person);
   }
 
   get isEmpty(): boolean {
@@ -108,13 +119,21 @@ export class AccountFile {
     }
   }
 
-  async set(name: string, account: Account, password: string | undefined): Promise<void> {
+  /** @returns Whether logins of before have ended. */
+  async set(name: string, account: Account, password: string | undefined): Promise<boolean> {
     const hash = password === undefined ? undefined : await hashOf(password);
-    writeJson(this.#file, { ...this.#read(), [name]: { ...account, hash } });
+    const before = this.#row(name);
+    // The owner may have come by links until now.
+    const endsAll =
+      before === undefined ? name !== owner().sub : hash !== undefined || !covers(account, personOf(name, before));
+    const sinceMs = endsAll ? Date.now() : before?.sinceMs;
+    writeJson(this.#file, { ...this.#read(), [name]: { ...account, hash, sinceMs } });
+    return endsAll;
   }
 
   remove(name: string): boolean {
-    const { [name]: found, ...others } = this.#read();
+    const found = this.#row(name);
+    const { [name]: _, ...others } = this.#read();
     writeJson(this.#file, others);
     return found !== undefined;
   }

@@ -79,9 +79,7 @@ export class KeyOrPassword implements Admission {
       );
       return;
     }
-    response
-      .writeHead(204, { ...headers, "set-cookie": this.#admit(person, "Path=/interaction; SameSite=Strict") })
-      .end();
+    response.writeHead(204, { ...headers, "set-cookie": this.#admit(person, "SameSite=Strict") }).end();
   }
 
   /** @returns The cookie by which {@link known} finds the person, once. */
@@ -94,8 +92,17 @@ export class KeyOrPassword implements Admission {
   }
 
   #cookie(name: string, value: string, attributes: string): string {
-    const secure = this.#settings.origin.startsWith("https:") ? "; Secure" : "";
-    return `${name}=${value}; ${attributes}; HttpOnly${secure}`;
+    const secure = this.#prefix === "" ? "" : "; Secure";
+    return `${this.#prefix}${name}=${value}; Path=/; ${attributes}; HttpOnly${secure}`;
+  }
+
+  /** With TLS no page of another port or a host beside this one can plant a cookie of that name. */
+  get #prefix(): string {
+    return this.#settings.origin.startsWith("https:") ? "__Host-" : "";
+  }
+
+  #cookieOf({ headers }: IncomingMessage, name: string): string {
+    return new RegExp(`(?:^|; )${this.#prefix}${name}=([\\w-]+)`).exec(headers.cookie ?? "")?.[1] ?? "";
   }
 
   #issuersPaths(issuer: OtherIssuer): Admission["gets"] {
@@ -111,14 +118,14 @@ export class KeyOrPassword implements Admission {
         try {
           const { url, state } = await issuer.begin(to);
           // Lax: the issuer leads the browser back here.
-          go(response, url.href, this.#cookie(BEGUN, state, "Path=/oauth/back; SameSite=Lax; Max-Age=900"));
+          go(response, url.href, this.#cookie(BEGUN, state, "SameSite=Lax; Max-Age=900"));
         } catch (error) {
           fail(response, 502, `${issuer.host} can't be asked: ${messageOf(error)}`);
         }
       },
       "/oauth/back": async (query, request, response) => {
         try {
-          const { names, to } = await issuer.finish(query, cookieOf(request, BEGUN));
+          const { names, to } = await issuer.finish(query, this.#cookieOf(request, BEGUN));
           // One with a password is another person's, whatever the issuer calls its own.
           const name = names.find((one) => accounts.find(one)?.hash === undefined && accounts.find(one) !== undefined);
           const account = accounts.find(name ?? "");
@@ -129,7 +136,7 @@ export class KeyOrPassword implements Admission {
               `${names[0] ?? "An address that is not verified"} is not on the list of those who come this way: sbx-stdio serve user adds people.`,
             );
           const person = { ...personOf(name, account, scopes), untilMs: Date.now() + ISSUER_MS };
-          go(response, to, this.#admit(person, "Path=/; SameSite=Lax"));
+          go(response, to, this.#admit(person, "SameSite=Lax"));
         } catch (error) {
           fail(response, 403, `${issuer.host} did not sign you in: ${messageOf(error)}`);
         }
@@ -139,12 +146,12 @@ export class KeyOrPassword implements Admission {
 
   known(request: IncomingMessage): Person | undefined {
     const person = this.#admittedBy(request);
-    this.#admitted.delete(cookieOf(request, COOKIE));
+    this.#admitted.delete(this.#cookieOf(request, COOKIE));
     return person;
   }
 
   #admittedBy(request: IncomingMessage): Person | undefined {
-    const admitted = this.#admitted.get(cookieOf(request, COOKIE));
+    const admitted = this.#admitted.get(this.#cookieOf(request, COOKIE));
     return admitted !== undefined && admitted.untilMs > performance.now() ? admitted.person : undefined;
   }
 
@@ -200,6 +207,3 @@ export class KeyOrPassword implements Admission {
 const tooMany = (seconds: number): string => `Too many tries: the next one in ${seconds} s`;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const cookieOf = ({ headers }: IncomingMessage, name: string): string =>
-  new RegExp(`(?:^|; )${name}=([\\w-]+)`).exec(headers.cookie ?? "")?.[1] ?? "";

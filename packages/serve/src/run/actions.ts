@@ -106,8 +106,7 @@ async function stop(state: State, isNow: boolean, say: Say): Promise<number> {
     for (let waited = 0; isAlive(server.pid) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
   }
   // The server has ended one without sessions itself.
-  const left = await findBridge(state);
-  if (left !== undefined) await stopBridge(state, left);
+  await stopBridge(state, await findBridge(state));
   say(server === undefined && bridge === undefined ? "Nothing ran" : "Stopped");
   return 0;
 }
@@ -119,8 +118,8 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
   const before = accounts.find(name);
   if (role === undefined) {
     if (!accounts.remove(name)) throw new ServeError(`There is no user ${name}`);
-    const when = before && (await endRights(state, personOf(name, before), false));
-    say(`${name} is out for a day at least${when ?? ""}: logins, links, tickets`);
+    const when = before && (await endRights(state, personOf(name, before)));
+    say(`What ${name} had ends${when ?? ""}: logins, links, tickets`);
     return 0;
   }
   if (isRoot() !== (as !== undefined))
@@ -131,19 +130,17 @@ async function setUser(state: State, action: Extract<Action, { kind: "user" }>, 
   const password = hasPassword ? await askPassword(`Password for ${name}: `) : undefined;
   if (password !== undefined && password.length < LEAST_CHARACTERS)
     throw new ServeError(`A password has at least ${LEAST_CHARACTERS} characters; it is read from standard input`);
-  await accounts.set(name, { role, ...(as !== undefined && { as }) }, password);
+  const hasEnded = await accounts.set(name, { role, ...(as !== undefined && { as }) }, password);
   say(`${name} may log in, as ${role}${as === undefined ? "" : `; sessions run as ${as}`}`);
-  // A link to a session shares its maker's rights, and would outlive them; an old password may be somebody's who guessed it.
-  if (before !== undefined && (password !== undefined || !accounts.stillMay(personOf(name, before))))
-    say(
-      `What ${name} had as ${before.role} ends${await endRights(state, personOf(name, before), true)}: logins, links`,
-    );
+  // A link to a session shares its maker's rights, and would outlive them.
+  if (before !== undefined && hasEnded)
+    say(`What ${name} had as ${before.role} ends${await endRights(state, personOf(name, before))}: logins, links`);
   return 0;
 }
 
 /** @returns From when on. @throws {ServeError} */
-async function endRights(state: State, person: Person, mayReturn: boolean): Promise<string> {
-  noteRemoved(state, person, mayReturn);
+async function endRights(state: State, person: Person): Promise<string> {
+  noteRemoved(state, person);
   const server = await serverOf(state);
   if (server === undefined) return ", from the next start on";
   await endRemoved(state, server);

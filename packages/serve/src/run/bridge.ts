@@ -4,7 +4,9 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isAlive } from "../../../local/src/processes/proc.ts";
+import { ask } from "../../../local/src/base/ask.ts";
+import { readTextIfPresent } from "../../../local/src/base/files.ts";
+import { isAlive, killMarked } from "../../../local/src/processes/proc.ts";
 import { bridgeBuild } from "../../../local/src/system/installed.ts";
 import { ServeError } from "../base/refusal.ts";
 import { readJson, type State } from "../base/state.ts";
@@ -17,7 +19,8 @@ const LOOK_MS = 25;
 
 export type BridgeFacts = {
   readonly pid: number;
-  readonly port: number;
+  /** Of an older build, which listened there. */
+  readonly port?: number;
   readonly token: string;
   readonly build: string;
   /** Its environment, but for what differs each time. */
@@ -31,23 +34,31 @@ export const PARTS = dirname(fileURLToPath(import.meta.url));
 export const installedBridge = (): string => bridgeBuild(PARTS);
 
 /** The bridge that runs for this state, if one does. @throws {ServeError} If it is there and does not answer. */
-export async function findBridge({ bridgeFile, dir }: State): Promise<RunningBridge | undefined> {
+export async function findBridge({ bridgeFile, bridgeSocket, dir }: State): Promise<RunningBridge | undefined> {
   const facts = readJson<BridgeFacts>(bridgeFile);
   if (facts === undefined || !isAlive(facts.pid)) return undefined;
-  try {
-    const headers = { Authorization: `Bearer ${facts.token}` };
-    const signal = AbortSignal.timeout(ANSWER_MS);
-    const response = await fetch(`http://127.0.0.1:${facts.port}/sessions?sandbox=any`, { headers, signal });
-    // Another program may have its process id or its port by now.
-    if (!response.ok) return undefined;
-    const { idleMs } = (await response.json()) as { idleMs: number };
-    return { ...facts, isBusy: idleMs === 0 };
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "TimeoutError")
-      throw new ServeError(`The bridge of ${dir} (process ${facts.pid}) does not answer: try again, or end it by kill`);
-    // No program listens: it has ended, and its process id is another's.
-    return undefined;
-  }
+  // Whoever listens at its port by now would learn its secret.
+  if (facts.port !== undefined) return hasBridge(facts.pid) ? { ...facts, isBusy: true } : undefined;
+  const headers = { Authorization: `Bearer ${facts.token}` };
+  const way = { headers, signal: AbortSignal.timeout(ANSWER_MS), socketPath: bridgeSocket };
+  const answer = await ask("http://bridge/sessions?sandbox=any", way).catch(() => undefined);
+  if (answer?.status === 200) return { ...facts, isBusy: (JSON.parse(answer.text) as { idleMs: number }).idleMs === 0 };
+  // No program listens: it has ended, and its process id is another's.
+  if (answer === undefined && !way.signal.aborted) return undefined;
+  throw new ServeError(`The bridge of ${dir} (process ${facts.pid}) does not answer: try again, or end it by kill`);
+}
+
+/** By its command line. Outside Linux nobody can tell. */
+const hasBridge = (pid: number): boolean =>
+  (readTextIfPresent(`/proc/${pid}/cmdline`) ?? "stdio-ws.js").includes("stdio-ws.js");
+
+/** @throws {ServeError} If a bridge runs that only its port leads to. */
+export async function refuseOld(state: State): Promise<void> {
+  const found = await findBridge(state);
+  if (found?.port !== undefined)
+    throw new ServeError(
+      `Sessions of an older version run here, whose bridge (process ${found.pid}) listens at a port, which is not safe: end them by sbx-stdio serve stop --now${state.options}`,
+    );
 }
 
 /** By the variables that carry them. */
@@ -82,10 +93,13 @@ export async function reusableBridge(
   return found;
 }
 
-/** Ends it and all its processes. */
-export async function stopBridge({ bridgeFile }: State, { pid }: BridgeFacts): Promise<void> {
-  if (isAlive(pid)) process.kill(pid, "SIGTERM");
-  for (let waited = 0; isAlive(pid) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
-  if (isAlive(pid)) process.kill(pid, "SIGKILL");
+/** Ends it and all its processes, also those that it left behind if it has ended. */
+export async function stopBridge({ bridgeFile, bridgeMark }: State, found: BridgeFacts | undefined): Promise<void> {
+  const tell = (signal: NodeJS.Signals | 0): boolean =>
+    found !== undefined && isAlive(found.pid) && process.kill(found.pid, signal);
+  tell("SIGTERM");
+  for (let waited = 0; tell(0) && waited < STOP_MS; waited += LOOK_MS) await delay(LOOK_MS);
+  tell("SIGKILL");
+  killMarked(bridgeMark);
   rmSync(bridgeFile, { force: true });
 }

@@ -7,22 +7,22 @@ import { readJson, type ServerFacts, type State, writeJson } from "../base/state
 import { owner, ROLES } from "../logins/accounts.ts";
 import { askApi } from "./program.ts";
 
-/** `mayReturn`: by a new login, with fewer rights. */
-type Removed = Pick<Person, "sub" | "org"> & { readonly mayReturn?: boolean };
+type Removed = Pick<Person, "sub" | "org">;
 
 const fileOf = ({ dir }: State): string => join(dir, "removed.json");
 const peopleIn = (state: State): readonly Removed[] => readJson<Removed[]>(fileOf(state)) ?? [];
 
-export const noteRemoved = (state: State, { sub, org }: Person, mayReturn: boolean): void =>
-  writeJson(fileOf(state), [...peopleIn(state), { sub, org, mayReturn }]);
+export const noteRemoved = (state: State, { sub, org }: Person): void =>
+  writeJson(fileOf(state), [...peopleIn(state), { sub, org }]);
 
 /** @throws {ServeError} */
 export async function endRemoved(state: State, { secretsDir, origin }: ServerFacts): Promise<void> {
   const mint = await tokenMinter({ keysDir: secretsDir, issuerUrl: origin });
-  for (const { sub, org, mayReturn } of peopleIn(state)) {
+  for (const { sub, org } of peopleIn(state)) {
     const token = () => mint({ ...owner(), org, scope: ROLES.admin.join(" ") });
     const api = { socketPath: state.innerSocket, token };
-    const { status } = await askApi(api, "POST", "revocations", { sub, mayReturn });
+    // By a new login, which the issuer knows from an old one.
+    const { status } = await askApi(api, "POST", "revocations", { sub, mayReturn: true });
     if (status >= 300) throw new ServeError(`What ${sub} has could not be ended (${status}): start the server again`);
   }
   writeJson(fileOf(state), []);

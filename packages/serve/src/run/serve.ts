@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as util from "node:util";
 import { isErrorCode, readTextIfPresent } from "../../../local/src/base/files.ts";
@@ -23,7 +23,7 @@ import { AccountFile, isRoot, owner, ROLES } from "../logins/accounts.ts";
 import { KeptLogins } from "../logins/kept-logins.ts";
 import { KeyOrPassword } from "../logins/key-or-password.ts";
 import { OtherIssuer } from "../logins/other-issuer.ts";
-import { endOutdated, findBridge, installedBridge, PARTS, reusableBridge, stopBridge } from "./bridge.ts";
+import { endOutdated, findBridge, installedBridge, PARTS, refuseOld, reusableBridge, stopBridge } from "./bridge.ts";
 import { noReader, tellLink } from "./link.ts";
 import { type Api, exitOf, SANDBOX, startProgram } from "./program.ts";
 import { endRemoved } from "./removed.ts";
@@ -63,6 +63,7 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
     throw new ServeError(`--dir ${request.dir} is no folder`);
   if (local === undefined && request.linkFile === undefined && !isTerminal) throw new ServeError(noReader);
   const state = openState(request);
+  await refuseOld(state);
   const crashed = readJson<ServerFacts>(state.serverFile);
   const issuer = await takeState(state, request, reach);
   // A workerd that is told to end may have given up its port, and not yet its objects' files.
@@ -91,13 +92,13 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
         endOutdated: () => endOutdated(state, settings),
         keepBridge: local
           ? undefined
-          : (own) => writeJson(state.bridgeFile, { ...own, build: installedBridge(), settings }),
+          : {
+              mark: state.bridgeMark,
+              started: (own) => writeJson(state.bridgeFile, { ...own, build: installedBridge(), settings }),
+            },
         front: {
           module: join(partsIn(PARTS).modules, "front-entry.mjs"),
           innerAddress: innerHost,
-          // Relative to the folder where workerd starts, since its length is limited.
-          innerSocket: basename(state.innerSocket),
-          issuerSocket: basename(state.issuerSocket),
           settings: {
             origin: reach.origin,
             hosts: reach.hosts,
@@ -114,12 +115,12 @@ export async function serve(request: ServeRequest, version: string, say: (text: 
   } finally {
     if (system === undefined) await issuer.close();
     else await system.stop();
-    const left = await findBridge(state).catch(() => undefined);
-    if (left !== undefined && (request.once || !left.isBusy)) await stopBridge(state, left);
-    else if (left !== undefined)
+    const left = await findBridge(state).catch(() => "silent" as const);
+    if (left === "silent" || (left?.isBusy && !request.once))
       say(
         `Sessions run on: sbx-stdio serve${state.options} finds them again, and serve stop${state.options} ends them`,
       );
+    else await stopBridge(state, left);
     rmSync(state.serverFile, { force: true });
   }
 }
